@@ -1,0 +1,136 @@
+//! What a loop is told, and what it answers.
+
+use crate::{
+    Batch, CallId, Frame, Message, ModelCall, ModelError, Observation, Reason, Reply, ToolCall,
+    UtcMs, Words,
+};
+use crate::{Effect, OnError};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What has happened, as a loop sees it. `at` is the engine's clock; a loop has no other.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The run begins. The frame is frozen for the run.
+    Started {
+        /// When.
+        at: UtcMs,
+        /// What the user wants.
+        goal: Goal,
+        /// All that prompts are built from.
+        frame: Arc<Frame>,
+    },
+    /// A whole model reply.
+    Replied {
+        /// When.
+        at: UtcMs,
+        /// The reply, its call ids already unique within the run.
+        reply: Reply,
+    },
+    /// The model failed for good, or the engine's attempts are spent.
+    ModelFailed {
+        /// When.
+        at: UtcMs,
+        /// Why.
+        error: ModelError,
+    },
+    /// A tool's outcome. Its slot in the transcript is already filled.
+    Observed {
+        /// When.
+        at: UtcMs,
+        /// The call that is answered.
+        call: CallId,
+        /// What came back.
+        seen: Observation,
+    },
+    /// Something the loop did not ask for.
+    Noticed {
+        /// When.
+        at: UtcMs,
+        /// What.
+        notice: Notice,
+    },
+    /// The transcript was shortened. `Run` has already rewritten it.
+    Compacted {
+        /// When.
+        at: UtcMs,
+        /// Messages before this place are now the summary.
+        upto: usize,
+        /// What they said.
+        summary: String,
+    },
+}
+
+/// What a user wants, and what is known when they ask.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Goal {
+    /// The user's words.
+    pub text: String,
+    /// Time, place and the like, as the model should read them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub context: String,
+}
+
+/// Something a loop is told without having asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "notice", rename_all = "snake_case")]
+pub enum Notice {
+    /// The same call gave the same result again and again.
+    Repeating {
+        /// The tool.
+        tool: String,
+        /// How often in a row.
+        times: u32,
+    },
+    /// A budget is nearly used up; there is room for one more call.
+    BudgetNearlySpent,
+    /// The user wants the answer now.
+    AnswerNow,
+    /// The user adds something while the run works.
+    Steered {
+        /// Their words.
+        text: String,
+    },
+}
+
+/// What a loop wants next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// Perform these, then ask again.
+    Do(Batch),
+    /// The run is over, in these words.
+    Finish(Answer),
+    /// The loop cannot go on: the closing finds the words.
+    GiveUp(Reason),
+}
+
+impl Next {
+    /// One model call.
+    #[must_use]
+    pub fn ask_model(call: ModelCall) -> Self {
+        Self::Do(Batch {
+            effects: vec![Effect::CallModel(call)],
+            on_error: OnError::GoOn,
+            deadline: None,
+        })
+    }
+
+    /// Some tool calls, each on its own.
+    #[must_use]
+    pub fn run_tools(calls: &[ToolCall]) -> Self {
+        let effects = calls.iter().cloned().map(Effect::CallTool).collect();
+        Self::Do(Batch { effects, on_error: OnError::GoOn, deadline: None })
+    }
+}
+
+/// The last words of a run, and how it went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// For the user.
+    pub words: Words,
+    /// `None` where the goal was reached.
+    pub trouble: Option<Reason>,
+}
+
+/// A transcript that a loop starts from: the messages of the run it was forked from.
+pub type Carried = Vec<Message>;

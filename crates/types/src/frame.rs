@@ -1,0 +1,209 @@
+//! The frame: all that a fold needs to rebuild prompts, frozen when the run is created.
+
+use crate::{Carried, EffectClass, Lang};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Everything about a run that never changes. Stored once per content, shared by runs that agree.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// The system parts, rendered: identity, tool principles, safety rules, `AGENTS.md`.
+    pub system: String,
+    /// The tools this run may use, in a fixed order.
+    pub tools: Vec<ToolSpec>,
+    /// What bounds the run.
+    pub limits: Limits,
+    /// What it may do without asking.
+    pub policy: Policy,
+    /// The model that answers.
+    pub model: ModelChoice,
+    /// The language of the host's own words.
+    pub language: Lang,
+    /// IANA name.
+    pub time_zone: String,
+    /// The folder that file tools and shell are confined to.
+    pub workspace: String,
+    /// What an earlier run knew, for a fork.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried: Carried,
+}
+
+impl Frame {
+    /// The tool of that name.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&ToolSpec> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+}
+
+/// Which model answers, and how it is asked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelChoice {
+    /// `provider/model`.
+    pub name: String,
+    /// Sampling temperature in thousandths, so that equal frames have equal bytes.
+    pub temperature_milli: u32,
+    /// Most tokens of one reply.
+    pub max_tokens: u32,
+}
+
+/// A tool as the model and the runtime know it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// The name that the model calls.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON schema of its arguments.
+    pub schema: Value,
+    /// The argument that takes a plain string where a loop has no structured arguments (PR-15).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_arg: Option<String>,
+    /// How the runtime treats it.
+    pub handling: Handling,
+}
+
+/// How the runtime treats a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handling {
+    /// What a crash means for it.
+    pub class: EffectClass,
+    /// Whether a person is asked first.
+    pub approval: Approval,
+    /// What an unknown outcome means.
+    pub on_unknown: OnUnknown,
+    /// How long one attempt may take; 0 for tools that wait for a person.
+    pub timeout_ms: u64,
+    /// How long it may take to stop after a cancel.
+    pub grace_ms: u64,
+    /// How long a key is honoured by the other side (keyed tools only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_lifetime_ms: Option<u64>,
+    /// The argument that names the resource it acts on; without one, tool and arguments are the resource.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_arg: Option<String>,
+    /// Attempts after the first, for errors that may pass and acted on nothing.
+    #[serde(default)]
+    pub retries: u32,
+    /// Whether calling it again and again is its purpose (RA-8).
+    #[serde(default)]
+    pub polls: bool,
+}
+
+/// Whether a person is asked before a tool runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approval {
+    /// Never.
+    Allow,
+    /// Every time.
+    #[default]
+    Ask,
+    /// It may not run at all.
+    Deny,
+}
+
+/// What an unknown outcome of a tool means for the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnUnknown {
+    /// The model is told, and inspects before it goes on.
+    TellModel,
+    /// A person says what happened.
+    #[default]
+    AskUser,
+    /// The run ends.
+    FailRun,
+}
+
+/// What a run may do without asking.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// `--yes`: every tool request of this run is approved. Never inherited by forks or children.
+    #[serde(default)]
+    pub approve_all: bool,
+}
+
+/// What bounds a run. Every limit is a setting with a default that is on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Limits that loops count by themselves.
+    pub steps: StepLimits,
+    /// Budgets over the whole run.
+    pub budget: Budget,
+    /// Limits of what the model is shown and may ask at once.
+    pub context: ContextLimits,
+}
+
+/// Limits that loops count by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepLimits {
+    /// Steps (plan-replan) or iterations (react).
+    pub max_steps: u32,
+    /// Further tries after a reply that breaks its contract.
+    pub contract_retries: u32,
+    /// Failure rounds in a row that end the run.
+    pub failure_rounds: u32,
+    /// How often the same question may come again after it was answered.
+    pub repeated_questions: u32,
+    /// Questions in all; 0 for no limit.
+    pub max_clarifications: u32,
+}
+
+impl Default for StepLimits {
+    fn default() -> Self {
+        Self {
+            max_steps: 20,
+            contract_retries: 2,
+            failure_rounds: 2,
+            repeated_questions: 2,
+            max_clarifications: 0,
+        }
+    }
+}
+
+/// Budgets over the whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Model calls.
+    pub model_calls: u32,
+    /// Tool calls.
+    pub tool_calls: u32,
+    /// Tokens read and written.
+    pub tokens: u64,
+    /// Milliseconds of work; waiting does not count.
+    pub work_ms: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { model_calls: 500, tool_calls: 1_000, tokens: 5_000_000, work_ms: 6 * 3_600_000 }
+    }
+}
+
+/// Limits of what the model is shown and may ask at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextLimits {
+    /// Tokens of the prompt at which it is compacted.
+    pub tokens: u64,
+    /// Characters of one observation.
+    pub observation_chars: usize,
+    /// Observations kept in the prompt; older ones leave by compaction.
+    pub observations: usize,
+    /// Tool calls in one reply; beyond it none is performed.
+    pub calls_per_reply: usize,
+    /// The same call with the same result this often is pointed out; twice as often ends the run.
+    pub repetitions: u32,
+}
+
+impl Default for ContextLimits {
+    fn default() -> Self {
+        Self {
+            tokens: 100_000,
+            observation_chars: 10_000,
+            observations: 100,
+            calls_per_reply: 64,
+            repetitions: 3,
+        }
+    }
+}

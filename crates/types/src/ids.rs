@@ -1,0 +1,81 @@
+//! Names of things. Each is a type of its own, so that one cannot be passed for another.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A moment as UTC milliseconds, from the engine's clock. Loops see it only inside events.
+pub type UtcMs = i64;
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Wraps a name that is already known to be one.
+            pub fn new(name: impl Into<String>) -> Self {
+                Self(name.into())
+            }
+
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id!(
+    /// One run: `run_` and 26 sortable characters.
+    RunId
+);
+text_id!(
+    /// One tool call within a run: the model's own id made unique, or `p<n>` for a loop's own call.
+    CallId
+);
+text_id!(
+    /// One process that drives runs. New at every process start, never reused.
+    WorkerId
+);
+text_id!(
+    /// One conversation: the messages between a person and their runs.
+    ConversationId
+);
+
+/// One planned effect: the run, the sequence number of the event that caused it, and its place in the batch.
+///
+/// Derived from the plan, never from the order in which outcomes come back.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EffectId {
+    /// The run that planned it.
+    pub run: RunId,
+    /// Sequence number of the journal entry that caused the plan.
+    pub cause: i64,
+    /// Place within the batch.
+    pub index: u32,
+}
+
+impl fmt::Display for EffectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.run, self.cause, self.index)
+    }
+}
+
+impl EffectId {
+    /// Reads the form that `Display` writes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (rest, index) = text.rsplit_once(':')?;
+        let (run, cause) = rest.rsplit_once(':')?;
+        Some(Self { run: RunId::new(run), cause: cause.parse().ok()?, index: index.parse().ok()? })
+    }
+}

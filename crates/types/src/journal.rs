@@ -1,0 +1,393 @@
+//! Journal entries: the truth about a run. Everything else is derived from them.
+//!
+//! Each kind wraps a struct of its own, so that a stored body names its fields and can be read alone.
+//! What each kind promises, and when it is written, stands in `docs/ARCHITECTURE.md`.
+
+use crate::{
+    EffectClass, EffectId, Goal, Handling, ModelCall, ModelError, Observation, OnUnknown, Question,
+    Reason, Reply, Status, ToolCall, UtcMs, WorkerId,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One entry of a run's journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Place in the journal, from 1, without gaps.
+    pub seq: i64,
+    /// The epoch of the worker that wrote it.
+    pub epoch: i64,
+    /// When it was written.
+    pub at: UtcMs,
+    /// The effect it is about.
+    pub effect: Option<EffectId>,
+    /// What happened.
+    pub kind: Kind,
+}
+
+/// An entry before the store has given it a place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// When it happened.
+    pub at: UtcMs,
+    /// The effect it is about.
+    pub effect: Option<EffectId>,
+    /// What happened.
+    pub kind: Kind,
+}
+
+/// What an entry says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// The run exists.
+    RunCreated(RunCreated),
+    /// A worker has claimed it. The barrier that proves the fence.
+    EpochStarted(EpochStarted),
+    /// Something arrived through the inbox.
+    Input(Input),
+    /// A decision asked for an effect.
+    EffectPlanned(EffectPlanned),
+    /// A person is asked for permission.
+    ApprovalAsked(ApprovalAsked),
+    /// Permission was given, for exactly these arguments.
+    ApprovalGiven(ApprovalGiven),
+    /// The effect is about to be performed.
+    EffectStarted(EffectStarted),
+    /// An attempt failed that is known not to have acted; another follows.
+    EffectAttemptFailed(EffectAttemptFailed),
+    /// The effect's one outcome.
+    EffectFinished(EffectFinished),
+    /// The run parks and releases its worker.
+    Waiting(Waiting),
+    /// A message for the user was written in the same transaction.
+    MessageEmitted(MessageEmitted),
+    /// A snapshot of the state was written in the same transaction.
+    SnapshotTaken(SnapshotTaken),
+    /// The run is over. Nothing follows.
+    RunFinished(RunFinished),
+}
+
+/// See [`Kind::RunCreated`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunCreated {
+    /// What the user wants.
+    pub goal: Goal,
+    /// The loop that decides.
+    #[serde(rename = "loop")]
+    pub loop_name: String,
+    /// The loop's version; it governs how the journal is folded.
+    pub loop_ver: u32,
+    /// Digest of the frame, which is stored as a blob.
+    pub frame: String,
+    /// For whatever needs chance.
+    pub seed: u64,
+    /// The build that created the run.
+    pub build: String,
+}
+
+/// See [`Kind::EpochStarted`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EpochStarted {
+    /// Who drives the run now.
+    pub worker: WorkerId,
+    /// Which build.
+    pub build: String,
+}
+
+/// See [`Kind::Input`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// What makes it the same letter when it is sent twice.
+    pub dedupe: String,
+    /// What it says.
+    pub letter: Letter,
+}
+
+/// What can be sent to a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "letter", rename_all = "snake_case")]
+pub enum Letter {
+    /// The answer to an open question.
+    Answer {
+        /// The question.
+        question: String,
+        /// The answer.
+        text: String,
+        /// Who answered: `user`, `--yes`, a surface.
+        by: String,
+    },
+    /// End the run.
+    Cancel {
+        /// Who wants it.
+        by: String,
+    },
+    /// A word to the model while it works.
+    Steer {
+        /// The word.
+        text: String,
+    },
+    /// Finish with what there is.
+    AnswerNow,
+}
+
+impl Letter {
+    /// The inbox table's `kind` column.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Answer { .. } => "answer",
+            Self::Cancel { .. } => "cancel",
+            Self::Steer { .. } => "steer",
+            Self::AnswerNow => "answer_now",
+        }
+    }
+}
+
+/// See [`Kind::EffectPlanned`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum EffectPlanned {
+    /// A model call; its prompt is only named by digest, the fold rebuilds it.
+    CallModel {
+        /// Purpose, tools, choice.
+        call: ModelCall,
+        /// Messages in the prompt.
+        messages: usize,
+        /// Digest of the prompt.
+        prompt: String,
+    },
+    /// A tool call, with all that recovery needs: recovery follows this record, not today's catalogue.
+    CallTool {
+        /// The call.
+        call: ToolCall,
+        /// What a crash means for it.
+        class: EffectClass,
+        /// What an unknown outcome means.
+        on_unknown: OnUnknown,
+        /// Until when the idempotency key of a keyed effect is honoured.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key_until: Option<UtcMs>,
+        /// When it is stopped and observed as timed out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<UtcMs>,
+    },
+}
+
+impl EffectPlanned {
+    /// A tool call as it is planned under a tool's present handling.
+    #[must_use]
+    pub fn tool(call: ToolCall, handling: &Handling, at: UtcMs, deadline: Option<UtcMs>) -> Self {
+        let key_until = handling.key_lifetime_ms.map(|ms| at.saturating_add_unsigned(ms));
+        let (class, on_unknown) = (handling.class, handling.on_unknown);
+        Self::CallTool { call, class, on_unknown, key_until, deadline }
+    }
+}
+
+/// See [`Kind::ApprovalAsked`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalAsked {
+    /// Digest of tool and arguments.
+    pub args_hash: String,
+}
+
+/// See [`Kind::ApprovalGiven`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalGiven {
+    /// Digest of tool and arguments: the grant holds for nothing else.
+    pub args_hash: String,
+    /// Who gave it.
+    pub by: String,
+}
+
+/// See [`Kind::EffectStarted`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EffectStarted {
+    /// From 1.
+    pub attempt: u32,
+    /// The call is not made after this moment.
+    pub start_by: UtcMs,
+    /// What the tool saw before it acted, for its probe.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub before: Value,
+}
+
+/// See [`Kind::EffectAttemptFailed`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectAttemptFailed {
+    /// From 1.
+    pub attempt: u32,
+    /// What went wrong.
+    pub error: String,
+    /// When the next attempt may begin.
+    pub retry_at: UtcMs,
+}
+
+/// See [`Kind::EffectFinished`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectFinished {
+    /// What came back.
+    pub outcome: Outcome,
+    /// How long the last attempt took.
+    #[serde(default)]
+    pub took_ms: u64,
+}
+
+/// What came back from an effect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A model replied.
+    Replied(Reply),
+    /// A model failed for good.
+    ModelFailed(ModelError),
+    /// A tool came back, one way or another.
+    Observed(Observation),
+    /// A model call that this program would render differently; another one takes its place.
+    Superseded,
+    /// A model call that was stopped because the run was canceled.
+    Canceled,
+}
+
+/// See [`Kind::Waiting`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// What for.
+    pub on: WaitingOn,
+    /// When the run wakes by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<UtcMs>,
+}
+
+/// What a run waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "for", rename_all = "snake_case")]
+pub enum WaitingOn {
+    /// A person's answer.
+    Person {
+        /// The open question.
+        question: Question,
+    },
+    /// The model's endpoint; the next attempt is due at `until`.
+    Model {
+        /// What went wrong last.
+        error: ModelError,
+    },
+}
+
+/// See [`Kind::MessageEmitted`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageEmitted {
+    /// `final`, or `ask:` and the question's id.
+    pub slot: String,
+}
+
+/// See [`Kind::SnapshotTaken`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotTaken {
+    /// Digest of the state before this entry.
+    pub state_hash: String,
+}
+
+/// See [`Kind::RunFinished`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// One of the final states.
+    pub status: Status,
+    /// Why, where it did not end well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+}
+
+/// A stored body that this program cannot read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreadable {
+    /// The kind or its format is newer than this program.
+    Newer {
+        /// The kind.
+        kind: String,
+        /// The format.
+        fmt: i64,
+    },
+    /// The body does not have the form of its kind.
+    Malformed {
+        /// The kind.
+        kind: String,
+        /// What the parser said.
+        detail: String,
+    },
+}
+
+/// The format that this program writes and reads, for every kind.
+pub const FMT: i64 = 1;
+
+macro_rules! kinds {
+    ($($name:ident $phase:expr),* $(,)?) => {
+        impl Kind {
+            /// The `kind` column.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$name(_) => stringify!($name)),* }
+            }
+
+            /// The `phase` column: 1 planned, 2 started, 3 outcome.
+            #[must_use]
+            pub fn phase(&self) -> Option<i64> {
+                match self { $(Self::$name(_) => $phase),* }
+            }
+
+            /// The `body` column.
+            #[must_use]
+            pub fn body(&self) -> String {
+                match self { $(Self::$name(body) => serde_json::to_string(body)),* }
+                    .expect("our own types always have a JSON form")
+            }
+
+            /// Reads a stored body back. An older format is lifted to the present one first.
+            ///
+            /// # Errors
+            /// [`Unreadable`] if the kind or format is newer than this program, or the body is damaged.
+            pub fn read(kind: &str, fmt: i64, body: &str) -> Result<Self, Unreadable> {
+                if fmt != FMT {
+                    return Err(Unreadable::Newer { kind: kind.to_owned(), fmt });
+                }
+                let read = match kind {
+                    $(stringify!($name) => serde_json::from_str(body).map(Self::$name),)*
+                    _ => return Err(Unreadable::Newer { kind: kind.to_owned(), fmt }),
+                };
+                let malformed = |error: serde_json::Error| Unreadable::Malformed {
+                    kind: kind.to_owned(),
+                    detail: error.to_string(),
+                };
+                read.map_err(malformed)
+            }
+        }
+    };
+}
+
+kinds! {
+    RunCreated None,
+    EpochStarted None,
+    Input None,
+    EffectPlanned Some(1),
+    ApprovalAsked None,
+    ApprovalGiven None,
+    EffectStarted Some(2),
+    EffectAttemptFailed None,
+    EffectFinished Some(3),
+    Waiting None,
+    MessageEmitted None,
+    SnapshotTaken None,
+    RunFinished None,
+}
+
+impl Kind {
+    /// The `attempt` column.
+    #[must_use]
+    pub fn attempt(&self) -> Option<u32> {
+        match self {
+            Self::EffectStarted(started) => Some(started.attempt),
+            Self::EffectAttemptFailed(failed) => Some(failed.attempt),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Words for users, before they are rendered. `text` knows how; nobody else holds a text for users.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The name of a text in the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TextKey(Cow<'static, str>);
+
+impl TextKey {
+    /// Names a text; a test checks that the catalogue has it.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self(Cow::Borrowed(name))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Values for a text's placeholders.
+pub type Args = BTreeMap<String, String>;
+
+/// Words for the user, rendered by `text` in the run's language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Words {
+    /// Somebody's own words, shown as they are.
+    Said(String),
+    /// A text of the catalogue.
+    Key(TextKey, Args),
+    /// Several, one after the other, each on lines of its own.
+    All(Vec<Words>),
+}
+
+impl Words {
+    /// A text of the catalogue without placeholders.
+    #[must_use]
+    pub fn key(name: &'static str) -> Self {
+        Self::Key(TextKey::new(name), Args::new())
+    }
+
+    /// A text of the catalogue with its placeholders.
+    pub fn with<const N: usize>(name: &'static str, args: [(&str, String); N]) -> Self {
+        let args = args.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+        Self::Key(TextKey::new(name), args)
+    }
+
+    /// Whether nothing would be shown.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Said(text) => text.trim().is_empty(),
+            Self::Key(..) => false,
+            Self::All(all) => all.iter().all(Self::is_empty),
+        }
+    }
+}
+
+/// The languages in which Everloop speaks to people.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Lang {
+    /// English.
+    #[default]
+    #[serde(rename = "en")]
+    En,
+    /// Simplified Chinese.
+    #[serde(rename = "zh-CN")]
+    ZhCn,
+}
+
+impl Lang {
+    /// Reads `en`, `zh-CN`, and locale names such as `zh_CN.UTF-8`.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        if name == "zh" || name.starts_with("zh-") || name.starts_with("zh_") {
+            Some(Self::ZhCn)
+        } else if name == "en" || name.starts_with("en-") || name.starts_with("en_") {
+            Some(Self::En)
+        } else {
+            None
+        }
+    }
+}

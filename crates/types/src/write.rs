@@ -1,0 +1,64 @@
+//! A write to the database as a value, so that many can share one commit or one round trip.
+
+/// A statement and the number of rows that it must touch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Write {
+    /// SQL with `$1`, `$2`, … as placeholders; the same text for every database.
+    pub sql: &'static str,
+    /// Values for the placeholders.
+    pub params: Vec<SqlValue>,
+    /// What must hold, or the whole transaction is rolled back.
+    pub expect: Rows,
+}
+
+/// How many rows a statement must touch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// Any number.
+    Any,
+    /// Exactly so many.
+    Exactly(u64),
+}
+
+/// A value for a placeholder, or of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SqlValue {
+    /// NULL.
+    Null,
+    /// BIGINT.
+    Int(i64),
+    /// TEXT.
+    Text(String),
+    /// BLOB or BYTEA.
+    Bytes(Vec<u8>),
+}
+
+impl From<i64> for SqlValue {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<&str> for SqlValue {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<String> for SqlValue {
+    fn from(value: String) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl From<Vec<u8>> for SqlValue {
+    fn from(value: Vec<u8>) -> Self {
+        Self::Bytes(value)
+    }
+}
+
+impl<T: Into<SqlValue>> From<Option<T>> for SqlValue {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
