@@ -1,1 +1,51 @@
-//! Being built.
+//! Agent loops: each a small pure state machine, and the one `Run` around them.
+//!
+//! ```text
+//!   journal entry ──► Run::apply ──► event ──► AgentLoop::evolve
+//!   Run::decide  ◄── AgentLoop::decide          (asked only when nothing is outstanding)
+//! ```
+//!
+//! Deliberately absent: clocks, files, sockets, chance, token streams. Time, ids and seeds arrive in entries.
+
+mod any;
+mod contract;
+mod plan_replan;
+mod react;
+mod run;
+mod transcript;
+
+pub use any::{AnyRun, LOOPS, UnknownLoop};
+pub use plan_replan::PlanReplan;
+pub use react::React;
+pub use run::{Decision, Outstanding, Planned, Run, Stage, Unknown};
+pub use transcript::{Transcript, Voice};
+
+use everloop_types::{Event, Frame, Next, Progress};
+use serde::{Serialize, de::DeserializeOwned};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A loop decides; it does nothing else.
+///
+/// Loops hold no text for users, no retries, no budgets, no approvals: those are done once, around them.
+pub trait AgentLoop:
+    Clone + Debug + Default + PartialEq + Serialize + DeserializeOwned + Send + Sync
+{
+    /// The name in settings, SQL and pages.
+    const NAME: &'static str;
+    /// Governs how journals are folded. Raise it when `evolve` changes what an old journal means.
+    const VERSION: u32;
+
+    /// Takes in one event.
+    fn evolve(&mut self, event: &Event);
+    /// Says what comes next. Asked only when nothing is outstanding.
+    fn decide(&self) -> Next;
+    /// What the model has been shown.
+    fn transcript(&self) -> &Transcript;
+    /// For `Run`, which reserves and fills the slots of tool calls, and compacts.
+    fn transcript_mut(&mut self) -> &mut Transcript;
+    /// The plan and the place in it, for people.
+    fn progress(&self) -> Progress;
+    /// Gives the frame back to a state that was read from a snapshot, which does not repeat it.
+    fn attach(&mut self, frame: Arc<Frame>);
+}

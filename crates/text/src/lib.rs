@@ -1,1 +1,129 @@
-//! Being built.
+//! Every word that a user sees, in Simplified Chinese and English, by key.
+//!
+//! Both languages of a text stand side by side in `catalog`, so neither can be missing.
+//! Never translated: command and flag names, settings, JSON fields, tool names, a provider's own errors.
+
+mod catalog;
+
+use everloop_types::{Lang, Words};
+
+/// One text in both languages.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Text {
+    key: &'static str,
+    zh: &'static str,
+    en: &'static str,
+}
+
+/// The text of `key` with its placeholders filled.
+///
+/// A key that the catalogue does not have shows as itself; `xtask tidy` finds such keys before a user does.
+#[must_use]
+pub fn get(lang: Lang, key: &str, args: &[(&str, &str)]) -> String {
+    let template = match (find(key), lang) {
+        (Some(text), Lang::ZhCn) => text.zh,
+        (Some(text), Lang::En) => text.en,
+        (None, _) => return key.to_owned(),
+    };
+    fill(template, |name| args.iter().find(|(k, _)| *k == name).map(|(_, value)| *value))
+}
+
+/// Words for the user in one language.
+#[must_use]
+pub fn render(words: &Words, lang: Lang) -> String {
+    match words {
+        Words::Said(text) => text.clone(),
+        Words::Key(key, args) => {
+            let args: Vec<_> = args.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+            get(lang, key.as_str(), &args)
+        }
+        Words::All(all) => {
+            let parts: Vec<String> =
+                all.iter().map(|part| render(part, lang)).filter(|part| !part.is_empty()).collect();
+            parts.join("\n")
+        }
+    }
+}
+
+fn find(key: &str) -> Option<&'static Text> {
+    catalog::ALL.iter().flat_map(|part| part.iter()).find(|text| text.key == key)
+}
+
+fn fill<'a>(template: &str, value: impl Fn(&str) -> Option<&'a str>) -> String {
+    let mut out = String::with_capacity(template.len() + 32);
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        match after.split_once('}').and_then(|(name, tail)| Some((value(name)?, tail))) {
+            Some((value, tail)) => {
+                out.push_str(value);
+                rest = tail;
+            }
+            None => {
+                out.push('{');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{catalog, fill, get, render};
+    use everloop_types::{Lang, Words};
+    use std::collections::BTreeSet;
+
+    fn placeholders(text: &str) -> BTreeSet<&str> {
+        text.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(n, _)| n).collect()
+    }
+
+    #[test]
+    fn both_languages_have_the_same_placeholders_and_no_text_is_empty() {
+        for text in catalog::ALL.iter().flat_map(|part| part.iter()) {
+            assert_eq!(placeholders(text.zh), placeholders(text.en), "{}", text.key);
+            assert!(!text.zh.trim().is_empty() && !text.en.trim().is_empty(), "{}", text.key);
+        }
+    }
+
+    #[test]
+    fn every_key_stands_once() {
+        let mut seen = BTreeSet::new();
+        for text in catalog::ALL.iter().flat_map(|part| part.iter()) {
+            assert!(seen.insert(text.key), "{} stands twice", text.key);
+        }
+    }
+
+    #[test]
+    fn texts_fixed_by_the_specification_are_byte_exact() {
+        let zh = |key, args: &[(&str, &str)]| get(Lang::ZhCn, key, args);
+        assert_eq!(zh("confirm.prefix", &[]), "请确认：");
+        assert_eq!(zh("confirm.missing", &[]), "请补充必要信息");
+        assert_eq!(zh("reason.step_limit", &[("limit", "25")]), "[达到最大工具调用次数 25]");
+        assert_eq!(zh("limit.reached", &[("limit", "20")]), "已达到最大执行步数（20）");
+        assert_eq!(zh("limit.done", &[]), "已完成部分");
+        assert_eq!(zh("limit.why", &[]), "未完成原因");
+        assert_eq!(zh("limit.next", &[]), "下一步建议");
+        assert!(zh("plan.unavailable", &[]).starts_with("抱歉，当前计划执行服务暂时不可用"));
+        assert_eq!(
+            zh("plan.repeated_question", &[]),
+            "无法完成重规划，请直接用 /todo 或 /schedule"
+        );
+        assert_eq!(zh("plan.too_many_questions", &[]), "澄清次数过多，请直接用 /todo 或 /schedule");
+        assert_eq!(zh("progress.replan_failed", &[]), "重规划失败，准备重试");
+        assert_eq!(zh("progress.thought_failed", &[]), "思考失败，准备重试");
+    }
+
+    #[test]
+    fn unknown_placeholders_and_keys_stay_visible() {
+        assert_eq!(fill("a {x} {y", |_| None), "a {x} {y");
+        assert_eq!(get(Lang::En, "no.such.key", &[]), "no.such.key");
+    }
+
+    #[test]
+    fn words_render_line_by_line() {
+        let words = Words::All(vec![Words::Said("one".into()), Words::key("limit.done")]);
+        assert_eq!(render(&words, Lang::En), "one\nDone so far");
+    }
+}

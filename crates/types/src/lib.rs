@@ -11,6 +11,7 @@ pub mod journal;
 mod message;
 mod progress;
 mod run;
+mod schema;
 mod words;
 mod write;
 
@@ -22,5 +23,6 @@ pub use ids::*;
 pub use message::*;
 pub use progress::*;
 pub use run::*;
+pub use schema::check_args;
 pub use words::*;
 pub use write::*;

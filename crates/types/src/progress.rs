@@ -1,5 +1,6 @@
 //! How far a run is, as every surface shows it.
 
+use crate::Words;
 use serde::{Deserialize, Serialize};
 
 /// A loop's plan and its place in it.
@@ -15,6 +16,9 @@ pub struct Progress {
     pub steps: u32,
     /// Steps allowed.
     pub steps_max: u32,
+    /// What just went wrong or changed, for people who watch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<Words>,
 }
 
 /// One intention.

@@ -1,0 +1,151 @@
+//! Any loop by its name, so that the engine can drive a run without knowing which loop decides it.
+
+use crate::{AgentLoop, Decision, Outstanding, PlanReplan, React, Run, Unknown};
+use everloop_types::journal::{Entry, RunCreated, WaitingOn};
+use everloop_types::{Counts, Frame, Message, Progress, Status};
+use std::sync::Arc;
+
+/// The names of all loops, the default first.
+pub const LOOPS: [&str; 2] = [PlanReplan::NAME, React::NAME];
+
+/// A loop name that this program does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownLoop(pub String);
+
+/// A run under any of the loops.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyRun {
+    /// Under `plan-replan`.
+    PlanReplan(Box<Run<PlanReplan>>),
+    /// Under `react`.
+    React(Box<Run<React>>),
+}
+
+macro_rules! each {
+    ($any:expr, $run:ident => $what:expr) => {
+        match $any {
+            AnyRun::PlanReplan($run) => $what,
+            AnyRun::React($run) => $what,
+        }
+    };
+}
+
+impl AnyRun {
+    /// A run before its first entry.
+    ///
+    /// # Errors
+    /// [`UnknownLoop`] if no loop has that name.
+    pub fn new(created: &RunCreated, frame: Arc<Frame>) -> Result<Self, UnknownLoop> {
+        match created.loop_name.as_str() {
+            PlanReplan::NAME => Ok(Self::PlanReplan(Box::new(Run::new(frame)))),
+            React::NAME => Ok(Self::React(Box::new(Run::new(frame)))),
+            other => Err(UnknownLoop(other.to_owned())),
+        }
+    }
+
+    /// A run as a snapshot had it.
+    ///
+    /// # Errors
+    /// The reader's words if the snapshot has another form.
+    pub fn restore(loop_name: &str, state: &str, frame: Arc<Frame>) -> Result<Self, String> {
+        match loop_name {
+            PlanReplan::NAME => Ok(Self::PlanReplan(Box::new(Run::restore(state, frame)?))),
+            React::NAME => Ok(Self::React(Box::new(Run::restore(state, frame)?))),
+            other => Err(format!("no loop is called {other}")),
+        }
+    }
+
+    /// The version of a loop, which governs how its journals are folded.
+    #[must_use]
+    pub fn version(loop_name: &str) -> Option<u32> {
+        match loop_name {
+            PlanReplan::NAME => Some(PlanReplan::VERSION),
+            React::NAME => Some(React::VERSION),
+            _ => None,
+        }
+    }
+
+    /// Folds one entry.
+    pub fn apply(&mut self, entry: &Entry) {
+        each!(self, run => run.apply(entry));
+    }
+
+    /// What comes next. Asked only when nothing is outstanding.
+    #[must_use]
+    pub fn decide(&self) -> Decision {
+        each!(self, run => run.decide())
+    }
+
+    /// Effects that were planned and have no outcome yet, in order.
+    #[must_use]
+    pub fn outstanding(&self) -> &[Outstanding] {
+        each!(self, run => run.outstanding())
+    }
+
+    /// What the model is shown, if it is called now.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        each!(self, run => run.inner().transcript().messages())
+    }
+
+    /// Digest of what the model is shown, if it is called now.
+    #[must_use]
+    pub fn prompt_digest(&self) -> String {
+        each!(self, run => run.inner().transcript().digest())
+    }
+
+    /// The plan and the place in it.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        each!(self, run => run.inner().progress())
+    }
+
+    /// What was used so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        each!(self, run => run.counts())
+    }
+
+    /// Effects whose outcome is unknown.
+    #[must_use]
+    pub fn unknowns(&self) -> &[Unknown] {
+        each!(self, run => run.unknowns())
+    }
+
+    /// What the run waits for.
+    #[must_use]
+    pub fn waiting_on(&self) -> Option<&WaitingOn> {
+        each!(self, run => run.waiting_on())
+    }
+
+    /// How the run ended, once it has.
+    #[must_use]
+    pub fn ended(&self) -> Option<Status> {
+        each!(self, run => run.ended())
+    }
+
+    /// The words of an ending that the user asked for.
+    #[must_use]
+    pub fn canceled(&self) -> Decision {
+        each!(self, run => run.canceled())
+    }
+
+    /// The frame.
+    #[must_use]
+    pub fn frame(&self) -> &Arc<Frame> {
+        each!(self, run => run.frame())
+    }
+
+    /// Place of the last entry that was folded.
+    #[must_use]
+    pub fn last_seq(&self) -> i64 {
+        each!(self, run => run.last_seq())
+    }
+
+    /// The whole state as text, for snapshots.
+    #[must_use]
+    pub fn state(&self) -> String {
+        each!(self, run => serde_json::to_string(run.as_ref()))
+            .expect("our own types always have a JSON form")
+    }
+}

@@ -1,0 +1,209 @@
+//! Plan-replan: plan once, then think, act and observe item by item, and look at the plan again.
+//!
+//! ```text
+//!   Planning ──► Thinking ──continue──► Acting ──observation──► Thinking
+//!                   │ └──ask_user──► Asking ──answer──► Replanning
+//!                   └──done──► Replanning ──replanned──► Thinking
+//!                                   └──done──► Finished
+//! ```
+//!
+//! Deliberately absent: transport retries, budgets, approvals, compaction (done around every loop).
+
+mod phases;
+mod replies;
+
+use crate::{AgentLoop, Transcript};
+use everloop_types::{
+    Answer, CallId, Event, Frame, ItemState, ModelCall, Next, Observation, Offer, PlanItem,
+    Progress, Purpose, Reason, ToolCall, ToolChoice, Words,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The loop's state (PR-10).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlanReplan {
+    phase: Phase,
+    transcript: Transcript,
+    plan: Plan,
+    tally: Tally,
+    /// What was asked and answered, in order.
+    clarified: Vec<(String, String)>,
+    /// What the user would get if nothing better comes.
+    pending_response: Option<String>,
+    note: Option<Words>,
+    #[serde(skip)]
+    frame: Arc<Frame>,
+}
+
+/// Each phase is named after what is going on. `tries` counts replies that broke the contract.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    Planning { tries: u32 },
+    Thinking { tries: u32 },
+    Replanning { tries: u32 },
+    Acting(ToolCall),
+    Asking { call: ToolCall, question: String },
+    Finished(Answer),
+}
+
+impl Default for Phase {
+    fn default() -> Self {
+        Self::Planning { tries: 0 }
+    }
+}
+
+/// The plan and the place in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Plan {
+    items: Vec<PlanItem>,
+    current: usize,
+    version: u32,
+}
+
+/// What the loop counts by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Tally {
+    /// Thoughts, replans and actions (PR-7).
+    steps: u32,
+    /// Rounds without a usable reply, in a row.
+    failure_rounds: u32,
+    /// The same question again after it was answered.
+    repeated_questions: u32,
+    /// Calls that this loop has named.
+    calls: u32,
+    /// Actions that worked, for the account at the limit.
+    done: Vec<String>,
+    failed: u32,
+}
+
+impl AgentLoop for PlanReplan {
+    const NAME: &'static str = "plan-replan";
+    const VERSION: u32 = 1;
+
+    fn evolve(&mut self, event: &Event) {
+        match event {
+            Event::Started { goal, frame, .. } => self.start(goal, frame),
+            Event::Replied { reply, .. } => self.take_reply(reply),
+            Event::ModelFailed { error, .. } => self.take_failure(&error.detail),
+            Event::Observed { call, seen, .. } => self.take_observation(call, seen),
+            // `Run` has already told the model, and has already rewritten the transcript.
+            Event::Noticed { .. } | Event::Compacted { .. } => {}
+        }
+    }
+
+    /// The step limit is looked at before a thought or a replan; the action after a thought always runs.
+    fn decide(&self) -> Next {
+        match &self.phase {
+            Phase::Planning { .. } => ask(Purpose::Plan),
+            Phase::Thinking { .. } | Phase::Replanning { .. } if self.out_of_steps() => {
+                Next::Finish(self.limit_answer())
+            }
+            Phase::Thinking { .. } => ask(Purpose::Think),
+            Phase::Replanning { .. } => ask(Purpose::Replan),
+            Phase::Acting(call) | Phase::Asking { call, .. } => {
+                Next::run_tools(std::slice::from_ref(call))
+            }
+            Phase::Finished(answer) => Next::Finish(answer.clone()),
+        }
+    }
+
+    fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    fn transcript_mut(&mut self) -> &mut Transcript {
+        &mut self.transcript
+    }
+
+    fn progress(&self) -> Progress {
+        let mut items = self.plan.items.clone();
+        let running = !matches!(self.phase, Phase::Finished(_));
+        if let Some(item) = items.get_mut(self.plan.current)
+            && item.state == ItemState::Pending
+            && running
+        {
+            item.state = ItemState::InProgress;
+        }
+        Progress {
+            current: (self.plan.current < items.len()).then_some(self.plan.current),
+            items,
+            version: self.plan.version,
+            steps: self.tally.steps,
+            steps_max: self.frame.limits.steps.max_steps,
+            note: self.note.clone(),
+        }
+    }
+
+    fn attach(&mut self, frame: Arc<Frame>) {
+        self.frame = frame;
+    }
+}
+
+impl PlanReplan {
+    fn out_of_steps(&self) -> bool {
+        self.tally.steps >= self.frame.limits.steps.max_steps
+    }
+
+    fn take_observation(&mut self, id: &CallId, seen: &Observation) {
+        match std::mem::take(&mut self.phase) {
+            Phase::Acting(call) if call.id == *id => self.acted(&call, seen),
+            Phase::Asking { call, question } if call.id == *id => self.asked(question, seen),
+            other => self.phase = other,
+        }
+    }
+
+    fn acted(&mut self, call: &ToolCall, seen: &Observation) {
+        self.tally.steps += 1;
+        if seen.is_ok() {
+            let deed: String = format!("{} {}", call.tool, call.args).chars().take(100).collect();
+            self.tally.done.push(deed);
+        } else {
+            self.tally.failed += 1;
+        }
+        self.ask_thought();
+    }
+
+    fn asked(&mut self, question: String, seen: &Observation) {
+        if seen.is_ok() {
+            self.clarified.push((question, seen.text.clone()));
+            self.ask_replan();
+        } else {
+            self.ask_thought();
+        }
+    }
+
+    fn limit_answer(&self) -> Answer {
+        let limit = self.frame.limits.steps.max_steps;
+        let mut done: Vec<String> = Vec::new();
+        let completed = self.plan.items.iter().filter(|item| item.state == ItemState::Completed);
+        done.extend(completed.map(|item| format!("- {}", item.text)));
+        done.extend(self.tally.done.iter().map(|deed| format!("- {deed}")));
+        done.extend(self.pending_response.iter().cloned());
+        let done = match done.is_empty() {
+            true => Words::key("limit.nothing_done"),
+            false => Words::Said(done.join("\n")),
+        };
+        let number = [("limit", limit.to_string())];
+        let words = Words::All(vec![
+            Words::with("limit.reached", number.clone()),
+            Words::key("limit.done"),
+            done,
+            Words::key("limit.why"),
+            Words::with("limit.why_text", number),
+            Words::key("limit.next"),
+            Words::key("limit.next_text"),
+        ]);
+        Answer { words, trouble: Some(Reason::StepLimit { limit }) }
+    }
+}
+
+fn ask(purpose: Purpose) -> Next {
+    Next::ask_model(ModelCall {
+        purpose,
+        offer: Offer::None,
+        choice: ToolChoice::Auto,
+        output: None,
+    })
+}

@@ -1,0 +1,228 @@
+//! What each reply does to the plan, and what the model is asked next.
+
+use super::replies::{Replan, Task, Thought, read_plan, read_replan, read_thought};
+use super::{Phase, PlanReplan};
+use crate::Voice;
+use everloop_types::{
+    Answer, CallId, Frame, Goal, ItemState, Message, PlanItem, Reason, Reply, ToolCall, ToolSpec,
+    Words, check_args,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const INSTRUCTIONS: &str = include_str!("../prompts/plan_replan.md");
+const SHOWN_CHARS: usize = 300;
+
+impl PlanReplan {
+    pub(super) fn start(&mut self, goal: &Goal, frame: &Arc<Frame>) {
+        self.frame = frame.clone();
+        let system = format!("{}\n\n{INSTRUCTIONS}\n{}", frame.system, tool_list(&frame.tools));
+        self.transcript.open(Voice::JsonMessages, system, &frame.carried, goal);
+        self.transcript.push(Message::user("phase: plan"));
+    }
+
+    pub(super) fn take_reply(&mut self, reply: &Reply) {
+        self.transcript.push(Message::Assistant { text: reply.text.clone(), calls: Vec::new() });
+        let broken = match self.phase {
+            Phase::Planning { .. } => read_plan(&reply.text).map(|plan| self.planned(plan)),
+            Phase::Thinking { .. } => read_thought(&reply.text).map(|t| self.thought(t)),
+            Phase::Replanning { .. } => read_replan(&reply.text).map(|r| self.replanned(r)),
+            Phase::Acting(_) | Phase::Asking { .. } | Phase::Finished(_) => Ok(()),
+        };
+        if let Err(wrong) = broken {
+            self.take_broken(&wrong);
+        }
+    }
+
+    /// A reply that breaks the contract: try again with a word on what was wrong. Not a step.
+    fn take_broken(&mut self, wrong: &str) {
+        let allowed = self.frame.limits.steps.contract_retries;
+        match &mut self.phase {
+            Phase::Planning { tries } | Phase::Thinking { tries } | Phase::Replanning { tries }
+                if *tries < allowed =>
+            {
+                *tries += 1;
+                let text =
+                    format!("contract error: {wrong}. Reply again with the JSON object only.");
+                self.transcript.push(Message::user(text));
+            }
+            _ => self.take_failure(wrong),
+        }
+    }
+
+    /// A failure round: no usable reply after all tries, or the model failed for good (PR-8).
+    pub(super) fn take_failure(&mut self, wrong: &str) {
+        let (name, note) = match self.phase {
+            Phase::Thinking { .. } => ("thought", "progress.thought_failed"),
+            Phase::Replanning { .. } => ("replan", "progress.replan_failed"),
+            Phase::Planning { .. } => return self.unavailable(),
+            Phase::Acting(_) | Phase::Asking { .. } | Phase::Finished(_) => return,
+        };
+        self.tally.steps += 1;
+        self.tally.failure_rounds += 1;
+        if self.tally.failure_rounds >= self.frame.limits.steps.failure_rounds {
+            return self.unavailable();
+        }
+        self.transcript.note_failure(name, "", wrong);
+        self.note = Some(Words::key(note));
+        match name {
+            "thought" => self.ask_thought(),
+            _ => self.ask_replan(),
+        }
+    }
+
+    fn unavailable(&mut self) {
+        let words = Words::key("plan.unavailable");
+        self.phase = Phase::Finished(Answer { words, trouble: Some(Reason::BrokenContract) });
+    }
+
+    fn planned(&mut self, plan: Vec<String>) {
+        self.plan.items =
+            plan.into_iter().map(|text| PlanItem { text, state: ItemState::Pending }).collect();
+        self.plan.version = 1;
+        self.ask_thought();
+    }
+
+    fn thought(&mut self, thought: Thought) {
+        self.tally.steps += 1;
+        self.tally.failure_rounds = 0;
+        self.note = None;
+        match thought {
+            Thought::Continue { tool, input } => self.act(&tool, &input),
+            Thought::AskUser { question: Some(question) } => self.ask_user(question),
+            Thought::AskUser { question: None } => {
+                self.transcript.note_failure("ask_user", "", "the question is missing");
+                self.ask_thought();
+            }
+            Thought::Done { response } => {
+                if let Some(item) = self.plan.items.get_mut(self.plan.current) {
+                    item.state = ItemState::Completed;
+                }
+                self.plan.current = (self.plan.current + 1).min(self.plan.items.len());
+                self.pending_response = response.or(self.pending_response.take());
+                self.ask_replan();
+            }
+        }
+    }
+
+    /// A call that cannot be made is a failed observation, and no act step (PR-8).
+    fn act(&mut self, tool: &str, input: &Value) {
+        let args = match self.frame.tool(tool) {
+            Some(_) if tool == "ask_user" => Err("ask_user is a status, not a tool".to_owned()),
+            Some(spec) => args_for(spec, input),
+            None => {
+                let known = self.frame.tools.iter().map(|tool| tool.name.as_str());
+                let known: Vec<&str> = known.filter(|name| *name != "ask_user").collect();
+                Err(format!(
+                    "there is no tool called {tool:?}; the tools are: {}",
+                    known.join(", ")
+                ))
+            }
+        };
+        match args {
+            Ok(args) => self.phase = Phase::Acting(self.name_call(tool, args)),
+            Err(wrong) => {
+                self.tally.failed += 1;
+                self.transcript.note_failure(tool, &input.to_string(), &wrong);
+                self.ask_thought();
+            }
+        }
+    }
+
+    fn ask_user(&mut self, question: String) {
+        let limits = self.frame.limits.steps;
+        if self.clarified.iter().any(|(asked, _)| asked.trim() == question.trim()) {
+            self.tally.repeated_questions += 1;
+            if self.tally.repeated_questions >= limits.repeated_questions {
+                let words = Words::key("plan.repeated_question");
+                let trouble = Some(Reason::RepeatedQuestion);
+                self.phase = Phase::Finished(Answer { words, trouble });
+                return;
+            }
+            let wrong = "the user has already answered this question; use the answer";
+            self.transcript.note_failure("ask_user", &question, wrong);
+            return self.ask_thought();
+        }
+        let asked = u32::try_from(self.clarified.len()).unwrap_or(u32::MAX);
+        if limits.max_clarifications > 0 && asked >= limits.max_clarifications {
+            let words = Words::key("plan.too_many_questions");
+            let limit = limits.max_clarifications;
+            let trouble = Some(Reason::TooManyQuestions { limit });
+            self.phase = Phase::Finished(Answer { words, trouble });
+            return;
+        }
+        let call = self.name_call("ask_user", json!({ "question": question }).to_string());
+        self.phase = Phase::Asking { call, question };
+    }
+
+    fn replanned(&mut self, replan: Replan) {
+        self.tally.steps += 1;
+        self.tally.failure_rounds = 0;
+        self.note = None;
+        match replan {
+            Replan::Done(response) => {
+                for item in &mut self.plan.items {
+                    item.state = ItemState::Completed;
+                }
+                let answer = Answer { words: Words::Said(response), trouble: None };
+                self.phase = Phase::Finished(answer);
+            }
+            Replan::Replanned(tasks) => {
+                self.plan.current = tasks.iter().position(|task| !task.completed).unwrap_or(0);
+                self.plan.items = tasks.into_iter().map(item).collect();
+                self.plan.version += 1;
+                self.ask_thought();
+            }
+        }
+    }
+
+    fn name_call(&mut self, tool: &str, args: String) -> ToolCall {
+        self.tally.calls += 1;
+        ToolCall { id: CallId::new(format!("p{}", self.tally.calls)), tool: tool.to_owned(), args }
+    }
+
+    /// Back to thinking about the current item.
+    pub(super) fn ask_thought(&mut self) {
+        let place = self.plan.current.min(self.plan.items.len().saturating_sub(1));
+        let item = self.plan.items.get(place).map_or("", |item| item.text.as_str());
+        let shown: String = item.chars().take(SHOWN_CHARS).collect();
+        let number = place + 1;
+        let total = self.plan.items.len();
+        let text = format!("phase: thought\ncurrent item {number} of {total}: {shown}");
+        self.transcript.push(Message::user(text));
+        self.phase = Phase::Thinking { tries: 0 };
+    }
+
+    /// On to looking at the plan again.
+    pub(super) fn ask_replan(&mut self) {
+        self.transcript.push(Message::user("phase: replan"));
+        self.phase = Phase::Replanning { tries: 0 };
+    }
+}
+
+fn item(task: Task) -> PlanItem {
+    let state = if task.completed { ItemState::Completed } else { ItemState::Pending };
+    PlanItem { text: task.task, state }
+}
+
+/// `input` as the tool's arguments: an object, a string that holds one, or the text argument (PR-15).
+fn args_for(spec: &ToolSpec, input: &Value) -> Result<String, String> {
+    let args = match input {
+        Value::String(text) => match (serde_json::from_str::<Value>(text), &spec.text_arg) {
+            (Ok(Value::Object(object)), _) => Value::Object(object),
+            (_, Some(name)) => json!({ name: text }),
+            (_, None) => return Err("input must be a JSON object with the arguments".to_owned()),
+        },
+        object => object.clone(),
+    };
+    let args = args.to_string();
+    check_args(spec, &args).map(|_| args)
+}
+
+fn tool_list(tools: &[ToolSpec]) -> String {
+    let lines = tools.iter().filter(|tool| tool.name != "ask_user").map(|tool| {
+        let properties = tool.schema.get("properties").cloned().unwrap_or(Value::Null);
+        format!("- {}: {} Arguments: {properties}", tool.name, tool.description)
+    });
+    format!("Tools\n{}\n", lines.collect::<Vec<_>>().join("\n"))
+}

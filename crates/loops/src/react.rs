@@ -1,0 +1,147 @@
+//! ReAct: ask the model, do what it asks for, show it what came back, repeat.
+//!
+//! ```text
+//!   Thinking ──reply with calls──► Acting ──last outcome──► Thinking
+//!       └──reply without calls──► Finished
+//! ```
+//!
+//! Deliberately absent: retries, budgets, approvals, streaming (the engine's), compaction (`Run`'s).
+
+use crate::{AgentLoop, Transcript, Voice};
+use everloop_types::{
+    Answer, CallId, Event, Frame, ItemState, ModelCall, ModelError, Next, Observation, Offer,
+    PlanItem, Progress, Purpose, Reason, Reply, ToolCall, ToolChoice, Words,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+const INSTRUCTIONS: &str = include_str!("prompts/react.md");
+
+/// The loop's state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct React {
+    phase: Phase,
+    transcript: Transcript,
+    /// Model calls that came back; each is one iteration.
+    iterations: u32,
+    /// Tool calls asked for so far.
+    calls: u32,
+    /// The list that the model keeps with `todo_write`.
+    items: Vec<PlanItem>,
+    versions: u32,
+    #[serde(skip)]
+    frame: Arc<Frame>,
+}
+
+/// Each phase is named after what is going on, and holds exactly what that needs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    #[default]
+    Thinking,
+    /// The calls that have no outcome yet.
+    Acting(Vec<ToolCall>),
+    Stuck(ModelError),
+    Finished(String),
+}
+
+impl AgentLoop for React {
+    const NAME: &'static str = "react";
+    const VERSION: u32 = 1;
+
+    fn evolve(&mut self, event: &Event) {
+        match event {
+            Event::Started { goal, frame, .. } => {
+                self.frame = frame.clone();
+                let system = format!("{}\n\n{INSTRUCTIONS}", frame.system);
+                self.transcript.open(Voice::ToolMessages, system, &frame.carried, goal);
+            }
+            Event::Replied { reply, .. } => self.take_reply(reply),
+            Event::ModelFailed { error, .. } => self.phase = Phase::Stuck(error.clone()),
+            Event::Observed { call, seen, .. } => self.take_observation(call, seen),
+            // `Run` has already told the model, and has already rewritten the transcript.
+            Event::Noticed { .. } | Event::Compacted { .. } => {}
+        }
+    }
+
+    /// Asked only when nothing is outstanding, so `Acting` is a moment, not a wait.
+    fn decide(&self) -> Next {
+        let limit = self.frame.limits.steps.max_steps;
+        match &self.phase {
+            Phase::Thinking if self.iterations >= limit || self.calls >= limit => {
+                Next::GiveUp(Reason::StepLimit { limit })
+            }
+            Phase::Thinking => Next::ask_model(ModelCall {
+                purpose: Purpose::Think,
+                offer: Offer::All,
+                choice: ToolChoice::Auto,
+                output: None,
+            }),
+            Phase::Acting(calls) => Next::run_tools(calls),
+            Phase::Stuck(error) => Next::GiveUp(Reason::Model(error.clone())),
+            Phase::Finished(text) => {
+                Next::Finish(Answer { words: Words::Said(text.clone()), trouble: None })
+            }
+        }
+    }
+
+    fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    fn transcript_mut(&mut self) -> &mut Transcript {
+        &mut self.transcript
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            items: self.items.clone(),
+            current: self.items.iter().position(|item| item.state == ItemState::InProgress),
+            version: self.versions,
+            steps: self.iterations,
+            steps_max: self.frame.limits.steps.max_steps,
+            note: None,
+        }
+    }
+
+    fn attach(&mut self, frame: Arc<Frame>) {
+        self.frame = frame;
+    }
+}
+
+impl React {
+    fn take_reply(&mut self, reply: &Reply) {
+        self.iterations += 1;
+        self.transcript.push_reply(reply);
+        self.phase = if reply.calls.is_empty() {
+            Phase::Finished(reply.text.clone())
+        } else {
+            self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
+            Phase::Acting(reply.calls.clone())
+        };
+    }
+
+    fn take_observation(&mut self, id: &CallId, seen: &Observation) {
+        let Phase::Acting(calls) = &mut self.phase else { return };
+        let Some(place) = calls.iter().position(|call| call.id == *id) else { return };
+        let call = calls.remove(place);
+        if calls.is_empty() {
+            self.phase = Phase::Thinking;
+        }
+        if call.tool == "todo_write" && seen.is_ok() {
+            self.take_list(&call.args);
+        }
+    }
+
+    /// `todo_write` has no table: the list is what its calls said.
+    fn take_list(&mut self, args: &str) {
+        #[derive(Deserialize)]
+        struct List {
+            items: Vec<PlanItem>,
+        }
+        if let Ok(list) = serde_json::from_str::<List>(args) {
+            self.items = list.items;
+            self.versions += 1;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `Run`: what every loop needs and none should write, around the loop and as pure as the loop.
+//!
+//! ```text
+//!   apply(entry) ──► ledger (what is outstanding), guards (budgets, repetition), transcript slots ──► loop
+//!   decide()     ──► closing? budget? repetition? compaction? ──► else ask the loop
+//! ```
+//!
+//! The engine talks only to `Run`; it is what is folded, snapshotted, hashed and verified.
+
+mod account;
+mod decide;
+mod fold;
+mod guards;
+mod ledger;
+
+pub use decide::{Decision, Planned};
+pub use ledger::{Outstanding, Stage, Unknown};
+
+use crate::AgentLoop;
+use account::Account;
+use everloop_types::journal::{Waiting, WaitingOn};
+use everloop_types::{Counts, Frame, Notice, Reason, Status, UtcMs};
+use guards::Guards;
+use ledger::Ledger;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// One run: a loop and all that is done once for every loop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "L: AgentLoop")]
+pub struct Run<L: AgentLoop> {
+    inner: L,
+    #[serde(skip)]
+    frame: Arc<Frame>,
+    ledger: Ledger,
+    guards: Guards,
+    account: Account,
+    closing: Closing,
+    /// Notices that came while something was outstanding: they would change a prompt that is out.
+    held: Vec<Notice>,
+    parked: Parked,
+    place: Place,
+}
+
+/// The place in the journal up to which the state was folded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    seq: i64,
+    at: UtcMs,
+}
+
+/// Whether the run waits or has ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Parked {
+    #[default]
+    No,
+    Waiting(Waiting),
+    Ended(Status),
+}
+
+/// The answer guarantee: how far the search for last words is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Closing {
+    /// The run goes on.
+    #[default]
+    NotYet,
+    /// The user wants the answer now; the next decision asks for it.
+    Wanted,
+    /// The model was asked for last words.
+    Asked(Option<Reason>),
+    /// The model gave them, or failed to.
+    Answered(Option<Reason>, String),
+}
+
+impl<L: AgentLoop> Run<L> {
+    /// A run before its first entry.
+    #[must_use]
+    pub fn new(frame: Arc<Frame>) -> Self {
+        Self {
+            inner: L::default(),
+            frame,
+            ledger: Ledger::default(),
+            guards: Guards::default(),
+            account: Account::default(),
+            closing: Closing::default(),
+            held: Vec::new(),
+            parked: Parked::default(),
+            place: Place::default(),
+        }
+    }
+
+    /// A run as a snapshot had it. The frame is not part of snapshots.
+    ///
+    /// # Errors
+    /// The reader's words if the snapshot has another form.
+    pub fn restore(state: &str, frame: Arc<Frame>) -> Result<Self, String> {
+        let mut run: Self = serde_json::from_str(state).map_err(|error| error.to_string())?;
+        run.inner.attach(frame.clone());
+        run.frame = frame;
+        Ok(run)
+    }
+
+    /// The loop.
+    #[must_use]
+    pub fn inner(&self) -> &L {
+        &self.inner
+    }
+
+    /// The frame.
+    #[must_use]
+    pub fn frame(&self) -> &Arc<Frame> {
+        &self.frame
+    }
+
+    /// Effects that were planned and have no outcome yet, in order.
+    #[must_use]
+    pub fn outstanding(&self) -> &[Outstanding] {
+        &self.ledger.outstanding
+    }
+
+    /// Effects whose outcome is unknown and that nobody has settled.
+    #[must_use]
+    pub fn unknowns(&self) -> &[Unknown] {
+        &self.ledger.unknowns
+    }
+
+    /// What was used so far, steps by the loop's own count.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts { steps: self.inner.progress().steps, ..self.guards.counts }
+    }
+
+    /// What the run waits for.
+    #[must_use]
+    pub fn waiting_on(&self) -> Option<&WaitingOn> {
+        match &self.parked {
+            Parked::Waiting(waiting) => Some(&waiting.on),
+            Parked::No | Parked::Ended(_) => None,
+        }
+    }
+
+    /// How the run ended, once it has.
+    #[must_use]
+    pub fn ended(&self) -> Option<Status> {
+        match self.parked {
+            Parked::Ended(status) => Some(status),
+            Parked::No | Parked::Waiting(_) => None,
+        }
+    }
+
+    /// Place of the last entry that was folded.
+    #[must_use]
+    pub fn last_seq(&self) -> i64 {
+        self.place.seq
+    }
+}

@@ -1,0 +1,295 @@
+//! Deciding: the guards first, then the loop; every ending in words.
+
+use super::fold::is_hopeless;
+use super::ledger::{Unknown, resource};
+use super::{Closing, Run};
+use crate::AgentLoop;
+use everloop_types::journal::EffectPlanned;
+use everloop_types::{
+    Answer, Batch, Effect, ItemState, Message, ModelCall, Next, Observation, Offer, OnError,
+    OnUnknown, Purpose, Reason, Status, ToolCall, ToolChoice, UtcMs, Words, check_args,
+};
+
+/// What a run does next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// Perform these effects.
+    Do {
+        /// In order: one model call, or one or more tool calls.
+        effects: Vec<Planned>,
+        /// What a failed call means for the rest.
+        on_error: OnError,
+    },
+    /// End the run.
+    Finish {
+        /// How.
+        status: Status,
+        /// Why, where it did not end well.
+        reason: Option<Reason>,
+        /// In these words.
+        words: Words,
+    },
+}
+
+/// An effect as it will stand in the journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    /// What is planned.
+    pub planned: EffectPlanned,
+    /// The outcome, where the call cannot be performed at all: planned and finished in one transaction.
+    pub refused: Option<Observation>,
+}
+
+impl<L: AgentLoop> Run<L> {
+    /// Says what comes next. Asked only when nothing is outstanding.
+    #[must_use]
+    pub fn decide(&self) -> Decision {
+        if let Closing::Answered(reason, text) = &self.closing {
+            return self.last_words(reason.clone(), text);
+        }
+        match self.inner.decide() {
+            // Calls that the model made are always answered: a transcript must pair up.
+            Next::Do(batch) if !is_model_call(&batch) => self.perform(batch),
+            Next::Finish(answer) if !answer.words.is_empty() => self.end(answer),
+            _ if self.closing == Closing::Wanted => self.close(None),
+            next => match (self.stopped(), next) {
+                (Some(reason), _) | (None, Next::GiveUp(reason)) => self.close(Some(reason)),
+                (None, Next::Finish(answer)) => self.close(answer.trouble),
+                (None, Next::Do(_)) if self.needs_compaction() => self.shorten(),
+                (None, Next::Do(batch)) => self.perform(batch),
+            },
+        }
+    }
+
+    /// Why a guard ends the run, if one does.
+    fn stopped(&self) -> Option<Reason> {
+        let fatal = |unknown: &Unknown| unknown.on_unknown == OnUnknown::FailRun;
+        if self.ledger.unknowns.iter().any(fatal) {
+            return Some(Reason::UnknownOutcome);
+        }
+        self.guards.reached(&self.frame)
+    }
+
+    /// Whether the loop is about to run tools: nothing may come between calls and their results.
+    pub(super) fn wants_tools(&self) -> bool {
+        matches!(self.inner.decide(), Next::Do(batch) if !is_model_call(&batch))
+    }
+
+    /// The ending that the user asked for.
+    #[must_use]
+    pub fn canceled(&self) -> Decision {
+        let progress = self.inner.progress();
+        let done = progress.items.iter().filter(|i| i.state == ItemState::Completed);
+        let words = Words::with(
+            "run.canceled",
+            [("done", done.count().to_string()), ("total", progress.items.len().to_string())],
+        );
+        let words = self.with_unknowns(words);
+        Decision::Finish { status: Status::Canceled, reason: Some(Reason::Canceled), words }
+    }
+
+    /// Why the closing was begun: recomputed, because it is not part of the planned call.
+    pub(super) fn trouble(&self) -> Option<Reason> {
+        match &self.closing {
+            Closing::Asked(reason) | Closing::Answered(reason, _) => return reason.clone(),
+            Closing::Wanted => return None,
+            Closing::NotYet => {}
+        }
+        if let Some(reason) = self.stopped() {
+            return Some(reason);
+        }
+        match self.inner.decide() {
+            Next::GiveUp(reason) => Some(reason),
+            Next::Finish(answer) => answer.trouble,
+            Next::Do(_) => Some(Reason::ContextFull),
+        }
+    }
+
+    /// Asks the model for last words, unless it is the model that has failed.
+    fn close(&self, reason: Option<Reason>) -> Decision {
+        if let Some(Reason::Model(error)) = &reason
+            && is_hopeless(error)
+        {
+            return self.last_words(reason, "");
+        }
+        self.ask(ModelCall {
+            purpose: Purpose::Close,
+            offer: Offer::None,
+            choice: ToolChoice::None,
+            output: None,
+        })
+    }
+
+    fn last_words(&self, reason: Option<Reason>, text: &str) -> Decision {
+        let account = match text.trim() {
+            "" => self.account.words(&self.inner.progress().items),
+            said => Words::Said(said.to_owned()),
+        };
+        let words = match &reason {
+            Some(reason) => Words::All(vec![account, reason_line(reason)]),
+            None => account,
+        };
+        self.end(Answer { words, trouble: reason })
+    }
+
+    fn end(&self, answer: Answer) -> Decision {
+        let open = !self.ledger.unknowns.is_empty();
+        let status = match (&answer.trouble, open) {
+            (_, true) => Status::Unsettled,
+            (None, false) => Status::Succeeded,
+            (Some(_), false) => Status::Failed,
+        };
+        let words = self.with_unknowns(answer.words);
+        Decision::Finish { status, reason: answer.trouble, words }
+    }
+
+    /// An unknown cannot hide: the first line of the answer says which effect.
+    fn with_unknowns(&self, words: Words) -> Words {
+        if self.ledger.unknowns.is_empty() {
+            return words;
+        }
+        let calls: Vec<String> = self.ledger.unknowns.iter().map(|u| shown(&u.call)).collect();
+        let line = Words::with("run.unsettled", [("calls", calls.join("; "))]);
+        Words::All(vec![line, words])
+    }
+
+    fn perform(&self, batch: Batch) -> Decision {
+        if let [Effect::CallModel(call)] = batch.effects.as_slice() {
+            return self.ask(call.clone());
+        }
+        let calls: Vec<&ToolCall> = batch
+            .effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::CallTool(call) => Some(call),
+                Effect::CallModel(_) => None,
+            })
+            .collect();
+        let most = self.frame.limits.context.calls_per_reply;
+        let effects = calls
+            .iter()
+            .map(|call| self.plan_call(call, calls.len().saturating_sub(most), batch.deadline))
+            .collect();
+        Decision::Do { effects, on_error: batch.on_error }
+    }
+
+    fn plan_call(&self, call: &ToolCall, over: usize, deadline: Option<UtcMs>) -> Planned {
+        let spec = self.frame.tool(&call.tool);
+        let handling = spec.map(|spec| spec.handling.clone()).unwrap_or_default();
+        let planned = EffectPlanned::tool(call.clone(), &handling, self.place.at, deadline);
+        let refused = match spec {
+            _ if over > 0 => Some(self.too_many()),
+            None => Some(self.no_such_tool(&call.tool)),
+            Some(spec) => match check_args(spec, &call.args) {
+                Err(wrong) => Some(Observation::error(format!("{wrong}; nothing was done"))),
+                Ok(_) if handling.class.needs_intent() => self.held_back(call),
+                Ok(_) => None,
+            },
+        };
+        Planned { planned, refused }
+    }
+
+    fn too_many(&self) -> Observation {
+        let most = self.frame.limits.context.calls_per_reply;
+        Observation::error(format!(
+            "too many tool calls in one reply; at most {most} are allowed; nothing was done"
+        ))
+    }
+
+    fn no_such_tool(&self, name: &str) -> Observation {
+        let known: Vec<&str> = self.frame.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let name: String = name.chars().take(64).collect();
+        Observation::error(format!(
+            "there is no tool called {name:?}; nothing was done; the tools are: {}",
+            known.join(", ")
+        ))
+    }
+
+    /// Refuses an effect on a resource whose state is unknown until that is settled.
+    fn held_back(&self, call: &ToolCall) -> Option<Observation> {
+        let wanted = resource(call, self.frame.tool(&call.tool));
+        let open = self.ledger.unknowns.iter().find(|unknown| unknown.resource == wanted)?;
+        Some(Observation::denied(format!(
+            "the outcome of an earlier call on the same resource is unknown ({}); nothing was done; \
+             inspect the state of things, do something else, or leave it for the user to settle",
+            shown(&open.call)
+        )))
+    }
+
+    fn ask(&self, call: ModelCall) -> Decision {
+        let instruction = self.instruction(call.purpose);
+        let transcript = self.inner.transcript();
+        let messages = transcript.messages().len() + usize::from(instruction.is_some());
+        let prompt = transcript.digest_with(instruction.as_ref());
+        let planned = EffectPlanned::CallModel { call, messages, prompt };
+        Decision::Do { effects: vec![Planned { planned, refused: None }], on_error: OnError::GoOn }
+    }
+
+    /// What `Run` itself tells the model before a call of its own.
+    pub(super) fn instruction(&self, purpose: Purpose) -> Option<Message> {
+        match purpose {
+            Purpose::Close => Some(Message::user(include_str!("../prompts/closing.md"))),
+            Purpose::Compact => Some(Message::user(include_str!("../prompts/compact.md"))),
+            Purpose::Plan | Purpose::Think | Purpose::Replan => None,
+        }
+    }
+
+    fn needs_compaction(&self) -> bool {
+        let limits = &self.frame.limits.context;
+        let transcript = self.inner.transcript();
+        let tokens = self.guards.context.estimate(transcript.bytes());
+        tokens >= limits.tokens || transcript.observation_count() >= limits.observations * 3 / 2
+    }
+
+    /// Plans a compaction, or ends the run where one would free nothing: compactions cannot spiral.
+    fn shorten(&self) -> Decision {
+        let context = &self.guards.context;
+        let spiral = context.compactions > 0 && context.calls_since_compaction < 2;
+        if spiral || self.compaction_cut().is_none() {
+            return self.close(Some(Reason::ContextFull));
+        }
+        self.ask(ModelCall {
+            purpose: Purpose::Compact,
+            offer: Offer::None,
+            choice: ToolChoice::None,
+            output: None,
+        })
+    }
+
+    /// Keeps about a third of the room, and the newest observations.
+    pub(super) fn compaction_cut(&self) -> Option<usize> {
+        let limits = &self.frame.limits.context;
+        let keep_bytes = usize::try_from(limits.tokens).unwrap_or(usize::MAX) / 3 * 4;
+        self.inner.transcript().cut(keep_bytes, limits.observations)
+    }
+}
+
+fn is_model_call(batch: &Batch) -> bool {
+    matches!(batch.effects.as_slice(), [Effect::CallModel(_)])
+}
+
+fn shown(call: &ToolCall) -> String {
+    let args: String = call.args.chars().take(120).collect();
+    format!("{} {args}", call.tool)
+}
+
+/// The catalogue's line for a reason.
+fn reason_line(reason: &Reason) -> Words {
+    match reason {
+        Reason::StepLimit { limit } => {
+            Words::with("reason.step_limit", [("limit", limit.to_string())])
+        }
+        Reason::Budget { what, limit } => Words::with(
+            "reason.budget",
+            [("what", format!("{what:?}")), ("limit", limit.to_string())],
+        ),
+        Reason::Repetition { tool } => Words::with("reason.repetition", [("tool", tool.clone())]),
+        Reason::ContextFull => Words::key("reason.context_full"),
+        Reason::Model(error) => Words::with("reason.model", [("detail", error.detail.clone())]),
+        Reason::BrokenContract => Words::key("reason.broken_contract"),
+        Reason::RepeatedQuestion => Words::key("reason.repeated_question"),
+        Reason::TooManyQuestions { .. } => Words::key("reason.too_many_questions"),
+        Reason::UnknownOutcome => Words::key("reason.unknown_outcome"),
+        Reason::Canceled => Words::key("reason.canceled"),
+    }
+}

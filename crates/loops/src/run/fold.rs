@@ -1,0 +1,259 @@
+//! Folding: one journal entry into the state.
+
+use super::ledger::{Outstanding, Stage};
+use super::{Closing, Parked, Place, Run};
+use crate::AgentLoop;
+use everloop_types::journal::{
+    EffectFinished, EffectPlanned, Entry, EpochStarted, Input, Kind, Letter, Outcome, RunCreated,
+    Waiting, WaitingOn,
+};
+use everloop_types::{
+    CallId, EffectId, Ending, Event, Message, ModelError, ModelErrorKind, Notice, Observation,
+    Purpose, Reply, UtcMs,
+};
+
+impl<L: AgentLoop> Run<L> {
+    /// Folds one entry. Total: an entry that does not fit changes nothing but the place.
+    pub fn apply(&mut self, entry: &Entry) {
+        let at = entry.at;
+        if !matches!(entry.kind, Kind::EpochStarted(_)) {
+            self.guards.tick(at);
+        }
+        match (&entry.kind, &entry.effect) {
+            (Kind::RunCreated(created), _) => self.create(at, created),
+            (Kind::EpochStarted(started), _) => self.begin_epoch(at, started),
+            (Kind::Input(input), _) => self.take_input(at, input),
+            (Kind::EffectPlanned(planned), Some(effect)) => self.plan(effect, planned),
+            (Kind::ApprovalGiven(_), Some(effect)) => self.move_to(effect, Stage::Approved),
+            (Kind::EffectStarted(started), Some(effect)) => {
+                self.move_to(effect, Stage::Started(started.clone()));
+            }
+            (Kind::EffectAttemptFailed(failed), Some(effect)) => {
+                self.guards.counts.wasted_attempts += 1;
+                if let Some(open) = self.ledger.find(effect) {
+                    open.stage = Stage::Approved;
+                    open.failed_attempts = failed.attempt;
+                    open.retry_at = Some(failed.retry_at);
+                }
+            }
+            (Kind::EffectFinished(finished), Some(effect)) => self.finish(at, effect, finished),
+            (Kind::Waiting(waiting), _) => {
+                self.wait(waiting);
+            }
+            (Kind::RunFinished(finished), _) => self.parked = Parked::Ended(finished.status),
+            _ => {}
+        }
+        self.place = Place { seq: entry.seq, at };
+    }
+
+    fn create(&mut self, at: UtcMs, created: &RunCreated) {
+        let (goal, frame) = (created.goal.clone(), self.frame.clone());
+        self.inner.evolve(&Event::Started { at, goal, frame });
+    }
+
+    /// Whoever drove the run before is gone: what was out was for nothing, unless it had acted.
+    fn begin_epoch(&mut self, at: UtcMs, _: &EpochStarted) {
+        let cut_short = !matches!(self.parked, Parked::Waiting(_));
+        if cut_short {
+            let lost = self.ledger.outstanding.iter().filter(|open| open.is_model_call()).count();
+            self.guards.counts.wasted_attempts += u32::try_from(lost).unwrap_or(u32::MAX);
+        }
+        self.parked = Parked::No;
+        self.guards.begin_work(at);
+    }
+
+    fn take_input(&mut self, at: UtcMs, input: &Input) {
+        match &input.letter {
+            Letter::Steer { text } => self.held.push(Notice::Steered { text: text.clone() }),
+            Letter::AnswerNow => self.held.push(Notice::AnswerNow),
+            // An answer becomes an outcome, a cancel an ending: both are entries of their own.
+            Letter::Answer { .. } | Letter::Cancel { .. } => return,
+        }
+        self.fold_held(at);
+    }
+
+    fn plan(&mut self, effect: &EffectId, planned: &EffectPlanned) {
+        match planned {
+            EffectPlanned::CallModel { call, .. } => {
+                if call.purpose == Purpose::Close {
+                    self.closing = Closing::Asked(self.trouble());
+                }
+                self.guards.counts.model_calls += 1;
+                if let Some(message) = self.instruction(call.purpose) {
+                    self.inner.transcript_mut().push(message);
+                }
+                self.inner.transcript_mut().seal();
+            }
+            EffectPlanned::CallTool { call, .. } => {
+                self.guards.counts.tool_calls += 1;
+                self.inner.transcript_mut().reserve(call);
+            }
+        }
+        self.ledger.outstanding.push(Outstanding {
+            effect: effect.clone(),
+            planned: planned.clone(),
+            stage: Stage::Planned,
+            failed_attempts: 0,
+            retry_at: None,
+        });
+    }
+
+    fn wait(&mut self, waiting: &Waiting) {
+        if let WaitingOn::Person { question } = &waiting.on {
+            let asks = |open: &&mut Outstanding| open.call_id() == Some(&question.call);
+            if let Some(open) = self.ledger.outstanding.iter_mut().find(asks) {
+                open.stage = Stage::Asked(question.clone());
+            }
+        }
+        self.parked = Parked::Waiting(waiting.clone());
+        self.guards.stop_work();
+    }
+
+    fn move_to(&mut self, effect: &EffectId, stage: Stage) {
+        if let Some(open) = self.ledger.find(effect) {
+            open.stage = stage;
+        }
+    }
+
+    fn finish(&mut self, at: UtcMs, effect: &EffectId, finished: &EffectFinished) {
+        let Some(open) = self.ledger.close(effect) else { return };
+        match (&open.planned, &finished.outcome) {
+            (EffectPlanned::CallTool { call, .. }, Outcome::Observed(seen)) => {
+                if !seen.is_ok() {
+                    self.guards.counts.tool_failures += 1;
+                }
+                if seen.ending == Ending::Unknown {
+                    self.ledger.remember_unknown(&open, call.clone(), &self.frame);
+                }
+                self.ledger.seen.push((effect.clone(), call.clone(), seen.clone()));
+                self.observed(at, call.id.clone(), seen.clone());
+            }
+            (EffectPlanned::CallModel { call, .. }, Outcome::Replied(reply)) => {
+                self.replied(at, call.purpose, reply.clone());
+            }
+            (EffectPlanned::CallModel { call, .. }, Outcome::ModelFailed(error)) => {
+                self.model_failed(at, call.purpose, error.clone());
+            }
+            // Superseded or canceled: as if it had never been planned.
+            (EffectPlanned::CallModel { call, .. }, _) => {
+                if call.purpose == Purpose::Close {
+                    self.closing = Closing::NotYet;
+                }
+            }
+            (EffectPlanned::CallTool { .. }, _) => {}
+        }
+        if self.ledger.outstanding.is_empty() {
+            self.close_batch();
+            self.fold_held(at);
+        }
+    }
+
+    fn observed(&mut self, at: UtcMs, call: CallId, seen: Observation) {
+        self.inner.transcript_mut().fill(&call, &seen);
+        self.inner.evolve(&Event::Observed { at, call, seen });
+    }
+
+    fn replied(&mut self, at: UtcMs, purpose: Purpose, mut reply: Reply) {
+        self.guards.counts.usage.add(reply.usage);
+        let bytes = self.inner.transcript().bytes();
+        self.guards.context.measured(reply.usage, bytes);
+        match purpose {
+            Purpose::Compact => self.compact(at, &reply.text),
+            Purpose::Close => {
+                let trouble = self.trouble();
+                self.closing = Closing::Answered(trouble, reply.text);
+            }
+            Purpose::Plan | Purpose::Think | Purpose::Replan => {
+                let most = self.frame.limits.context.calls_per_reply;
+                self.ledger.rename_calls(&mut reply, most + 1);
+                self.inner.evolve(&Event::Replied { at, reply });
+            }
+        }
+    }
+
+    fn model_failed(&mut self, at: UtcMs, purpose: Purpose, error: ModelError) {
+        match purpose {
+            Purpose::Close => self.closing = Closing::Answered(self.trouble(), String::new()),
+            Purpose::Compact => self.guards.context.calls_since_compaction = 0,
+            Purpose::Plan | Purpose::Think | Purpose::Replan => {
+                self.inner.evolve(&Event::ModelFailed { at, error });
+            }
+        }
+    }
+
+    fn compact(&mut self, at: UtcMs, summary: &str) {
+        let upto = self.compaction_cut();
+        self.guards.context.compacted();
+        let Some(upto) = upto else { return };
+        let summary = summary.to_owned();
+        self.inner.transcript_mut().compact(upto, &summary);
+        self.inner.evolve(&Event::Compacted { at, upto, summary });
+    }
+
+    /// All outcomes of a batch are there: look at them in plan order, whatever order they came in.
+    fn close_batch(&mut self) {
+        let mut seen = std::mem::take(&mut self.ledger.seen);
+        seen.sort_by(|a, b| a.0.cmp(&b.0));
+        for (_, call, observation) in seen {
+            self.account.take(&call, &observation);
+            let polls = self.frame.tool(&call.tool).is_some_and(|tool| tool.handling.polls);
+            if polls {
+                continue;
+            }
+            if let Some((tool, times)) = self.guards.observe(&call, &observation, &self.frame) {
+                self.held.push(Notice::Repeating { tool, times });
+            }
+        }
+    }
+
+    /// Tells the loop what was held back, now that no prompt is out.
+    fn fold_held(&mut self, at: UtcMs) {
+        if self.held.is_empty() || !self.ledger.outstanding.is_empty() || self.wants_tools() {
+            return;
+        }
+        for notice in std::mem::take(&mut self.held) {
+            if notice == Notice::AnswerNow && self.closing == Closing::NotYet {
+                self.closing = Closing::Wanted;
+            }
+            if let Some(text) = told(&notice) {
+                self.inner.transcript_mut().push(Message::user(text));
+            }
+            self.inner.evolve(&Event::Noticed { at, notice });
+        }
+    }
+}
+
+/// What the model is told of a notice; the words stand beside the other prompts.
+fn told(notice: &Notice) -> Option<String> {
+    match notice {
+        Notice::Repeating { tool, times } => {
+            let text = include_str!("../prompts/repeating.md");
+            Some(text.replace("{tool}", tool).replace("{times}", &times.to_string()))
+        }
+        Notice::Steered { text } => Some(text.clone()),
+        Notice::BudgetNearlySpent | Notice::AnswerNow => None,
+    }
+}
+
+impl Outstanding {
+    /// Whether a model is asked, as opposed to a tool.
+    #[must_use]
+    pub fn is_model_call(&self) -> bool {
+        matches!(self.planned, EffectPlanned::CallModel { .. })
+    }
+
+    /// The tool call's id.
+    #[must_use]
+    pub fn call_id(&self) -> Option<&CallId> {
+        match &self.planned {
+            EffectPlanned::CallModel { .. } => None,
+            EffectPlanned::CallTool { call, .. } => Some(&call.id),
+        }
+    }
+}
+
+/// Whether asking the same model for last words makes no sense.
+pub(super) fn is_hopeless(error: &ModelError) -> bool {
+    use ModelErrorKind as K;
+    !matches!(error.kind, K::TooLarge | K::IgnoredToolChoice | K::Empty | K::Malformed)
+}

@@ -1,0 +1,110 @@
+//! Budgets and repetition, counted in the fold so that no replay and no restart counts twice.
+
+use everloop_types::{
+    Budget, BudgetKind, Counts, Frame, Observation, Reason, ToolCall, Usage, UtcMs, digest_bytes,
+};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Guards {
+    pub(super) counts: Counts,
+    pub(super) context: Context,
+    repetition: Repetition,
+    /// The last moment at which the run was known to work; `None` while it waits or nobody drives it.
+    working_since: Option<UtcMs>,
+}
+
+/// How large the prompt was when the provider last counted it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Context {
+    tokens: u64,
+    at_bytes: usize,
+    /// Model calls made since the last compaction; a second one at once would free nothing.
+    pub(super) calls_since_compaction: u32,
+    pub(super) compactions: u32,
+}
+
+impl Context {
+    pub(super) fn measured(&mut self, usage: Usage, bytes: usize) {
+        if usage.input_tokens > 0 {
+            (self.tokens, self.at_bytes) = (usage.input_tokens, bytes);
+        }
+        self.calls_since_compaction += 1;
+    }
+
+    pub(super) fn compacted(&mut self) {
+        let compactions = self.compactions + 1;
+        *self = Self { compactions, ..Self::default() };
+    }
+
+    /// Tokens that the prompt would have now: the last count, plus the bytes added since at four a token.
+    pub(super) fn estimate(&self, bytes: usize) -> u64 {
+        self.tokens + (bytes.saturating_sub(self.at_bytes) / 4) as u64
+    }
+}
+
+/// The same call with the same result, how often in a row (RA-8).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Repetition {
+    last: String,
+    tool: String,
+    times: u32,
+}
+
+impl Guards {
+    /// Time passes while the run works; waiting and lying unowned cost nothing.
+    pub(super) fn tick(&mut self, at: UtcMs) {
+        if let Some(since) = self.working_since {
+            self.counts.work_ms += u64::try_from(at - since).unwrap_or(0);
+            self.working_since = Some(at.max(since));
+        }
+    }
+
+    pub(super) fn begin_work(&mut self, at: UtcMs) {
+        self.working_since = Some(at);
+    }
+
+    pub(super) fn stop_work(&mut self) {
+        self.working_since = None;
+    }
+
+    /// Takes in one call of a finished batch. Tells when the repetition is to be pointed out.
+    pub(super) fn observe(
+        &mut self,
+        call: &ToolCall,
+        seen: &Observation,
+        frame: &Frame,
+    ) -> Option<(String, u32)> {
+        let same = digest_bytes(format!("{}\n{}\n{}", call.tool, call.args, seen.text).as_bytes());
+        let repetition = &mut self.repetition;
+        if repetition.last == same {
+            repetition.times += 1;
+        } else {
+            *repetition = Repetition { last: same, tool: call.tool.clone(), times: 1 };
+        }
+        let limit = frame.limits.context.repetitions;
+        (limit > 0 && repetition.times == limit).then(|| (call.tool.clone(), limit))
+    }
+
+    /// The guard that ends the run, if one does.
+    pub(super) fn reached(&self, frame: &Frame) -> Option<Reason> {
+        let limit = frame.limits.context.repetitions;
+        if limit > 0 && self.repetition.times >= limit.saturating_mul(2) {
+            return Some(Reason::Repetition { tool: self.repetition.tool.clone() });
+        }
+        spent(&self.counts, &frame.limits.budget)
+    }
+}
+
+/// The budget that is used up, if one is. A budget of 0 is no limit.
+fn spent(counts: &Counts, budget: &Budget) -> Option<Reason> {
+    [
+        (BudgetKind::ModelCalls, u64::from(counts.model_calls), u64::from(budget.model_calls)),
+        (BudgetKind::ToolCalls, u64::from(counts.tool_calls), u64::from(budget.tool_calls)),
+        (BudgetKind::Tokens, counts.usage.total(), budget.tokens),
+        (BudgetKind::WorkMs, counts.work_ms, budget.work_ms),
+    ]
+    .into_iter()
+    .find(|(_, used, limit)| *limit > 0 && used >= limit)
+    .map(|(what, _, limit)| Reason::Budget { what, limit })
+}

@@ -1,0 +1,117 @@
+//! What is outstanding, what is unknown, and which call ids are taken.
+
+use everloop_types::journal::{EffectPlanned, EffectStarted};
+use everloop_types::{
+    CallId, EffectId, Frame, Observation, OnUnknown, Question, Reply, ToolCall, ToolSpec, UtcMs,
+    digest_bytes,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// An effect that was planned and has no outcome yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outstanding {
+    /// Its name.
+    pub effect: EffectId,
+    /// What was planned, with all that recovery needs.
+    pub planned: EffectPlanned,
+    /// How far it is.
+    pub stage: Stage,
+    /// Attempts that failed and are known not to have acted.
+    pub failed_attempts: u32,
+    /// When the next attempt may begin.
+    pub retry_at: Option<UtcMs>,
+}
+
+/// How far an outstanding effect is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Planned, nothing more.
+    Planned,
+    /// A person was asked, and the run waits for the answer.
+    Asked(Question),
+    /// Permission was given.
+    Approved,
+    /// Its intent is durable: from here on it may have happened.
+    Started(EffectStarted),
+}
+
+/// An effect whose outcome is unknown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unknown {
+    /// Its name.
+    pub effect: EffectId,
+    /// The call.
+    pub call: ToolCall,
+    /// What it acted on: no dangerous call on the same resource until it is settled.
+    pub resource: String,
+    /// What its tool says that this means for the run.
+    pub on_unknown: OnUnknown,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Ledger {
+    pub(super) outstanding: Vec<Outstanding>,
+    pub(super) unknowns: Vec<Unknown>,
+    /// Outcomes of the present batch in plan order, until the last one is there.
+    pub(super) seen: Vec<(EffectId, ToolCall, Observation)>,
+    ids: BTreeSet<CallId>,
+}
+
+impl Ledger {
+    pub(super) fn find(&mut self, effect: &EffectId) -> Option<&mut Outstanding> {
+        self.outstanding.iter_mut().find(|open| open.effect == *effect)
+    }
+
+    pub(super) fn close(&mut self, effect: &EffectId) -> Option<Outstanding> {
+        let place = self.outstanding.iter().position(|open| open.effect == *effect)?;
+        Some(self.outstanding.remove(place))
+    }
+
+    /// Makes the call ids of a reply unique within the run: models repeat them, or leave them out.
+    pub(super) fn rename_calls(&mut self, reply: &mut Reply, most: usize) {
+        reply.calls.truncate(most.max(1));
+        for call in &mut reply.calls {
+            let wanted = match call.id.as_str() {
+                "" => "call".to_owned(),
+                id => id.chars().take(64).collect(),
+            };
+            let mut id = CallId::new(wanted.clone());
+            let mut n = 1;
+            while self.ids.contains(&id) {
+                n += 1;
+                id = CallId::new(format!("{wanted}~{n}"));
+            }
+            self.ids.insert(id.clone());
+            call.id = id;
+        }
+    }
+
+    pub(super) fn remember_unknown(&mut self, open: &Outstanding, call: ToolCall, frame: &Frame) {
+        let resource = resource(&call, frame.tool(&call.tool));
+        let on_unknown = match open.planned {
+            EffectPlanned::CallTool { on_unknown, .. } => on_unknown,
+            EffectPlanned::CallModel { .. } => return,
+        };
+        self.unknowns.push(Unknown { effect: open.effect.clone(), call, resource, on_unknown });
+        self.unknowns.sort_by(|a, b| a.effect.cmp(&b.effect));
+    }
+}
+
+/// What a call acts on: the path for files, the host for HTTP, tool and arguments otherwise.
+pub(super) fn resource(call: &ToolCall, spec: Option<&ToolSpec>) -> String {
+    let named = spec.and_then(|spec| spec.handling.resource_arg.as_deref());
+    let args = serde_json::from_str::<Value>(&call.args).unwrap_or(Value::Null);
+    match named.and_then(|name| args.get(name)) {
+        Some(value) => format!("{}:{}", named.unwrap_or_default(), plain(value)),
+        None => format!("{}:{}", call.tool, digest_bytes(args.to_string().as_bytes())),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), |text| text.trim_start_matches("./").to_owned())
+}

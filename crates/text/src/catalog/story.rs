@@ -1,0 +1,3 @@
+//! Being filled.
+
+super::texts! {}
