@@ -1,1 +1,106 @@
-//! Being built.
+//! The engine does: it journals an effect, performs it, journals the outcome, and only then shows it to the loop.
+//!
+//! ```text
+//!   claim ──► load and fold ──► decide ──► commit {outcome, decision, intents} ──► perform ──┐
+//!                  ▲                                                                        │
+//!                  └───────────────────────────── outcome ◄─────────────────────────────────┘
+//! ```
+//!
+//! Deliberately absent: what a loop decides (`loops`), words for people (`text`), SQL (`store`).
+
+mod clock;
+mod drive;
+mod ids;
+mod mail;
+mod replay;
+mod rules;
+mod submit;
+mod watch;
+mod worker;
+
+pub use clock::{Clock, Pause, SystemClock};
+pub use drive::{DriveError, Driven};
+pub use ids::fresh_id;
+pub use replay::{History, Verdict};
+pub use rules::Rules;
+pub use submit::{Asked, Submission};
+pub use watch::{Fragment, Update, Watch};
+pub use worker::{Report, Worker};
+
+use everloop_models::Model;
+use everloop_store::Store;
+use everloop_tools::Registry;
+use everloop_types::{Frame, ModelChoice, ModelError, WorkerId};
+use mail::Mail;
+use std::sync::Arc;
+use watch::Watchers;
+
+/// Finds the model and the tools that a run's frame names.
+pub trait Means: Send + Sync {
+    /// The model that answers, and its name without the provider.
+    ///
+    /// # Errors
+    /// Why it cannot be asked from here; the run keeps waiting for one that can.
+    fn model(&self, choice: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError>;
+
+    /// The tools, confined to the run's workspace.
+    fn tools(&self, frame: &Frame) -> Arc<Registry>;
+}
+
+/// Who drives: a name that is new at every process start, and the build.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// Never reused.
+    pub worker: WorkerId,
+    /// For the journal.
+    pub build: String,
+}
+
+/// Drives runs. Shared by all drivers of a process.
+pub struct Engine {
+    pub(crate) store: Store,
+    pub(crate) means: Arc<dyn Means>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) identity: Identity,
+    pub(crate) rules: Rules,
+    pub(crate) watchers: Watchers,
+    pub(crate) mail: Mail,
+}
+
+impl Engine {
+    /// An engine over a store.
+    pub fn new(
+        store: Store,
+        means: Arc<dyn Means>,
+        clock: Arc<dyn Clock>,
+        identity: Identity,
+        rules: Rules,
+    ) -> Arc<Self> {
+        let (watchers, mail) = (Watchers::default(), Mail::default());
+        Arc::new(Self { store, means, clock, identity, rules, watchers, mail })
+    }
+
+    /// The store, for readers.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Who drives here.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// The engine's clock.
+    #[must_use]
+    pub fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
+    }
+
+    /// Everything that happens from now on, as it happens.
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        self.watchers.subscribe()
+    }
+}

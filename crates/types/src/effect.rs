@@ -259,6 +259,14 @@ pub enum OnError {
     Stop,
 }
 
+impl OnError {
+    /// Whether the others go on.
+    #[must_use]
+    pub fn is_go_on(&self) -> bool {
+        matches!(self, Self::GoOn)
+    }
+}
+
 /// A question to the person, asked by a tool or by the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {

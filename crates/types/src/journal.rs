@@ -4,7 +4,7 @@
 //! What each kind promises, and when it is written, stands in `docs/ARCHITECTURE.md`.
 
 use crate::{
-    EffectClass, EffectId, Goal, Handling, ModelCall, ModelError, Observation, OnUnknown, Question,
+    Batch, EffectClass, EffectId, Goal, Handling, ModelCall, ModelError, Observation, OnError, OnUnknown, Question,
     Reason, Reply, Status, ToolCall, UtcMs, WorkerId,
 };
 use serde::{Deserialize, Serialize};
@@ -170,16 +170,20 @@ pub enum EffectPlanned {
         /// When it is stopped and observed as timed out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<UtcMs>,
+        /// What its failure means for the calls planned after it in the same batch.
+        #[serde(default, skip_serializing_if = "OnError::is_go_on")]
+        on_error: OnError,
     },
 }
 
 impl EffectPlanned {
     /// A tool call as it is planned under a tool's present handling.
     #[must_use]
-    pub fn tool(call: ToolCall, handling: &Handling, at: UtcMs, deadline: Option<UtcMs>) -> Self {
+    pub fn tool(call: ToolCall, handling: &Handling, at: UtcMs, batch: &Batch) -> Self {
         let key_until = handling.key_lifetime_ms.map(|ms| at.saturating_add_unsigned(ms));
         let (class, on_unknown) = (handling.class, handling.on_unknown);
-        Self::CallTool { call, class, on_unknown, key_until, deadline }
+        let (deadline, on_error) = (batch.deadline, batch.on_error);
+        Self::CallTool { call, class, on_unknown, key_until, deadline, on_error }
     }
 }
 

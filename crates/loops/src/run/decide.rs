@@ -6,20 +6,15 @@ use super::{Closing, Run};
 use crate::AgentLoop;
 use everloop_types::journal::EffectPlanned;
 use everloop_types::{
-    Answer, Batch, Effect, ItemState, Message, ModelCall, Next, Observation, Offer, OnError,
-    OnUnknown, Purpose, Reason, Status, ToolCall, ToolChoice, UtcMs, Words, check_args,
+    Answer, Batch, Effect, ItemState, Message, ModelCall, Next, Observation, Offer, 
+    OnUnknown, Purpose, Reason, Status, ToolCall, ToolChoice, Words, check_args,
 };
 
 /// What a run does next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
-    /// Perform these effects.
-    Do {
-        /// In order: one model call, or one or more tool calls.
-        effects: Vec<Planned>,
-        /// What a failed call means for the rest.
-        on_error: OnError,
-    },
+    /// Perform these effects, in order: one model call, or one or more tool calls.
+    Do(Vec<Planned>),
     /// End the run.
     Finish {
         /// How.
@@ -168,15 +163,15 @@ impl<L: AgentLoop> Run<L> {
         let most = self.frame.limits.context.calls_per_reply;
         let effects = calls
             .iter()
-            .map(|call| self.plan_call(call, calls.len().saturating_sub(most), batch.deadline))
+            .map(|call| self.plan_call(call, calls.len().saturating_sub(most), &batch))
             .collect();
-        Decision::Do { effects, on_error: batch.on_error }
+        Decision::Do(effects)
     }
 
-    fn plan_call(&self, call: &ToolCall, over: usize, deadline: Option<UtcMs>) -> Planned {
+    fn plan_call(&self, call: &ToolCall, over: usize, batch: &Batch) -> Planned {
         let spec = self.frame.tool(&call.tool);
         let handling = spec.map(|spec| spec.handling.clone()).unwrap_or_default();
-        let planned = EffectPlanned::tool(call.clone(), &handling, self.place.at, deadline);
+        let planned = EffectPlanned::tool(call.clone(), &handling, self.place.at, batch);
         let refused = match spec {
             _ if over > 0 => Some(self.too_many()),
             None => Some(self.no_such_tool(&call.tool)),
@@ -222,7 +217,7 @@ impl<L: AgentLoop> Run<L> {
         let messages = transcript.messages().len() + usize::from(instruction.is_some());
         let prompt = transcript.digest_with(instruction.as_ref());
         let planned = EffectPlanned::CallModel { call, messages, prompt };
-        Decision::Do { effects: vec![Planned { planned, refused: None }], on_error: OnError::GoOn }
+        Decision::Do(vec![Planned { planned, refused: None }])
     }
 
     /// What `Run` itself tells the model before a call of its own.

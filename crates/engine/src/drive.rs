@@ -1,0 +1,361 @@
+//! Driving one run: from its claim to its end, its next question, or the loss of its lease.
+//!
+//! ```text
+//!   take mail ──► decide ──► commit ──► perform ──► note the outcome ──► take mail …
+//! ```
+//!
+//! Entries are folded as they are noted and committed before anything outside may use them: one commit
+//! carries an outcome, the decision it led to and the intents that follow, so an exchange costs two.
+
+mod ask;
+mod cancel;
+mod model;
+mod recover;
+mod tool;
+
+use crate::{Engine, Update};
+use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
+use everloop_models::WirePrompt;
+use everloop_store::{Claim, Commit, NewMessage, StoreError, Then};
+use everloop_tools::Registry;
+use everloop_types::journal::{
+    Draft, EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, MessageEmitted, Outcome,
+    RunFinished, SnapshotTaken, WaitingOn,
+};
+use everloop_types::{
+    Approval, EffectClass, EffectId, Observation, Reason, Status, Words, digest_bytes,
+};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// How a drive ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Driven {
+    /// The run is over.
+    Finished(Status),
+    /// The run waits and holds no worker.
+    Parked(WaitingOn),
+}
+
+/// Why a drive could not go on. The run itself is never lost by it.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// Another worker has the run.
+    #[error("lost the lease on {0}: another worker drives it now")]
+    LeaseLost(everloop_types::RunId),
+    /// The run cannot be read, and was put aside.
+    #[error("{run} cannot be driven and was put aside: {note}")]
+    Quarantined {
+        /// The run.
+        run: everloop_types::RunId,
+        /// Why.
+        note: String,
+    },
+    /// The journal was written by a newer program; nothing was changed.
+    #[error("{run} was written by a newer everloop ({what}); update this one to drive it")]
+    Newer {
+        /// The run.
+        run: everloop_types::RunId,
+        /// What is too new.
+        what: String,
+    },
+    /// The store failed; the run goes on once it works again.
+    #[error("the store failed while {run} was driven")]
+    Store {
+        /// The run.
+        run: everloop_types::RunId,
+        /// What it said.
+        #[source]
+        source: StoreError,
+    },
+}
+
+/// Whether the main loop goes on.
+enum Flow {
+    GoOn,
+    Over(Driven),
+}
+
+/// What to do about the outstanding effects now.
+enum Work {
+    /// Ask the model.
+    Ask(Outstanding),
+    /// Run these together: they change nothing.
+    Together(Vec<Outstanding>),
+    /// Run this one, alone.
+    Alone(Outstanding),
+    /// Get permission first.
+    Permit(Outstanding),
+    /// Somebody who is gone had begun it.
+    Recover(Outstanding),
+    /// A person still has to answer.
+    AwaitAnswer(everloop_types::Question),
+}
+
+pub(crate) struct Driver<'e> {
+    engine: &'e Engine,
+    claim: Claim,
+    run: AnyRun,
+    tools: Arc<Registry>,
+    /// The transcript as the provider reads it: rendered once, appended to.
+    wire: WirePrompt,
+    /// Noted and folded, not yet durable.
+    pending: Commit,
+    /// Effects that this very driver has begun: what else is begun, a dead one began.
+    begun_here: BTreeSet<EffectId>,
+    /// Milliseconds this drive has waited for a model.
+    waited_ms: u64,
+    snapshot_at: i64,
+}
+
+impl Engine {
+    /// Drives a claimed run until it ends or waits.
+    ///
+    /// # Errors
+    /// See [`DriveError`]; the run can be claimed again after any of them but a quarantine.
+    pub async fn drive(&self, claim: Claim) -> Result<Driven, DriveError> {
+        let run = claim.run.clone();
+        let driven = match Driver::load(self, claim).await {
+            Ok(mut driver) => driver.go().await,
+            Err(error) => Err(error),
+        };
+        self.mail.forget(&run);
+        driven
+    }
+}
+
+impl<'e> Driver<'e> {
+    /// Claim, then read: never act on what was read before the claim.
+    async fn load(engine: &'e Engine, claim: Claim) -> Result<Self, DriveError> {
+        let folded = engine.fold(&claim.run).await;
+        let folded = match folded {
+            Ok(folded) => folded,
+            Err(source) => return Err(engine.cannot_load(&claim, source).await),
+        };
+        let tools = engine.means.tools(folded.run.frame());
+        let mut driver = Self {
+            engine,
+            tools,
+            run: folded.run,
+            wire: WirePrompt::default(),
+            pending: Commit::new(engine.clock.now()),
+            begun_here: BTreeSet::new(),
+            waited_ms: 0,
+            snapshot_at: folded.snapshot_seq,
+            claim,
+        };
+        driver.announce_recovery();
+        let (worker, build) = (engine.identity.worker.clone(), engine.identity.build.clone());
+        driver.note(None, Kind::EpochStarted(EpochStarted { worker, build }));
+        Ok(driver)
+    }
+
+    fn announce_recovery(&self) {
+        let interrupted = self.run.outstanding().len();
+        if self.claim.epoch > 1 && self.run.waiting_on().is_none() {
+            let run = self.claim.run.clone();
+            self.engine.watchers.tell(|| Update::Recovered { run, interrupted });
+        }
+    }
+
+    async fn go(&mut self) -> Result<Driven, DriveError> {
+        loop {
+            if self.take_mail().await? == ask::Mail::Cancel {
+                return self.end_canceled().await;
+            }
+            while self.run.outstanding().is_empty() {
+                match self.run.decide() {
+                    Decision::Do(effects) => self.plan(effects),
+                    Decision::Finish { status, reason, words } => {
+                        return self.finish(status, reason, &words).await;
+                    }
+                }
+            }
+            let flow = match self.next_work() {
+                Work::Ask(open) => self.ask_model(open).await?,
+                Work::Together(open) => self.run_together(open).await?,
+                Work::Alone(open) => self.run_alone(open).await?,
+                Work::Permit(open) => self.permit(open).await?,
+                Work::Recover(open) => self.recover(open).await?,
+                Work::AwaitAnswer(question) => self.await_answer(question).await?,
+            };
+            if let Flow::Over(driven) = flow {
+                return Ok(driven);
+            }
+        }
+    }
+
+    /// Pure calls first and together; everything else one by one, in order.
+    fn next_work(&self) -> Work {
+        let outstanding = self.run.outstanding();
+        let together: Vec<Outstanding> = outstanding
+            .iter()
+            .filter(|open| self.is_harmless(open) && open.stage == Stage::Planned)
+            .cloned()
+            .collect();
+        if !together.is_empty() {
+            return Work::Together(together);
+        }
+        let first = &outstanding[0];
+        let begun_here = self.begun_here.contains(&first.effect);
+        match (&first.stage, &first.planned) {
+            (_, EffectPlanned::CallModel { .. }) => Work::Ask(first.clone()),
+            (Stage::Asked(question), _) => Work::AwaitAnswer(question.clone()),
+            (Stage::Started(_), _) if !begun_here => Work::Recover(first.clone()),
+            (Stage::Planned, _) if self.approval(first) != Approval::Allow => {
+                Work::Permit(first.clone())
+            }
+            _ => Work::Alone(first.clone()),
+        }
+    }
+
+    fn is_harmless(&self, open: &Outstanding) -> bool {
+        let pure = matches!(
+            open.planned,
+            EffectPlanned::CallTool { class: EffectClass::Pure, .. }
+        );
+        pure && self.approval(open) == Approval::Allow
+    }
+
+    /// What the frame says about permission; a tool that is gone may not run.
+    fn approval(&self, open: &Outstanding) -> Approval {
+        match &open.planned {
+            EffectPlanned::CallModel { .. } => Approval::Allow,
+            EffectPlanned::CallTool { call, .. } => {
+                let spec = self.run.frame().tool(&call.tool);
+                spec.map_or(Approval::Deny, |spec| spec.handling.approval)
+            }
+        }
+    }
+
+    /// Notes what was decided; calls that cannot be performed get their outcome at once.
+    fn plan(&mut self, effects: Vec<everloop_loops::Planned>) {
+        let cause = self.run.last_seq();
+        let mut refused = Vec::new();
+        for (index, effect) in effects.into_iter().enumerate() {
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            let id = EffectId { run: self.claim.run.clone(), cause, index };
+            self.note(Some(id.clone()), Kind::EffectPlanned(effect.planned));
+            refused.extend(effect.refused.map(|seen| (id, seen)));
+        }
+        for (id, seen) in refused {
+            self.note_outcome(id, Outcome::Observed(seen), 0);
+        }
+    }
+
+    /// Folds an entry and keeps it for the next commit.
+    fn note(&mut self, effect: Option<EffectId>, kind: Kind) {
+        let at = self.engine.clock.now().max(self.pending.now);
+        let entry = Entry {
+            seq: self.claim.next_seq + self.pending.drafts.len() as i64,
+            epoch: self.claim.epoch,
+            at,
+            effect,
+            kind,
+        };
+        self.run.apply(&entry);
+        self.pending.drafts.push(Draft { at, effect: entry.effect, kind: entry.kind });
+    }
+
+    fn note_outcome(&mut self, effect: EffectId, outcome: Outcome, took_ms: u64) {
+        let finished = EffectFinished { outcome, took_ms };
+        self.note(Some(effect), Kind::EffectFinished(finished));
+    }
+
+    fn note_seen(&mut self, open: &Outstanding, seen: Observation, took_ms: u64) {
+        let failed = !seen.is_ok();
+        self.note_outcome(open.effect.clone(), Outcome::Observed(seen), took_ms);
+        if failed {
+            self.cancel_the_rest(open);
+        }
+    }
+
+    /// Makes everything noted so far durable, and only then shows it to watchers.
+    async fn commit(&mut self, then: Then) -> Result<(), DriveError> {
+        let now = self.engine.clock.now();
+        if self.pending.drafts.is_empty() && matches!(then, Then::GoOn) {
+            return Ok(());
+        }
+        let mut commit = std::mem::replace(&mut self.pending, Commit::new(now));
+        commit.then = then;
+        commit.now = now;
+        self.add_snapshot(&mut commit);
+        let entries = self.append(&commit).await?;
+        for entry in entries {
+            let run = self.claim.run.clone();
+            self.engine.watchers.tell(|| Update::Entry(run, Box::new(entry)));
+        }
+        let run = self.claim.run.clone();
+        self.engine.watchers.tell(|| Update::Progress(run, self.run.progress()));
+        Ok(())
+    }
+
+    /// A commit whose fate is unknown is read back before anything else happens (W3).
+    async fn append(&mut self, commit: &Commit) -> Result<Vec<Entry>, DriveError> {
+        let run = self.claim.run.clone();
+        let expected = self.claim.next_seq + commit.drafts.len() as i64;
+        let mut tries = 0;
+        loop {
+            let error = match self.engine.store.append(&mut self.claim, commit).await {
+                Ok(entries) => return Ok(entries),
+                Err(StoreError::LeaseLost { .. }) => return Err(DriveError::LeaseLost(run)),
+                Err(error) => error,
+            };
+            tries += 1;
+            let place = self.engine.store.position(&run).await.ok().flatten();
+            match place {
+                Some(place) if place.epoch != self.claim.epoch => {
+                    return Err(DriveError::LeaseLost(run));
+                }
+                Some(place) if place.next_seq == expected => {
+                    self.claim.next_seq = expected;
+                    let from = expected - commit.drafts.len() as i64 - 1;
+                    let entries = self.engine.store.journal(&run, from, commit.drafts.len()).await;
+                    return entries.map_err(|source| DriveError::Store { run, source });
+                }
+                _ if error.may_pass() && tries < 5 => {
+                    self.engine.clock.pause(self.engine.rules.backoff(tries, None)).await;
+                }
+                _ => return Err(DriveError::Store { run, source: error }),
+            }
+        }
+    }
+
+    /// Snapshots come at growing distances, so that all of them together cost no more than the journal.
+    fn add_snapshot(&mut self, commit: &mut Commit) {
+        let seq = self.run.last_seq();
+        let due = self.engine.rules.snapshot_every.max(self.snapshot_at);
+        if seq - self.snapshot_at < due || self.run.ended().is_some() {
+            return;
+        }
+        let state_hash = digest_bytes(self.run.state().as_bytes());
+        self.pending.drafts = std::mem::take(&mut commit.drafts);
+        self.note(None, Kind::SnapshotTaken(SnapshotTaken { state_hash }));
+        commit.drafts = std::mem::take(&mut self.pending.drafts);
+        let state = self.run.state();
+        commit.snapshot = Some((digest_bytes(state.as_bytes()), state));
+        self.snapshot_at = seq;
+    }
+
+    /// The ending, its reason and its words in one transaction.
+    async fn finish(
+        &mut self,
+        status: Status,
+        reason: Option<Reason>,
+        words: &Words,
+    ) -> Result<Driven, DriveError> {
+        self.emit("final".to_owned(), words);
+        self.note(None, Kind::RunFinished(RunFinished { status, reason }));
+        self.commit(Then::Finish(status)).await?;
+        Ok(Driven::Finished(status))
+    }
+
+    /// A message for the user, written with the entries that cause it.
+    fn emit(&mut self, slot: String, words: &Words) {
+        let body = everloop_text::render(words, self.run.frame().language);
+        let message_id = format!("msg_{}_{slot}", self.claim.run);
+        self.note(None, Kind::MessageEmitted(MessageEmitted { slot: slot.clone() }));
+        let role = "assistant".to_owned();
+        self.pending.messages.push(NewMessage { slot, role, body, message_id });
+    }
+}

@@ -1,0 +1,162 @@
+//! People: their letters, their permission, their answers.
+
+use super::{DriveError, Driven, Driver, Flow};
+use everloop_loops::{Outstanding, Stage};
+use everloop_store::{Taken, Then};
+use everloop_types::journal::{
+    ApprovalAsked, ApprovalGiven, EffectPlanned, Input, Kind, Letter, Waiting, WaitingOn,
+};
+use everloop_types::{
+    Approval, Ending, Observation, Question, QuestionKind, ToolCall, Words, digest_json,
+};
+
+/// What the inbox held.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Mail {
+    Nothing,
+    Cancel,
+}
+
+impl Driver<'_> {
+    /// Notes every letter that has come, and what it settles. Marked as taken in the same transaction.
+    pub(super) async fn take_mail(&mut self) -> Result<Mail, DriveError> {
+        let unread = self.engine.store.unread(&self.claim.run).await;
+        let unread = unread.map_err(|source| self.failed(source))?;
+        self.claim.inbox_ctr = unread.inbox_ctr;
+        let already: Vec<String> = self.pending.taken.iter().map(|t| t.dedupe.clone()).collect();
+        let mut mail = Mail::Nothing;
+        for (dedupe, letter) in unread.letters {
+            if already.contains(&dedupe) {
+                continue;
+            }
+            if matches!(letter, Letter::Cancel { .. }) {
+                mail = Mail::Cancel;
+            }
+            let draft = self.pending.drafts.len();
+            self.pending.taken.push(Taken { dedupe: dedupe.clone(), draft });
+            self.note(None, Kind::Input(Input { dedupe, letter: letter.clone() }));
+            if let Letter::Answer { question, text, by } = letter {
+                self.take_answer(&question, &text, by);
+            }
+        }
+        Ok(mail)
+    }
+
+    /// An answer to a question that is no longer open settles nothing.
+    fn take_answer(&mut self, id: &str, text: &str, by: String) {
+        let asked = self.run.outstanding().iter().find_map(|open| match &open.stage {
+            Stage::Asked(question) if question.id == id => Some((open.clone(), question.kind)),
+            _ => None,
+        });
+        let Some((open, kind)) = asked else { return };
+        match kind {
+            QuestionKind::Ask => self.note_seen(&open, Observation::ok(text), 0),
+            QuestionKind::Approve if is_yes(text) => self.note_approval(&open, by),
+            QuestionKind::Approve => {
+                let why = format!("the user did not allow this call; nothing was done; they said: {text}");
+                self.note_seen(&open, Observation::denied(why), 0);
+            }
+            QuestionKind::Settle => self.note_seen(&open, settled(text), 0),
+        }
+    }
+
+    fn note_approval(&mut self, open: &Outstanding, by: String) {
+        let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
+        let given = ApprovalGiven { args_hash: digest_json(call), by };
+        self.note(Some(open.effect.clone()), Kind::ApprovalGiven(given));
+    }
+
+    /// Permission by the run's policy, or a refusal, or a question to a person.
+    pub(super) async fn permit(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
+        let EffectPlanned::CallTool { call, .. } = &open.planned else { return Ok(Flow::GoOn) };
+        if self.approval(&open) == Approval::Deny {
+            let seen = Observation::denied("this tool may not be used in this run; nothing was done");
+            self.note_seen(&open, seen, 0);
+            return Ok(Flow::GoOn);
+        }
+        if self.run.frame().policy.approve_all {
+            self.note_approval(&open, "--yes".to_owned());
+            return Ok(Flow::GoOn);
+        }
+        let asked = ApprovalAsked { args_hash: digest_json(call) };
+        self.note(Some(open.effect.clone()), Kind::ApprovalAsked(asked));
+        let words = Words::with(
+            "approve.question",
+            [("tool", call.tool.clone()), ("args", call.args.clone())],
+        );
+        let call = call.clone();
+        self.question(&open, QuestionKind::Approve, &call, call.args.clone(), &words).await
+    }
+
+    /// A tool wants to know something: `请确认：…` (PR-9).
+    pub(super) async fn ask_person(
+        &mut self,
+        open: &Outstanding,
+        call: &ToolCall,
+        text: String,
+    ) -> Result<Flow, DriveError> {
+        let asked = match text.trim() {
+            "" => Words::key("confirm.missing"),
+            said => Words::Said(said.to_owned()),
+        };
+        let language = self.run.frame().language;
+        let prefix = everloop_text::get(language, "confirm.prefix", &[]);
+        let words = Words::Said(format!("{prefix}{}", everloop_text::render(&asked, language)));
+        self.question(open, QuestionKind::Ask, call, text, &words).await
+    }
+
+    /// Nobody knows whether the effect happened, and its tool wants a person to say.
+    pub(super) async fn ask_to_settle(
+        &mut self,
+        open: &Outstanding,
+        call: &ToolCall,
+    ) -> Result<Flow, DriveError> {
+        let words = Words::with(
+            "settle.question",
+            [("tool", call.tool.clone()), ("args", call.args.clone())],
+        );
+        self.question(open, QuestionKind::Settle, call, call.args.clone(), &words).await
+    }
+
+    async fn question(
+        &mut self,
+        open: &Outstanding,
+        kind: QuestionKind,
+        call: &ToolCall,
+        text: String,
+        words: &Words,
+    ) -> Result<Flow, DriveError> {
+        let id = format!("q{}.{}", open.effect.cause, open.effect.index);
+        let question = Question { id: id.clone(), kind, call: call.id.clone(), text };
+        self.emit(format!("ask:{id}"), words);
+        self.await_answer(question).await
+    }
+
+    /// Parks without a worker until the answer comes. A letter that came meanwhile keeps the run awake.
+    pub(super) async fn await_answer(&mut self, question: Question) -> Result<Flow, DriveError> {
+        let on = WaitingOn::Person { question };
+        self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: None }));
+        self.commit(Then::Park { wake_at: None, note: "person".to_owned() }).await?;
+        Ok(Flow::Over(Driven::Parked(on)))
+    }
+}
+
+/// Whether an answer to a request for permission means yes. Anything else is a no with its reason.
+fn is_yes(text: &str) -> bool {
+    let word = text.trim().to_lowercase();
+    matches!(word.as_str(), "y" | "yes" | "ok" | "allow" | "1" | "是" | "好" | "可以" | "允许")
+}
+
+/// What a person says about an effect whose outcome nobody knew.
+fn settled(text: &str) -> Observation {
+    match text.trim().to_lowercase().as_str() {
+        "happened" | "yes" | "y" | "1" => Observation::ok("it happened, as the user says"),
+        "not" | "no" | "n" | "2" => {
+            Observation::error("it did not happen, as the user says; it may be done again")
+        }
+        _ => Observation {
+            ending: Ending::Unknown,
+            text: "interrupted; whether it happened is unknown; inspect before repeating".to_owned(),
+        },
+    }
+}

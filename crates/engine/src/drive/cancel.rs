@@ -1,0 +1,63 @@
+//! The end that the user asks for, and calls that are no longer wanted.
+
+use super::{DriveError, Driven, Driver};
+use everloop_loops::{Decision, Outstanding, Stage};
+use everloop_store::StoreError;
+use everloop_types::journal::{EffectPlanned, Outcome};
+use everloop_types::{Ending, Observation, OnError};
+
+impl Driver<'_> {
+    /// Every outstanding effect gets its outcome, then the run ends. Nothing runs any more here.
+    pub(super) async fn end_canceled(&mut self) -> Result<Driven, DriveError> {
+        for open in self.run.outstanding().to_vec() {
+            let outcome = match &open.planned {
+                EffectPlanned::CallModel { .. } => Outcome::Canceled,
+                EffectPlanned::CallTool { class, .. } => match &open.stage {
+                    Stage::Started(_) if class.needs_intent() => Outcome::Observed(interrupted()),
+                    _ => Outcome::Observed(not_wanted("the run was canceled")),
+                },
+            };
+            self.note_outcome(open.effect, outcome, 0);
+        }
+        match self.run.canceled() {
+            Decision::Finish { status, reason, words } => {
+                self.finish(status, reason, &words).await
+            }
+            Decision::Do(_) => unreachable!("a canceled run only ends"),
+        }
+    }
+
+    /// After a failure in a batch that stops on errors, the unstarted rest is not performed.
+    pub(super) fn cancel_the_rest(&mut self, failed: &Outstanding) {
+        let EffectPlanned::CallTool { on_error: OnError::Stop, .. } = &failed.planned else {
+            return;
+        };
+        let cause = failed.effect.cause;
+        let rest: Vec<Outstanding> = self
+            .run
+            .outstanding()
+            .iter()
+            .filter(|open| open.effect.cause == cause && open.stage == Stage::Planned)
+            .cloned()
+            .collect();
+        for open in rest {
+            let seen = not_wanted("an earlier call of the same batch failed");
+            self.note_outcome(open.effect, Outcome::Observed(seen), 0);
+        }
+    }
+
+    pub(super) fn failed(&self, source: StoreError) -> DriveError {
+        DriveError::Store { run: self.claim.run.clone(), source }
+    }
+}
+
+fn not_wanted(why: &str) -> Observation {
+    Observation { ending: Ending::Canceled, text: format!("not performed: {why}") }
+}
+
+/// The third outcome. The model is told to look before it leaps.
+pub(super) fn interrupted() -> Observation {
+    let text = "interrupted; whether it happened is unknown and it was not repeated; \
+                inspect the state of things before you do it again";
+    Observation { ending: Ending::Unknown, text: text.to_owned() }
+}

@@ -1,0 +1,129 @@
+//! One model call: attempts, back-off, patience.
+
+use super::{DriveError, Driven, Driver, Flow};
+use crate::{Fragment, Update};
+use everloop_loops::Outstanding;
+use everloop_models::{Delta, Request};
+use everloop_store::Then;
+use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn};
+use everloop_types::{Frame, ModelCall, ModelError, Offer, Reply, ToolSpec};
+
+/// How an attempt ended.
+enum Attempt {
+    Over(Result<Reply, ModelError>),
+    Canceled,
+}
+
+impl Driver<'_> {
+    pub(super) async fn ask_model(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
+        let EffectPlanned::CallModel { call, prompt, .. } = &open.planned else {
+            return Ok(Flow::GoOn);
+        };
+        if self.run.prompt_digest() != *prompt {
+            // This program renders another prompt than the one that planned the call.
+            self.note_outcome(open.effect.clone(), Outcome::Superseded, 0);
+            return Ok(Flow::GoOn);
+        }
+        self.commit(Then::GoOn).await?;
+        let begun = self.engine.clock.now();
+        let attempt = self.attempt(call).await?;
+        let took_ms = u64::try_from(self.engine.clock.now() - begun).unwrap_or(0);
+        match attempt {
+            // The letter is still in the inbox: the main loop takes it and ends the run.
+            Attempt::Canceled => self.note_outcome(open.effect, Outcome::Canceled, took_ms),
+            Attempt::Over(Ok(reply)) => {
+                self.note_outcome(open.effect, Outcome::Replied(reply), took_ms);
+            }
+            Attempt::Over(Err(error)) => return self.model_failed(open, error, took_ms).await,
+        }
+        Ok(Flow::GoOn)
+    }
+
+    async fn attempt(&mut self, call: &ModelCall) -> Result<Attempt, DriveError> {
+        let frame = self.run.frame().clone();
+        let (model, name) = match self.engine.means.model(&frame.model) {
+            Ok(found) => found,
+            Err(error) => return Ok(Attempt::Over(Err(error))),
+        };
+        let mut wire = std::mem::take(&mut self.wire);
+        let run = self.claim.run.clone();
+        let watchers = &self.engine.watchers;
+        let mut on_delta = |delta: Delta<'_>| {
+            watchers.tell(|| Update::Delta(run.clone(), fragment(delta)));
+        };
+        let request = Request {
+            model: &name,
+            messages: self.run.messages(),
+            wire: &mut wire,
+            tools: offered(&frame, &call.offer),
+            choice: &call.choice,
+            output: call.output.as_ref(),
+            temperature_milli: frame.model.temperature_milli,
+            max_tokens: frame.model.max_tokens,
+        };
+        let attempt = tokio::select! {
+            biased;
+            canceled = self.engine.cancel_arrived(&self.claim.run) => {
+                canceled.map(|()| Attempt::Canceled)
+            }
+            replied = model.ask(request, &mut on_delta) => Ok(Attempt::Over(replied)),
+        };
+        self.wire = wire;
+        attempt.map_err(|source| self.failed(source))
+    }
+
+    /// A passing error is tried again, in place while patience lasts, and from the queue after that.
+    async fn model_failed(
+        &mut self,
+        open: Outstanding,
+        error: ModelError,
+        took_ms: u64,
+    ) -> Result<Flow, DriveError> {
+        let attempt = open.failed_attempts + 1;
+        let rules = self.engine.rules;
+        if !error.is_transient() || attempt >= rules.model_attempts {
+            self.note_outcome(open.effect, Outcome::ModelFailed(error), took_ms);
+            return Ok(Flow::GoOn);
+        }
+        let wait_ms = rules.backoff(attempt, error.retry_after_ms);
+        let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
+        let failed = EffectAttemptFailed { attempt, error: error.detail.clone(), retry_at };
+        self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
+        self.waited_ms += wait_ms + took_ms;
+        if self.waited_ms > rules.patience_ms {
+            let on = WaitingOn::Model { error };
+            self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: Some(retry_at) }));
+            let note = "model".to_owned();
+            self.commit(Then::Park { wake_at: Some(retry_at), note }).await?;
+            return Ok(Flow::Over(Driven::Parked(on)));
+        }
+        let run = self.claim.run.clone();
+        self.engine.watchers.tell(|| Update::Retrying { run, error, wait_ms });
+        self.commit(Then::GoOn).await?;
+        tokio::select! {
+            () = self.engine.clock.pause(wait_ms) => Ok(Flow::GoOn),
+            canceled = self.engine.cancel_arrived(&self.claim.run) => {
+                canceled.map(|()| Flow::GoOn).map_err(|source| self.failed(source))
+            }
+        }
+    }
+}
+
+/// The tools that a call offers, in the frame's order.
+fn offered<'f>(frame: &'f Frame, offer: &Offer) -> Vec<&'f ToolSpec> {
+    let wanted = |tool: &&ToolSpec| match offer {
+        Offer::None => false,
+        Offer::All => true,
+        Offer::Only(names) => names.contains(&tool.name),
+    };
+    frame.tools.iter().filter(wanted).collect()
+}
+
+fn fragment(delta: Delta<'_>) -> Fragment {
+    match delta {
+        Delta::Text(text) => Fragment::Text(text.to_owned()),
+        Delta::Reasoning(text) => Fragment::Reasoning(text.to_owned()),
+        Delta::CallStarted { tool, .. } => Fragment::Call(tool.to_owned()),
+        Delta::CallArgs { args, .. } => Fragment::Output(args.to_owned()),
+    }
+}

@@ -1,0 +1,163 @@
+//! Effects that a dead process had begun, and runs that cannot be read.
+//!
+//! Recovery follows the record made when the effect was planned, not today's catalogue. A crash and a
+//! time-out that the tool did not answer go through the same function, [`Driver::without_outcome`].
+
+use super::cancel::interrupted;
+use super::{DriveError, Driver, Flow};
+use crate::Engine;
+use everloop_loops::{AnyRun, Outstanding, Stage};
+use everloop_store::{Claim, StoreError};
+use everloop_tools::Probe;
+use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, Entry, Kind};
+use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A run as its journal has it.
+pub(crate) struct Folded {
+    pub(crate) run: AnyRun,
+    pub(crate) snapshot_seq: i64,
+}
+
+impl Driver<'_> {
+    /// Takes up an effect that somebody else had begun.
+    pub(super) async fn recover(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
+        self.without_outcome(open).await
+    }
+
+    /// An effect was begun and nobody wrote down how it ended.
+    pub(super) async fn without_outcome(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
+        let EffectPlanned::CallTool { call, class, key_until, on_unknown, .. } = &open.planned
+        else {
+            return Ok(Flow::GoOn);
+        };
+        let now = self.engine.clock.now();
+        match class {
+            EffectClass::Pure | EffectClass::Transactional => self.again(&open, "was cut short"),
+            EffectClass::Keyed if key_until.is_some_and(|until| now < until) => {
+                self.again(&open, "was cut short; its key is still honoured");
+            }
+            EffectClass::Probeable => match self.probe(&open, call).await {
+                Probe::Happened(seen) => self.note_seen(&open, seen, 0),
+                Probe::DidNot => self.again(&open, "a probe shows that it did not happen"),
+                Probe::Unknown => return self.unknown(&open, call, *on_unknown).await,
+            },
+            EffectClass::Keyed | EffectClass::Dangerous => {
+                return self.unknown(&open, call, *on_unknown).await;
+            }
+        }
+        Ok(Flow::GoOn)
+    }
+
+    /// It is known not to have acted, or acting twice is harmless: the next attempt may begin.
+    fn again(&mut self, open: &Outstanding, why: &str) {
+        let attempt = match &open.stage {
+            Stage::Started(started) => started.attempt,
+            _ => open.failed_attempts + 1,
+        };
+        let retry_at = self.engine.clock.now();
+        let failed = EffectAttemptFailed { attempt, error: why.to_owned(), retry_at };
+        self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
+    }
+
+    async fn probe(&self, open: &Outstanding, call: &ToolCall) -> Probe {
+        let before = match &open.stage {
+            Stage::Started(started) => started.before.clone(),
+            _ => Value::Null,
+        };
+        match self.tools.get(&call.tool) {
+            Some(tool) => tool.probe(&call.args, &before).await,
+            None => Probe::Unknown,
+        }
+    }
+
+    async fn unknown(
+        &mut self,
+        open: &Outstanding,
+        call: &ToolCall,
+        on_unknown: OnUnknown,
+    ) -> Result<Flow, DriveError> {
+        match on_unknown {
+            OnUnknown::AskUser => self.ask_to_settle(open, call).await,
+            OnUnknown::TellModel | OnUnknown::FailRun => {
+                self.note_seen(open, interrupted(), 0);
+                Ok(Flow::GoOn)
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// The run as its journal has it: the newest snapshot that can be read, and what came after.
+    pub(crate) async fn fold(&self, run: &RunId) -> Result<Folded, StoreError> {
+        let loaded = self.store.load(run).await?;
+        let frame = self.store.frame(run).await?.ok_or_else(|| no_frame(run))?;
+        let frame = Arc::new(frame);
+        if let Some(snapshot) = &loaded.snapshot
+            && let Some(folded) = restore(snapshot, &loaded.entries, &frame)
+        {
+            return Ok(folded);
+        }
+        let entries = match loaded.snapshot {
+            Some(_) => self.store.journal(run, 0, usize::MAX).await?,
+            None => loaded.entries,
+        };
+        fold_from_start(run, &entries, frame)
+    }
+
+    /// A run that cannot be read is put aside with words; one that is too new is left alone.
+    pub(super) async fn cannot_load(&self, claim: &Claim, source: StoreError) -> DriveError {
+        let run = claim.run.clone();
+        match &source {
+            StoreError::NewerEntry { .. } => DriveError::Newer { run, what: source.to_string() },
+            StoreError::Damaged { .. } => {
+                let note = source.to_string();
+                let frame = self.store.frame(&run).await.ok().flatten().unwrap_or_default();
+                let words = everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
+                let now = self.clock.now();
+                let put_aside =
+                    self.store.quarantine(&run, Some(claim.epoch), &note, Some(words), now).await;
+                match put_aside {
+                    Ok(()) => DriveError::Quarantined { run, note },
+                    Err(source) => DriveError::Store { run, source },
+                }
+            }
+            _ => DriveError::Store { run, source },
+        }
+    }
+}
+
+fn restore(
+    snapshot: &everloop_store::SnapshotRow,
+    tail: &[Entry],
+    frame: &Arc<Frame>,
+) -> Option<Folded> {
+    let current = AnyRun::version(&snapshot.loop_name) == Some(snapshot.loop_ver);
+    let restored = AnyRun::restore(&snapshot.loop_name, &snapshot.state, frame.clone());
+    let mut run = restored.ok().filter(|_| current)?;
+    tail.iter().for_each(|entry| run.apply(entry));
+    Some(Folded { run, snapshot_seq: snapshot.seq })
+}
+
+pub(crate) fn fold_from_start(
+    run: &RunId,
+    entries: &[Entry],
+    frame: Arc<Frame>,
+) -> Result<Folded, StoreError> {
+    let damaged = || StoreError::Damaged { run: run.clone(), seq: 1 };
+    let Some(Entry { kind: Kind::RunCreated(created), .. }) = entries.first() else {
+        return Err(damaged());
+    };
+    let mut folded = AnyRun::new(created, frame).map_err(|unknown| StoreError::NewerEntry {
+        run: run.clone(),
+        seq: 1,
+        what: format!("loop {}", unknown.0),
+    })?;
+    entries.iter().for_each(|entry| folded.apply(entry));
+    Ok(Folded { run: folded, snapshot_seq: 0 })
+}
+
+fn no_frame(run: &RunId) -> StoreError {
+    StoreError::Damaged { run: run.clone(), seq: 1 }
+}

@@ -1,0 +1,227 @@
+//! Tool calls: the intent before the act, the outcome after it, a stop within its grace.
+
+use super::{DriveError, Driver, Flow};
+use crate::{Engine, Fragment, Update};
+use everloop_loops::Outstanding;
+use everloop_store::Then;
+use everloop_tools::{CallContext, Done, Registry};
+use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
+use everloop_types::{
+    Ending, Frame, Handling, Observation, RunId, ToolCall, digest_bytes,
+};
+use futures_util::future::join_all;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How a call came back.
+enum CameBack {
+    /// The tool said something.
+    Done(Done),
+    /// It was told to stop and did not answer within its grace.
+    Silent(Ending),
+}
+
+impl Driver<'_> {
+    /// Pure calls, all at once. A crash repeats them, which is harmless.
+    pub(super) async fn run_together(
+        &mut self,
+        open: Vec<Outstanding>,
+    ) -> Result<Flow, DriveError> {
+        self.commit(Then::GoOn).await?;
+        let (engine, tools, frame) = (self.engine, &self.tools, self.run.frame().clone());
+        let runs = open.iter().map(|open| call_tool(engine, tools, &frame, open));
+        for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
+            let seen = match came_back {
+                CameBack::Done(Done::Seen(seen) | Done::Wrote(seen, _)) => seen,
+                CameBack::Done(Done::Passing(error)) if self.may_retry(open) => {
+                    self.note_retry(open, error);
+                    continue;
+                }
+                CameBack::Done(Done::Passing(error)) => Observation::error(error),
+                CameBack::Done(Done::Ask(question)) => Observation::error(question),
+                CameBack::Silent(ending) => stopped(ending),
+            };
+            self.note_seen(open, bounded(seen, &frame), took_ms);
+        }
+        Ok(Flow::GoOn)
+    }
+
+    /// One call that may change something: its intent is durable before it is made (W1).
+    pub(super) async fn run_alone(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
+        let EffectPlanned::CallTool { call, class, .. } = open.planned.clone() else {
+            return Ok(Flow::GoOn);
+        };
+        self.wait_for_retry(&open).await?;
+        if class.needs_intent() {
+            if self.begin(&open, &call).await? == Begun::TooLate {
+                return Ok(Flow::GoOn);
+            }
+        } else {
+            self.commit(Then::GoOn).await?;
+        }
+        let frame = self.run.frame().clone();
+        let (came_back, took_ms) = call_tool(self.engine, &self.tools, &frame, &open).await;
+        match came_back {
+            CameBack::Done(Done::Ask(question)) => {
+                return self.ask_person(&open, &call, question).await;
+            }
+            CameBack::Done(Done::Seen(seen)) => {
+                self.note_seen(&open, bounded(seen, &frame), took_ms);
+            }
+            CameBack::Done(Done::Wrote(seen, writes)) => {
+                self.pending.writes.extend(writes);
+                self.note_seen(&open, bounded(seen, &frame), took_ms);
+            }
+            CameBack::Done(Done::Passing(error)) if self.may_retry(&open) => {
+                self.note_retry(&open, error);
+            }
+            CameBack::Done(Done::Passing(error)) => {
+                self.note_seen(&open, bounded(Observation::error(error), &frame), took_ms);
+            }
+            CameBack::Silent(_) if class.needs_intent() => {
+                return self.without_outcome(open).await;
+            }
+            CameBack::Silent(ending) => self.note_seen(&open, stopped(ending), took_ms),
+        }
+        Ok(Flow::GoOn)
+    }
+
+    /// Writes the intent, then makes sure that not too much time has passed: a worker that was
+    /// paused in between must not act, because somebody else may have taken over.
+    async fn begin(&mut self, open: &Outstanding, call: &ToolCall) -> Result<Begun, DriveError> {
+        let before = match self.tools.get(&call.tool) {
+            Some(tool) => tool.before(&call.args).await,
+            None => Value::Null,
+        };
+        let attempt = open.failed_attempts + 1;
+        let within = self.engine.rules.start_within_ms;
+        let start_by = self.engine.clock.now().saturating_add_unsigned(within);
+        let asleep_since = self.engine.clock.since_boot_ms();
+        let started = EffectStarted { attempt, start_by, before };
+        self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
+        self.commit(Then::GoOn).await?;
+        self.begun_here.insert(open.effect.clone());
+        if self.engine.clock.since_boot_ms() - asleep_since <= within {
+            return Ok(Begun::InTime);
+        }
+        let error = "not made: too much time passed after its intent was written".to_owned();
+        self.note_retry(open, error);
+        Ok(Begun::TooLate)
+    }
+
+    fn may_retry(&self, open: &Outstanding) -> bool {
+        open.failed_attempts < handling(self.run.frame(), open).retries
+    }
+
+    fn note_retry(&mut self, open: &Outstanding, error: String) {
+        let wait_ms = self.engine.rules.tool_retry_ms;
+        let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
+        let attempt = open.failed_attempts + 1;
+        let failed = EffectAttemptFailed { attempt, error, retry_at };
+        self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
+    }
+
+    async fn wait_for_retry(&mut self, open: &Outstanding) -> Result<(), DriveError> {
+        let now = self.engine.clock.now();
+        let wait_ms = open.retry_at.map_or(0, |at| u64::try_from(at - now).unwrap_or(0));
+        if wait_ms > 0 {
+            self.commit(Then::GoOn).await?;
+            self.engine.clock.pause(wait_ms).await;
+        }
+        Ok(())
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Begun {
+    InTime,
+    TooLate,
+}
+
+/// Makes one call and stops it at its deadline, or when the run is canceled.
+async fn call_tool(
+    engine: &Engine,
+    tools: &Registry,
+    frame: &Frame,
+    open: &Outstanding,
+) -> (CameBack, u64) {
+    let begun = engine.clock.now();
+    let came_back = match &open.planned {
+        EffectPlanned::CallTool { call, deadline, .. } => {
+            let left = deadline.map(|at| u64::try_from(at - begun).unwrap_or(0));
+            make_call(engine, tools, frame, open, call, left).await
+        }
+        EffectPlanned::CallModel { .. } => unreachable!("only tool calls come here"),
+    };
+    (came_back, u64::try_from(engine.clock.now() - begun).unwrap_or(0))
+}
+
+async fn make_call(
+    engine: &Engine,
+    tools: &Registry,
+    frame: &Frame,
+    open: &Outstanding,
+    call: &ToolCall,
+    left_ms: Option<u64>,
+) -> CameBack {
+    let Some(tool) = tools.get(&call.tool) else {
+        let gone = format!("the tool {} is not available here; nothing was done", call.tool);
+        return CameBack::Done(Done::Seen(Observation::error(gone)));
+    };
+    let handling = handling(frame, open);
+    let run = &open.effect.run;
+    let timeout = [Some(handling.timeout_ms), left_ms].into_iter().flatten().filter(|ms| *ms > 0);
+    let timeout_ms = timeout.min().unwrap_or(u64::MAX / 4);
+    let context = CallContext {
+        cancel: CancellationToken::new(),
+        deadline: Some(Duration::from_millis(timeout_ms)),
+        observation_chars: frame.limits.context.observation_chars,
+        idem_key: digest_bytes(open.effect.to_string().as_bytes()),
+        on_output: Some(output_to(engine, run)),
+    };
+    let mut calling = tool.call(&call.args, &context);
+    let ending = tokio::select! {
+        biased;
+        done = &mut calling => return CameBack::Done(done),
+        _ = engine.cancel_arrived(run) => Ending::Canceled,
+        // A tool that keeps its own time gets a moment to say so itself.
+        () = engine.clock.pause(timeout_ms.saturating_add(500)) => Ending::TimedOut,
+    };
+    context.cancel.cancel();
+    tokio::select! {
+        biased;
+        done = &mut calling => CameBack::Done(done),
+        () = engine.clock.pause(handling.grace_ms.saturating_add(500)) => CameBack::Silent(ending),
+    }
+}
+
+fn output_to(engine: &Engine, run: &RunId) -> Arc<dyn Fn(&str) + Send + Sync> {
+    let (watchers, run) = (engine.watchers.clone(), run.clone());
+    Arc::new(move |text| {
+        watchers.tell(|| Update::Delta(run.clone(), Fragment::Output(text.to_owned())));
+    })
+}
+
+fn handling(frame: &Frame, open: &Outstanding) -> Handling {
+    let tool = match &open.planned {
+        EffectPlanned::CallTool { call, .. } => frame.tool(&call.tool),
+        EffectPlanned::CallModel { .. } => None,
+    };
+    tool.map(|tool| tool.handling.clone()).unwrap_or_default()
+}
+
+fn stopped(ending: Ending) -> Observation {
+    Observation { ending, text: "stopped before it came back".to_owned() }
+}
+
+/// The last guard on size; tools cut their own output with more care.
+fn bounded(mut seen: Observation, frame: &Frame) -> Observation {
+    let most = frame.limits.context.observation_chars;
+    if let Some((end, _)) = seen.text.char_indices().nth(most) {
+        seen.text.truncate(end);
+        seen.text.push('…');
+    }
+    seen
+}

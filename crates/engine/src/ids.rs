@@ -1,0 +1,36 @@
+//! Fresh ids: a prefix, then 26 characters that sort by time and cannot be guessed.
+
+use everloop_types::UtcMs;
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// `prefix` and 26 characters: 48 bits of time, 80 bits of chance.
+///
+/// # Panics
+/// If the machine has no source of chance: nothing could be told apart then.
+#[must_use]
+pub fn fresh_id(prefix: &str, now: UtcMs) -> String {
+    let mut chance = [0_u8; 16];
+    getrandom::fill(&mut chance[6..]).expect("the machine has a source of chance");
+    chance[..6].copy_from_slice(&now.to_be_bytes()[2..]);
+    let mut bits = u128::from_be_bytes(chance);
+    let mut out = [0_u8; 26];
+    for place in out.iter_mut().rev() {
+        *place = ALPHABET[usize::try_from(bits & 31).unwrap_or_default()];
+        bits >>= 5;
+    }
+    format!("{prefix}{}", out.map(char::from).iter().collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fresh_id;
+
+    #[test]
+    fn ids_sort_by_time_and_never_repeat() {
+        let (early, late) = (fresh_id("run_", 1_000), fresh_id("run_", 2_000));
+        assert!(early < late);
+        assert_eq!(early.len(), 30);
+        assert_ne!(fresh_id("run_", 1_000), fresh_id("run_", 1_000));
+    }
+}

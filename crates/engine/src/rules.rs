@@ -1,0 +1,46 @@
+//! What the engine may do by itself, each with a default that is on.
+
+/// Numbers that bound the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Attempts at one model call before the run is told that the model failed.
+    pub model_attempts: u32,
+    /// First back-off; it doubles up to `backoff_max_ms`.
+    pub backoff_ms: u64,
+    /// Longest back-off.
+    pub backoff_max_ms: u64,
+    /// How long one drive waits for a model in place before it parks the run.
+    pub patience_ms: u64,
+    /// Wait between two attempts at a tool.
+    pub tool_retry_ms: u64,
+    /// An effect is not begun later than this after its intent was written.
+    pub start_within_ms: u64,
+    /// Journal entries between two snapshots, at least.
+    pub snapshot_every: i64,
+    /// How often the inboxes are looked at.
+    pub mail_every_ms: u64,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            model_attempts: 12,
+            backoff_ms: 500,
+            backoff_max_ms: 300_000,
+            patience_ms: 8_000,
+            tool_retry_ms: 1_000,
+            start_within_ms: 5_000,
+            snapshot_every: 200,
+            mail_every_ms: 150,
+        }
+    }
+}
+
+impl Rules {
+    /// The wait before the attempt after `failed`, at least as long as the provider asked for.
+    #[must_use]
+    pub fn backoff(&self, failed: u32, asked_ms: Option<u64>) -> u64 {
+        let doubled = self.backoff_ms.saturating_mul(1 << failed.saturating_sub(1).min(20));
+        doubled.min(self.backoff_max_ms).max(asked_ms.unwrap_or(0))
+    }
+}

@@ -1,0 +1,91 @@
+//! Creating runs and writing to them.
+
+use crate::{Engine, fresh_id};
+use everloop_loops::AnyRun;
+use everloop_store::{Created, NewRun, Sent, StoreError};
+use everloop_types::journal::{Letter, RunCreated};
+use everloop_types::{ConversationId, Frame, Goal, RunId, digest_json};
+
+/// What a new run is made of.
+#[derive(Debug, Clone)]
+pub struct Submission {
+    /// The loop that decides.
+    pub loop_name: String,
+    /// What the user wants.
+    pub goal: Goal,
+    /// Frozen for the run.
+    pub frame: Frame,
+    /// The same key twice is the same run.
+    pub idem_key: Option<String>,
+}
+
+/// The answer to an open question.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The question's id.
+    pub question: String,
+    /// The answer.
+    pub text: String,
+    /// Who answered.
+    pub by: String,
+}
+
+impl Engine {
+    /// Creates a run. When this returns, the run is durable and will be finished, whatever happens.
+    ///
+    /// # Errors
+    /// If it could not be written; then there is no run.
+    pub async fn submit(&self, submission: Submission) -> Result<RunId, StoreError> {
+        let now = self.clock.now();
+        let run = RunId::new(fresh_id("run_", now));
+        let created = RunCreated {
+            goal: submission.goal,
+            loop_ver: AnyRun::version(&submission.loop_name).unwrap_or_default(),
+            loop_name: submission.loop_name,
+            frame: digest_json(&submission.frame),
+            seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
+            build: self.identity.build.clone(),
+        };
+        let new = NewRun {
+            run: run.clone(),
+            conversation: ConversationId::new(fresh_id("conv_", now)),
+            created,
+            frame: submission.frame,
+            idem_key: submission.idem_key,
+            priority: 0,
+            now,
+        };
+        match self.store.create_run(&new).await? {
+            Created::New => Ok(run),
+            Created::Existing(earlier) => Ok(earlier),
+        }
+    }
+
+    /// Answers an open question. The first answer wins.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn answer(&self, run: &RunId, answer: Asked) -> Result<Sent, StoreError> {
+        let dedupe = answer.question.clone();
+        let Asked { question, text, by } = answer;
+        self.send(run, &dedupe, &Letter::Answer { question, text, by }).await
+    }
+
+    /// Asks for the run's end.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn cancel(&self, run: &RunId, by: &str) -> Result<Sent, StoreError> {
+        self.send(run, "cancel", &Letter::Cancel { by: by.to_owned() }).await
+    }
+
+    /// Sends any letter; `dedupe` makes a repetition harmless.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn send(&self, run: &RunId, dedupe: &str, letter: &Letter) -> Result<Sent, StoreError> {
+        let sent = self.store.send(run, dedupe, letter, self.clock.now()).await?;
+        self.mail.ring(run);
+        Ok(sent)
+    }
+}
