@@ -79,7 +79,8 @@ pub struct Handling {
     /// How long a key is honoured by the other side (keyed tools only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_lifetime_ms: Option<u64>,
-    /// The argument that names the resource it acts on; without one, tool and arguments are the resource.
+    /// The argument that names the resource it acts on; without one, tool and arguments are the
+    /// resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_arg: Option<String>,
     /// Attempts after the first, for errors that may pass and acted on nothing.

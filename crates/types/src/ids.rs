@@ -51,7 +51,8 @@ text_id!(
     ConversationId
 );
 
-/// One planned effect: the run, the sequence number of the event that caused it, and its place in the batch.
+/// One planned effect: the run, the sequence number of the event that caused it, and its place in
+/// the batch.
 ///
 /// Derived from the plan, never from the order in which outcomes come back.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! Journal entries: the truth about a run. Everything else is derived from them.
 //!
-//! Each kind wraps a struct of its own, so that a stored body names its fields and can be read alone.
+//! Each kind wraps a struct of its own, so that a stored body names its fields and can be read
+//! alone.
 //! What each kind promises, and when it is written, stands in `docs/ARCHITECTURE.md`.
 
 use crate::{
@@ -156,7 +157,8 @@ pub enum EffectPlanned {
         /// Digest of the prompt.
         prompt: String,
     },
-    /// A tool call, with all that recovery needs: recovery follows this record, not today's catalogue.
+    /// A tool call, with all that recovery needs: recovery follows this record, not today's
+    /// catalogue.
     CallTool {
         /// The call.
         call: ToolCall,
@@ -349,7 +351,8 @@ macro_rules! kinds {
             /// Reads a stored body back. An older format is lifted to the present one first.
             ///
             /// # Errors
-            /// [`Unreadable`] if the kind or format is newer than this program, or the body is damaged.
+            /// [`Unreadable`] if the kind or format is newer than this program, or the body is
+            /// damaged.
             pub fn read(kind: &str, fmt: i64, body: &str) -> Result<Self, Unreadable> {
                 if fmt != FMT {
                     return Err(Unreadable::Newer { kind: kind.to_owned(), fmt });

@@ -71,7 +71,8 @@ pub struct ToolCall {
     pub id: CallId,
     /// The tool's name, as the model wrote it.
     pub tool: String,
-    /// The arguments as JSON text, exactly as the model wrote them: re-rendering would break the prompt's prefix.
+    /// The arguments as JSON text, exactly as the model wrote them: re-rendering would break the
+    /// prompt's prefix.
     pub args: String,
 }
 

@@ -1,0 +1,98 @@
+//! Decisions have one form, and the two READMEs say the same.
+
+use crate::{Complaint, File, Tree};
+
+const ADR_LINES_MAX: usize = 80;
+const ADR_HEADINGS: [&str; 3] = ["Context", "Decision", "Consequences"];
+
+/// An ADR has its three headings and fits on a page; the READMEs have the same parts.
+#[must_use]
+pub fn check_docs(tree: &Tree) -> Vec<Complaint> {
+    let decisions = tree.files().filter(|file| {
+        file.path.starts_with("docs/adr/") && file.path.ends_with(".md") && file.stem() != "README"
+    });
+    let mut complaints: Vec<Complaint> = decisions.flat_map(check_decision).collect();
+    complaints.extend(check_readmes(tree));
+    complaints
+}
+
+fn check_decision(file: &File) -> Vec<Complaint> {
+    let found = headings(&file.text);
+    let missing = ADR_HEADINGS.iter().filter(|want| !found.iter().any(|(_, name)| name == *want));
+    let mut complaints: Vec<Complaint> =
+        missing.map(|want| file.complain(1, format!("no heading `{want}`; add it"))).collect();
+    let lines = file.text.lines().count();
+    if lines > ADR_LINES_MAX {
+        let text = format!("{lines} lines, at most {ADR_LINES_MAX}; keep what decided it");
+        complaints.push(file.complain(1, text));
+    }
+    complaints
+}
+
+fn check_readmes(tree: &Tree) -> Option<Complaint> {
+    match (tree.file("README.md"), tree.file("README.zh-CN.md")) {
+        (Some(en), Some(zh)) => {
+            let parts = |file: &File| headings(&file.text).iter().filter(|(n, _)| *n == 2).count();
+            let (in_en, in_zh) = (parts(en), parts(zh));
+            (in_en != in_zh).then(|| {
+                let text = format!("{in_zh} parts, README.md has {in_en}; bring them together");
+                zh.complain(1, text)
+            })
+        }
+        (Some(one), None) | (None, Some(one)) => {
+            Some(one.complain(1, "README.md and README.zh-CN.md go together; write the other"))
+        }
+        (None, None) => None,
+    }
+}
+
+/// Level and text of each heading outside of code fences.
+fn headings(text: &str) -> Vec<(usize, &str)> {
+    let mut in_fence = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_fence = !in_fence;
+        }
+        let level = line.chars().take_while(|c| *c == '#').count();
+        if !in_fence && level > 0 && line[level..].starts_with(' ') {
+            found.push((level, line[level..].trim()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::said;
+
+    const ADR: &str = "# 1. X\n\n## Context\n\nA.\n\n## Decision\n\nB.\n\n## Consequences\n\nC.\n";
+
+    #[test]
+    fn a_decision_with_its_headings_on_one_page_is_fine() {
+        let files = [("docs/adr/0001-x.md", ADR), ("docs/adr/README.md", "# All\n")];
+        assert_eq!(said(check_docs, &files), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_decision_without_a_heading_or_over_a_page_is_complained_about() {
+        let fenced = ADR.replace("## Decision", "```\n## Decision\n```");
+        assert_eq!(
+            said(check_docs, &[("docs/adr/0001-x.md", &fenced)]),
+            ["docs/adr/0001-x.md:1: no heading `Decision`; add it"]
+        );
+        let long = ADR.to_owned() + &"More.\n".repeat(80);
+        assert_eq!(said(check_docs, &[("docs/adr/0001-x.md", &long)]).len(), 1);
+    }
+
+    #[test]
+    fn readmes_have_the_same_number_of_parts() {
+        let en = ("README.md", "# E\n## A\n### a\n## B\n");
+        let good = said(check_docs, &[en, ("README.zh-CN.md", "# E\n## 甲\n## 乙\n")]);
+        assert_eq!(good, Vec::<String>::new());
+        let bad = said(check_docs, &[en, ("README.zh-CN.md", "# E\n## 甲\n```\n## 乙\n```\n")]);
+        assert_eq!(bad, ["README.zh-CN.md:1: 1 parts, README.md has 2; bring them together"]);
+        assert_eq!(said(check_docs, &[en]).len(), 1);
+    }
+}

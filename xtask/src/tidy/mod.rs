@@ -1,0 +1,52 @@
+//! All checks, and the order in which they complain.
+
+mod arrows;
+mod docs;
+mod keys;
+mod leftovers;
+mod named_tests;
+mod names;
+mod purity;
+mod sizes;
+mod traces;
+mod user_text;
+
+pub use arrows::check_arrows;
+pub use docs::check_docs;
+pub use keys::check_keys;
+pub use leftovers::check_leftovers;
+pub use named_tests::check_named_tests;
+pub use names::check_names;
+pub use purity::check_purity;
+pub use sizes::check_sizes;
+pub use traces::check_traces;
+pub use user_text::check_user_text;
+
+use crate::{Complaint, Tree};
+
+/// Runs every check; sorted by path and line.
+#[must_use]
+pub fn check_all(tree: &Tree) -> Vec<Complaint> {
+    let checks: [fn(&Tree) -> Vec<Complaint>; 10] = [
+        check_arrows,
+        check_docs,
+        check_keys,
+        check_leftovers,
+        check_named_tests,
+        check_names,
+        check_purity,
+        check_sizes,
+        check_traces,
+        check_user_text,
+    ];
+    let mut complaints: Vec<Complaint> = checks.iter().flat_map(|check| check(tree)).collect();
+    complaints.sort();
+    complaints.dedup();
+    complaints
+}
+
+/// What a check says about made-up files, one line each.
+#[cfg(test)]
+fn said(check: fn(&Tree) -> Vec<Complaint>, files: &[(&str, &str)]) -> Vec<String> {
+    check(&Tree::made_of(files)).iter().map(ToString::to_string).collect()
+}
