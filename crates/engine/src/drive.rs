@@ -13,6 +13,8 @@ mod model;
 mod recover;
 mod tool;
 
+pub(crate) use recover::fold_from_start;
+
 use crate::{Engine, Update};
 use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
 use everloop_models::WirePrompt;
@@ -138,7 +140,7 @@ impl<'e> Driver<'e> {
             tools,
             run: folded.run,
             wire: WirePrompt::default(),
-            pending: Commit::new(engine.clock.now()),
+            pending: Commit::new(Vec::new(), engine.clock.now()),
             begun_here: BTreeSet::new(),
             waited_ms: 0,
             snapshot_at: folded.snapshot_seq,
@@ -276,7 +278,7 @@ impl<'e> Driver<'e> {
         if self.pending.drafts.is_empty() && matches!(then, Then::GoOn) {
             return Ok(());
         }
-        let mut commit = std::mem::replace(&mut self.pending, Commit::new(now));
+        let mut commit = std::mem::replace(&mut self.pending, Commit::new(Vec::new(), now));
         commit.then = then;
         commit.now = now;
         self.add_snapshot(&mut commit);
@@ -296,7 +298,7 @@ impl<'e> Driver<'e> {
         let expected = self.claim.next_seq + commit.drafts.len() as i64;
         let mut tries = 0;
         loop {
-            let error = match self.engine.store.append(&mut self.claim, commit).await {
+            let error = match self.engine.store.append(&mut self.claim, commit.clone()).await {
                 Ok(entries) => return Ok(entries),
                 Err(StoreError::LeaseLost { .. }) => return Err(DriveError::LeaseLost(run)),
                 Err(error) => error,

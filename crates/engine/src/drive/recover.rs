@@ -95,7 +95,8 @@ impl Engine {
         let frame = self.store.frame(run).await?.ok_or_else(|| no_frame(run))?;
         let frame = Arc::new(frame);
         if let Some(snapshot) = &loaded.snapshot
-            && let Some(folded) = restore(snapshot, &loaded.entries, &frame)
+            && let Some(row) = self.store.run(run).await?
+            && let Some(folded) = restore(&row.loop_name, snapshot, &loaded.entries, &frame)
         {
             return Ok(folded);
         }
@@ -129,12 +130,13 @@ impl Engine {
 }
 
 fn restore(
+    loop_name: &str,
     snapshot: &everloop_store::SnapshotRow,
     tail: &[Entry],
     frame: &Arc<Frame>,
 ) -> Option<Folded> {
-    let current = AnyRun::version(&snapshot.loop_name) == Some(snapshot.loop_ver);
-    let restored = AnyRun::restore(&snapshot.loop_name, &snapshot.state, frame.clone());
+    let current = AnyRun::version(loop_name) == Some(snapshot.loop_ver);
+    let restored = AnyRun::restore(loop_name, &snapshot.state, frame.clone());
     let mut run = restored.ok().filter(|_| current)?;
     tail.iter().for_each(|entry| run.apply(entry));
     Some(Folded { run, snapshot_seq: snapshot.seq })

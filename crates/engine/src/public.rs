@@ -1,0 +1,135 @@
+//! The public projection of the journal: stable event names for scripts, pages and the API.
+//!
+//! Journal kinds may change with the program; these names do not. `seq` is the journal's own.
+
+use crate::{Fragment, Update};
+use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome, WaitingOn};
+use everloop_types::{EffectId, Progress, RunId, ToolCall};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Follows one run and tells what happens in public words.
+#[derive(Debug, Default)]
+pub struct Projection {
+    calls: BTreeMap<EffectId, ToolCall>,
+    plan: Option<Progress>,
+}
+
+impl Projection {
+    /// The public events of one update; most updates have one, some none.
+    pub fn of(&mut self, update: &Update) -> Vec<Value> {
+        match update {
+            Update::Entry(run, entry) => self.entry(run, entry),
+            Update::Progress(run, progress) => self.progress(run, progress).into_iter().collect(),
+            Update::Delta(run, fragment) => vec![delta(run, fragment)],
+            Update::Recovered { run, interrupted } => {
+                vec![json!({"type": "run.recovered", "run_id": run, "interrupted": interrupted})]
+            }
+            Update::Retrying { run, error, wait_ms } => vec![json!({
+                "type": "step.retrying", "run_id": run, "error": error.detail, "wait_ms": wait_ms,
+            })],
+        }
+    }
+
+    /// The public events of one journal entry.
+    pub fn entry(&mut self, run: &RunId, entry: &Entry) -> Vec<Value> {
+        let mut events = self.kind(entry);
+        for event in &mut events {
+            event["seq"] = json!(entry.seq);
+            event["ts"] = json!(entry.at);
+            event["run_id"] = json!(run);
+        }
+        events
+    }
+
+    fn kind(&mut self, entry: &Entry) -> Vec<Value> {
+        let effect = entry.effect.as_ref();
+        match &entry.kind {
+            Kind::RunCreated(created) => vec![json!({
+                "type": "run.started", "goal": created.goal.text, "loop": created.loop_name,
+            })],
+            Kind::EpochStarted(_) if entry.epoch > 1 => vec![json!({"type": "run.resumed"})],
+            Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => {
+                vec![json!({"type": "step.started", "purpose": call.purpose})]
+            }
+            Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {
+                if let Some(effect) = effect {
+                    self.calls.insert(effect.clone(), call.clone());
+                }
+                vec![json!({"type": "tool.started", "call_id": call.id, "tool": call.tool,
+                            "arguments": call.args})]
+            }
+            Kind::EffectFinished(finished) => {
+                let call = effect.and_then(|effect| self.calls.remove(effect));
+                vec![outcome(call, &finished.outcome, finished.took_ms)]
+            }
+            Kind::Input(input) => match &input.letter {
+                Letter::Answer { question, text, .. } => vec![json!({
+                    "type": "interrupt.answered", "interrupt_id": question, "text": text,
+                })],
+                _ => Vec::new(),
+            },
+            Kind::Waiting(waiting) => waits(&waiting.on),
+            Kind::RunFinished(finished) => vec![json!({
+                "type": format!("run.{}", finished.status), "status": finished.status,
+                "reason": finished.reason,
+            })],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The whole plan, each time it or the place in it changes.
+    fn progress(&mut self, run: &RunId, progress: &Progress) -> Option<Value> {
+        let same = self.plan.as_ref().is_some_and(|last| {
+            last.items == progress.items && last.current == progress.current
+        });
+        if same || progress.version == 0 {
+            return None;
+        }
+        let kind = if self.plan.is_none() { "plan.created" } else { "plan.updated" };
+        self.plan = Some(progress.clone());
+        Some(json!({"type": kind, "run_id": run, "plan": progress}))
+    }
+}
+
+fn outcome(call: Option<ToolCall>, outcome: &Outcome, took_ms: u64) -> Value {
+    match (outcome, call) {
+        (Outcome::Replied(reply), _) => json!({
+            "type": "message.completed", "text": reply.text, "usage": reply.usage,
+            "tool_calls": reply.calls.len(), "duration_ms": took_ms,
+        }),
+        (Outcome::Observed(seen), Some(call)) => json!({
+            "type": if seen.is_ok() { "tool.completed" } else { "tool.failed" },
+            "call_id": call.id, "tool": call.tool, "ending": seen.ending, "result": seen.text,
+            "duration_ms": took_ms,
+        }),
+        (Outcome::ModelFailed(error), _) => {
+            json!({"type": "step.failed", "error": error.detail, "kind": error.kind})
+        }
+        (other, _) => json!({"type": "step.skipped", "outcome": other}),
+    }
+}
+
+fn waits(on: &WaitingOn) -> Vec<Value> {
+    match on {
+        WaitingOn::Person { question } => vec![
+            json!({"type": "run.waiting", "waiting_for": "user"}),
+            json!({"type": "interrupt.opened", "interrupt_id": question.id,
+                   "kind": question.kind, "message": question.text}),
+        ],
+        WaitingOn::Model { error } => vec![json!({
+            "type": "run.waiting", "waiting_for": "model", "error": error.detail,
+        })],
+    }
+}
+
+fn delta(run: &RunId, fragment: &Fragment) -> Value {
+    match fragment {
+        Fragment::Text(text) => json!({"type": "message.delta", "run_id": run, "text": text}),
+        Fragment::Reasoning(text) => {
+            json!({"type": "reasoning.delta", "run_id": run, "text": text})
+        }
+        Fragment::Call(tool) => json!({"type": "tool.progress", "run_id": run, "tool": tool}),
+        Fragment::Output(text) => json!({"type": "tool.progress", "run_id": run, "text": text}),
+    }
+}

@@ -1,0 +1,212 @@
+//! Looking back: a run's state at any entry, and whether its journal says what the loop would say.
+
+use crate::drive::fold_from_start;
+use everloop_loops::{AnyRun, Decision};
+use everloop_store::{Store, StoreError};
+use everloop_types::journal::{Entry, Kind, Outcome, RunFinished};
+use everloop_types::{EffectId, Frame, RunId, Status};
+use std::sync::Arc;
+
+/// A run's whole past.
+#[derive(Debug, Clone)]
+pub struct History {
+    /// The run.
+    pub run: RunId,
+    /// Its journal from the beginning.
+    pub entries: Vec<Entry>,
+    frame: Arc<Frame>,
+    final_text: Option<String>,
+}
+
+/// What a verification found. The four are never merged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every decision in the journal is what the loop decides today.
+    Verified {
+        /// How many decisions were recomputed.
+        decisions: usize,
+    },
+    /// The loop decides something else at this entry.
+    Diverged {
+        /// The entry.
+        at: i64,
+        /// What the loop decides today.
+        expected: String,
+        /// What the journal has.
+        found: String,
+    },
+    /// Every decision agrees, but the last words are others.
+    OutcomeDiffers {
+        /// What would be said today.
+        expected: String,
+        /// What was said.
+        found: String,
+    },
+    /// It cannot be checked.
+    Cannot {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl History {
+    /// Reads a run's past.
+    ///
+    /// # Errors
+    /// If it cannot be read whole.
+    pub async fn read(store: &Store, run: &RunId) -> Result<Option<Self>, StoreError> {
+        let Some(frame) = store.frame(run).await? else { return Ok(None) };
+        let entries = store.journal(run, 0, usize::MAX).await?;
+        let messages = store.messages(run).await?;
+        let last = messages.into_iter().find(|message| message.slot.as_deref() == Some("final"));
+        let final_text = last.map(|message| message.body);
+        Ok(Some(Self { run: run.clone(), entries, frame: Arc::new(frame), final_text }))
+    }
+
+    /// The frame of the run.
+    #[must_use]
+    pub fn frame(&self) -> &Arc<Frame> {
+        &self.frame
+    }
+
+    /// The last words, once the run has ended.
+    #[must_use]
+    pub fn final_text(&self) -> Option<&str> {
+        self.final_text.as_deref()
+    }
+
+    /// The state after entry `seq`; the last state for anything beyond the end.
+    ///
+    /// # Errors
+    /// If the journal does not begin at its beginning, or names an unknown loop.
+    pub fn state_at(&self, seq: i64) -> Result<AnyRun, StoreError> {
+        let count = self.entries.iter().take_while(|entry| entry.seq <= seq).count();
+        let entries = &self.entries[..count.max(1).min(self.entries.len())];
+        Ok(fold_from_start(&self.run, entries, self.frame.clone())?.run)
+    }
+
+    /// Recomputes every decision that the journal shows.
+    #[must_use]
+    pub fn verify(&self) -> Verdict {
+        let whole = self.entries.iter().zip(1..).all(|(entry, seq)| entry.seq == seq);
+        if !whole || self.entries.is_empty() {
+            return Verdict::Cannot { reason: "the journal is not whole".to_owned() };
+        }
+        let Some(Entry { kind: Kind::RunCreated(created), .. }) = self.entries.first() else {
+            return Verdict::Cannot { reason: "the journal has no beginning".to_owned() };
+        };
+        if AnyRun::version(&created.loop_name) != Some(created.loop_ver) {
+            let version = format!("{} {}", created.loop_name, created.loop_ver);
+            return Verdict::Cannot { reason: format!("this program has no loop {version}") };
+        }
+        match AnyRun::new(created, self.frame.clone()) {
+            Ok(run) => self.check(run),
+            Err(unknown) => Verdict::Cannot { reason: format!("no loop is called {}", unknown.0) },
+        }
+    }
+
+    fn check(&self, mut run: AnyRun) -> Verdict {
+        let mut decisions = 0;
+        let mut rest = self.entries.as_slice();
+        while let [entry, after @ ..] = rest {
+            let mut taken = 1;
+            match &entry.kind {
+                Kind::EffectPlanned(_) if run.outstanding().is_empty() => {
+                    match self.check_plan(&run, rest) {
+                        Ok(count) => taken = count,
+                        Err(verdict) => return verdict,
+                    }
+                    decisions += 1;
+                }
+                Kind::RunFinished(finished) => {
+                    if let Err(verdict) = self.check_ending(&run, entry.seq, finished) {
+                        return verdict;
+                    }
+                    decisions += 1;
+                }
+                _ => {}
+            }
+            rest[..taken].iter().for_each(|entry| run.apply(entry));
+            rest = if taken == 1 { after } else { &rest[taken..] };
+        }
+        Verdict::Verified { decisions }
+    }
+
+    /// Compares a batch; returns how many entries it takes up.
+    fn check_plan(&self, run: &AnyRun, rest: &[Entry]) -> Result<usize, Verdict> {
+        let at = rest[0].seq;
+        let found: Vec<String> = rest
+            .iter()
+            .map_while(|entry| match &entry.kind {
+                Kind::EffectPlanned(planned) => Some(format!("{:?} {planned:?}", entry.effect)),
+                _ => None,
+            })
+            .collect();
+        let decision = run.decide();
+        let expected: Vec<String> = match &decision {
+            Decision::Do(effects) => {
+                let name = |index| EffectId {
+                    run: self.run.clone(),
+                    cause: run.last_seq(),
+                    index,
+                };
+                (0..)
+                    .zip(effects)
+                    .map(|(index, effect)| format!("{:?} {:?}", Some(name(index)), effect.planned))
+                    .collect()
+            }
+            Decision::Finish { status, .. } => vec![format!("finish {status}")],
+        };
+        if expected != found {
+            let (expected, found) = (expected.join("\n"), found.join("\n"));
+            return Err(Verdict::Diverged { at, expected, found });
+        }
+        self.check_refusals(&decision, &rest[found.len()..])?;
+        Ok(found.len())
+    }
+
+    /// What could not be performed must have its outcome right after the plan.
+    fn check_refusals(&self, decision: &Decision, rest: &[Entry]) -> Result<(), Verdict> {
+        let Decision::Do(effects) = decision else { return Ok(()) };
+        let refused = effects.iter().filter_map(|effect| effect.refused.as_ref());
+        for (seen, entry) in refused.zip(rest) {
+            let same = matches!(&entry.kind, Kind::EffectFinished(finished)
+                if finished.outcome == Outcome::Observed(seen.clone()));
+            if !same {
+                return Err(Verdict::Diverged {
+                    at: entry.seq,
+                    expected: format!("{seen:?}"),
+                    found: format!("{:?}", entry.kind),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_ending(&self, run: &AnyRun, at: i64, found: &RunFinished) -> Result<(), Verdict> {
+        let decision = match found.status {
+            Status::Canceled => run.canceled(),
+            _ => run.decide(),
+        };
+        let diverged = |expected: String| Verdict::Diverged {
+            at,
+            expected,
+            found: format!("finish {} {:?}", found.status, found.reason),
+        };
+        match decision {
+            Decision::Do(effects) => Err(diverged(format!("{} more effects", effects.len()))),
+            Decision::Finish { status, reason, words } => {
+                if (status, &reason) != (found.status, &found.reason) {
+                    return Err(diverged(format!("finish {status} {reason:?}")));
+                }
+                let expected = everloop_text::render(&words, self.frame.language);
+                match &self.final_text {
+                    Some(found) if *found != expected => {
+                        Err(Verdict::OutcomeDiffers { expected, found: found.clone() })
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The journal as a story: one line an entry, in the reader's language.
+
+use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome, WaitingOn};
+use everloop_types::{EffectId, Ending, Purpose, ToolCall, UtcMs, Words};
+use std::collections::BTreeMap;
+
+const SHOWN_CHARS: usize = 160;
+
+/// One line of a story.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The entry.
+    pub seq: i64,
+    /// When.
+    pub at: UtcMs,
+    /// What happened.
+    pub words: Words,
+}
+
+/// Tells a journal entry by entry. Entries that only keep house are left out.
+#[must_use]
+pub fn tell(entries: &[Entry]) -> Vec<Line> {
+    let mut calls = BTreeMap::new();
+    entries
+        .iter()
+        .filter_map(|entry| {
+            let words = words(entry, &mut calls)?;
+            Some(Line { seq: entry.seq, at: entry.at, words })
+        })
+        .collect()
+}
+
+type Calls = BTreeMap<EffectId, Option<ToolCall>>;
+
+fn words(entry: &Entry, calls: &mut Calls) -> Option<Words> {
+    let known = entry.effect.as_ref().and_then(|effect| calls.get(effect)).cloned().flatten();
+    let tool = known.map_or_else(|| "model".to_owned(), |call| call.tool);
+    Some(match &entry.kind {
+        Kind::RunCreated(created) => Words::with(
+            "story.created",
+            [("loop", created.loop_name.clone()), ("goal", short(&created.goal.text))],
+        ),
+        Kind::EpochStarted(_) if entry.epoch <= 1 => Words::key("story.begun"),
+        Kind::EpochStarted(_) => Words::with("story.taken_up", [("epoch", entry.epoch.to_string())]),
+        Kind::Input(input) => letter(&input.letter),
+        Kind::EffectPlanned(planned) => {
+            if let Some(effect) = &entry.effect {
+                calls.insert(effect.clone(), call_of(planned));
+            }
+            plan(planned)
+        }
+        Kind::ApprovalAsked(_) => Words::with("story.approval_asked", [("tool", tool)]),
+        Kind::ApprovalGiven(given) => {
+            Words::with("story.approval_given", [("tool", tool), ("by", given.by.clone())])
+        }
+        Kind::EffectStarted(_) => Words::with("story.intent", [("tool", tool)]),
+        Kind::EffectAttemptFailed(failed) => Words::with(
+            "story.attempt_failed",
+            [
+                ("tool", tool),
+                ("attempt", failed.attempt.to_string()),
+                ("error", short(&failed.error)),
+            ],
+        ),
+        Kind::EffectFinished(finished) => outcome(&tool, &finished.outcome, finished.took_ms),
+        Kind::Waiting(waiting) => match &waiting.on {
+            WaitingOn::Person { question } => {
+                Words::with("story.waits_for_person", [("text", short(&question.text))])
+            }
+            WaitingOn::Model { error } => {
+                Words::with("story.waits_for_model", [("error", short(&error.detail))])
+            }
+        },
+        Kind::MessageEmitted(_) => return None,
+        Kind::SnapshotTaken(_) => Words::key("story.snapshot"),
+        Kind::RunFinished(finished) => {
+            Words::with("story.finished", [("status", finished.status.to_string())])
+        }
+    })
+}
+
+fn call_of(planned: &EffectPlanned) -> Option<ToolCall> {
+    match planned {
+        EffectPlanned::CallTool { call, .. } => Some(call.clone()),
+        EffectPlanned::CallModel { .. } => None,
+    }
+}
+
+fn plan(planned: &EffectPlanned) -> Words {
+    match planned {
+        EffectPlanned::CallModel { call, messages, .. } => {
+            let key = match call.purpose {
+                Purpose::Plan => "story.asks_plan",
+                Purpose::Think => "story.asks_think",
+                Purpose::Replan => "story.asks_replan",
+                Purpose::Compact => "story.asks_compact",
+                Purpose::Close => "story.asks_close",
+            };
+            Words::with(key, [("messages", messages.to_string())])
+        }
+        EffectPlanned::CallTool { call, .. } => Words::with(
+            "story.plans_tool",
+            [("tool", call.tool.clone()), ("args", short(&call.args))],
+        ),
+    }
+}
+
+fn outcome(tool: &str, outcome: &Outcome, took_ms: u64) -> Words {
+    let took = ("took", took_ms.to_string());
+    match outcome {
+        Outcome::Replied(reply) if reply.calls.is_empty() => {
+            Words::with("story.replied", [("text", short(&reply.text)), took])
+        }
+        Outcome::Replied(reply) => {
+            let wanted: Vec<&str> = reply.calls.iter().take(8).map(|c| c.tool.as_str()).collect();
+            Words::with("story.replied_calls", [("tools", wanted.join(", ")), took])
+        }
+        Outcome::ModelFailed(error) => {
+            Words::with("story.model_failed", [("error", short(&error.detail))])
+        }
+        Outcome::Observed(seen) => {
+            let key = match seen.ending {
+                Ending::Ok => "story.tool_ok",
+                Ending::Error => "story.tool_error",
+                Ending::Denied => "story.tool_denied",
+                Ending::TimedOut => "story.tool_timed_out",
+                Ending::Canceled => "story.tool_canceled",
+                Ending::Unknown => "story.tool_unknown",
+            };
+            Words::with(key, [("tool", tool.to_owned()), ("text", short(&seen.text)), took])
+        }
+        Outcome::Superseded => Words::key("story.superseded"),
+        Outcome::Canceled => Words::key("story.model_canceled"),
+    }
+}
+
+fn letter(letter: &Letter) -> Words {
+    match letter {
+        Letter::Answer { text, by, .. } => {
+            Words::with("story.answered", [("by", by.clone()), ("text", short(text))])
+        }
+        Letter::Cancel { by } => Words::with("story.cancel_asked", [("by", by.clone())]),
+        Letter::Steer { text } => Words::with("story.steered", [("text", short(text))]),
+        Letter::AnswerNow => Words::key("story.answer_now"),
+    }
+}
+
+/// One line, bounded.
+fn short(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
