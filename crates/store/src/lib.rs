@@ -1,1 +1,47 @@
-//! Being built.
+//! The store: journal, queue, inbox and outbox of Everloop, and every table beside them.
+//!
+//! ```text
+//!   create_run ──► queued ──claim──► running ──append(Finish)──► succeeded, failed, …
+//!                    ▲  ▲               │ │
+//!                    │  └───Release─────┘ │
+//!                    └─send, time── waiting ◄──append(Park)
+//! ```
+//!
+//! - Only the holder of a run's present epoch writes its journal ([`Store::append`]); everyone
+//!   else writes to its inbox ([`Store::send`]).
+//! - A commit whose fate is not known is [`StoreError::Unknown`]: read [`Store::position`] first.
+//!
+//! Deliberately absent: clocks (every moment is given), retries, what entries mean, and text for
+//! users.
+
+mod append;
+mod create;
+mod db;
+mod dialect;
+mod error;
+mod inbox;
+mod keep;
+mod lock;
+mod outbox;
+mod queue;
+mod read;
+mod row;
+mod runs;
+mod schema;
+mod sqlite;
+mod statement;
+mod store;
+
+pub use append::{Commit, NewMessage, Taken, Then};
+pub use create::{Created, NewRun};
+pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Row, Urgency};
+pub use error::{Limit, StoreError};
+pub use inbox::{Sent, Unread};
+pub use keep::{Inspection, Trimmed};
+pub use lock::{ClaimLock, Holder};
+pub use outbox::{NewOutbox, OutboxRow};
+pub use queue::{Claim, Orphan};
+pub use read::{Loaded, SnapshotRow};
+pub use runs::{MessageRow, Position, RunFilter, RunLease, RunRow, RunTimes};
+pub use sqlite::{MemoryDb, OpenError, SqliteDb};
+pub use store::Store;

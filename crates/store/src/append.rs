@@ -1,0 +1,334 @@
+//! The one way to write a journal: entries and all that belongs to them in one transaction.
+//!
+//! ```text
+//!   advance (compare-and-set) ─► entries ─► letters taken ─► messages ─► snapshot
+//!                             ─► outbox ─► the caller's own writes ─► what becomes of the run
+//! ```
+
+use crate::{
+    db::{DbError, Urgency},
+    dialect,
+    error::{Limit, StoreError},
+    outbox::{self, NewOutbox},
+    queue::Claim,
+    row,
+    statement::{CLOSE_INBOX, INSERT_MESSAGE, NEVER, any, int, one, params},
+    store::Store,
+};
+use everloop_types::{
+    Status, UtcMs, Write, digest_bytes,
+    journal::{Draft, Entry, FMT, Kind},
+};
+
+/// One step of a run: all of it becomes durable, or nothing.
+#[derive(Debug, Clone)]
+pub struct Commit {
+    /// What the journal says next.
+    pub drafts: Vec<Draft>,
+    /// Letters that these drafts take from the inbox.
+    pub taken: Vec<Taken>,
+    /// Messages for the user.
+    pub messages: Vec<NewMessage>,
+    /// The state's digest and its text, as of the last draft. The digest is that of the text.
+    pub snapshot: Option<(String, String)>,
+    /// Writes to other tables, by transactional effects.
+    pub writes: Vec<Write>,
+    /// Messages for channels outside.
+    pub outbox: Vec<NewOutbox>,
+    /// What becomes of the run.
+    pub then: Then,
+    /// The present moment.
+    pub now: UtcMs,
+}
+
+impl Commit {
+    /// Some entries and nothing else; the run goes on.
+    #[must_use]
+    pub fn new(drafts: Vec<Draft>, now: UtcMs) -> Self {
+        Self {
+            drafts,
+            taken: Vec::new(),
+            messages: Vec::new(),
+            snapshot: None,
+            writes: Vec::new(),
+            outbox: Vec::new(),
+            then: Then::GoOn,
+            now,
+        }
+    }
+
+    /// The same, and then something else than going on.
+    #[must_use]
+    pub fn then(mut self, then: Then) -> Self {
+        self.then = then;
+        self
+    }
+}
+
+/// A letter that a draft takes from the inbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The letter.
+    pub dedupe: String,
+    /// The place among the drafts of the entry that took it.
+    pub draft: usize,
+}
+
+/// A message of the run to its conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMessage {
+    /// `final`, or `ask:` and the question's id: one message per slot.
+    pub slot: String,
+    /// `assistant`, `user`.
+    pub role: String,
+    /// What it says.
+    pub body: String,
+    /// Unique among all messages.
+    pub message_id: String,
+}
+
+/// What becomes of a run after a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Then {
+    /// We go on driving it.
+    GoOn,
+    /// It waits, for a letter or a moment; back to the queue if a letter came meanwhile.
+    Park {
+        /// When it wakes by itself.
+        wake_at: Option<UtcMs>,
+        /// What it waits for.
+        note: String,
+    },
+    /// Back to the queue, for any worker.
+    Release,
+    /// It is over, with this final status.
+    Finish(Status),
+}
+
+/// The compare-and-set on the run's row comes first: its row lock orders us against every other
+/// claimer. Also refuses to let the journal grow past `$6` bytes.
+const ADVANCE: &str = "
+    UPDATE runs
+       SET next_seq = next_seq + $4, bytes = bytes + $5, snap_seq = COALESCE($7, snap_seq),
+           stalls = CASE WHEN $8 = 1 THEN 0 ELSE stalls END, updated_at = $9
+     WHERE run_id = $1 AND epoch = $2 AND next_seq = $3 AND status = 'running'
+       AND bytes + $5 <= $6
+";
+
+const TAKE_LETTER: &str = "
+    UPDATE inbox SET taken_seq = $3 WHERE run_id = $1 AND dedupe = $2 AND taken_seq IS NULL
+";
+
+const INSERT_SNAPSHOT: &str = "
+    INSERT INTO snapshots (run_id, seq, loop_ver, fmt, state_hash, state)
+    VALUES ($1, $2, $3, $4, $5, $6)
+";
+
+/// The one before the new one stays, in case the new one is damaged.
+const DROP_SNAPSHOTS: &str = "DELETE FROM snapshots WHERE run_id = $1 AND seq < $2";
+
+/// The sender raises the counter in the same row: whoever comes second sees the first.
+const PARK: &str = "
+    UPDATE runs
+       SET status = CASE WHEN inbox_ctr = $2 THEN 'waiting' ELSE 'queued' END,
+           wake_at = CASE WHEN inbox_ctr = $2 THEN $3 ELSE $4 END,
+           note = $5, lease_owner = NULL
+     WHERE run_id = $1
+";
+
+const RELEASE: &str = "
+    UPDATE runs SET status = 'queued', wake_at = $2, lease_owner = NULL WHERE run_id = $1
+";
+
+const FINISH: &str = "
+    UPDATE runs SET status = $2, wake_at = $3, note = NULL, lease_owner = NULL WHERE run_id = $1
+";
+
+impl Store {
+    /// Appends to the journal of a claimed run, together with all that belongs to it.
+    ///
+    /// `claim.next_seq` moves only if it succeeded. A commit that finishes the run may go beyond
+    /// the limits, so that a run at its limit can still end.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] if another worker claimed the run, or it is over;
+    /// [`StoreError::Unknown`] if the commit may have taken place; [`StoreError::OverLimit`],
+    /// [`StoreError::Violation`] and [`StoreError::WriteRefused`] if nothing was written.
+    ///
+    /// # Panics
+    /// If a snapshot comes without drafts, or [`Then::Finish`] without a final status.
+    pub async fn append(
+        &self,
+        claim: &mut Claim,
+        commit: Commit,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let mut plan = Plan::make(claim, commit)?;
+        let writes = std::mem::take(&mut plan.writes);
+        match self.db.commit(writes, Urgency::Critical).await {
+            Ok(_) => {
+                claim.next_seq += int(plan.entries.len());
+                claim.snap_seq = plan.snap_seq.unwrap_or(claim.snap_seq);
+                Ok(plan.entries)
+            }
+            Err(error) => Err(self.explain(claim, &plan, error).await),
+        }
+    }
+
+    async fn explain(&self, claim: &Claim, plan: &Plan, error: DbError) -> StoreError {
+        let (DbError::Expectation { index, .. } | DbError::Unique { index, .. }) = error else {
+            return error.into();
+        };
+        match (plan.parts.get(index), error) {
+            (Some(Part::Advance), DbError::Expectation { .. }) => self.lost_or_full(claim).await,
+            (Some(Part::Own(index)), _) => StoreError::WriteRefused { index: *index },
+            (Some(Part::Entry(phase)), DbError::Unique { columns, .. }) => {
+                self.violation(dialect::index_name(&columns, *phase))
+            }
+            (_, DbError::Unique { columns, .. }) => {
+                self.violation(dialect::index_name(&columns, None))
+            }
+            (Some(Part::Letter), _) => self.violation("inbox_taken"),
+            (_, error) => error.into(),
+        }
+    }
+
+    /// Why the first statement touched no row: if the claim holds, only the size is left.
+    async fn lost_or_full(&self, claim: &Claim) -> StoreError {
+        let run = claim.run.clone();
+        match self.position(&run).await {
+            Ok(Some(at)) if at.is_held_by(claim) => {
+                StoreError::OverLimit { run, limit: Limit::Bytes }
+            }
+            _ => StoreError::LeaseLost { run },
+        }
+    }
+}
+
+/// What a write of the transaction is for, to explain its failure.
+enum Part {
+    Advance,
+    Entry(Option<i64>),
+    Letter,
+    Own(usize),
+    Other,
+}
+
+/// The transaction of one append.
+struct Plan {
+    writes: Vec<Write>,
+    parts: Vec<Part>,
+    entries: Vec<Entry>,
+    snap_seq: Option<i64>,
+}
+
+impl Plan {
+    fn make(claim: &Claim, commit: Commit) -> Result<Self, StoreError> {
+        let count = int(commit.drafts.len());
+        let finishes = matches!(commit.then, Then::Finish(_));
+        if !finishes && claim.next_seq - 1 + count > int(Limit::Events.most()) {
+            return Err(StoreError::OverLimit { run: claim.run.clone(), limit: Limit::Events });
+        }
+        let progress = commit.drafts.iter().any(|d| !matches!(d.kind, Kind::EpochStarted(_)));
+        let snap_seq = commit.snapshot.as_ref().map(|_| claim.next_seq + count - 1);
+        let room = 8 + commit.drafts.len() + commit.writes.len();
+        let mut plan = Self {
+            writes: Vec::with_capacity(room),
+            parts: Vec::with_capacity(room),
+            entries: Vec::with_capacity(commit.drafts.len()),
+            snap_seq,
+        };
+        plan.push(Part::Advance, one(ADVANCE, Vec::new()));
+        let bytes = plan.add_entries(claim, commit.drafts)?;
+        plan.writes[0].params = params![
+            claim.run.as_str(),
+            claim.epoch,
+            claim.next_seq,
+            count,
+            int(bytes),
+            if finishes { i64::MAX } else { int(Limit::Bytes.most()) },
+            snap_seq,
+            i64::from(progress),
+            commit.now,
+        ];
+        plan.add_letters(claim, &commit.taken);
+        plan.add_messages(claim, commit.messages, commit.now);
+        plan.add_snapshot(claim, commit.snapshot);
+        for new in commit.outbox {
+            plan.push(Part::Other, outbox::insert(claim, new, commit.now));
+        }
+        for (index, write) in commit.writes.into_iter().enumerate() {
+            plan.push(Part::Own(index), write);
+        }
+        plan.add_ending(claim, commit.then, commit.now);
+        Ok(plan)
+    }
+
+    fn push(&mut self, part: Part, write: Write) {
+        self.parts.push(part);
+        self.writes.push(write);
+    }
+
+    /// Returns the bytes of all bodies.
+    fn add_entries(&mut self, claim: &Claim, drafts: Vec<Draft>) -> Result<usize, StoreError> {
+        let mut bytes = 0;
+        for (seq, Draft { at, effect, kind }) in (claim.next_seq..).zip(drafts) {
+            let entry = Entry { seq, epoch: claim.epoch, at, effect, kind };
+            let laid = row::writes(&claim.run, &entry)?;
+            bytes += laid.bytes;
+            if let Some(blob) = laid.blob {
+                self.push(Part::Other, blob);
+            }
+            self.push(Part::Entry(entry.kind.phase()), laid.row);
+            self.entries.push(entry);
+        }
+        Ok(bytes)
+    }
+
+    fn add_letters(&mut self, claim: &Claim, taken: &[Taken]) {
+        for Taken { dedupe, draft } in taken {
+            let seq = claim.next_seq + int(*draft);
+            let params = params![claim.run.as_str(), dedupe.as_str(), seq];
+            self.push(Part::Letter, one(TAKE_LETTER, params));
+        }
+    }
+
+    fn add_messages(&mut self, claim: &Claim, messages: Vec<NewMessage>, now: UtcMs) {
+        for NewMessage { slot, role, body, message_id } in messages {
+            let (conversation, run) = (claim.conversation.as_str(), claim.run.as_str());
+            let params = params![conversation, message_id, run, slot, role, body, now];
+            self.push(Part::Other, one(INSERT_MESSAGE, params));
+        }
+    }
+
+    fn add_snapshot(&mut self, claim: &Claim, snapshot: Option<(String, String)>) {
+        let Some((state_hash, state)) = snapshot else { return };
+        let seq = self.entries.last().expect("a snapshot belongs to an entry").seq;
+        debug_assert_eq!(state_hash, digest_bytes(state.as_bytes()), "the digest of the text");
+        let ver = i64::from(claim.loop_ver);
+        let params = params![claim.run.as_str(), seq, ver, FMT, state_hash, state];
+        self.push(Part::Other, one(INSERT_SNAPSHOT, params));
+        if claim.snap_seq > 0 {
+            let older = params![claim.run.as_str(), claim.snap_seq];
+            self.push(Part::Other, any(DROP_SNAPSHOTS, older));
+        }
+    }
+
+    /// The row was already compared and set, so its id is enough here.
+    fn add_ending(&mut self, claim: &Claim, then: Then, now: UtcMs) {
+        let run = claim.run.as_str();
+        match then {
+            Then::GoOn => {}
+            Then::Park { wake_at, note } => {
+                let wake_at = wake_at.unwrap_or(NEVER);
+                let params = params![run, claim.inbox_ctr, wake_at, now, note];
+                self.push(Part::Other, one(PARK, params));
+            }
+            Then::Release => self.push(Part::Other, one(RELEASE, params![run, now])),
+            Then::Finish(status) => {
+                assert!(status.is_final(), "a run finishes with a final status, not {status}");
+                self.push(Part::Other, one(FINISH, params![run, status.as_str(), NEVER]));
+                self.push(Part::Other, any(CLOSE_INBOX, params![run]));
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! How a run comes into being: row, first entry, frame and the user's message, all or nothing.
+
+use crate::{
+    db::{DbError, Urgency},
+    error::StoreError,
+    row,
+    statement::{INSERT_MESSAGE, one, params},
+    store::Store,
+};
+use everloop_types::{
+    ConversationId, Frame, RunId, UtcMs, Write, digest_bytes,
+    journal::{Entry, Kind, RunCreated},
+};
+
+/// A run that is to be.
+#[derive(Debug, Clone)]
+pub struct NewRun {
+    /// Its id.
+    pub run: RunId,
+    /// The conversation that its messages belong to.
+    pub conversation: ConversationId,
+    /// Its first entry.
+    pub created: RunCreated,
+    /// Its frame; `created.frame` is its digest.
+    pub frame: Frame,
+    /// Whatever makes it the same request when it comes twice.
+    pub idem_key: Option<String>,
+    /// Lower ones are claimed first.
+    pub priority: i64,
+    /// The present moment.
+    pub now: UtcMs,
+}
+
+/// What became of a [`NewRun`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Created {
+    /// It is queued.
+    New,
+    /// The same request came before and made this run.
+    Existing(RunId),
+}
+
+/// `bytes` and `next_seq` count the first entry, which follows in the same transaction.
+const INSERT_RUN: &str = "
+    INSERT INTO runs (run_id, conversation_id, loop_name, loop_ver, goal, frame_ref, status,
+                      priority, wake_at, next_seq, bytes, idem_key, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, 2, $9, $10, $8, $8)
+    ON CONFLICT DO NOTHING
+";
+
+const FIND_EXISTING: &str = "
+    SELECT run_id FROM runs WHERE idem_key = $1 OR run_id = $2 LIMIT 1
+";
+
+impl Store {
+    /// Makes a run that waits for a worker.
+    ///
+    /// A repeated `idem_key`, or a repeated id, changes nothing: so a request whose commit is
+    /// [`StoreError::Unknown`] may simply be made again.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    ///
+    /// # Panics
+    /// If `created.frame` is not the digest of `frame`.
+    pub async fn create_run(&self, new: &NewRun) -> Result<Created, StoreError> {
+        let made = self.db.commit(writes(new)?, Urgency::Critical).await;
+        match made {
+            Ok(_) => Ok(Created::New),
+            Err(DbError::Expectation { index: 0, touched }) => {
+                let key = params![new.idem_key.clone(), new.run.as_str()];
+                let found = self.first(FIND_EXISTING, key).await?;
+                let existing = found.ok_or(DbError::Expectation { index: 0, touched })?;
+                Ok(Created::Existing(RunId::new(existing.cells().text()?)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn writes(new: &NewRun) -> Result<Vec<Write>, StoreError> {
+    let created = &new.created;
+    let frame = serde_json::to_vec(&new.frame).expect("our own types always have a JSON form");
+    assert_eq!(created.frame, digest_bytes(&frame), "a run names its frame by digest");
+    let kind = Kind::RunCreated(created.clone());
+    let entry = Entry { seq: 1, epoch: 0, at: new.now, effect: None, kind };
+    let first = row::writes(&new.run, &entry)?;
+    let run = params![
+        new.run.as_str(),
+        new.conversation.as_str(),
+        created.loop_name.as_str(),
+        i64::from(created.loop_ver),
+        created.goal.text.as_str(),
+        created.frame.as_str(),
+        new.priority,
+        new.now,
+        crate::statement::int(first.bytes),
+        new.idem_key.clone(),
+    ];
+    let goal = params![
+        new.conversation.as_str(),
+        format!("{}:goal", new.run),
+        new.run.as_str(),
+        "goal",
+        "user",
+        created.goal.text.as_str(),
+        new.now,
+    ];
+    let mut writes = vec![one(INSERT_RUN, run), row::insert_blob(created.frame.clone(), frame)];
+    writes.extend(first.blob);
+    writes.extend([first.row, one(INSERT_MESSAGE, goal)]);
+    Ok(writes)
+}

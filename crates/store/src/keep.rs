@@ -1,0 +1,170 @@
+//! Keeping the store in order: retention, copies, and a look at its health.
+
+use crate::{
+    db::Urgency,
+    dialect,
+    error::StoreError,
+    runs::status,
+    sqlite::create_new,
+    statement::{any, one, params},
+    store::Store,
+};
+use everloop_types::{RunId, Status, UtcMs};
+use std::{io, path::Path};
+
+/// What [`Store::trim`] took away.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Trimmed {
+    /// Runs whose journal was shortened.
+    pub runs: u64,
+    /// Journal entries.
+    pub entries: u64,
+    /// Snapshots.
+    pub snapshots: u64,
+    /// Blobs that nothing refers to any more.
+    pub blobs: u64,
+}
+
+/// The health of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// The engine's version.
+    pub sqlite_version: String,
+    /// The schema's version.
+    pub schema_version: i64,
+    /// The settings that durability rests on, as the writer has them.
+    pub pragmas: Vec<(String, String)>,
+    /// `ok`, or what is wrong.
+    pub quick_check: String,
+    /// How many runs stand where; statuses without runs are left out.
+    pub runs_by_status: Vec<(Status, u64)>,
+    /// Bytes of the database without its log.
+    pub bytes_on_disk: u64,
+}
+
+/// The condition is word for word that of the index `runs_finished`.
+const TO_TRIM: &str = "
+    SELECT run_id FROM runs
+     WHERE trimmed_at IS NULL AND status IN ('succeeded','unsettled','failed','canceled')
+       AND updated_at <= $1
+     ORDER BY updated_at LIMIT 100
+";
+
+const TRIM_JOURNAL: &str = "
+    DELETE FROM journal
+     WHERE run_id = $1 AND kind NOT IN ('RunCreated', 'EffectFinished', 'RunFinished')
+";
+
+const TRIM_SNAPSHOTS: &str = "
+    DELETE FROM snapshots
+     WHERE run_id = $1 AND seq < (SELECT MAX(seq) FROM snapshots WHERE run_id = $1)
+";
+
+const MARK_TRIMMED: &str = "UPDATE runs SET trimmed_at = $2 WHERE run_id = $1";
+
+/// A few at a time, so that nobody waits long for the writer.
+const SWEEP: &str = "
+    DELETE FROM blobs WHERE hash IN (
+           SELECT hash FROM blobs b
+            WHERE NOT EXISTS (SELECT 1 FROM journal j WHERE j.blob_ref = b.hash)
+              AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.frame_ref = b.hash)
+            LIMIT 100)
+";
+
+const SCHEMA_VERSION: &str = "SELECT v FROM schema_meta WHERE k = 'schema_version'";
+
+const BY_STATUS: &str = "SELECT status, count(*) FROM runs GROUP BY status ORDER BY status";
+
+impl Store {
+    /// Shortens the journals of runs that finished longer than `keep_ms` ago to what they led to:
+    /// first and last entry, outcomes, messages, the last snapshot. Quarantined runs stay whole.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn trim(&self, now: UtcMs, keep_ms: i64) -> Result<Trimmed, StoreError> {
+        let mut trimmed = Trimmed::default();
+        loop {
+            let due = self.rows(TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
+            if due.is_empty() {
+                break;
+            }
+            for row in due {
+                let run = RunId::new(row.cells().text()?);
+                let writes = vec![
+                    any(TRIM_JOURNAL, params![run.as_str()]),
+                    any(TRIM_SNAPSHOTS, params![run.as_str()]),
+                    one(MARK_TRIMMED, params![run.as_str(), now]),
+                ];
+                let done = self.db.commit(writes, Urgency::Critical).await?;
+                trimmed.runs += 1;
+                trimmed.entries += done[0].touched;
+                trimmed.snapshots += done[1].touched;
+            }
+        }
+        trimmed.blobs = self.sweep_blobs().await?;
+        Ok(trimmed)
+    }
+
+    /// Deletes the blobs that nothing refers to, and says how many.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn sweep_blobs(&self) -> Result<u64, StoreError> {
+        let mut swept = 0;
+        loop {
+            let done = self.db.commit(vec![any(SWEEP, params![])], Urgency::Critical).await?;
+            match done.iter().map(|done| done.touched).sum::<u64>() {
+                0 => return Ok(swept),
+                some => swept += some,
+            }
+        }
+    }
+
+    /// Copies everything, as of one moment, into a new file.
+    ///
+    /// # Errors
+    /// [`StoreError::Backup`] if the file exists or cannot be made.
+    pub async fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        let failed = |source| StoreError::Backup { path: to.to_owned(), source };
+        let name = to.to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+        let file = create_new(to).map_err(failed)?;
+        let copied = self.rows(dialect::BACKUP, params![name]).await;
+        if copied.is_err() {
+            // Ours, and empty or half a copy: better gone.
+            let _ = std::fs::remove_file(to);
+        }
+        copied?;
+        file.sync_all().map_err(failed)
+    }
+
+    /// A look at the health of the store, for `doctor`. Reads the whole file.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn inspect(&self) -> Result<Inspection, StoreError> {
+        let mut pragmas = Vec::new();
+        for (name, _, read) in dialect::PRAGMAS {
+            // Through the writer: settings belong to a connection, and its are the ones that count.
+            let done = self.db.commit(vec![any(read, params![])], Urgency::Critical).await?;
+            let value = done.into_iter().next().map(|done| dialect::scalar(done.rows));
+            pragmas.push(((*name).to_owned(), value.unwrap_or_default()));
+        }
+        let mut runs_by_status = Vec::new();
+        for row in self.rows(BY_STATUS, params![]).await? {
+            let mut cells = row.cells();
+            runs_by_status.push((status(&mut cells)?, cells.int()?.unsigned_abs()));
+        }
+        Ok(Inspection {
+            sqlite_version: self.scalar(dialect::VERSION).await?,
+            schema_version: self.scalar(SCHEMA_VERSION).await?.parse().unwrap_or(0),
+            pragmas,
+            quick_check: self.scalar(dialect::QUICK_CHECK).await?,
+            runs_by_status,
+            bytes_on_disk: self.scalar(dialect::SIZE).await?.parse().unwrap_or(0),
+        })
+    }
+
+    async fn scalar(&self, sql: &'static str) -> Result<String, StoreError> {
+        Ok(dialect::scalar(self.rows(sql, params![]).await?))
+    }
+}

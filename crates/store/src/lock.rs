@@ -1,0 +1,67 @@
+//! The right to claim runs on this machine: one process per data folder.
+
+use everloop_types::WorkerId;
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{Read, Seek, SeekFrom, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+};
+
+use crate::{OpenError, StoreError};
+
+/// Held as long as it lives. Having it proves that every older owner of a run is dead.
+#[derive(Debug)]
+pub struct ClaimLock {
+    // Closing the file gives the lock back, even when the process is killed.
+    _file: File,
+}
+
+/// Who has the lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process; 0 if it has not said so yet.
+    pub pid: u32,
+    /// Its worker id; empty if it has not said so yet.
+    pub worker: WorkerId,
+}
+
+impl ClaimLock {
+    /// Takes the lock of a data folder, or says who has it.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] if the lock file cannot be made.
+    pub fn try_take(dir: &Path, worker: &WorkerId) -> Result<Result<Self, Holder>, StoreError> {
+        let path = dir.join("everloop.lock");
+        let failed = |source| OpenError::Folder { path: path.clone(), source };
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {
+                sign(&mut file, worker).map_err(failed)?;
+                Ok(Ok(Self { _file: file }))
+            }
+            Err(TryLockError::WouldBlock) => Ok(Err(holder(&mut file).map_err(failed)?)),
+            Err(TryLockError::Error(error)) => Err(failed(error).into()),
+        }
+    }
+}
+
+fn sign(file: &mut File, worker: &WorkerId) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    writeln!(file, "{} {worker}", std::process::id())
+}
+
+fn holder(file: &mut File) -> std::io::Result<Holder> {
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    let (pid, worker) = text.trim_end().split_once(' ').unwrap_or_default();
+    Ok(Holder { pid: pid.parse().unwrap_or(0), worker: WorkerId::new(worker) })
+}

@@ -1,0 +1,239 @@
+//! Who drives which run: claims, and what happens to runs whose worker is gone.
+
+use crate::{
+    db::{Row, Urgency},
+    dialect::skip_locked,
+    error::StoreError,
+    runs::status,
+    statement::{CLOSE_INBOX, NEVER, any, int, one, params},
+    store::Store,
+};
+use everloop_types::{ConversationId, RunId, Status, UtcMs, WorkerId};
+
+/// A worker's right to a run. Whoever has the newest epoch may write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// The run.
+    pub run: RunId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+    /// The number of times it has been claimed: the fence.
+    pub epoch: i64,
+    /// The place of the next entry.
+    pub next_seq: i64,
+    /// The place of the newest snapshot, 0 for none.
+    pub snap_seq: i64,
+    /// The inbox counter as last seen. Set it from [`Store::unread`] before parking: a letter
+    /// that came later then keeps the run awake.
+    pub inbox_ctr: i64,
+    /// The loop that decides.
+    pub loop_name: String,
+    /// The version of the loop.
+    pub loop_ver: u32,
+    /// When the run was created.
+    pub created_at: UtcMs,
+}
+
+impl Claim {
+    fn read(row: Row) -> Result<Self, StoreError> {
+        let mut cells = row.cells();
+        Ok(Self {
+            run: RunId::new(cells.text()?),
+            conversation: ConversationId::new(cells.text()?),
+            epoch: cells.int()?,
+            next_seq: cells.int()?,
+            snap_seq: cells.int()?,
+            inbox_ctr: cells.int()?,
+            loop_name: cells.text()?,
+            loop_ver: u32::try_from(cells.int()?).unwrap_or(u32::MAX),
+            created_at: cells.int()?,
+        })
+    }
+}
+
+/// A run whose worker is gone, or that was taken out of service and has no last message yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Orphan {
+    /// The run.
+    pub run: RunId,
+    /// What it was for.
+    pub goal: String,
+    /// Queued, or quarantined if it never gets anywhere.
+    pub status_now: Status,
+}
+
+/// Claims in a row without progress that end a run's service.
+const STALLS_MAX: i64 = 5;
+
+const WAKE_DUE: &str = "
+    UPDATE runs SET status = 'queued' WHERE status = 'waiting' AND wake_at <= $1
+";
+
+const CLAIM: &str = concat!(
+    "
+    UPDATE runs SET status = 'running', epoch = epoch + 1, lease_owner = $1, updated_at = $2,
+                    note = NULL
+     WHERE run_id IN (
+           SELECT run_id FROM runs WHERE status = 'queued' AND wake_at <= $2
+            ORDER BY priority, wake_at, run_id LIMIT $3 ",
+    skip_locked!(),
+    ")
+    RETURNING run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
+              created_at
+"
+);
+
+const CLAIM_ONE: &str = "
+    UPDATE runs SET status = 'running', epoch = epoch + 1, lease_owner = $1, updated_at = $2,
+                    note = NULL
+     WHERE run_id = $3 AND status IN ('queued', 'waiting')
+    RETURNING run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
+              created_at
+";
+
+/// The right-hand sides see the row as it was.
+const REQUEUE: &str = "
+    UPDATE runs SET
+           status = CASE WHEN stalls + 1 >= $2 THEN 'quarantined' ELSE 'queued' END,
+           wake_at = CASE WHEN stalls + 1 >= $2 THEN $3 ELSE $1 END,
+           note = CASE WHEN stalls + 1 >= $2 THEN $4 ELSE note END,
+           stalls = stalls + 1, lease_owner = NULL, updated_at = $1
+     WHERE status = 'running'
+    RETURNING run_id, goal, status
+";
+
+const CLOSE_QUARANTINED: &str = "
+    UPDATE inbox SET taken_seq = 0
+     WHERE taken_seq IS NULL
+       AND run_id IN (SELECT run_id FROM runs WHERE status = 'quarantined')
+";
+
+/// Asked in the same transaction, so that a crash before the message is written loses nothing.
+const QUARANTINED_WITHOUT_MESSAGE: &str = "
+    SELECT run_id, goal, status FROM runs
+     WHERE status = 'quarantined' AND NOT EXISTS (
+           SELECT 1 FROM messages m WHERE m.run_id = runs.run_id AND m.slot = 'final')
+     ORDER BY run_id
+";
+
+const QUARANTINE: &str = "
+    UPDATE runs SET status = 'quarantined', note = $2, lease_owner = NULL, wake_at = $3,
+                    updated_at = $4
+     WHERE run_id = $1 AND epoch = COALESCE($5, epoch)
+       AND status IN ('queued', 'running', 'waiting', 'quarantined')
+";
+
+/// The place in the conversation is counted as in `INSERT_MESSAGE`; a message that is already
+/// there stays.
+const INSERT_LAST_MESSAGE: &str = "
+    INSERT INTO messages
+           (conversation_id, pos, message_id, run_id, slot, role, body, created_at)
+    SELECT r.conversation_id,
+           (SELECT COALESCE(MAX(pos), 0) + 1 FROM messages m
+             WHERE m.conversation_id = r.conversation_id),
+           $2, r.run_id, 'final', 'assistant', $3, $4
+      FROM runs r WHERE r.run_id = $1
+    ON CONFLICT DO NOTHING
+";
+
+impl Store {
+    /// Takes over up to `most` runs that are ready, in order of priority and waiting time.
+    ///
+    /// Claiming raises the epoch, so whoever held a run before can no longer write to it.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn claim(
+        &self,
+        worker: &WorkerId,
+        now: UtcMs,
+        most: usize,
+    ) -> Result<Vec<Claim>, StoreError> {
+        let wake = any(WAKE_DUE, params![now]);
+        let claim = any(CLAIM, params![worker.as_str(), now, int(most)]);
+        let done = self.db.commit(vec![wake, claim], Urgency::Critical).await?;
+        let rows = done.into_iter().flat_map(|done| done.rows);
+        let mut claims = rows.map(Claim::read).collect::<Result<Vec<_>, _>>()?;
+        // The database returns them in no order; tests want the same one every time.
+        claims.sort_by(|a, b| a.run.cmp(&b.run));
+        Ok(claims)
+    }
+
+    /// Takes over this run, however long it still wanted to wait. `None` if it is driven by
+    /// somebody, is over, or does not exist.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn claim_run(
+        &self,
+        worker: &WorkerId,
+        run: &RunId,
+        now: UtcMs,
+    ) -> Result<Option<Claim>, StoreError> {
+        let claim = any(CLAIM_ONE, params![worker.as_str(), now, run.as_str()]);
+        let done = self.db.commit(vec![claim], Urgency::Critical).await?;
+        done.into_iter().flat_map(|done| done.rows).next().map(Claim::read).transpose()
+    }
+
+    /// Gives every running run back to the queue, or takes it out of service if it has been
+    /// claimed again and again without progress.
+    ///
+    /// Only legal while the [`crate::ClaimLock`] is held and before anything is claimed: then all
+    /// owners are dead. Also returns quarantined runs that have no last message yet; give them
+    /// one with [`Store::quarantine`].
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn requeue_orphans(&self, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
+        let note = format!("claimed {STALLS_MAX} times without progress");
+        let writes = vec![
+            any(REQUEUE, params![now, STALLS_MAX, NEVER, note]),
+            any(CLOSE_QUARANTINED, params![]),
+            any(QUARANTINED_WITHOUT_MESSAGE, params![]),
+        ];
+        let mut done = self.db.commit(writes, Urgency::Critical).await?;
+        let quarantined = done.pop().unwrap_or_default().rows;
+        let mut orphans = Vec::new();
+        for row in done.into_iter().flat_map(|done| done.rows).chain(quarantined) {
+            let mut cells = row.cells();
+            let run = RunId::new(cells.text()?);
+            let goal = cells.text()?;
+            let status_now = status(&mut cells)?;
+            orphans.push(Orphan { run, goal, status_now });
+        }
+        orphans.sort_by(|a, b| a.run.cmp(&b.run));
+        orphans.dedup();
+        Ok(orphans)
+    }
+
+    /// Takes a run out of service: `note` says why, `message` is the last word to the user.
+    ///
+    /// With an epoch, only if that claim still holds. May be repeated, to add the message.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] if the claim no longer holds or the run is over.
+    pub async fn quarantine(
+        &self,
+        run: &RunId,
+        epoch: Option<i64>,
+        note: &str,
+        now: UtcMs,
+        message: Option<String>,
+    ) -> Result<(), StoreError> {
+        let mut writes = vec![
+            one(QUARANTINE, params![run.as_str(), note, NEVER, now, epoch]),
+            any(CLOSE_INBOX, params![run.as_str()]),
+        ];
+        if let Some(message) = message {
+            let id = format!("{run}:final");
+            writes.push(any(INSERT_LAST_MESSAGE, params![run.as_str(), id, message, now]));
+        }
+        match self.db.commit(writes, Urgency::Critical).await {
+            Ok(_) => Ok(()),
+            Err(crate::DbError::Expectation { index: 0, .. }) => {
+                Err(StoreError::LeaseLost { run: run.clone() })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}

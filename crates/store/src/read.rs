@@ -1,0 +1,144 @@
+//! Reading journals, snapshots, blobs and frames. Nothing that was damaged is handed out.
+
+use crate::{
+    error::StoreError,
+    row,
+    statement::{int, params},
+    store::Store,
+};
+use everloop_types::{
+    Frame, RunId, digest_bytes,
+    journal::{Entry, FMT, Kind},
+};
+
+/// All that a fold needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// Where it starts; `None` for the very beginning.
+    pub snapshot: Option<SnapshotRow>,
+    /// The entries after it.
+    pub entries: Vec<Entry>,
+}
+
+/// A state that was saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotRow {
+    /// The last entry that it has taken in.
+    pub seq: i64,
+    /// The loop's version.
+    pub loop_ver: u32,
+    /// Digest of `state`.
+    pub state_hash: String,
+    /// The state.
+    pub state: String,
+}
+
+const SNAPSHOT_BEFORE: &str = "
+    SELECT seq, loop_ver, fmt, state_hash, state FROM snapshots
+     WHERE run_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT 1
+";
+
+const BLOB: &str = "SELECT bytes FROM blobs WHERE hash = $1";
+
+const FRAME: &str = "
+    SELECT r.frame_ref, b.bytes FROM runs r LEFT JOIN blobs b ON b.hash = r.frame_ref
+     WHERE r.run_id = $1
+";
+
+impl Store {
+    /// The newest snapshot that can be read, and the entries after it.
+    ///
+    /// A damaged snapshot is passed over: the journal has it all. A damaged journal is an error.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] if the run cannot be folded.
+    pub async fn load(&self, run: &RunId) -> Result<Loaded, StoreError> {
+        let snapshot = self.newest_snapshot(run).await?;
+        let after = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
+        let entries = self.journal(run, after, usize::MAX).await?;
+        for (expected, entry) in (after + 1..).zip(&entries) {
+            if entry.seq != expected {
+                return Err(StoreError::Damaged { run: run.clone(), seq: expected });
+            }
+        }
+        Ok(Loaded { snapshot, entries })
+    }
+
+    async fn newest_snapshot(&self, run: &RunId) -> Result<Option<SnapshotRow>, StoreError> {
+        let mut before = i64::MAX;
+        loop {
+            let found = self.first(SNAPSHOT_BEFORE, params![run.as_str(), before]).await?;
+            let Some(row) = found else { return Ok(None) };
+            let mut cells = row.cells();
+            before = cells.int()?;
+            let mut read = || -> Result<SnapshotRow, StoreError> {
+                let loop_ver = u32::try_from(cells.int()?).unwrap_or(u32::MAX);
+                let fmt = cells.int()?;
+                let (state_hash, state) = (cells.text()?, cells.text()?);
+                let fits = fmt == FMT && digest_bytes(state.as_bytes()) == state_hash;
+                let damaged = StoreError::Damaged { run: run.clone(), seq: before };
+                let snapshot = SnapshotRow { seq: before, loop_ver, state_hash, state };
+                if fits { Ok(snapshot) } else { Err(damaged) }
+            };
+            if let Ok(snapshot) = read() {
+                return Ok(Some(snapshot));
+            }
+        }
+    }
+
+    /// Up to `most` entries after `after_seq`, for replay and watchers.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] for an entry that cannot be read.
+    pub async fn journal(
+        &self,
+        run: &RunId,
+        after_seq: i64,
+        most: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let params = params![run.as_str(), after_seq, int(most)];
+        let rows = self.rows(row::SELECT, params).await?;
+        rows.into_iter().map(|found| row::read(run, found)).collect()
+    }
+
+    /// Content by its digest. `None` if there is none, or if it is no longer what it was.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn blob(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(row) = self.first(BLOB, params![hash]).await? else { return Ok(None) };
+        let bytes = row.cells().opt_bytes()?;
+        Ok(bytes.filter(|bytes| digest_bytes(bytes) == hash))
+    }
+
+    /// The frame of a run; `None` if there is no such run.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] at entry 0 if the frame is missing or not what it was.
+    pub async fn frame(&self, run: &RunId) -> Result<Option<Frame>, StoreError> {
+        let damaged = || StoreError::Damaged { run: run.clone(), seq: 0 };
+        let Some(row) = self.first(FRAME, params![run.as_str()]).await? else { return Ok(None) };
+        let mut cells = row.cells();
+        let hash = cells.text()?;
+        let bytes = cells.opt_bytes()?.ok_or_else(damaged)?;
+        if digest_bytes(&bytes) != hash {
+            return Err(damaged());
+        }
+        serde_json::from_slice(&bytes).map(Some).map_err(|_| damaged())
+    }
+
+    /// The first entry of a run.
+    ///
+    /// # Errors
+    /// As for [`Store::journal`].
+    pub async fn created(
+        &self,
+        run: &RunId,
+    ) -> Result<Option<everloop_types::journal::RunCreated>, StoreError> {
+        let first = self.journal(run, 0, 1).await?.into_iter().next();
+        Ok(first.and_then(|entry| match entry.kind {
+            Kind::RunCreated(created) => Some(created),
+            _ => None,
+        }))
+    }
+}

@@ -1,0 +1,238 @@
+//! Runs from outside: where each stands, and what was said.
+
+use crate::{
+    db::{Cells, DbError, Row},
+    error::StoreError,
+    queue::Claim,
+    statement::{NEVER, int, params},
+    store::Store,
+};
+use everloop_types::{ConversationId, RunId, SqlValue, Status, UtcMs};
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRow {
+    /// Its id.
+    pub run: RunId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+    /// The loop that decides.
+    pub loop_name: String,
+    /// The version of the loop.
+    pub loop_ver: u32,
+    /// Where it stands.
+    pub status: Status,
+    /// What the user wants.
+    pub goal: String,
+    /// What it waits for, or why it was taken out of service.
+    pub note: Option<String>,
+    /// Its claims and its journal's length.
+    pub lease: RunLease,
+    /// Its moments.
+    pub times: RunTimes,
+}
+
+/// How often a run was claimed, and how far it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunLease {
+    /// The number of claims.
+    pub epoch: i64,
+    /// The place of the next entry.
+    pub next_seq: i64,
+    /// Claims in a row without progress.
+    pub stalls: i64,
+}
+
+/// The moments of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunTimes {
+    /// When it was created.
+    pub created_at: UtcMs,
+    /// When it last changed; for a finished run, when it finished.
+    pub updated_at: UtcMs,
+    /// When it wakes by itself.
+    pub wake_at: Option<UtcMs>,
+}
+
+/// Which runs to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Only these; empty for all.
+    pub statuses: Vec<Status>,
+    /// Only older ones than this.
+    pub before: Option<RunId>,
+    /// At most so many.
+    pub most: usize,
+}
+
+/// Where a run stands, for whoever must know after [`StoreError::Unknown`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The present epoch.
+    pub epoch: i64,
+    /// The place of the next entry.
+    pub next_seq: i64,
+    /// The status.
+    pub status: Status,
+}
+
+impl Position {
+    /// Whether a claim still holds and nothing was written since.
+    #[must_use]
+    pub fn is_held_by(&self, claim: &Claim) -> bool {
+        self.status == Status::Running
+            && self.epoch == claim.epoch
+            && self.next_seq == claim.next_seq
+    }
+}
+
+/// One message of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageRow {
+    /// `goal`, `final`, or `ask:` and a question's id.
+    pub slot: String,
+    /// Who speaks.
+    pub role: String,
+    /// What is said.
+    pub body: String,
+    /// When.
+    pub created_at: UtcMs,
+    /// The place in the conversation.
+    pub pos: i64,
+}
+
+const RUN: &str = "
+    SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
+           epoch, next_seq, stalls, created_at, updated_at, wake_at
+      FROM runs WHERE run_id = $1
+";
+
+/// Ids sort by creation, so the newest comes first.
+const RUNS: &str = "
+    SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
+           epoch, next_seq, stalls, created_at, updated_at, wake_at
+      FROM runs
+     WHERE run_id < COALESCE($1, '~') AND status IN ($3, $4, $5, $6, $7, $8, $9, $10)
+     ORDER BY run_id DESC LIMIT $2
+";
+
+const POSITION: &str = "SELECT epoch, next_seq, status FROM runs WHERE run_id = $1";
+
+const ENDING_WITH: &str = "
+    SELECT run_id FROM runs WHERE run_id LIKE $1 ESCAPE '!' ORDER BY run_id DESC LIMIT 100
+";
+
+const MESSAGES: &str = "
+    SELECT COALESCE(slot, ''), role, body, created_at, pos FROM messages
+     WHERE run_id = $1 ORDER BY pos
+";
+
+impl Store {
+    /// One run.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+        self.first(RUN, params![run.as_str()]).await?.map(read_run).transpose()
+    }
+
+    /// Runs, the newest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        let before = filter.before.as_ref().map(RunId::as_str);
+        let mut params = params![before, int(filter.most)];
+        let wanted =
+            |status: &Status| filter.statuses.is_empty() || filter.statuses.contains(status);
+        // Always as many places as there are statuses, so that it stays one statement.
+        params.extend(Status::ALL.iter().map(|status| match wanted(status) {
+            true => SqlValue::from(status.as_str()),
+            false => SqlValue::Null,
+        }));
+        self.rows(RUNS, params).await?.into_iter().map(read_run).collect()
+    }
+
+    /// The runs whose id is or ends with `fragment`, the newest first, at most 100.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn find_runs(&self, fragment: &str) -> Result<Vec<RunId>, StoreError> {
+        if fragment.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut pattern = String::from("%");
+        for c in fragment.chars() {
+            if matches!(c, '%' | '_' | '!') {
+                pattern.push('!');
+            }
+            pattern.push(c);
+        }
+        let mut found = Vec::new();
+        for row in self.rows(ENDING_WITH, params![pattern]).await? {
+            let id = row.cells().text()?;
+            // SQLite's `LIKE` ignores case, PostgreSQL's does not.
+            if id.ends_with(fragment) {
+                found.push(RunId::new(id));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Where a run stands. What to ask after [`StoreError::Unknown`].
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn position(&self, run: &RunId) -> Result<Option<Position>, StoreError> {
+        let Some(row) = self.first(POSITION, params![run.as_str()]).await? else {
+            return Ok(None);
+        };
+        let mut cells = row.cells();
+        let (epoch, next_seq) = (cells.int()?, cells.int()?);
+        Ok(Some(Position { epoch, next_seq, status: status(&mut cells)? }))
+    }
+
+    /// What was said between the user and a run, in order.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn messages(&self, run: &RunId) -> Result<Vec<MessageRow>, StoreError> {
+        let rows = self.rows(MESSAGES, params![run.as_str()]).await?;
+        let read = |row: Row| {
+            let mut cells = row.cells();
+            Ok(MessageRow {
+                slot: cells.text()?,
+                role: cells.text()?,
+                body: cells.text()?,
+                created_at: cells.int()?,
+                pos: cells.int()?,
+            })
+        };
+        rows.into_iter().map(read).collect()
+    }
+}
+
+/// The next cell as a status; the table's own check allows no other words.
+pub(crate) fn status(cells: &mut Cells) -> Result<Status, DbError> {
+    let word = cells.text()?;
+    Status::parse(&word).ok_or(DbError::Shape { column: 0, wanted: "a status" })
+}
+
+fn read_run(row: Row) -> Result<RunRow, StoreError> {
+    let mut cells = row.cells();
+    Ok(RunRow {
+        run: RunId::new(cells.text()?),
+        conversation: ConversationId::new(cells.text()?),
+        loop_name: cells.text()?,
+        loop_ver: u32::try_from(cells.int()?).unwrap_or(u32::MAX),
+        status: status(&mut cells)?,
+        goal: cells.text()?,
+        note: cells.opt_text()?,
+        lease: RunLease { epoch: cells.int()?, next_seq: cells.int()?, stalls: cells.int()? },
+        times: RunTimes {
+            created_at: cells.int()?,
+            updated_at: cells.int()?,
+            wake_at: Some(cells.int()?).filter(|at| *at != NEVER),
+        },
+    })
+}

@@ -1,0 +1,65 @@
+//! The tables. `{bytes}` stands for the type of raw bytes, see `dialect`.
+//!
+//! Times are UTC milliseconds, JSON is text. Rules about rows stand with the code that writes them.
+
+/// The first schema.
+pub(crate) const V1: &str = "
+CREATE TABLE workers (worker_id TEXT PRIMARY KEY, build TEXT NOT NULL, expires_at BIGINT NOT NULL);
+
+CREATE TABLE runs (
+  run_id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL,
+  parent_run_id TEXT, forked_from TEXT, forked_at_seq BIGINT,
+  loop_name TEXT NOT NULL, loop_ver INTEGER NOT NULL,
+  goal TEXT NOT NULL, note TEXT, frame_ref TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN
+    ('queued','running','waiting','succeeded','unsettled','failed','canceled','quarantined')),
+  priority BIGINT NOT NULL DEFAULT 0, wake_at BIGINT NOT NULL,
+  epoch BIGINT NOT NULL DEFAULT 0, lease_owner TEXT,
+  next_seq BIGINT NOT NULL DEFAULT 1, snap_seq BIGINT NOT NULL DEFAULT 0,
+  bytes BIGINT NOT NULL DEFAULT 0,
+  inbox_ctr BIGINT NOT NULL DEFAULT 0, stalls INTEGER NOT NULL DEFAULT 0,
+  idem_key TEXT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, trimmed_at BIGINT);
+CREATE UNIQUE INDEX runs_idem ON runs(idem_key) WHERE idem_key IS NOT NULL;
+CREATE INDEX runs_ready   ON runs(priority, wake_at, run_id) WHERE status = 'queued';
+CREATE INDEX runs_waiting ON runs(wake_at) WHERE status = 'waiting';
+CREATE INDEX runs_owner   ON runs(lease_owner) WHERE status = 'running';
+CREATE INDEX runs_quarantined ON runs(run_id) WHERE status = 'quarantined';
+CREATE INDEX runs_finished ON runs(updated_at) WHERE trimmed_at IS NULL
+  AND status IN ('succeeded','unsettled','failed','canceled');
+CREATE INDEX runs_frame ON runs(frame_ref);
+
+CREATE TABLE journal (
+  run_id TEXT NOT NULL, seq BIGINT NOT NULL, epoch BIGINT NOT NULL,
+  kind TEXT NOT NULL, fmt INTEGER NOT NULL,
+  effect_id TEXT, attempt INTEGER, phase INTEGER,
+  ts BIGINT NOT NULL, crc BIGINT NOT NULL, body TEXT NOT NULL, blob_ref TEXT,
+  PRIMARY KEY (run_id, seq));
+CREATE UNIQUE INDEX journal_plan    ON journal(run_id, effect_id)          WHERE phase = 1;
+CREATE UNIQUE INDEX journal_start   ON journal(run_id, effect_id, attempt) WHERE phase = 2;
+CREATE UNIQUE INDEX journal_outcome ON journal(run_id, effect_id)          WHERE phase = 3;
+CREATE INDEX journal_blob ON journal(blob_ref) WHERE blob_ref IS NOT NULL;
+
+CREATE TABLE inbox (run_id TEXT NOT NULL, dedupe TEXT NOT NULL, pos BIGINT NOT NULL,
+  kind TEXT NOT NULL, body TEXT NOT NULL, created_at BIGINT NOT NULL, taken_seq BIGINT,
+  PRIMARY KEY (run_id, dedupe));
+CREATE INDEX inbox_new ON inbox(run_id, pos) WHERE taken_seq IS NULL;
+
+CREATE TABLE snapshots (run_id TEXT NOT NULL, seq BIGINT NOT NULL, loop_ver INTEGER NOT NULL,
+  fmt INTEGER NOT NULL, state_hash TEXT NOT NULL, state TEXT NOT NULL, PRIMARY KEY (run_id, seq));
+
+CREATE TABLE messages (conversation_id TEXT NOT NULL, pos BIGINT NOT NULL,
+  message_id TEXT NOT NULL UNIQUE, run_id TEXT, slot TEXT, role TEXT NOT NULL, body TEXT NOT NULL,
+  created_at BIGINT NOT NULL, PRIMARY KEY (conversation_id, pos));
+CREATE UNIQUE INDEX messages_slot ON messages(run_id, slot) WHERE run_id IS NOT NULL;
+
+CREATE TABLE outbox (outbox_id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL,
+  pos BIGINT NOT NULL, run_id TEXT NOT NULL, channel TEXT NOT NULL, body TEXT NOT NULL,
+  next_try_at BIGINT NOT NULL, tries INTEGER NOT NULL DEFAULT 0, sent_at BIGINT);
+CREATE INDEX outbox_due ON outbox(next_try_at) WHERE sent_at IS NULL;
+CREATE INDEX outbox_order ON outbox(conversation_id, pos);
+
+CREATE TABLE settlements (run_id TEXT NOT NULL, effect_id TEXT NOT NULL, verdict TEXT NOT NULL,
+  by_whom TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (run_id, effect_id));
+
+CREATE TABLE blobs (hash TEXT PRIMARY KEY, size BIGINT NOT NULL, bytes {bytes} NOT NULL);
+";

@@ -1,0 +1,100 @@
+//! The files around a database: who may read them, and where they may lie.
+
+use super::open::OpenError;
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+/// Makes the folder (0700) and the file (0600) where they are missing.
+///
+/// SQLite gives its log the rights of the database, so this one place covers all three files.
+pub(super) fn prepare(path: &Path) -> Result<(), OpenError> {
+    let folder = folder_of(path);
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .map_err(|source| refused(&folder, source))?;
+    refuse_network(&folder)?;
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(|source| refused(path, source))?;
+    Ok(())
+}
+
+/// A new file (0600) that must not have existed.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Makes a rename in the folder of `path` survive a power cut.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    fs::File::open(folder_of(path))?.sync_all()
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn refused(path: &Path, source: io::Error) -> OpenError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            OpenError::ReadOnly { path }
+        }
+        _ => OpenError::Folder { path, source },
+    }
+}
+
+/// The log needs memory that all processes share, which exists on one host only.
+#[cfg(target_os = "linux")]
+fn refuse_network(folder: &Path) -> Result<(), OpenError> {
+    let stat = rustix::fs::statfs(folder).map_err(|error| refused(folder, error.into()))?;
+    // The type of the field differs between platforms; the magic numbers fit 32 bits everywhere.
+    match network_name((stat.f_type as u64) & 0xFFFF_FFFF) {
+        Some(system) => Err(OpenError::NotLocal { path: folder.to_owned(), system }),
+        None => Ok(()),
+    }
+}
+
+/// Elsewhere the kinds of file system have no numbers that we know.
+#[cfg(not(target_os = "linux"))]
+fn refuse_network(_folder: &Path) -> Result<(), OpenError> {
+    Ok(())
+}
+
+/// The name of a network file system, by its magic number.
+fn network_name(magic: u64) -> Option<&'static str> {
+    Some(match magic {
+        0x6969 => "NFS",
+        0x517B | 0xFE53_4D42 | 0xFF53_4D42 => "SMB",
+        0x0102_1997 => "9P",
+        0x00C3_6400 => "Ceph",
+        0x5346_414F => "AFS",
+        0x7375_7245 => "Coda",
+        0x0BD0_0BD0 => "Lustre",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn network_file_systems_are_known_by_number() {
+        assert_eq!(network_name(0x6969), Some("NFS"));
+        assert_eq!(network_name(0xFE53_4D42), Some("SMB"));
+        assert_eq!(network_name(0xEF53), None, "ext4 is local");
+    }
+}

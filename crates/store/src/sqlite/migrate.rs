@@ -1,0 +1,116 @@
+//! Forward-only migrations: numbered, under an exclusive lock, with a copy of the old file first.
+
+use super::{files, open::OpenError, session::classify};
+use crate::{dialect, schema};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use std::{
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// One step of the schema.
+pub(super) struct Migration {
+    /// The version after this step.
+    pub(super) version: i64,
+    /// The oldest version that a program must know to work with the result.
+    pub(super) min_reader: i64,
+    /// The statements.
+    pub(super) sql: &'static str,
+}
+
+/// All steps so far, in order.
+pub(super) const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, min_reader: 1, sql: schema::V1 }];
+
+const META: &str = "CREATE TABLE IF NOT EXISTS schema_meta (k TEXT PRIMARY KEY, v TEXT NOT NULL)";
+const SET_META: &str = "INSERT INTO schema_meta (k, v) VALUES (?1, ?2)
+     ON CONFLICT (k) DO UPDATE SET v = excluded.v";
+
+/// What a database says about itself.
+enum Found {
+    Empty,
+    Foreign,
+    Version { schema: i64, min_reader: i64 },
+}
+
+/// Brings the database to the newest of `steps`.
+pub(super) fn migrate(
+    conn: &mut Connection,
+    file: &Arc<Path>,
+    steps: &[Migration],
+) -> Result<(), OpenError> {
+    let known = steps.last().map_or(0, |step| step.version);
+    match read(conn, file)? {
+        Found::Foreign => return Err(OpenError::NotOurs { path: file.to_path_buf() }),
+        Found::Version { min_reader, .. } if min_reader > known => {
+            let path = file.to_path_buf();
+            return Err(OpenError::NewerSchema { path, needed: min_reader, known });
+        }
+        Found::Version { schema, .. } if schema >= known => return Ok(()),
+        Found::Version { .. } => back_up(conn, file, known)?,
+        Found::Empty => {}
+    }
+    apply(conn, file, steps)
+}
+
+/// Looks again under the lock: another process may have been faster.
+fn apply(conn: &mut Connection, file: &Arc<Path>, steps: &[Migration]) -> Result<(), OpenError> {
+    let broken = |error| OpenError::from(classify(error, file, 0));
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive).map_err(broken)?;
+    let from = match read(&tx, file)? {
+        Found::Version { schema, .. } => schema,
+        Found::Empty | Found::Foreign => 0,
+    };
+    tx.execute_batch(META).map_err(broken)?;
+    for step in steps.iter().filter(|step| step.version > from) {
+        tx.execute_batch(&dialect::sqlite_tables(step.sql)).map_err(broken)?;
+        for (key, value) in [("schema_version", step.version), ("min_reader", step.min_reader)] {
+            tx.execute(SET_META, (key, value.to_string())).map_err(broken)?;
+        }
+    }
+    tx.commit().map_err(broken)
+}
+
+fn read(conn: &Connection, file: &Arc<Path>) -> Result<Found, OpenError> {
+    let broken = |error| OpenError::from(classify(error, file, 0));
+    let count = "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_meta'";
+    let has_meta: i64 = conn.query_row(count, [], |row| row.get(0)).map_err(broken)?;
+    if has_meta == 0 {
+        let count = "SELECT count(*) FROM sqlite_schema";
+        let tables: i64 = conn.query_row(count, [], |row| row.get(0)).map_err(broken)?;
+        return Ok(if tables == 0 { Found::Empty } else { Found::Foreign });
+    }
+    let number = |key: &str| -> Result<i64, OpenError> {
+        let sql = "SELECT v FROM schema_meta WHERE k = ?1";
+        let text: Option<String> =
+            conn.query_row(sql, [key], |row| row.get(0)).optional().map_err(broken)?;
+        Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
+    };
+    Ok(Found::Version { schema: number("schema_version")?, min_reader: number("min_reader")? })
+}
+
+/// Copies the database to `<db>.before-v<N>.bak`. A copy from an attempt that broke off is replaced.
+fn back_up(conn: &Connection, file: &Arc<Path>, version: i64) -> Result<(), OpenError> {
+    let copy = beside(file, &format!(".before-v{version}.bak"));
+    let half = beside(file, &format!(".before-v{version}.tmp"));
+    let failed = |source| OpenError::Backup { path: copy.clone(), source };
+    match fs::remove_file(&half) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let target = files::create_new(&half).map_err(failed)?;
+    let path = half.to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+    let sql = dialect::sqlite_statement(dialect::BACKUP);
+    conn.execute(&sql, [path]).map_err(|error| failed(io::Error::other(error)))?;
+    target.sync_all().map_err(failed)?;
+    fs::rename(&half, &copy).map_err(failed)?;
+    files::sync_folder(&copy).map_err(failed)
+}
+
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(ending);
+    PathBuf::from(name)
+}

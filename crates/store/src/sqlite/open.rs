@@ -1,0 +1,247 @@
+//! A database file: opened with care, then served by one writer thread and four readers.
+
+use super::{
+    files, migrate,
+    readers::Readers,
+    session::{Session, classify},
+    writer::{self, Request},
+};
+use crate::{
+    db::{Db, DbError, DbFuture, Done, Row, Urgency},
+    dialect,
+};
+use everloop_types::{SqlValue, Write};
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, Sender},
+    },
+    thread::{self, JoinHandle},
+};
+use tokio::sync::oneshot;
+
+/// Before this release a reset of the log could race with a reader and damage the database.
+const SQLITE_OLDEST: i32 = 3_051_003;
+const READERS: usize = 4;
+
+/// A database in a file.
+pub struct SqliteDb {
+    // Declared first, so dropped first: the writer is then the last to close, and copies the log.
+    readers: Readers,
+    writer: Writer,
+    commits: Arc<AtomicU64>,
+}
+
+impl SqliteDb {
+    /// Opens the file, makes it if it is missing, and brings its schema up to date.
+    ///
+    /// # Errors
+    /// [`OpenError`] says what is wrong with the file or its folder.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Self::open_with(path, migrate::MIGRATIONS)
+    }
+
+    pub(super) fn open_with(
+        path: &Path,
+        migrations: &[migrate::Migration],
+    ) -> Result<Self, OpenError> {
+        check_version(rusqlite::version_number(), rusqlite::version())?;
+        files::prepare(path)?;
+        let file: Arc<Path> = path.into();
+        let mut conn = connect(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        migrate::migrate(&mut conn, &file, migrations)?;
+        let commits = Arc::new(AtomicU64::new(0));
+        let thread = |source| OpenError::Thread { source };
+        let session = Session::new(conn, Arc::clone(&file));
+        let writer = Writer::start(session, &commits).map_err(thread)?;
+        let reader = |_| {
+            let conn = connect(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            Ok(Session::new(conn, Arc::clone(&file)))
+        };
+        let sessions = (0..READERS).map(reader).collect::<Result<Vec<_>, OpenError>>()?;
+        let readers = Readers::start(sessions).map_err(thread)?;
+        Ok(Self { readers, writer, commits })
+    }
+
+    /// How many commits the writer has made since the file was opened.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
+    }
+}
+
+impl Db for SqliteDb {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+        Box::pin(self.writer.ask(writes, urgency))
+    }
+
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+        Box::pin(self.readers.ask(sql, params))
+    }
+}
+
+/// The writing thread. Dropping it waits for what is still to be written.
+struct Writer {
+    requests: Option<Sender<Request>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    fn start(session: Session, commits: &Arc<AtomicU64>) -> io::Result<Self> {
+        let (requests, receiver) = mpsc::channel();
+        let commits = Arc::clone(commits);
+        let builder = thread::Builder::new().name("store-writer".to_owned());
+        let thread = builder.spawn(move || writer::run(session, &receiver, &commits))?;
+        Ok(Self { requests: Some(requests), thread: Some(thread) })
+    }
+
+    async fn ask(&self, writes: Vec<Write>, urgency: Urgency) -> Result<Vec<Done>, DbError> {
+        let (answer, answered) = oneshot::channel();
+        let requests = self.requests.as_ref().ok_or(DbError::Closed)?;
+        requests.send(Request { writes, urgency, answer }).map_err(|_| DbError::Closed)?;
+        // A writer that dies with our request may have committed it.
+        let died = |error| DbError::CommitUnknown { source: Arc::new(error) };
+        answered.await.map_err(died)?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.requests = None;
+        if let Some(thread) = self.thread.take() {
+            // A writer that panicked has nothing left to clean up.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError> {
+    let broken = |error| OpenError::from(classify(error, file, 0));
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(file, flags).map_err(broken)?;
+    for (name, wanted, read) in dialect::PRAGMAS {
+        let set = format!("PRAGMA {name} = {wanted}");
+        conn.execute_batch(&set).map_err(broken)?;
+        let found = read_pragma(&conn, read).map_err(broken)?;
+        if found != *wanted {
+            return Err(OpenError::Setting { name, wanted, found });
+        }
+    }
+    Ok(conn)
+}
+
+fn read_pragma(conn: &Connection, sql: &str) -> rusqlite::Result<String> {
+    use rusqlite::types::Value;
+    conn.query_row(sql, [], |row| {
+        Ok(match row.get(0)? {
+            Value::Integer(n) => n.to_string(),
+            Value::Text(text) => text,
+            other => format!("{other:?}"),
+        })
+    })
+}
+
+fn check_version(number: i32, name: &str) -> Result<(), OpenError> {
+    if number < SQLITE_OLDEST {
+        return Err(OpenError::OldSqlite { found: name.to_owned() });
+    }
+    Ok(())
+}
+
+/// Why a database cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder or file cannot be made.
+    #[error("cannot make {}; choose another data folder", .path.display())]
+    Folder {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The folder or file may not be written.
+    #[error("{} is read-only; make it writable or choose another data folder", .path.display())]
+    ReadOnly {
+        /// The folder or file.
+        path: PathBuf,
+    },
+    /// The folder lies on a network file system.
+    #[error(
+        "{} is on {system}, a network file system; choose a folder on a local disk",
+        .path.display()
+    )]
+    NotLocal {
+        /// The folder.
+        path: PathBuf,
+        /// The kind of file system.
+        system: &'static str,
+    },
+    /// The file holds tables of something else.
+    #[error("{} is no Everloop database; choose another file", .path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer program has written the file.
+    #[error(
+        "{} needs schema {needed}, this program knows {known}; use a newer program",
+        .path.display()
+    )]
+    NewerSchema {
+        /// The file.
+        path: PathBuf,
+        /// The oldest schema that a reader must know.
+        needed: i64,
+        /// The newest schema that this program knows.
+        known: i64,
+    },
+    /// This program was linked with an SQLite that can damage a database.
+    #[error("SQLite {found} is too old, 3.51.3 is needed; build with the bundled one")]
+    OldSqlite {
+        /// Its version.
+        found: String,
+    },
+    /// SQLite did not take a setting that durability rests on.
+    #[error("the setting {name} is {found}, not {wanted}; the disk may not support it")]
+    Setting {
+        /// The setting.
+        name: &'static str,
+        /// What was asked for.
+        wanted: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// The copy before a migration could not be made; the database is unchanged.
+    #[error("cannot make the backup {}; free some space, nothing was changed", .path.display())]
+    Backup {
+        /// The copy.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No thread could be started.
+    #[error("no thread can be started for the database")]
+    Thread {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The database itself refused.
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_sqlite_is_refused_by_name() {
+        let error = check_version(3_050_002, "3.50.2").unwrap_err();
+        assert!(matches!(&error, OpenError::OldSqlite { found } if found == "3.50.2"));
+        assert!(check_version(SQLITE_OLDEST, "3.51.3").is_ok());
+    }
+}

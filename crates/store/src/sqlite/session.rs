@@ -1,0 +1,170 @@
+//! One connection and the statements it knows: what writer, readers and memory have in common.
+
+use crate::{
+    db::{DbError, Done, Row},
+    dialect,
+};
+use everloop_types::{Rows, SqlValue, Write};
+use rusqlite::{
+    CachedStatement, Connection, ErrorCode, ToSql,
+    ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
+    types::{ToSqlOutput, ValueRef},
+};
+use std::{collections::HashMap, path::Path, sync::Arc};
+
+/// Far more than there are statements, so that none is ever compiled twice.
+const STATEMENTS_KEPT: usize = 512;
+
+/// A connection together with its translated and compiled statements.
+pub(super) struct Session {
+    pub(super) conn: Connection,
+    file: Arc<Path>,
+    translated: HashMap<&'static str, String>,
+}
+
+impl Session {
+    pub(super) fn new(conn: Connection, file: Arc<Path>) -> Self {
+        conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        Self { conn, file, translated: HashMap::new() }
+    }
+
+    /// Performs one logical transaction as a transaction of its own.
+    pub(super) fn transaction(&mut self, writes: &[Write]) -> Result<Vec<Done>, DbError> {
+        self.control("BEGIN IMMEDIATE")?;
+        match self.run_all(writes) {
+            Ok(done) => self.commit().map(|()| done),
+            Err(error) => {
+                self.roll_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Commits. An error here leaves open whether the commit took place.
+    pub(super) fn commit(&mut self) -> Result<(), DbError> {
+        let committed = self.conn.prepare_cached("COMMIT").and_then(|mut s| s.raw_execute());
+        committed.map(|_| ()).map_err(|source| {
+            self.roll_back();
+            DbError::CommitUnknown { source: Arc::new(source) }
+        })
+    }
+
+    /// Gives the open transaction up, if SQLite has not done so by itself.
+    pub(super) fn roll_back(&mut self) {
+        if !self.conn.is_autocommit() {
+            // An error leaves the transaction open; the next `BEGIN` then reports it.
+            let _ = self.control("ROLLBACK");
+        }
+    }
+
+    /// A statement without parameters that steers the transaction.
+    pub(super) fn control(&self, sql: &str) -> Result<(), DbError> {
+        let done = self.conn.prepare_cached(sql).and_then(|mut s| s.raw_execute());
+        done.map(|_| ()).map_err(|error| classify(error, &self.file, 0))
+    }
+
+    /// All writes, in order, inside the transaction that is open.
+    pub(super) fn run_all(&mut self, writes: &[Write]) -> Result<Vec<Done>, DbError> {
+        let mut all = Vec::with_capacity(writes.len());
+        for (index, write) in writes.iter().enumerate() {
+            let done = self.run(write.sql, &write.params, index)?;
+            match write.expect {
+                Rows::Exactly(n) if n != done.touched => {
+                    return Err(DbError::Expectation { index, touched: done.touched });
+                }
+                Rows::Exactly(_) | Rows::Any => all.push(done),
+            }
+        }
+        Ok(all)
+    }
+
+    /// One read.
+    pub(super) fn query(
+        &mut self,
+        sql: &'static str,
+        params: &[SqlValue],
+    ) -> Result<Vec<Row>, DbError> {
+        self.run(sql, params, 0).map(|done| done.rows)
+    }
+
+    fn run(
+        &mut self,
+        sql: &'static str,
+        params: &[SqlValue],
+        index: usize,
+    ) -> Result<Done, DbError> {
+        let text = self.translated.entry(sql).or_insert_with(|| dialect::sqlite_statement(sql));
+        let done = self.conn.prepare_cached(text).and_then(|statement| perform(statement, params));
+        done.map_err(|error| classify(error, &self.file, index))
+    }
+}
+
+fn perform(mut statement: CachedStatement<'_>, params: &[SqlValue]) -> rusqlite::Result<Done> {
+    for (at, value) in params.iter().enumerate() {
+        statement.raw_bind_parameter(at + 1, Bound(value))?;
+    }
+    let columns = statement.column_count();
+    if columns == 0 {
+        let touched = statement.raw_execute()? as u64;
+        return Ok(Done { touched, rows: Vec::new() });
+    }
+    let mut found = Vec::new();
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        let values = (0..columns).map(|at| row.get_ref(at).map(owned));
+        found.push(Row(values.collect::<rusqlite::Result<_>>()?));
+    }
+    Ok(Done { touched: found.len() as u64, rows: found })
+}
+
+/// Text that is no UTF-8 stays bytes, so that whoever wants text sees that it is damaged.
+fn owned(value: ValueRef<'_>) -> SqlValue {
+    match value {
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Integer(n) => SqlValue::Int(n),
+        ValueRef::Real(n) => SqlValue::Text(n.to_string()),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => SqlValue::Text(text.to_owned()),
+            Err(_) => SqlValue::Bytes(bytes.to_vec()),
+        },
+        ValueRef::Blob(bytes) => SqlValue::Bytes(bytes.to_vec()),
+    }
+}
+
+/// Binds a value without copying it on our side.
+struct Bound<'a>(&'a SqlValue);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            SqlValue::Null => ValueRef::Null,
+            SqlValue::Int(n) => ValueRef::Integer(*n),
+            SqlValue::Text(text) => ValueRef::Text(text.as_bytes()),
+            SqlValue::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+/// What an error of SQLite means to us.
+pub(super) fn classify(error: rusqlite::Error, file: &Arc<Path>, index: usize) -> DbError {
+    let file = Arc::clone(file);
+    let Some(code) = error.sqlite_error() else {
+        return DbError::Other { source: Arc::new(error) };
+    };
+    match code.code {
+        ErrorCode::ReadOnly | ErrorCode::CannotOpen => DbError::ReadOnly { file },
+        ErrorCode::DiskFull => DbError::Full { file },
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => DbError::Locked { file },
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => DbError::Damaged { file },
+        ErrorCode::ConstraintViolation if is_unique(code.extended_code) => {
+            let text = error.to_string();
+            let columns = text.rsplit_once("failed: ").map_or("", |(_, columns)| columns);
+            DbError::Unique { index, columns: columns.to_owned() }
+        }
+        _ => DbError::Other { source: Arc::new(error) },
+    }
+}
+
+fn is_unique(extended_code: i32) -> bool {
+    matches!(extended_code, SQLITE_CONSTRAINT_UNIQUE | SQLITE_CONSTRAINT_PRIMARYKEY)
+}

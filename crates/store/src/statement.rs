@@ -1,0 +1,43 @@
+//! Short forms for writing transactions down.
+
+use everloop_types::{Rows, SqlValue, Write};
+
+/// Values for the placeholders, in order.
+macro_rules! params {
+    ($($value:expr),* $(,)?) => { vec![$(everloop_types::SqlValue::from($value)),*] };
+}
+pub(crate) use params;
+
+/// A write that must touch exactly one row.
+pub(crate) fn one(sql: &'static str, params: Vec<SqlValue>) -> Write {
+    Write { sql, params, expect: Rows::Exactly(1) }
+}
+
+/// A write that may touch any number of rows.
+pub(crate) fn any(sql: &'static str, params: Vec<SqlValue>) -> Write {
+    Write { sql, params, expect: Rows::Any }
+}
+
+/// A count as a number for SQL.
+pub(crate) fn int(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// The moment that never comes, for runs that only a letter can wake: the end of the year 9999.
+pub(crate) const NEVER: i64 = 253_402_300_799_999;
+
+/// A message, at the next place of its conversation.
+///
+/// On SQLite the single writer makes the place unique; a database with many writers must hold the
+/// conversation while it counts.
+pub(crate) const INSERT_MESSAGE: &str = "
+    INSERT INTO messages
+           (conversation_id, pos, message_id, run_id, slot, role, body, created_at)
+    SELECT $1, COALESCE(MAX(pos), 0) + 1, $2, $3, $4, $5, $6, $7
+      FROM messages WHERE conversation_id = $1
+";
+
+/// What stays unread when a run is over will never be read.
+pub(crate) const CLOSE_INBOX: &str = "
+    UPDATE inbox SET taken_seq = 0 WHERE run_id = $1 AND taken_seq IS NULL
+";

@@ -1,0 +1,80 @@
+//! The store itself: a database, and a count of what should never happen.
+
+use crate::{
+    db::{Db, Row},
+    error::StoreError,
+    sqlite::{MemoryDb, SqliteDb},
+};
+use everloop_types::SqlValue;
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// All that is durable. Cheap to clone; clones share everything.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) db: Arc<dyn Db>,
+    violations: Arc<AtomicU64>,
+}
+
+impl Store {
+    /// Opens a database file, makes it if it is missing, and brings its schema up to date.
+    /// Blocks for as long as that takes.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] says what is wrong with the file or its folder.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Ok(Self::with_db(Arc::new(SqliteDb::open(path)?)))
+    }
+
+    /// A store that is gone when its last clone is dropped.
+    #[must_use]
+    pub fn memory() -> Self {
+        Self::with_db(Arc::new(MemoryDb::new()))
+    }
+
+    /// A store on any database that has our schema; tests put a faulty one here.
+    #[must_use]
+    pub fn with_db(db: Arc<dyn Db>) -> Self {
+        Self { db, violations: Arc::default() }
+    }
+
+    /// The database below.
+    #[must_use]
+    pub fn db(&self) -> &Arc<dyn Db> {
+        &self.db
+    }
+
+    /// How often a unique index had to stop a second plan, start, outcome or message.
+    ///
+    /// Each is a bug of the caller that the index made harmless; crash sweeps expect 0.
+    #[must_use]
+    pub fn violations(&self) -> u64 {
+        self.violations.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn violation(&self, index: &'static str) -> StoreError {
+        self.violations.fetch_add(1, Ordering::Relaxed);
+        StoreError::Violation { index }
+    }
+
+    pub(crate) async fn rows(
+        &self,
+        sql: &'static str,
+        params: Vec<SqlValue>,
+    ) -> Result<Vec<Row>, StoreError> {
+        Ok(self.db.query(sql, params).await?)
+    }
+
+    pub(crate) async fn first(
+        &self,
+        sql: &'static str,
+        params: Vec<SqlValue>,
+    ) -> Result<Option<Row>, StoreError> {
+        Ok(self.db.query(sql, params).await?.into_iter().next())
+    }
+}
