@@ -111,7 +111,8 @@ struct Reader {
     /// Data of an event whose JSON goes on in the next line.
     open: Vec<u8>,
     events: usize,
-    /// The first line that is no server-sent event.
+    /// Lines of server-sent events, and the first line that is none.
+    known: usize,
     stranger: String,
 }
 
@@ -121,7 +122,9 @@ impl Reader {
         line: &[u8],
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
-        match Line::read(line) {
+        let line = Line::read(line);
+        self.known += usize::from(matches!(line, Line::Nothing | Line::Data(_)));
+        match line {
             Line::Nothing => Ok(()),
             Line::Blank if self.open.is_empty() => Ok(()),
             Line::Blank => {
@@ -207,21 +210,23 @@ impl Reader {
         }
     }
 
-    /// The stream's last line, which may lack its line end. JSON that is not whole was cut off.
+    /// The stream's last line, which lacks its line end. What cannot be read of it was cut off.
     fn take_end(
         &mut self,
         last: &[u8],
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
-        self.take_line(last, on_delta)?;
-        let open = std::mem::take(&mut self.open);
-        if !open.is_empty() && self.take_data(&open, on_delta)?.is_err() && self.stop.is_none() {
-            return Err(ModelError::new(
-                ModelErrorKind::Cut,
-                "the stream broke off inside of an event",
-            ));
+        let read = match self.take_line(last, on_delta) {
+            Ok(()) => self.take_line(b"", on_delta),
+            failed => failed,
+        };
+        match read {
+            Err(e) if e.kind == ModelErrorKind::Malformed && self.stop.is_some() => Ok(()),
+            Err(e) if e.kind == ModelErrorKind::Malformed => {
+                Err(ModelError::new(ModelErrorKind::Cut, "the stream broke off inside of an event"))
+            }
+            read => read,
         }
-        Ok(())
     }
 
     fn take_event(
@@ -288,7 +293,7 @@ impl Reader {
     }
 
     fn finish(self) -> Result<Reply, ModelError> {
-        if self.events == 0 && !self.stranger.is_empty() {
+        if self.known == 0 && !self.stranger.is_empty() {
             return Err(ModelError::new(ModelErrorKind::Malformed, self.stranger));
         }
         if !self.done && self.stop.is_none() {
