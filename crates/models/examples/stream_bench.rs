@@ -1,6 +1,6 @@
 //! What the codec and the client cost: µs per streamed chunk, per rendered request, per start.
 
-use everloop_models::codec::{Ask, Decoder, render};
+use everloop_models::codec::{Ask, Decoder, Dialect, render};
 use everloop_models::{Delta, Endpoint, OpenAi, WirePrompt};
 use everloop_types::{CallId, Message, ToolCall, ToolChoice};
 use std::hint::black_box;
@@ -54,8 +54,15 @@ fn bench_decode() {
 fn bench_render() {
     let messages = transcript();
     let choice = ToolChoice::Auto;
-    let (tools, output, temperature_milli, max_tokens) = (&[][..], None, 0, 1024);
-    let ask = Ask { model: "m-1", tools, choice: &choice, output, temperature_milli, max_tokens };
+    let ask = Ask {
+        model: "m-1",
+        tools: &[],
+        choice: &choice,
+        output: None,
+        temperature_milli: 0,
+        max_tokens: 1024,
+        dialect: Dialect::Common,
+    };
     let start = Instant::now();
     let mut wire = WirePrompt::default();
     let mut bytes = 0;

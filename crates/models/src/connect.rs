@@ -33,6 +33,9 @@ pub enum ConnectError {
         /// The address as given.
         url: String,
     },
+    /// The address holds a name or a password, which would show up where addresses are shown.
+    #[error("the base URL holds a name or password: give the API key on its own")]
+    KeyInUrl,
     /// The key has characters that no header can carry.
     #[error("the API key has characters that cannot be sent")]
     BadKey,

@@ -5,8 +5,8 @@ use everloop_types::Message;
 /// The messages already rendered for one provider, kept by the caller for as long as the run lives.
 ///
 /// Bytes are only appended, so the transcript is serialised once, and a provider that caches by
-/// prefix sees the same bytes again. It is never compared with the messages: whoever changes a
-/// message that was already sent (compaction) has to call [`WirePrompt::reset`].
+/// prefix sees the same bytes again. Only the last rendered message is compared with the prompt:
+/// whoever changes messages that were already sent (compaction) has to call [`WirePrompt::reset`].
 #[derive(Debug, Clone, Default)]
 pub struct WirePrompt {
     bytes: Vec<u8>,
@@ -38,7 +38,7 @@ impl WirePrompt {
         messages: &[Message],
         mut render: impl FnMut(&mut Vec<u8>, &Message),
     ) {
-        if messages.len() < self.count {
+        if !self.ends_like(messages, &mut render) {
             self.reset();
         }
         for message in &messages[self.count..] {
@@ -48,5 +48,19 @@ impl WirePrompt {
             render(&mut self.bytes, message);
         }
         self.count = messages.len();
+    }
+
+    /// Whether the last rendered message is still where it was. A forgotten reset is found this
+    /// way at the price of rendering one message.
+    fn ends_like(
+        &self,
+        messages: &[Message],
+        render: &mut impl FnMut(&mut Vec<u8>, &Message),
+    ) -> bool {
+        let Some(last) = self.count.checked_sub(1) else { return true };
+        let Some(message) = messages.get(last) else { return false };
+        let mut bytes = Vec::new();
+        render(&mut bytes, message);
+        self.bytes.ends_with(&bytes)
     }
 }

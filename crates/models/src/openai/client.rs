@@ -1,6 +1,6 @@
 //! One request over HTTP, with its time-outs. No retries: the engine owns them.
 
-use super::codec::{Decoder, refusal};
+use super::codec::{Decoder, Dialect, refusal};
 use super::retry_after::retry_after_ms;
 use super::{Endpoint, Timeouts};
 use crate::{ConnectError, Delta, Secret};
@@ -11,6 +11,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use std::error::Error as _;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -25,13 +26,19 @@ const TAIL_MS: u64 = 20;
 const IDLE_CONNECTIONS_MAX: usize = 256;
 
 /// An endpoint and its connections.
-#[derive(Debug)]
 pub(super) struct Client {
     http: reqwest::Client,
     url: Url,
     api_key: Option<Secret>,
     timeouts: Timeouts,
     reply_bytes_max: usize,
+}
+
+/// Only where it goes: an address may hold a key in its query.
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Client").field(&self.url.host_str()).field(&self.url.port()).finish()
+    }
 }
 
 impl Client {
@@ -50,6 +57,14 @@ impl Client {
         }
         let http = builder.build().map_err(ConnectError::Client)?;
         Ok(Self { http, url, api_key, timeouts, reply_bytes_max })
+    }
+
+    /// How requests to this endpoint are spelled.
+    pub(super) fn dialect(&self) -> Dialect {
+        match self.url.host_str() {
+            Some("api.openai.com") => Dialect::OpenAi,
+            _ => Dialect::Common,
+        }
     }
 
     /// Sends a body and reads the reply. Dropping the future closes the connection.
@@ -101,6 +116,9 @@ impl Client {
                 Err(_) => return Err(clock.late("the stream stood still")),
             }
             deadline = clock.next_chunk();
+            if deadline == clock.total && Instant::now() >= clock.total {
+                return Err(clock.late("the stream did not end"));
+            }
         }
         let tail = Instant::now() + Duration::from_millis(TAIL_MS);
         while let Ok(Ok(Some(_))) = timeout_at(tail, response.chunk()).await {}
@@ -203,6 +221,9 @@ fn completions_url(base_url: &str) -> Result<Url, ConnectError> {
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(bad());
     }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(ConnectError::KeyInUrl);
+    }
     let path = match url.path().trim_end_matches('/') {
         "" => "/v1/chat/completions".to_owned(),
         path if path.ends_with("/chat/completions") => path.to_owned(),
@@ -257,6 +278,7 @@ mod tests {
         }
         assert!(completions_url("h:1/v1").is_err());
         assert!(completions_url("file:///etc").is_err());
+        assert!(matches!(completions_url("http://me:pw@h/v1"), Err(ConnectError::KeyInUrl)));
     }
 
     #[test]

@@ -89,8 +89,10 @@ impl OpenAi {
     ) -> Result<Reply, ModelError> {
         let Request { model, messages, wire, tools, choice, output, .. } = request;
         let (temperature_milli, max_tokens) = (request.temperature_milli, request.max_tokens);
-        let ask = Ask { model, tools: &tools, choice, output, temperature_milli, max_tokens };
-        let wanted = wanted_tools(&tools, choice)?;
+        let dialect = self.client.dialect();
+        let tools = &tools[..];
+        let ask = Ask { model, tools, choice, output, temperature_milli, max_tokens, dialect };
+        let wanted = wanted_tools(tools, choice)?;
         let mut spent = everloop_types::Usage::default();
         if wanted.is_empty() || !self.ignores_forced.load(Ordering::Relaxed) {
             let body = codec::render(ask, wire, messages, None);

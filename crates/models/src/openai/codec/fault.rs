@@ -49,7 +49,7 @@ fn named_kind(error: &Value) -> ModelErrorKind {
     let text = |key| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let names = [text("code"), text("type")];
     let has = |part: &str| names.iter().any(|name| name.contains(part));
-    if has("rate_limit") || has("overloaded") {
+    if has("rate_limit") {
         ModelErrorKind::RateLimited
     } else if has("timeout") {
         ModelErrorKind::TimedOut

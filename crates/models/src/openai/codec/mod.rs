@@ -15,7 +15,7 @@ mod render;
 
 pub use decode::Decoder;
 pub use fault::{refusal, status_kind};
-pub use render::{Ask, Extra, render};
+pub use render::{Ask, Dialect, Extra, render};
 
 #[cfg(test)]
 mod decode_tests;

@@ -23,6 +23,18 @@ pub struct Ask<'a> {
     pub temperature_milli: u32,
     /// Most tokens of the reply; 0 for the provider's own limit.
     pub max_tokens: u32,
+    /// How the limits are spelled.
+    pub dialect: Dialect,
+}
+
+/// Where OpenAI itself has moved on from what all the others speak.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// `max_tokens`, and the temperature always: each server has a default of its own.
+    #[default]
+    Common,
+    /// `max_completion_tokens`, and no temperature of 1: reasoning models refuse the others.
+    OpenAi,
 }
 
 /// A last user message that is sent but belongs to no transcript.
@@ -93,15 +105,21 @@ fn push_output(out: &mut Vec<u8>, output: Option<&OutputSchema>) {
 }
 
 fn push_sampling(out: &mut Vec<u8>, ask: Ask<'_>) {
+    let limit = match ask.dialect {
+        Dialect::Common => "max_tokens",
+        Dialect::OpenAi => "max_completion_tokens",
+    };
+    if ask.max_tokens > 0 {
+        push_text(out, format_args!(",\"{limit}\":{}", ask.max_tokens));
+    }
+    if ask.dialect == Dialect::OpenAi && ask.temperature_milli == 1000 {
+        return;
+    }
     let (whole, part) = (ask.temperature_milli / 1000, ask.temperature_milli % 1000);
-    out.extend_from_slice(b",\"temperature\":");
-    push_text(out, format_args!("{whole}"));
+    push_text(out, format_args!(",\"temperature\":{whole}"));
     if part > 0 {
         let digits = format!("{part:03}");
         push_text(out, format_args!(".{}", digits.trim_end_matches('0')));
-    }
-    if ask.max_tokens > 0 {
-        push_text(out, format_args!(",\"max_tokens\":{}", ask.max_tokens));
     }
 }
 

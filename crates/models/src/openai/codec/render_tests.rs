@@ -4,8 +4,15 @@ use everloop_types::{CallId, Image, Message, OutputSchema, ToolCall, ToolChoice,
 use serde_json::{Value, json};
 
 fn plain<'a>() -> Ask<'a> {
-    let (choice, temperature_milli) = (&ToolChoice::Auto, 700);
-    Ask { model: "m", tools: &[], choice, output: None, temperature_milli, max_tokens: 0 }
+    Ask {
+        model: "m",
+        tools: &[],
+        choice: &ToolChoice::Auto,
+        output: None,
+        temperature_milli: 700,
+        max_tokens: 0,
+        dialect: Dialect::Common,
+    }
 }
 
 fn tool(name: &str) -> ToolSpec {
@@ -125,6 +132,20 @@ fn a_shorter_transcript_is_rendered_anew() {
     let body = render(plain(), &mut wire, &[Message::user("summary")], None);
     let body: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(body["messages"], json!([{"role": "user", "content": "summary"}]));
+    // A reset that was forgotten: no fewer messages, but others.
+    let body = render(plain(), &mut wire, &[Message::user("other"), Message::user("b")], None);
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(body["messages"][0]["content"], "other");
     wire.reset();
     assert_eq!((wire.count(), wire.bytes()), (0, &b""[..]));
+}
+
+#[test]
+fn openai_itself_gets_the_spelling_that_its_reasoning_models_accept() {
+    let ask = Ask { dialect: Dialect::OpenAi, max_tokens: 9, ..plain() };
+    let cold = body(ask, &[]);
+    assert_eq!((cold.get("max_tokens"), &cold["max_completion_tokens"]), (None, &json!(9)));
+    assert_eq!(cold["temperature"], json!(0.7));
+    let usual = body(Ask { temperature_milli: 1000, ..ask }, &[]);
+    assert_eq!(usual.get("temperature"), None);
 }
