@@ -1,0 +1,111 @@
+//! From `provider/model` to what answers.
+
+use crate::{Endpoint, Model, OpenAi, ScriptedModel};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const OPENAI_URL: &str = "https://api.openai.com/v1";
+
+/// Why a name does not lead to a model.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// There is no slash in the name, or nothing on one side of it.
+    #[error("model name `{name}` has no provider: write provider/model, such as openai/gpt-4o")]
+    NoProvider {
+        /// The name as given.
+        name: String,
+    },
+    /// A provider with a wire format that is not spoken yet.
+    #[error("provider `{provider}` comes later; use an OpenAI-compatible endpoint until then")]
+    NotYet {
+        /// The provider's name.
+        provider: String,
+    },
+    /// A provider whose address is not known.
+    #[error("provider `{provider}` is not known: give the base URL of its OpenAI-compatible API")]
+    NoBaseUrl {
+        /// The provider's name.
+        provider: String,
+    },
+    /// The address is none.
+    #[error("base URL `{url}` is no http or https address")]
+    BadBaseUrl {
+        /// The address as given.
+        url: String,
+    },
+    /// The address holds a name or a password, which would show up where addresses are shown.
+    #[error("the base URL holds a name or password: give the API key on its own")]
+    KeyInUrl,
+    /// The key has characters that no header can carry.
+    #[error("the API key has characters that cannot be sent")]
+    BadKey,
+    /// The HTTP client did not come up.
+    #[error("no HTTP client")]
+    Client(#[source] reqwest::Error),
+    /// TLS did not come up.
+    #[error("no TLS")]
+    Tls(#[source] rustls::Error),
+    /// The script of a scripted model is not there.
+    #[error("script {path} cannot be read")]
+    Script {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The script of a scripted model is no script.
+    #[error("script {path} is no list of replies")]
+    BadScript {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+/// Finds what answers to `provider/model`, and the model's name without the provider.
+///
+/// `scripted/<path>` plays a script. `openai` has a default address; every other provider is taken
+/// for OpenAI-compatible at the address that `endpoint` gives.
+///
+/// # Errors
+/// When the name, the address or the script cannot be used. Nothing is sent yet.
+pub fn connect(name: &str, endpoint: Endpoint) -> Result<(Arc<dyn Model>, String), ConnectError> {
+    let (provider, model) = match name.split_once('/') {
+        Some((provider, model)) if !provider.is_empty() && !model.is_empty() => (provider, model),
+        _ => return Err(ConnectError::NoProvider { name: name.to_owned() }),
+    };
+    let answerer: Arc<dyn Model> = match (provider, endpoint.base_url.is_empty()) {
+        ("scripted", _) => Arc::new(ScriptedModel::from_file(model)?),
+        ("anthropic" | "gemini", _) => {
+            return Err(ConnectError::NotYet { provider: provider.to_owned() });
+        }
+        ("openai", true) => {
+            Arc::new(OpenAi::new(Endpoint { base_url: OPENAI_URL.to_owned(), ..endpoint })?)
+        }
+        (_, true) => return Err(ConnectError::NoBaseUrl { provider: provider.to_owned() }),
+        (_, false) => Arc::new(OpenAi::new(endpoint)?),
+    };
+    Ok((answerer, model.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(name: &str) -> String {
+        connect(name, Endpoint::default()).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn a_name_leads_to_a_model_or_says_what_is_missing() {
+        let (_, model) = connect("openai/gpt-4o", Endpoint::default()).unwrap();
+        assert_eq!(model, "gpt-4o");
+        let local = Endpoint::at("http://127.0.0.1:9");
+        assert_eq!(connect("hub/org/qwen3-max", local).unwrap().1, "org/qwen3-max");
+        assert!(failure("gpt-4o").starts_with("model name `gpt-4o` has no provider"));
+        assert!(failure("anthropic/claude").contains("comes later"));
+        assert!(failure("hub/qwen").contains("give the base URL"));
+        assert!(failure("scripted/no/such.json").contains("no/such.json cannot be read"));
+    }
+}

@@ -1,0 +1,87 @@
+//! Bytes into lines, and lines into the data of server-sent events.
+
+use memchr::memchr;
+
+/// Cuts a stream into lines. A line that lies whole within a chunk is borrowed from it; only one
+/// that spans chunks is copied.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    open: Vec<u8>,
+}
+
+impl Lines {
+    /// Gives each finished line, without its line end, to `each` until that fails.
+    pub(super) fn feed<E>(
+        &mut self,
+        mut chunk: &[u8],
+        mut each: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while let Some(end) = memchr(b'\n', chunk) {
+            let (line, rest) = (&chunk[..end], &chunk[end + 1..]);
+            chunk = rest;
+            if self.open.is_empty() {
+                each(trim_cr(line))?;
+            } else {
+                self.open.extend_from_slice(line);
+                let whole = std::mem::take(&mut self.open);
+                each(trim_cr(&whole))?;
+                self.open = whole;
+                self.open.clear();
+            }
+        }
+        self.open.extend_from_slice(chunk);
+        Ok(())
+    }
+
+    /// How much of a line is held back because its end is not there yet.
+    pub(super) fn held(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The last line, if the stream ended without a line end.
+    pub(super) fn finish(&mut self) -> Vec<u8> {
+        let mut last = std::mem::take(&mut self.open);
+        last.truncate(trim_cr(&last).len());
+        last
+    }
+}
+
+fn trim_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// What a line of the stream means.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    /// The end of an event.
+    Blank,
+    /// A piece of an event's data.
+    Data(&'a [u8]),
+    /// A comment, a keep-alive, or a field that carries nothing for us.
+    Nothing,
+    /// No server-sent event at all.
+    Stranger(&'a [u8]),
+}
+
+impl<'a> Line<'a> {
+    /// `error:` is what older llama.cpp servers write in place of `data:`; a bare object in the
+    /// middle of a stream is what gateways write when they give up.
+    pub(super) fn read(line: &'a [u8]) -> Self {
+        if line.is_empty() {
+            return Self::Blank;
+        }
+        for field in [&b"data:"[..], b"error:"] {
+            if let Some(value) = line.strip_prefix(field) {
+                return Self::Data(value.strip_prefix(b" ").unwrap_or(value));
+            }
+        }
+        let known = [&b":"[..], b"event:", b"id:", b"retry:"];
+        if known.iter().any(|field| line.starts_with(field)) || line == b"data" {
+            return Self::Nothing;
+        }
+        if line.trim_ascii_start().starts_with(b"{") {
+            return Self::Data(line);
+        }
+        Self::Stranger(line)
+    }
+}

@@ -1,0 +1,127 @@
+//! Forced tool calls for endpoints that ignore them: a JSON schema and a word asks for the same.
+
+use everloop_types::{
+    CallId, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall, ToolSpec,
+};
+use serde_json::{Value, json};
+
+/// Whether the endpoint did not do as it was told. An empty reply is how llama.cpp ignores a forced
+/// call, and a refusal that names `tool_choice` is how some reasoning models do.
+pub(super) fn ignored(reply: &Result<Reply, ModelError>, wanted: &[&ToolSpec]) -> bool {
+    match reply {
+        Ok(reply) => !reply.calls.iter().any(|call| wanted.iter().any(|t| t.name == call.tool)),
+        Err(error) => match error.kind {
+            ModelErrorKind::Empty => true,
+            ModelErrorKind::Refused => error.detail.contains("tool_choice"),
+            _ => false,
+        },
+    }
+}
+
+/// A forced call in the portable way.
+pub(super) struct Portable<'a> {
+    wanted: &'a [&'a ToolSpec],
+    schema: OutputSchema,
+    words: String,
+}
+
+impl<'a> Portable<'a> {
+    /// Asks for one of these tools.
+    pub(super) fn new(wanted: &'a [&'a ToolSpec]) -> Self {
+        match wanted {
+            [tool] => {
+                let words = format!(
+                    "Reply with nothing but the JSON arguments of a call of the tool `{}` \
+                     ({}). They follow this JSON schema: {}",
+                    tool.name, tool.description, tool.schema
+                );
+                let schema = OutputSchema { name: safe(&tool.name), schema: tool.schema.clone() };
+                Self { wanted, schema, words }
+            }
+            several => {
+                Self { wanted, schema: choice_schema(several), words: choice_words(several) }
+            }
+        }
+    }
+
+    pub(super) fn schema(&self) -> &OutputSchema {
+        &self.schema
+    }
+
+    pub(super) fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// The JSON text becomes the call; what is no such JSON means that both ways were ignored.
+    pub(super) fn read(&self, answer: Result<Reply, ModelError>) -> Result<Reply, ModelError> {
+        let mut reply = match answer {
+            Ok(reply) => reply,
+            Err(e) if matches!(e.kind, ModelErrorKind::Refused | ModelErrorKind::Empty) => {
+                return Err(ModelError::new(ModelErrorKind::IgnoredToolChoice, e.detail));
+            }
+            Err(e) => return Err(e),
+        };
+        let Some(call) = self.call_in(&reply.text) else {
+            let names: Vec<_> = self.wanted.iter().map(|tool| tool.name.as_str()).collect();
+            let said: String = reply.text.chars().take(200).collect();
+            let detail = format!("no call of {} in: {said}", names.join(", "));
+            return Err(ModelError::new(ModelErrorKind::IgnoredToolChoice, detail));
+        };
+        reply.text.clear();
+        reply.calls = vec![call];
+        reply.stop = StopCause::ToolCalls;
+        Ok(reply)
+    }
+
+    fn call_in(&self, text: &str) -> Option<ToolCall> {
+        let json = object_in(text)?;
+        let value: Value = serde_json::from_str(json).ok()?;
+        let (tool, args) = match self.wanted {
+            [tool] => (tool.name.clone(), json.to_owned()),
+            several => {
+                let name = value.get("tool")?.as_str()?;
+                let tool = several.iter().find(|tool| tool.name == name)?;
+                let args = value.get("arguments").filter(|args| args.is_object())?;
+                (tool.name.clone(), args.to_string())
+            }
+        };
+        Some(ToolCall { id: CallId::new(""), tool, args })
+    }
+}
+
+/// The JSON object in a text that may have a markdown fence or a few words around it.
+fn object_in(text: &str) -> Option<&str> {
+    text.get(text.find('{')?..=text.rfind('}')?)
+}
+
+fn choice_schema(tools: &[&ToolSpec]) -> OutputSchema {
+    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "tool": {"type": "string", "enum": names},
+            "arguments": {"type": "object"},
+        },
+        "required": ["tool", "arguments"],
+    });
+    OutputSchema { name: "tool_call".to_owned(), schema }
+}
+
+fn choice_words(tools: &[&ToolSpec]) -> String {
+    let mut words = "Reply with nothing but a JSON object \
+                     {\"tool\": name, \"arguments\": {…}} that calls one of these tools."
+        .to_owned();
+    for tool in tools {
+        words.push_str(&format!(
+            "\n- {}: {}; arguments: {}",
+            tool.name, tool.description, tool.schema
+        ));
+    }
+    words
+}
+
+/// A schema's name has fewer letters to choose from than a tool's.
+fn safe(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    name.chars().map(letter).take(64).collect()
+}

@@ -1,0 +1,324 @@
+//! Whole calls over a loopback socket.
+
+use super::*;
+use crate::WirePrompt;
+use crate::testing::{Canned, FakeServer};
+use everloop_types::ModelErrorKind as Kind;
+use everloop_types::{Image, Message, OutputSchema, ToolCall, Usage};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+const PARALLEL: &str = include_str!("../../testdata/parallel_calls.sse");
+const HI: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n\
+                  data: [DONE]\n\n";
+const PIECE: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"piece\"}}]}\n\n";
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn model_with(server: &FakeServer, change: impl FnOnce(&mut Endpoint)) -> OpenAi {
+    let mut endpoint = Endpoint::at(server.url());
+    change(&mut endpoint);
+    OpenAi::new(endpoint).unwrap()
+}
+
+fn model_at(server: &FakeServer) -> OpenAi {
+    model_with(server, |_| ())
+}
+
+#[derive(Default)]
+struct Asked {
+    tools: Vec<ToolSpec>,
+    choice: ToolChoice,
+    output: Option<OutputSchema>,
+    images: Vec<Image>,
+}
+
+impl Asked {
+    async fn of(&self, model: &OpenAi) -> (Result<Reply, ModelError>, Vec<String>) {
+        let messages = [Message::User { text: "go".to_owned(), images: self.images.clone() }];
+        let mut deltas = Vec::new();
+        let request = Request {
+            model: "m-1",
+            messages: &messages,
+            wire: &mut WirePrompt::default(),
+            tools: self.tools.iter().collect(),
+            choice: &self.choice,
+            output: self.output.as_ref(),
+            temperature_milli: 0,
+            max_tokens: 64,
+        };
+        let reply = model.ask(request, &mut |delta| deltas.push(format!("{delta:?}"))).await;
+        (reply, deltas)
+    }
+}
+
+async fn plainly(model: &OpenAi) -> Result<Reply, ModelError> {
+    Asked::default().of(model).await.0
+}
+
+async fn kind_of(canned: Canned) -> Kind {
+    let server = FakeServer::start(vec![canned]);
+    plainly(&model_at(&server)).await.unwrap_err().kind
+}
+
+/// Waits beside the runtime, which has to go on for the connection to close.
+async fn client_left(server: FakeServer) -> Option<usize> {
+    tokio::task::spawn_blocking(move || server.client_left(PATIENCE)).await.unwrap()
+}
+
+fn tool(name: &str) -> ToolSpec {
+    let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
+    ToolSpec { name: name.to_owned(), schema, ..ToolSpec::default() }
+}
+
+fn text_stream(text: &str) -> Canned {
+    let event = json!({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 5, "completion_tokens": 2}});
+    Canned::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
+}
+
+fn call(tool: &str, args: &str) -> ToolCall {
+    ToolCall { id: everloop_types::CallId::new(""), tool: tool.into(), args: args.into() }
+}
+
+#[tokio::test]
+async fn text_reasoning_and_parallel_calls_stream_in() {
+    let mut canned = Canned::stream();
+    for piece in PARALLEL.as_bytes().chunks(97) {
+        canned = canned.then(piece);
+    }
+    let server = FakeServer::start(vec![canned.end()]);
+    let model = model_with(&server, |e| e.api_key = Some(Secret::new("sk-1")));
+    let (reply, deltas) = Asked::default().of(&model).await;
+    let reply = reply.unwrap();
+    assert_eq!(reply.text, "I look both up: ü😀");
+    assert_eq!(reply.reasoning, "Two cities, two calls.");
+    assert_eq!(reply.calls.len(), 2);
+    assert_eq!(reply.usage.cached_tokens, 64);
+    assert_eq!(deltas.len(), 9);
+    let seen = &server.seen()[0];
+    assert!(seen.head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", seen.head);
+    assert!(seen.head.contains("authorization: Bearer sk-1\r\n"));
+    assert_eq!(seen.json()["stream"], json!(true));
+}
+
+#[tokio::test]
+async fn choices_schemas_and_pictures_go_over_the_wire() {
+    let called = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c",
+        "function":{"name":"b","arguments":"{}"}}]},"finish_reason":"stop"}]}"#;
+    let called = format!("{}\n\ndata: [DONE]\n\n", called.replace('\n', ""));
+    let server = FakeServer::start(vec![Canned::sse(called), Canned::sse(HI), Canned::sse(HI)]);
+    let model = model_at(&server);
+    let tools = vec![tool("a"), tool("b")];
+    let named = ToolChoice::Named("b".to_owned());
+    let forced = Asked { tools: tools.clone(), choice: named, ..Asked::default() };
+    assert_eq!(forced.of(&model).await.0.unwrap().stop, everloop_types::StopCause::ToolCalls);
+    let free = Asked { tools, choice: ToolChoice::None, ..Asked::default() };
+    free.of(&model).await.0.unwrap();
+    let output = OutputSchema { name: "out".to_owned(), schema: json!({"type": "object"}) };
+    let images = vec![Image { mime: "image/png".to_owned(), base64: "QUJD".to_owned() }];
+    let shaped = Asked { output: Some(output), images, ..Asked::default() };
+    shaped.of(&model).await.0.unwrap();
+    let seen: Vec<Value> = server.seen().iter().map(|seen| seen.json()).collect();
+    assert_eq!(seen[0]["tool_choice"]["function"]["name"], "b");
+    assert_eq!(seen[0]["tools"].as_array().unwrap().len(), 2);
+    assert_eq!(seen[1]["tool_choice"], "none");
+    assert_eq!(seen[2]["response_format"]["json_schema"]["name"], "out");
+    let url = &seen[2]["messages"][0]["content"][1]["image_url"]["url"];
+    assert_eq!(url, "data:image/png;base64,QUJD");
+}
+
+#[tokio::test]
+async fn statuses_become_typed_errors() {
+    let body = r#"{"error":{"message":"wrong key sk-1","code":"invalid_api_key"}}"#;
+    for (status, kind) in [
+        (400, Kind::Refused),
+        (401, Kind::Refused),
+        (403, Kind::Refused),
+        (404, Kind::Refused),
+        (422, Kind::Refused),
+        (302, Kind::Refused),
+        (408, Kind::TimedOut),
+        (504, Kind::TimedOut),
+        (500, Kind::Server),
+        (503, Kind::Server),
+        (529, Kind::Server),
+    ] {
+        let server = FakeServer::start(vec![Canned::status(status, "", body)]);
+        let model = model_with(&server, |e| e.api_key = Some(Secret::new("sk-1")));
+        let error = plainly(&model).await.unwrap_err();
+        let detail = format!("HTTP {status}: wrong key [secret]");
+        assert_eq!(error, ModelError::new(kind, detail));
+        assert!(!format!("{model:?}").contains("sk-1"));
+    }
+    let slow = Canned::status(429, "retry-after: 7\r\n", "slow down");
+    let server = FakeServer::start(vec![slow]);
+    let error = plainly(&model_at(&server)).await.unwrap_err();
+    assert_eq!((error.kind, error.retry_after_ms), (Kind::RateLimited, Some(7_000)));
+    assert_eq!(error.detail, "HTTP 429: slow down");
+}
+
+#[tokio::test]
+async fn broken_replies_become_typed_errors() {
+    assert_eq!(kind_of(Canned::stream().then(PIECE).cut()).await, Kind::Cut);
+    assert_eq!(kind_of(Canned::stream().then(PIECE).end()).await, Kind::Cut);
+    assert_eq!(kind_of(Canned::default().cut()).await, Kind::Cut);
+    assert_eq!(kind_of(Canned::json("")).await, Kind::Empty);
+    assert_eq!(kind_of(Canned::json(r#"{"error":{"message":"x"}}"#)).await, Kind::Server);
+    assert_eq!(kind_of(Canned::json("<html>")).await, Kind::Malformed);
+}
+
+#[tokio::test]
+async fn a_connection_lost_after_the_finish_loses_nothing() {
+    let finished = HI.split("data: [DONE]").next().unwrap();
+    let server = FakeServer::start(vec![Canned::stream().then(finished).cut()]);
+    assert_eq!(plainly(&model_at(&server)).await.unwrap().text, "hi");
+}
+
+#[tokio::test]
+async fn silence_ends_at_the_time_out_of_its_part() {
+    let times = Timeouts { connect_ms: 10, first_byte_ms: 40, idle_ms: 50, total_ms: 60_000 };
+    for canned in [Canned::default().stall(), Canned::stream().then(PIECE).stall()] {
+        let server = FakeServer::start(vec![canned]);
+        let model = model_with(&server, |e| e.timeouts = times);
+        assert_eq!(plainly(&model).await.unwrap_err().kind, Kind::TimedOut);
+        assert_eq!(client_left(server).await, Some(0));
+    }
+}
+
+#[tokio::test]
+async fn an_endless_stream_ends_at_the_total_time() {
+    let server = FakeServer::start(vec![Canned::stream().forever(": still here\n\n")]);
+    let model = model_with(&server, |e| e.timeouts.total_ms = 200);
+    let start = Instant::now();
+    let error = plainly(&model).await.unwrap_err();
+    assert_eq!(error, ModelError::new(Kind::TimedOut, "the reply took too long"));
+    assert!(start.elapsed() < PATIENCE);
+    assert_eq!(client_left(server).await, Some(0));
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_down_is_unreachable() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let model = OpenAi::new(Endpoint::at(format!("http://{address}/v1/"))).unwrap();
+    let error = plainly(&model).await.unwrap_err();
+    assert_eq!(error.kind, Kind::Unreachable);
+    assert!(error.detail.contains("refused"), "{}", error.detail);
+}
+
+#[tokio::test]
+async fn fifty_megabytes_of_text_are_too_large() {
+    let text = "x".repeat(64 << 10);
+    let event = format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]}));
+    let mut canned = Canned::stream();
+    for _ in 0..800 {
+        canned = canned.then(event.as_bytes());
+    }
+    assert_eq!(kind_of(canned.end()).await, Kind::TooLarge);
+    let line = format!("data: {}", "x".repeat(50 << 20));
+    assert_eq!(kind_of(Canned::sse(line)).await, Kind::TooLarge);
+}
+
+#[tokio::test]
+async fn dropping_the_future_closes_the_connection() {
+    for canned in [Canned::default().stall(), Canned::stream().then(PIECE).stall()] {
+        let server = FakeServer::start(vec![canned]);
+        let model = model_at(&server);
+        let call = plainly(&model);
+        let arrived = async {
+            while server.seen().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            reply = call => panic!("a stalled call has replied: {reply:?}"),
+            () = arrived => {}
+        }
+        assert_eq!(client_left(server).await, Some(0));
+    }
+}
+
+#[tokio::test]
+async fn one_connection_serves_many_calls() {
+    let refused = Canned::status(500, "", "x");
+    let server = FakeServer::start(vec![Canned::sse(HI), refused, Canned::sse(HI)]);
+    let model = model_at(&server);
+    for good in [true, false, true] {
+        assert_eq!(plainly(&model).await.is_ok(), good);
+    }
+    let connections: Vec<_> = server.seen().iter().map(|seen| seen.connection).collect();
+    assert_eq!(connections, [0, 0, 0]);
+}
+
+#[tokio::test]
+async fn a_forced_call_that_is_ignored_is_asked_for_as_json() {
+    let hollow =
+        r#"{"choices":[{"message":{"content":"","tool_calls":[]},"finish_reason":"stop"}]}"#;
+    let json = text_stream("```json\n{\"x\": 1}\n```");
+    let server = FakeServer::start(vec![Canned::json(hollow), json.clone(), json]);
+    let model = model_at(&server);
+    let choice = ToolChoice::Named("b".to_owned());
+    let asked = Asked { tools: vec![tool("a"), tool("b")], choice, ..Asked::default() };
+    let (reply, deltas) = asked.of(&model).await;
+    let reply = reply.unwrap();
+    assert_eq!((reply.text.as_str(), &reply.calls[..]), ("", &[call("b", "{\"x\": 1}")][..]));
+    assert_eq!(deltas.len(), 2);
+    // The endpoint is remembered: the third request is portable at once.
+    asked.of(&model).await.0.unwrap();
+    let seen: Vec<Value> = server.seen().iter().map(|seen| seen.json()).collect();
+    assert_eq!(seen.len(), 3);
+    assert_eq!(seen[0]["messages"].as_array().unwrap().len(), 1);
+    for portable in &seen[1..] {
+        assert_eq!(portable.get("tools"), None);
+        assert_eq!(portable["response_format"]["json_schema"]["schema"], tool("b").schema);
+        assert_eq!(portable["messages"].as_array().unwrap().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn any_of_several_tools_is_asked_for_with_its_name() {
+    let wanted = text_stream(r#"{"tool":"b","arguments":{"x":2}}"#);
+    let server = FakeServer::start(vec![text_stream("I would rather talk"), wanted]);
+    let tools = vec![tool("a"), tool("b")];
+    let asked = Asked { tools, choice: ToolChoice::Required, ..Asked::default() };
+    let reply = asked.of(&model_at(&server)).await.0.unwrap();
+    assert_eq!(reply.calls, [call("b", "{\"x\":2}")]);
+    let both = Usage { input_tokens: 10, output_tokens: 4, cached_tokens: 0 };
+    assert_eq!(reply.usage, both);
+    let schema = &server.seen()[1].json()["response_format"]["json_schema"]["schema"];
+    assert_eq!(schema["properties"]["tool"]["enum"], json!(["a", "b"]));
+}
+
+#[tokio::test]
+async fn a_forced_call_ignored_in_both_ways_is_an_error() {
+    let no = || text_stream("no");
+    let server = FakeServer::start(vec![no(), no(), no(), Canned::status(400, "", "no schema")]);
+    let model = model_at(&server);
+    let asked = Asked { tools: vec![tool("a")], choice: ToolChoice::Required, ..Asked::default() };
+    for detail in ["no call of a in: no", "HTTP 400: no schema"] {
+        let error = asked.of(&model).await.0.unwrap_err();
+        assert_eq!(error, ModelError::new(Kind::IgnoredToolChoice, detail));
+    }
+    assert_eq!(server.seen().len(), 4);
+    let nameless = Asked { choice: ToolChoice::Required, ..Asked::default() };
+    assert_eq!(nameless.of(&model).await.0.unwrap_err().kind, Kind::Refused);
+}
+
+#[tokio::test]
+async fn the_scripted_server_plays_replies_by_the_prompt() {
+    use crate::Scripted;
+    let replies = vec![
+        Scripted::says("héllo").reasoning("hm").in_chunks(2).failing(Kind::Server),
+        Scripted::calls("t", json!({"x": 1})),
+    ];
+    let server = FakeServer::openai(replies);
+    let model = model_at(&server);
+    assert_eq!(plainly(&model).await.unwrap_err().kind, Kind::Server);
+    let (reply, deltas) = Asked::default().of(&model).await;
+    assert_eq!(reply.unwrap().text, "héllo");
+    assert_eq!(deltas, ["Reasoning(\"hm\")", "Text(\"hé\")", "Text(\"ll\")", "Text(\"o\")"]);
+    let body = json!({"messages": [{"role": "assistant", "content": "héllo"}]});
+    let reply = model.client.post(body.to_string().into_bytes(), &mut |_| ()).await.unwrap();
+    assert_eq!(reply.calls[0].id.as_str(), "call_1_0");
+}
