@@ -1,0 +1,48 @@
+//! `ask_user`: a question to the person. The run waits without holding a worker.
+
+use crate::{CallContext, Done, Tool};
+use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The arguments of `ask_user`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskUserArgs {
+    /// The question, in the user's language.
+    pub question: String,
+}
+
+/// Asks the person.
+#[derive(Debug)]
+pub struct AskUser;
+
+impl Tool for AskUser {
+    const NAME: &'static str = "ask_user";
+    type Args = AskUserArgs;
+
+    fn description(&self) -> &'static str {
+        "Ask the user a question and wait for the answer. Only for what you cannot find out."
+    }
+
+    fn handling(&self) -> Handling {
+        Handling {
+            class: EffectClass::Transactional,
+            approval: Approval::Allow,
+            on_unknown: OnUnknown::TellModel,
+            timeout_ms: 0,
+            ..Handling::default()
+        }
+    }
+
+    fn text_arg() -> Option<&'static str> {
+        Some("question")
+    }
+
+    async fn call(&self, args: AskUserArgs, _context: &CallContext) -> Done {
+        match args.question.trim() {
+            "" => Done::Seen(Observation::error("question: is empty")),
+            question => Done::Ask(question.to_owned()),
+        }
+    }
+}

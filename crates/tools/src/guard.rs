@@ -1,0 +1,152 @@
+//! The guard: a small process between us and a shell command, which ends the command's whole
+//! process tree when we are gone, even by `kill -9`.
+//!
+//! ```text
+//!   everloop ══socket (the guard's stdin)══ guard ──► sh -c … ──► its children
+//!       'T' ─────────► SIGTERM to the tree
+//!       end of file ─► SIGKILL to the tree, until nobody is left
+//!       ◄───────────── "started <pid>" or "never <why>", at the end "exit <code>" or "signal <n>"
+//! ```
+//!
+//! The guard leads a session of its own, and orphans of the tree become its children, so a
+//! descendant that leaves the process group or the session is still found (on Linux; elsewhere
+//! only the group is). Not covered: a guard that is itself killed by `kill -9` (the survivors of
+//! the process group are then killed by us, if we still live), programs that run as another user,
+//! and work handed to a daemon. Those need a sandbox with a process namespace.
+
+use crate::process_table::descendants;
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, setsid, wait,
+};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The byte that asks for SIGTERM.
+pub(crate) const TERMINATE: u8 = b'T';
+
+/// Pause between two looks at who is left.
+const KILL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// What the guard exits with if the command could not be started.
+const NEVER_STARTED: u8 = 127;
+
+/// Runs the command in `args` (after an optional `--`) and watches over it.
+///
+/// Call it before anything else starts threads: `everloop __guard -- sh -c …`.
+pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let Ok(mut control) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
+        return ExitCode::from(NEVER_STARTED);
+    };
+    // Each may fail, if we lead a group already or the kernel is old; the rest still helps.
+    let _ = setsid();
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(getpid()));
+    let leader = match start(args) {
+        Ok(leader) => leader,
+        Err(error) => {
+            say(&mut control, &format!("never {error}"));
+            return ExitCode::from(NEVER_STARTED);
+        }
+    };
+    say(&mut control, &format!("started {}", leader.as_raw_pid()));
+    let ending = Arc::new(AtomicBool::new(false));
+    if let Ok(listener) = control.try_clone() {
+        let ending = Arc::clone(&ending);
+        std::thread::spawn(move || obey(listener, leader, &ending));
+    }
+    let status = reap(leader, &ending);
+    report(&mut control, status)
+}
+
+fn start(args: impl IntoIterator<Item = OsString>) -> io::Result<Pid> {
+    let mut args = args.into_iter().skip_while(|arg| arg == "--");
+    let program = args.next().ok_or(io::ErrorKind::InvalidInput)?;
+    let child = Command::new(program).args(args).stdin(Stdio::null()).process_group(0).spawn()?;
+    // A process id is never zero; the child itself is reaped below, with all others.
+    Ok(Pid::from_child(&child))
+}
+
+/// Waits until every descendant is gone. Unless a gentle end is under way, the end of the command
+/// ends whatever it left behind.
+fn reap(leader: Pid, ending: &AtomicBool) -> Option<WaitStatus> {
+    let mut status = None;
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, ended))) if pid == leader => {
+                status = Some(ended);
+                if !ending.load(Ordering::SeqCst) {
+                    signal_all(leader, Signal::KILL);
+                    std::thread::spawn(kill_until_gone);
+                }
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return status,
+        }
+    }
+}
+
+/// Follows the one who started us; that it is gone is an order too.
+fn obey(mut control: File, leader: Pid, ending: &AtomicBool) {
+    let mut order = [0];
+    loop {
+        match control.read(&mut order) {
+            Ok(1) if order == [TERMINATE] => {
+                ending.store(true, Ordering::SeqCst);
+                signal_all(leader, Signal::TERM);
+            }
+            Ok(1..) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => {
+                signal_all(leader, Signal::KILL);
+                return kill_until_gone();
+            }
+        }
+    }
+}
+
+/// Runs until the guard itself exits, which it does when nobody is left.
+fn kill_until_gone() {
+    loop {
+        for pid in descendants(getpid()) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(KILL_INTERVAL);
+    }
+}
+
+/// The group at once, then those who left it.
+fn signal_all(leader: Pid, signal: Signal) {
+    let family = descendants(getpid());
+    let _ = kill_process_group(leader, signal);
+    let outside = family.into_iter().filter(
+        |pid| !matches!(rustix::process::getpgid(Some(*pid)), Ok(group) if group == leader),
+    );
+    for pid in outside {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+fn report(control: &mut File, status: Option<WaitStatus>) -> ExitCode {
+    let exit = status.and_then(WaitStatus::exit_status);
+    let signal = status.and_then(WaitStatus::terminating_signal);
+    let (text, code) = match (exit, signal) {
+        (Some(code), _) => (format!("exit {code}"), code),
+        (None, Some(signal)) => (format!("signal {signal}"), 128 + signal),
+        (None, None) => return ExitCode::FAILURE,
+    };
+    say(control, &text);
+    ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+/// Nobody may listen any more, and then it does not matter.
+fn say(control: &mut File, line: &str) {
+    let _ = control.write_all(format!("{line}\n").as_bytes());
+}

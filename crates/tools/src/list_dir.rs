@@ -1,0 +1,92 @@
+//! `list_dir`: what is in a folder of the workspace.
+
+use crate::read_file::{blocking, reading};
+use crate::{CallContext, Done, Tool, Workspace, WorkspaceError, clip};
+use cap_std::fs::DirEntry;
+use everloop_types::{Handling, Observation};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Entries that are looked at; a folder may hold millions.
+const ENTRIES_MAX: usize = 10_000;
+
+/// The arguments of `list_dir`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListDirArgs {
+    /// Path of the folder, relative to the workspace; "." for the workspace itself.
+    pub path: PathBuf,
+}
+
+/// Lists a folder.
+#[derive(Debug)]
+pub struct ListDir {
+    /// Where it may look.
+    pub workspace: Arc<Workspace>,
+}
+
+impl Tool for ListDir {
+    const NAME: &'static str = "list_dir";
+    type Args = ListDirArgs;
+
+    fn description(&self) -> &'static str {
+        "List a folder of the workspace: one entry per line in the order of their names, folders \
+         with a slash, files with their size."
+    }
+
+    fn handling(&self) -> Handling {
+        reading()
+    }
+
+    fn text_arg() -> Option<&'static str> {
+        Some("path")
+    }
+
+    async fn call(&self, args: ListDirArgs, context: &CallContext) -> Done {
+        let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
+        blocking(move || match list(&workspace, &args.path) {
+            Ok(text) => Observation::ok(clip::head(&text, chars)),
+            Err(error) => Observation::error(clip::head(&error.text(), chars)),
+        })
+        .await
+    }
+}
+
+fn list(workspace: &Workspace, path: &Path) -> Result<String, WorkspaceError> {
+    let (dir, relative) = workspace.entry(path)?;
+    let failed = |error| Workspace::failed(path, error);
+    let mut entries = dir.read_dir(&relative).map_err(failed)?;
+    let mut rows = Vec::new();
+    for entry in entries.by_ref().take(ENTRIES_MAX) {
+        rows.push(row(&entry.map_err(failed)?).map_err(failed)?);
+    }
+    rows.sort();
+    if entries.next().is_some() {
+        rows.push(format!("[more than {ENTRIES_MAX} entries; only some are listed]"));
+    }
+    if rows.is_empty() { Ok("the folder is empty".to_owned()) } else { Ok(rows.join("\n")) }
+}
+
+fn row(entry: &DirEntry) -> io::Result<String> {
+    let name = entry.file_name();
+    // A name may hold newlines and escapes; a row must stay a row.
+    let name: String = name.to_string_lossy().chars().flat_map(visible).collect();
+    Ok(match entry.file_type()? {
+        kind if kind.is_dir() => format!("{name}/"),
+        kind if kind.is_symlink() => format!("{name} (symbolic link)"),
+        kind if kind.is_file() => match entry.metadata() {
+            Ok(metadata) => format!("{name} ({} bytes)", metadata.len()),
+            Err(_) => format!("{name} (vanished)"),
+        },
+        _ => format!("{name} (special file)"),
+    })
+}
+
+fn visible(c: char) -> impl Iterator<Item = char> {
+    let escaped = c.is_control().then(|| c.escape_default());
+    let plain = (!c.is_control()).then_some(c);
+    escaped.into_iter().flatten().chain(plain)
+}

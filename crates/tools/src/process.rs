@@ -1,0 +1,291 @@
+//! Starts a shell command, follows it to its end, and ends it early if it must be.
+//!
+//! With a guard the whole tree of processes ends with us, whatever happens. Without one, only the
+//! process group ends, and only if this process gets to drop what it holds.
+
+use crate::capture::Capture;
+use crate::guard::TERMINATE;
+use crate::process_table::group_is_alive;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::pin::pin;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, Take};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe::Receiver;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::process::{Child, Command};
+use tokio::time::{sleep, timeout};
+
+/// How long killed processes may take to vanish before we stop waiting for them.
+const VANISH: Duration = Duration::from_secs(5);
+
+/// How long output may still come after the last process we know of is gone.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
+
+/// Bytes that a guard may report in all.
+const REPORT_BYTES_MAX: u64 = 4_096;
+
+/// Variables that a command inherits, besides those that begin with `LC_`. Keys are not among
+/// them, and neither is anything of our own.
+const INHERITED: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
+
+/// A command to start.
+pub(crate) struct Launch<'a> {
+    pub(crate) guard: Option<&'a Path>,
+    pub(crate) folder: &'a Path,
+    pub(crate) command: &'a str,
+}
+
+/// A command under way.
+pub(crate) struct Running {
+    output: Receiver,
+    exit: Exit,
+    leash: Leash,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Exit(i32),
+    Signal(i32),
+    /// It certainly never ran.
+    NeverStarted(String),
+    /// Its guard was killed, so nobody knows.
+    Lost,
+    /// It was killed but did not vanish.
+    Stuck,
+}
+
+impl Launch<'_> {
+    /// Starts it. An error means that it certainly never ran.
+    pub(crate) fn start(&self) -> io::Result<Running> {
+        let (output, writer) = io::pipe()?;
+        let output = Receiver::from_owned_fd(OwnedFd::from(output))?;
+        let mut command = match self.guard {
+            Some(guard) => {
+                let mut command = Command::new(guard);
+                command.args(["__guard", "--", "/bin/sh"]);
+                command
+            }
+            None => Command::new("/bin/sh"),
+        };
+        command.arg("-c").arg(self.command).current_dir(self.folder);
+        command.env_clear().envs(environment(std::env::vars_os()));
+        command.stdout(writer.try_clone()?).stderr(writer);
+        let (exit, leash) = match self.guard {
+            Some(_) => guarded(command)?,
+            None => direct(command)?,
+        };
+        Ok(Running { output, exit, leash })
+    }
+}
+
+fn guarded(mut command: Command) -> io::Result<(Exit, Leash)> {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    let (reports, orders) = UnixStream::from_std(ours)?.into_split();
+    let child = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
+    let reports = reports.take(REPORT_BYTES_MAX);
+    Ok((Exit::Guarded { child, reports }, Leash::Guarded(Some(orders))))
+}
+
+fn direct(mut command: Command) -> io::Result<(Exit, Leash)> {
+    let child = command.stdin(Stdio::null()).process_group(0).kill_on_drop(true).spawn()?;
+    let group = child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
+    Ok((Exit::Direct { child, group }, Leash::Direct(group)))
+}
+
+fn environment(
+    all: impl Iterator<Item = (OsString, OsString)>,
+) -> impl Iterator<Item = (OsString, OsString)> {
+    let inherited = |name: &OsStr| {
+        name.to_str().is_some_and(|name| INHERITED.contains(&name) || name.starts_with("LC_"))
+    };
+    all.filter(move |(name, _)| inherited(name)).chain([("TERM".into(), "dumb".into())])
+}
+
+/// Waits for the end.
+enum Exit {
+    Guarded { child: Child, reports: Take<OwnedReadHalf> },
+    Direct { child: Child, group: Option<Pid> },
+}
+
+impl Exit {
+    async fn wait(&mut self) -> Ended {
+        match self {
+            Self::Guarded { child, reports } => {
+                let mut text = String::new();
+                let _ = reports.read_to_string(&mut text).await;
+                let _ = child.wait().await;
+                read_reports(&text)
+            }
+            Self::Direct { child, group } => {
+                let status = child.wait().await;
+                if let Some(group) = *group {
+                    end_group(group).await;
+                }
+                status.map_or(Ended::Lost, Ended::from)
+            }
+        }
+    }
+}
+
+impl From<ExitStatus> for Ended {
+    fn from(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Exit(code),
+            (None, Some(signal)) => Self::Signal(signal),
+            (None, None) => Self::Lost,
+        }
+    }
+}
+
+fn read_reports(text: &str) -> Ended {
+    let number = |text: &str| text.parse::<i32>().ok();
+    let mut started = None;
+    for line in text.lines() {
+        match line.split_once(' ') {
+            Some(("never", why)) => return Ended::NeverStarted(why.to_owned()),
+            Some(("started", pid)) => started = number(pid).and_then(Pid::from_raw),
+            Some(("exit", code)) => return number(code).map_or(Ended::Lost, Ended::Exit),
+            Some(("signal", signal)) => return number(signal).map_or(Ended::Lost, Ended::Signal),
+            _ => {}
+        }
+    }
+    if let Some(group) = started {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    Ended::Lost
+}
+
+/// Kills what the command left behind in its group.
+async fn end_group(group: Pid) {
+    let _ = kill_process_group(group, Signal::KILL);
+    let gone = async {
+        while group_is_alive(group) {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let _ = timeout(VANISH, gone).await;
+}
+
+/// Ends the command. Dropping it kills.
+enum Leash {
+    Guarded(Option<OwnedWriteHalf>),
+    Direct(Option<Pid>),
+}
+
+impl Leash {
+    fn terminate(&mut self) {
+        match self {
+            Self::Guarded(Some(orders)) => drop(orders.try_write(&[TERMINATE])),
+            Self::Direct(Some(group)) => drop(kill_process_group(*group, Signal::TERM)),
+            Self::Guarded(None) | Self::Direct(None) => {}
+        }
+    }
+
+    fn kill(&mut self) {
+        match self {
+            Self::Guarded(orders) => drop(orders.take()),
+            Self::Direct(Some(group)) => drop(kill_process_group(*group, Signal::KILL)),
+            Self::Direct(None) => {}
+        }
+    }
+
+    /// Nobody is left; the group's number may soon belong to others.
+    fn release(&mut self) {
+        match self {
+            Self::Guarded(orders) => drop(orders.take()),
+            Self::Direct(group) => *group = None,
+        }
+    }
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Running {
+    /// Follows the command to its end, or until `stop` says why it must end now: then it gets
+    /// `grace` to end by itself.
+    pub(crate) async fn follow<S>(
+        self,
+        capture: &mut Capture,
+        stop: impl Future<Output = S>,
+        grace: Duration,
+    ) -> (Ended, Option<S>) {
+        let Self { output, mut exit, mut leash } = self;
+        let mut end = pin!(watch(&mut exit, output, capture));
+        let why = tokio::select! {
+            biased;
+            ended = &mut end => {
+                leash.release();
+                return (ended, None);
+            }
+            why = stop => why,
+        };
+        leash.terminate();
+        let ended = match timeout(grace, &mut end).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                leash.kill();
+                timeout(VANISH, &mut end).await.unwrap_or(Ended::Stuck)
+            }
+        };
+        leash.release();
+        (ended, Some(why))
+    }
+}
+
+async fn watch(exit: &mut Exit, output: Receiver, capture: &mut Capture) -> Ended {
+    let mut exit = pin!(exit.wait());
+    let mut drain = pin!(drain(output, capture));
+    tokio::select! {
+        ended = &mut exit => {
+            // A process that slipped away may hold the pipe open for ever.
+            let _ = timeout(LAST_OUTPUT, &mut drain).await;
+            ended
+        }
+        () = &mut drain => exit.await,
+    }
+}
+
+async fn drain(mut output: Receiver, capture: &mut Capture) {
+    let mut buffer = vec![0; 16 * 1024];
+    while let Ok(n @ 1..) = output.read(&mut buffer).await {
+        capture.push(&buffer[..n]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_listed_variables_are_inherited() {
+        let names = ["PATH", "LC_ALL", "OPENAI_API_KEY", "EVERLOOP_TOKEN", "AWS_SECRET", "TERM"];
+        let all = names.map(|name| (OsString::from(name), OsString::from("x")));
+        let kept: Vec<_> = environment(all.into_iter()).collect();
+        let expected = [("PATH", "x"), ("LC_ALL", "x"), ("TERM", "dumb")];
+        assert_eq!(kept, expected.map(|(name, value)| (name.into(), value.into())));
+    }
+
+    #[test]
+    fn a_guard_that_says_nothing_at_the_end_leaves_the_outcome_unknown() {
+        assert_eq!(read_reports(""), Ended::Lost);
+        assert_eq!(
+            read_reports("never no such file\n"),
+            Ended::NeverStarted("no such file".into())
+        );
+        assert_eq!(read_reports("started 4194999\nexit 3\n"), Ended::Exit(3));
+        assert_eq!(read_reports("started 4194999\nsignal 9\n"), Ended::Signal(9));
+    }
+}

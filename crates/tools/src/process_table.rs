@@ -1,0 +1,51 @@
+//! Who is whose child, from `/proc`. Where there is none, every answer is "nobody".
+
+use rustix::process::Pid;
+use std::fs;
+
+struct Process {
+    pid: Pid,
+    parent: i32,
+    group: i32,
+}
+
+/// Every process that descends from `root`, whichever group or session it moved to.
+pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
+    let table = living();
+    let mut family = vec![root];
+    let mut next = 0;
+    while let Some(parent) = family.get(next).copied() {
+        let of_parent = |process: &&Process| process.parent == parent.as_raw_pid();
+        let children = table.iter().filter(of_parent).map(|process| process.pid);
+        let new: Vec<Pid> = children.filter(|child| !family.contains(child)).collect();
+        family.extend(new);
+        next += 1;
+    }
+    family.split_off(1)
+}
+
+/// Whether a process group still has a living member. Zombies hold nothing and do nothing.
+pub(crate) fn group_is_alive(group: Pid) -> bool {
+    living().iter().any(|process| process.group == group.as_raw_pid())
+}
+
+fn living() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(read).collect()
+}
+
+/// Fields of `stat`: pid, (name), state, parent, group. A name may hold blanks and brackets.
+fn read(pid: i32) -> Option<Process> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut fields = after_name.split_whitespace();
+    let state = fields.next()?;
+    if matches!(state, "Z" | "X") {
+        return None;
+    }
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    Some(Process { pid: Pid::from_raw(pid)?, parent, group })
+}

@@ -1,0 +1,88 @@
+//! Which tools there are, in the order in which the model sees them.
+
+use crate::{
+    AnyTool, AskUser, ListDir, ReadFile, Shell, ShellLimits, TodoWrite, Tool, Workspace,
+    WorkspaceError, WriteFile, erase,
+};
+use everloop_types::ToolSpec;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What the built-in tools need to know.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The folder that file tools and shell work in.
+    pub workspace: PathBuf,
+    /// The program that is run as `<guard> __guard -- …` around each shell command, so that no
+    /// process outlives us; without it only an orderly end stops them.
+    pub guard: Option<PathBuf>,
+    /// How long a shell command may take.
+    pub shell_timeout_ms: u64,
+    /// Bytes of a shell command's output that are kept in memory.
+    pub output_bytes_max: usize,
+}
+
+impl Setting {
+    /// The defaults, for a workspace.
+    pub fn new(workspace: impl Into<PathBuf>) -> Self {
+        Self {
+            workspace: workspace.into(),
+            guard: None,
+            shell_timeout_ms: 120_000,
+            output_bytes_max: 1_000_000,
+        }
+    }
+}
+
+/// The tools by name, in a fixed order.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: Vec<Arc<dyn AnyTool>>,
+}
+
+impl Registry {
+    /// The tools that every run may have.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Root`] if the workspace cannot be opened.
+    pub fn builtin(setting: &Setting) -> Result<Self, WorkspaceError> {
+        let workspace = Arc::new(Workspace::open(&setting.workspace)?);
+        let limits = ShellLimits {
+            timeout_ms: setting.shell_timeout_ms,
+            output_bytes_max: setting.output_bytes_max,
+            ..ShellLimits::default()
+        };
+        let shell =
+            Shell { workspace: Arc::clone(&workspace), guard: setting.guard.clone(), limits };
+        Ok(Self::default()
+            .with(ReadFile { workspace: Arc::clone(&workspace) })
+            .with(ListDir { workspace: Arc::clone(&workspace) })
+            .with(WriteFile { workspace })
+            .with(shell)
+            .with(AskUser)
+            .with(TodoWrite))
+    }
+
+    /// Adds a tool after the others; one of the same name is replaced where it stands.
+    #[must_use]
+    pub fn with(mut self, tool: impl Tool) -> Self {
+        let tool = erase(tool);
+        match self.tools.iter_mut().find(|known| known.spec().name == tool.spec().name) {
+            Some(known) => *known = tool,
+            None => self.tools.push(tool),
+        }
+        self
+    }
+
+    /// What the model and the runtime know of each, in order.
+    #[must_use]
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// The tool of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn AnyTool>> {
+        self.tools.iter().find(|tool| tool.spec().name == name)
+    }
+}

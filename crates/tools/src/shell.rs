@@ -1,0 +1,151 @@
+//! `shell`: one command line, in the workspace, with a time-out and a bounded output.
+//!
+//! Deliberately absent: a filesystem and network sandbox, and rules on the parsed command. Until
+//! they come, every call is approved by a person, whatever the settings say.
+
+use crate::capture::Capture;
+use crate::process::{Ended, Launch};
+use crate::{CallContext, Done, Tool, Workspace};
+use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The arguments of `shell`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShellArgs {
+    /// The command line, for `sh -c`. It runs in the workspace and cannot read input.
+    pub command: String,
+}
+
+/// What bounds a command.
+#[derive(Debug, Clone, Copy)]
+pub struct ShellLimits {
+    /// How long it may take; 0 for no limit of its own.
+    pub timeout_ms: u64,
+    /// How long it may take to stop before it is killed.
+    pub grace_ms: u64,
+    /// Bytes of its output that are kept in memory; of more, the middle is dropped.
+    pub output_bytes_max: usize,
+}
+
+impl Default for ShellLimits {
+    fn default() -> Self {
+        Self { timeout_ms: 120_000, grace_ms: 1_000, output_bytes_max: 1_000_000 }
+    }
+}
+
+/// Runs a command.
+#[derive(Debug)]
+pub struct Shell {
+    /// Where it runs.
+    pub workspace: Arc<Workspace>,
+    /// The program that is run as `<guard> __guard -- …` around the command.
+    pub guard: Option<PathBuf>,
+    /// What bounds it.
+    pub limits: ShellLimits,
+}
+
+/// Why a command is stopped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Stop {
+    Canceled,
+    TimedOut,
+}
+
+impl Tool for Shell {
+    const NAME: &'static str = "shell";
+    type Args = ShellArgs;
+
+    fn description(&self) -> &'static str {
+        "Run a command line with sh in the workspace, and see its output and exit code. Processes \
+         that it leaves in the background are ended with it."
+    }
+
+    fn handling(&self) -> Handling {
+        Handling {
+            class: EffectClass::Dangerous,
+            approval: Approval::Ask,
+            on_unknown: OnUnknown::TellModel,
+            timeout_ms: self.limits.timeout_ms,
+            grace_ms: self.limits.grace_ms,
+            ..Handling::default()
+        }
+    }
+
+    fn text_arg() -> Option<&'static str> {
+        Some("command")
+    }
+
+    async fn call(&self, args: ShellArgs, context: &CallContext) -> Done {
+        if context.cancel.is_cancelled() {
+            let text = "not started: canceled".to_owned();
+            return Done::Seen(Observation { ending: Ending::Canceled, text });
+        }
+        let launch = Launch {
+            guard: self.guard.as_deref(),
+            folder: self.workspace.root(),
+            command: &args.command,
+        };
+        let running = match launch.start() {
+            Ok(running) => running,
+            Err(error) => return Done::Passing(format!("cannot start the shell: {error}")),
+        };
+        let mut capture = Capture::new(self.limits.output_bytes_max, context.on_output.clone());
+        let grace = Duration::from_millis(self.limits.grace_ms);
+        let (ended, stop) = running.follow(&mut capture, self.stop(context), grace).await;
+        self.done(capture, &ended, stop, context.observation_chars)
+    }
+}
+
+impl Shell {
+    async fn stop(&self, context: &CallContext) -> Stop {
+        let own = match self.limits.timeout_ms {
+            0 => None,
+            ms => Instant::now().checked_add(Duration::from_millis(ms)),
+        };
+        let deadline = [own, context.deadline].into_iter().flatten().min();
+        let expired = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = context.cancel.cancelled() => Stop::Canceled,
+            () = expired => Stop::TimedOut,
+        }
+    }
+
+    fn done(&self, capture: Capture, ended: &Ended, stop: Option<Stop>, chars: usize) -> Done {
+        let (ending, status) = match (stop, ended) {
+            (None, Ended::NeverStarted(why)) => {
+                return Done::Passing(format!("cannot start the shell: {why}"));
+            }
+            (_, Ended::Lost) => (Ending::Unknown, "its end was not seen".to_owned()),
+            (_, Ended::Stuck) => (Ending::Unknown, "killed, but not gone yet".to_owned()),
+            (Some(Stop::Canceled), _) => (Ending::Canceled, "stopped: canceled".to_owned()),
+            (Some(Stop::TimedOut), _) => (Ending::TimedOut, "stopped: out of time".to_owned()),
+            (None, Ended::Exit(0)) => (Ending::Ok, "exit code 0".to_owned()),
+            (None, Ended::Exit(code)) => (Ending::Error, format!("exit code {code}")),
+            (None, Ended::Signal(signal)) => (Ending::Error, format!("killed by signal {signal}")),
+        };
+        Done::Seen(Observation { ending, text: observed(capture, &status, chars) })
+    }
+}
+
+fn observed(capture: Capture, status: &str, chars_max: usize) -> String {
+    let status = format!("[{status}]");
+    let Some(room) = chars_max.checked_sub(status.len() + 1) else {
+        return status.chars().take(chars_max).collect();
+    };
+    if capture.is_empty() {
+        return status;
+    }
+    let output = capture.text(room);
+    let newline = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+    format!("{output}{newline}{status}")
+}

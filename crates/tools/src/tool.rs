@@ -1,0 +1,185 @@
+//! What a tool is: as its author writes it, and as the engine calls it.
+
+use crate::check_args;
+use everloop_types::{Handling, Observation, ToolSpec, Write};
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::{future::Future, pin::Pin, sync::Arc, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+/// A tool as its author writes it: a name, a handling, typed arguments, some lines of work.
+pub trait Tool: Send + Sync + 'static {
+    /// The name that the model calls.
+    const NAME: &'static str;
+
+    /// The arguments. Their doc comments are the descriptions that the model reads, so
+    /// derive `JsonSchema` and say `deny_unknown_fields`.
+    type Args: DeserializeOwned + JsonSchema + Send;
+
+    /// What it does, for the model.
+    fn description(&self) -> &'static str;
+
+    /// How the runtime treats it.
+    fn handling(&self) -> Handling;
+
+    /// The argument that takes a plain string where a loop has no structured arguments.
+    fn text_arg() -> Option<&'static str> {
+        None
+    }
+
+    /// Does the work. A failure is an observation, never a panic.
+    fn call(&self, args: Self::Args, context: &CallContext) -> impl Future<Output = Done> + Send;
+
+    /// What is recorded in the intent, so that `probe` can tell later what happened.
+    fn before(&self, _args: &Self::Args) -> impl Future<Output = Value> + Send {
+        async { Value::Null }
+    }
+
+    /// Whether an interrupted call happened. Changes nothing itself.
+    fn probe(&self, _args: Self::Args, _before: &Value) -> impl Future<Output = Probe> + Send {
+        async { Probe::Unknown }
+    }
+}
+
+/// How a call came back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Done {
+    /// It ended, well or badly, and this is what the model sees.
+    Seen(Observation),
+    /// It ended, and these writes are committed together with its outcome.
+    Wrote(Observation, Vec<Write>),
+    /// A question to the person; the outcome arrives through the inbox.
+    Ask(String),
+    /// An error that may pass and certainly acted on nothing: the call may be made again.
+    Passing(String),
+}
+
+/// What a probe found out about an interrupted call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Probe {
+    /// It was done; this is what the model would have seen.
+    Happened(Observation),
+    /// Nothing was done.
+    DidNot,
+    /// Neither can be said.
+    Unknown,
+}
+
+/// Receives a tool's output while it runs: clean text, in pieces of any length.
+pub type OnOutput = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What surrounds one call.
+#[derive(Clone)]
+pub struct CallContext {
+    /// Asks the call to stop.
+    pub cancel: CancellationToken,
+    /// When the call has to be over, if its own time-out is not earlier.
+    pub deadline: Option<Instant>,
+    /// Most characters of the observation.
+    pub observation_chars: usize,
+    /// The same for every attempt at this effect, and for no other effect.
+    pub idem_key: String,
+    /// Who watches the output.
+    pub on_output: Option<OnOutput>,
+}
+
+impl CallContext {
+    /// A context without a deadline or a watcher.
+    pub fn new(idem_key: impl Into<String>) -> Self {
+        Self {
+            cancel: CancellationToken::new(),
+            deadline: None,
+            observation_chars: 10_000,
+            idem_key: idem_key.into(),
+            on_output: None,
+        }
+    }
+}
+
+/// A future on the heap.
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A tool as the engine calls it: any arguments, as JSON text.
+pub trait AnyTool: Send + Sync {
+    /// What the model and the runtime know of it.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Checks the arguments and does the work. Bad arguments are an observation.
+    fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> Boxed<'a, Done>;
+
+    /// What the intent records; null for bad arguments.
+    fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value>;
+
+    /// Whether an interrupted call happened; unknown for bad arguments.
+    fn probe<'a>(&'a self, args: &'a str, before: &'a Value) -> Boxed<'a, Probe>;
+}
+
+/// Hides the type of a tool's arguments.
+pub fn erase<T: Tool>(tool: T) -> Arc<dyn AnyTool> {
+    let spec = ToolSpec {
+        name: T::NAME.to_owned(),
+        description: tool.description().to_owned(),
+        schema: args_schema::<T::Args>(),
+        text_arg: T::text_arg().map(str::to_owned),
+        handling: tool.handling(),
+    };
+    Arc::new(Erased { tool, spec })
+}
+
+/// The schema without what only tells schema libraries something; each byte is in every prompt.
+fn args_schema<A: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<A>();
+    schema.remove("title");
+    schema.remove("description");
+    schema.to_value()
+}
+
+struct Erased<T> {
+    tool: T,
+    spec: ToolSpec,
+}
+
+impl<T: Tool> Erased<T> {
+    fn parse(&self, args: &str) -> Result<T::Args, String> {
+        let value = check_args(&self.spec, args)?;
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+}
+
+impl<T: Tool> AnyTool for Erased<T> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> Boxed<'a, Done> {
+        Box::pin(async move {
+            match self.parse(args) {
+                Ok(args) => self.tool.call(args, context).await,
+                Err(wrong) => Done::Seen(Observation::error(format!("bad arguments: {wrong}"))),
+            }
+        })
+    }
+
+    fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value> {
+        Box::pin(async move {
+            match self.parse(args) {
+                Ok(args) => self.tool.before(&args).await,
+                Err(_) => Value::Null,
+            }
+        })
+    }
+
+    fn probe<'a>(&'a self, args: &'a str, before: &'a Value) -> Boxed<'a, Probe> {
+        Box::pin(async move {
+            match self.parse(args) {
+                Ok(args) => self.tool.probe(args, before).await,
+                Err(_) => Probe::Unknown,
+            }
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! The folder that file tools are confined to.
+//!
+//! Every path is opened below a handle of that folder, component by component where the kernel
+//! cannot do it at once, so that neither `..` nor a symbolic link leads out of it, not even one
+//! that appears between a check and its use.
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
+use rustix::fs::OFlags;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+/// The folder that file tools are confined to.
+#[derive(Debug)]
+pub struct Workspace {
+    dir: Dir,
+    /// The root as it was given, and without symbolic links: both are accepted in paths.
+    roots: [PathBuf; 2],
+}
+
+/// Why a path of the workspace cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// The workspace itself is missing or closed to us.
+    #[error("cannot open the workspace {}", root.display())]
+    Root {
+        /// The folder.
+        root: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The path leaves the workspace.
+    #[error("{} leads outside the workspace; use a path relative to it", path.display())]
+    Outside {
+        /// As it was given.
+        path: PathBuf,
+    },
+    /// There is nothing at the path.
+    #[error("{} does not exist", path.display())]
+    Missing {
+        /// As it was given.
+        path: PathBuf,
+    },
+    /// It is a folder where a file is wanted.
+    #[error("{} is a folder, not a file; use list_dir", path.display())]
+    Folder {
+        /// As it was given.
+        path: PathBuf,
+    },
+    /// It is a device, a pipe or a socket.
+    #[error("{} is neither a file nor a folder", path.display())]
+    Special {
+        /// As it was given.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("cannot use {}", path.display())]
+    Io {
+        /// As it was given.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl WorkspaceError {
+    /// The error and its cause, for the model.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Root { source, .. } | Self::Io { source, .. } => format!("{self}: {source}"),
+            _ => self.to_string(),
+        }
+    }
+
+    fn io(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match (source.kind(), source.raw_os_error()) {
+            (io::ErrorKind::NotFound, _) => Self::Missing { path },
+            // The refusal of `cap-std` comes from no system call.
+            (io::ErrorKind::PermissionDenied, None) => Self::Outside { path },
+            _ => Self::Io { path, source },
+        }
+    }
+}
+
+impl Workspace {
+    /// Opens the folder; it must exist.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Root`] if it cannot be opened.
+    pub fn open(root: &Path) -> Result<Self, WorkspaceError> {
+        let failed = |source| WorkspaceError::Root { root: root.to_owned(), source };
+        let real = root.canonicalize().map_err(failed)?;
+        let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(failed)?;
+        Ok(Self { dir, roots: [root.to_owned(), real] })
+    }
+
+    /// The folder, without symbolic links.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.roots[1]
+    }
+
+    /// The path relative to the workspace. Refuses what leaves it by its mere look; what leaves
+    /// it through a symbolic link is refused when it is opened.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Outside`].
+    pub fn resolve(&self, path: &Path) -> Result<PathBuf, WorkspaceError> {
+        let outside = || WorkspaceError::Outside { path: path.to_owned() };
+        let relative = if path.is_absolute() {
+            let inside = self.roots.iter().find_map(|root| path.strip_prefix(root).ok());
+            inside.ok_or_else(outside)?
+        } else {
+            path
+        };
+        let mut depth = 0_usize;
+        for component in relative.components() {
+            match component {
+                Component::Normal(_) => depth += 1,
+                Component::ParentDir => depth = depth.checked_sub(1).ok_or_else(outside)?,
+                Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+            }
+        }
+        if relative.as_os_str().is_empty() {
+            return Ok(PathBuf::from("."));
+        }
+        Ok(relative.to_owned())
+    }
+
+    /// Reads a file's first bytes, and tells its whole size.
+    ///
+    /// # Errors
+    /// If there is no regular file at the path.
+    pub fn read(&self, path: &Path, bytes_max: u64) -> Result<(Vec<u8>, u64), WorkspaceError> {
+        let (file, metadata) = self.open_file(path)?;
+        let mut bytes = Vec::new();
+        let read = file.take(bytes_max).read_to_end(&mut bytes);
+        read.map_err(|error| WorkspaceError::io(path, error))?;
+        Ok((bytes, metadata.len()))
+    }
+
+    /// Looks before it opens, since opening a device may act, and again afterwards, since the
+    /// path may have changed in between; a pipe without a writer must not block.
+    fn open_file(&self, path: &Path) -> Result<(File, Metadata), WorkspaceError> {
+        let failed = |error| WorkspaceError::io(path, error);
+        let relative = self.resolve(path)?;
+        check_regular(path, &self.dir.metadata(&relative).map_err(failed)?)?;
+        let mut options = OpenOptions::new();
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.read(true).custom_flags(flags.bits().cast_signed());
+        let file = self.dir.open_with(&relative, &options).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        check_regular(path, &metadata)?;
+        Ok((file, metadata))
+    }
+
+    /// The handle that other tools of this crate work below, and the path under it.
+    pub(crate) fn entry(&self, path: &Path) -> Result<(&Dir, PathBuf), WorkspaceError> {
+        Ok((&self.dir, self.resolve(path)?))
+    }
+
+    /// Gives an error of a system call the path that the model knows.
+    pub(crate) fn failed(path: &Path, error: io::Error) -> WorkspaceError {
+        WorkspaceError::io(path, error)
+    }
+}
+
+/// Refuses all but regular files.
+pub(crate) fn check_regular(path: &Path, metadata: &Metadata) -> Result<(), WorkspaceError> {
+    let path = path.to_owned();
+    match metadata.file_type() {
+        kind if kind.is_file() => Ok(()),
+        kind if kind.is_dir() => Err(WorkspaceError::Folder { path }),
+        _ => Err(WorkspaceError::Special { path }),
+    }
+}
