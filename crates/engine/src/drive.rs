@@ -315,7 +315,7 @@ impl<'e> Driver<'e> {
                     let entries = self.engine.store.journal(&run, from, commit.drafts.len()).await;
                     return entries.map_err(|source| DriveError::Store { run, source });
                 }
-                _ if error.may_pass() && tries < 5 => {
+                _ if error.is_transient() && tries < 5 => {
                     self.engine.clock.pause(self.engine.rules.backoff(tries, None)).await;
                 }
                 _ => return Err(DriveError::Store { run, source: error }),

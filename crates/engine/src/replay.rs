@@ -58,7 +58,7 @@ impl History {
         let Some(frame) = store.frame(run).await? else { return Ok(None) };
         let entries = store.journal(run, 0, usize::MAX).await?;
         let messages = store.messages(run).await?;
-        let last = messages.into_iter().find(|message| message.slot.as_deref() == Some("final"));
+        let last = messages.into_iter().find(|message| message.slot == "final");
         let final_text = last.map(|message| message.body);
         Ok(Some(Self { run: run.clone(), entries, frame: Arc::new(frame), final_text }))
     }

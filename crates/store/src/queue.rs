@@ -102,6 +102,16 @@ const REQUEUE: &str = "
     RETURNING run_id, goal, status
 ";
 
+/// Like `REQUEUE`, for one run whose driver failed while its process lives on.
+const STALLED: &str = "
+    UPDATE runs SET
+           status = CASE WHEN stalls + 1 >= $2 THEN 'quarantined' ELSE 'queued' END,
+           wake_at = CASE WHEN stalls + 1 >= $2 THEN $3 ELSE $1 END,
+           note = CASE WHEN stalls + 1 >= $2 THEN $4 ELSE note END,
+           stalls = stalls + 1, lease_owner = NULL, updated_at = $1
+     WHERE run_id = $5 AND epoch = $6 AND status = 'running'
+";
+
 const CLOSE_QUARANTINED: &str = "
     UPDATE inbox SET taken_seq = 0
      WHERE taken_seq IS NULL
@@ -204,6 +214,18 @@ impl Store {
         orphans.sort_by(|a, b| a.run.cmp(&b.run));
         orphans.dedup();
         Ok(orphans)
+    }
+
+    /// Puts a run back whose driver failed while its process lives on; aside after 5 such claims.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn stalled(&self, claim: &Claim, now: UtcMs) -> Result<(), StoreError> {
+        let note = format!("claimed {STALLS_MAX} times without progress");
+        let params = params![now, STALLS_MAX, NEVER, note, claim.run.as_str(), claim.epoch];
+        let writes = vec![any(STALLED, params), any(CLOSE_QUARANTINED, params![])];
+        self.db.commit(writes, Urgency::Critical).await?;
+        Ok(())
     }
 
     /// Takes a run out of service: `note` says why, `message` is the last word to the user.

@@ -118,7 +118,7 @@ impl Engine {
                 let words = everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
                 let now = self.clock.now();
                 let put_aside =
-                    self.store.quarantine(&run, Some(claim.epoch), &note, Some(words), now).await;
+                    self.store.quarantine(&run, Some(claim.epoch), &note, now, Some(words)).await;
                 match put_aside {
                     Ok(()) => DriveError::Quarantined { run, note },
                     Err(source) => DriveError::Store { run, source },
@@ -154,7 +154,8 @@ pub(crate) fn fold_from_start(
     let mut folded = AnyRun::new(created, frame).map_err(|unknown| StoreError::NewerEntry {
         run: run.clone(),
         seq: 1,
-        what: format!("loop {}", unknown.0),
+        kind: format!("loop {}", unknown.0),
+        fmt: 0,
     })?;
     entries.iter().for_each(|entry| folded.apply(entry));
     Ok(Folded { run: folded, snapshot_seq: 0 })

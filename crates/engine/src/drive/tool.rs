@@ -12,8 +12,11 @@ use everloop_types::{
 use futures_util::future::join_all;
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+
+/// A call that waits for a person has no time of its own: about a year.
+const NO_LIMIT_MS: u64 = 1 << 35;
 
 /// How a call came back.
 enum CameBack {
@@ -173,10 +176,10 @@ async fn make_call(
     let handling = handling(frame, open);
     let run = &open.effect.run;
     let timeout = [Some(handling.timeout_ms), left_ms].into_iter().flatten().filter(|ms| *ms > 0);
-    let timeout_ms = timeout.min().unwrap_or(u64::MAX / 4);
+    let timeout_ms = timeout.min().unwrap_or(NO_LIMIT_MS);
     let context = CallContext {
         cancel: CancellationToken::new(),
-        deadline: Some(Duration::from_millis(timeout_ms)),
+        deadline: Instant::now().checked_add(Duration::from_millis(timeout_ms)),
         observation_chars: frame.limits.context.observation_chars,
         idem_key: digest_bytes(open.effect.to_string().as_bytes()),
         on_output: Some(output_to(engine, run)),
