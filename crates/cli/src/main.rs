@@ -1,2 +1,62 @@
-//! The one binary.
-fn main() {}
+//! The one binary. Reads the command line, calls the engine, speaks through `text`.
+
+mod app;
+mod args;
+mod build;
+mod commands;
+mod exit;
+mod home;
+mod means;
+mod settings;
+mod show;
+mod terminal;
+
+use app::App;
+use args::{Cli, Command};
+use clap::Parser;
+use exit::{Exit, Failure};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // The guard must start in a moment and needs nothing of what follows.
+    if let Some(Command::Guard { command }) = cli.command {
+        return everloop_tools::guard_main(command);
+    }
+    let app = match App::start(&cli.common) {
+        Ok(app) => app,
+        Err(failure) => return report(&failure),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(app.threads(cli.command.as_ref()))
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return report(&app.failure(Exit::Failed, "error.system", &error)),
+    };
+    let ended = runtime.block_on(dispatch(&app, cli.command));
+    // A reader thread may still wait for a line of input: it must not hold the process.
+    runtime.shutdown_background();
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(failure) => report(&failure),
+    }
+}
+
+async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> {
+    match command {
+        None | Some(Command::Tour) => commands::tour::tour(app).await,
+        Some(Command::Run(args)) => commands::run::run(app, args).await,
+        Some(Command::Runs(args)) => commands::runs::runs(app, args).await,
+        Some(Command::Replay(args)) => commands::replay::replay(app, &args).await,
+        Some(Command::Worker(args)) => commands::worker::worker(app, &args).await,
+        Some(Command::Doctor(args)) => commands::doctor::doctor(app, &args).await,
+        Some(Command::Guard { .. }) => unreachable!("the guard was started before"),
+    }
+}
+
+fn report(failure: &Failure) -> ExitCode {
+    terminal::complain(&failure.words);
+    failure.exit.into()
+}

@@ -212,10 +212,7 @@ impl<'e> Driver<'e> {
     }
 
     fn is_harmless(&self, open: &Outstanding) -> bool {
-        let pure = matches!(
-            open.planned,
-            EffectPlanned::CallTool { class: EffectClass::Pure, .. }
-        );
+        let pure = matches!(open.planned, EffectPlanned::CallTool { class: EffectClass::Pure, .. });
         pure && self.approval(open) == Approval::Allow
     }
 

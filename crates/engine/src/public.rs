@@ -80,9 +80,10 @@ impl Projection {
 
     /// The whole plan, each time it or the place in it changes.
     fn progress(&mut self, run: &RunId, progress: &Progress) -> Option<Value> {
-        let same = self.plan.as_ref().is_some_and(|last| {
-            last.items == progress.items && last.current == progress.current
-        });
+        let same = self
+            .plan
+            .as_ref()
+            .is_some_and(|last| last.items == progress.items && last.current == progress.current);
         if same || progress.version == 0 {
             return None;
         }

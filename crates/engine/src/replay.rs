@@ -145,11 +145,7 @@ impl History {
         let decision = run.decide();
         let expected: Vec<String> = match &decision {
             Decision::Do(effects) => {
-                let name = |index| EffectId {
-                    run: self.run.clone(),
-                    cause: run.last_seq(),
-                    index,
-                };
+                let name = |index| EffectId { run: self.run.clone(), cause: run.last_seq(), index };
                 (0..)
                     .zip(effects)
                     .map(|(index, effect)| format!("{:?} {:?}", Some(name(index)), effect.planned))

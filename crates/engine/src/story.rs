@@ -41,7 +41,9 @@ fn words(entry: &Entry, calls: &mut Calls) -> Option<Words> {
             [("loop", created.loop_name.clone()), ("goal", short(&created.goal.text))],
         ),
         Kind::EpochStarted(_) if entry.epoch <= 1 => Words::key("story.begun"),
-        Kind::EpochStarted(_) => Words::with("story.taken_up", [("epoch", entry.epoch.to_string())]),
+        Kind::EpochStarted(_) => {
+            Words::with("story.taken_up", [("epoch", entry.epoch.to_string())])
+        }
         Kind::Input(input) => letter(&input.letter),
         Kind::EffectPlanned(planned) => {
             if let Some(effect) = &entry.effect {
@@ -153,4 +155,3 @@ fn short(text: &str) -> String {
         None => line,
     }
 }
-

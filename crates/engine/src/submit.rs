@@ -83,7 +83,12 @@ impl Engine {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn send(&self, run: &RunId, dedupe: &str, letter: &Letter) -> Result<Sent, StoreError> {
+    pub async fn send(
+        &self,
+        run: &RunId,
+        dedupe: &str,
+        letter: &Letter,
+    ) -> Result<Sent, StoreError> {
         let sent = self.store.send(run, dedupe, letter, self.clock.now()).await?;
         self.mail.ring(run);
         Ok(sent)

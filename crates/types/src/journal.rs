@@ -5,8 +5,8 @@
 //! What each kind promises, and when it is written, stands in `docs/ARCHITECTURE.md`.
 
 use crate::{
-    Batch, EffectClass, EffectId, Goal, Handling, ModelCall, ModelError, Observation, OnError, OnUnknown, Question,
-    Reason, Reply, Status, ToolCall, UtcMs, WorkerId,
+    Batch, EffectClass, EffectId, Goal, Handling, ModelCall, ModelError, Observation, OnError,
+    OnUnknown, Question, Reason, Reply, Status, ToolCall, UtcMs, WorkerId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

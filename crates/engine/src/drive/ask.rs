@@ -53,7 +53,9 @@ impl Driver<'_> {
             QuestionKind::Ask => self.note_seen(&open, Observation::ok(text), 0),
             QuestionKind::Approve if is_yes(text) => self.note_approval(&open, by),
             QuestionKind::Approve => {
-                let why = format!("the user did not allow this call; nothing was done; they said: {text}");
+                let why = format!(
+                    "the user did not allow this call; nothing was done; they said: {text}"
+                );
                 self.note_seen(&open, Observation::denied(why), 0);
             }
             QuestionKind::Settle => self.note_seen(&open, settled(text), 0),
@@ -70,7 +72,8 @@ impl Driver<'_> {
     pub(super) async fn permit(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
         let EffectPlanned::CallTool { call, .. } = &open.planned else { return Ok(Flow::GoOn) };
         if self.approval(&open) == Approval::Deny {
-            let seen = Observation::denied("this tool may not be used in this run; nothing was done");
+            let seen =
+                Observation::denied("this tool may not be used in this run; nothing was done");
             self.note_seen(&open, seen, 0);
             return Ok(Flow::GoOn);
         }
@@ -156,7 +159,8 @@ fn settled(text: &str) -> Observation {
         }
         _ => Observation {
             ending: Ending::Unknown,
-            text: "interrupted; whether it happened is unknown; inspect before repeating".to_owned(),
+            text: "interrupted; whether it happened is unknown; inspect before repeating"
+                .to_owned(),
         },
     }
 }

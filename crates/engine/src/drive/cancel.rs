@@ -20,9 +20,7 @@ impl Driver<'_> {
             self.note_outcome(open.effect, outcome, 0);
         }
         match self.run.canceled() {
-            Decision::Finish { status, reason, words } => {
-                self.finish(status, reason, &words).await
-            }
+            Decision::Finish { status, reason, words } => self.finish(status, reason, &words).await,
             Decision::Do(_) => unreachable!("a canceled run only ends"),
         }
     }

@@ -5,7 +5,9 @@ use crate::{Fragment, Update};
 use everloop_loops::Outstanding;
 use everloop_models::{Delta, Request};
 use everloop_store::Then;
-use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn};
+use everloop_types::journal::{
+    EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn,
+};
 use everloop_types::{Frame, ModelCall, ModelError, Offer, Reply, ToolSpec};
 
 /// How an attempt ended.

@@ -115,7 +115,8 @@ impl Engine {
             StoreError::Damaged { .. } => {
                 let note = source.to_string();
                 let frame = self.store.frame(&run).await.ok().flatten().unwrap_or_default();
-                let words = everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
+                let words =
+                    everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
                 let now = self.clock.now();
                 let put_aside =
                     self.store.quarantine(&run, Some(claim.epoch), &note, now, Some(words)).await;

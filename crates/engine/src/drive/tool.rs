@@ -6,9 +6,7 @@ use everloop_loops::Outstanding;
 use everloop_store::Then;
 use everloop_tools::{CallContext, Done, Registry};
 use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
-use everloop_types::{
-    Ending, Frame, Handling, Observation, RunId, ToolCall, digest_bytes,
-};
+use everloop_types::{Ending, Frame, Handling, Observation, RunId, ToolCall, digest_bytes};
 use futures_util::future::join_all;
 use serde_json::Value;
 use std::sync::Arc;

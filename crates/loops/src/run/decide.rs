@@ -6,8 +6,8 @@ use super::{Closing, Run};
 use crate::AgentLoop;
 use everloop_types::journal::EffectPlanned;
 use everloop_types::{
-    Answer, Batch, Effect, ItemState, Message, ModelCall, Next, Observation, Offer, 
-    OnUnknown, Purpose, Reason, Status, ToolCall, ToolChoice, Words, check_args,
+    Answer, Batch, Effect, ItemState, Message, ModelCall, Next, Observation, Offer, OnUnknown,
+    Purpose, Reason, Status, ToolCall, ToolChoice, Words, check_args,
 };
 
 /// What a run does next.

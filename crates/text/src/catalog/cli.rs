@@ -1,3 +1,69 @@
-//! Being filled.
+//! What the command line says.
 
-super::texts! {}
+super::texts! {
+    "error.system" => zh: "系统出错：{detail}", en: "The system refused: {detail}";
+    "error.store" => zh: "数据不可用：{detail}", en: "The data cannot be used: {detail}";
+    "settings.no_file" => zh: "无法读取设置文件 {file}：{detail}", en: "Cannot read the settings file {file}: {detail}";
+    "settings.unknown" => zh: "没有名为 {key} 的设置（{origin}）", en: "There is no setting called {key} ({origin})";
+    "settings.unknown_near" => zh: "没有名为 {key} 的设置（{origin}）。是否想写 {nearest}？", en: "There is no setting called {key} ({origin}). Did you mean {nearest}?";
+    "settings.bad" => zh: "设置 {key} 的值 {text} 不合适（{origin}）。可用的写法：{form}", en: "The value {text} does not fit the setting {key} ({origin}). It looks like: {form}";
+    "settings.no_equals" => zh: "--set {key} 缺少等号；写法：--set 段.键=值（{origin}）", en: "--set {key} has no equals sign; write --set section.key=value ({origin})";
+    "settings.unreadable" => zh: "设置文件 {origin} 不是有效的 TOML{key}：{detail}", en: "The settings file {origin} is not valid TOML{key}: {detail}";
+    "model.missing" => zh: "没有配置模型，运行无法开始。三条命令即可：\n  export EVERLOOP_MODEL=openai/模型名\n  export OPENAI_API_KEY=你的密钥\n  export OPENAI_BASE_URL=http://127.0.0.1:8080/v1   （使用本机或其他兼容接口时）\n不需要密钥就能看演示：everloop tour", en: "No model is configured, so no run can start. Three commands fix that:\n  export EVERLOOP_MODEL=openai/MODEL\n  export OPENAI_API_KEY=YOUR_KEY\n  export OPENAI_BASE_URL=http://127.0.0.1:8080/v1   (for a local or other compatible endpoint)\nTo see it work without a key: everloop tour";
+    "model.unusable" => zh: "模型 {name} 无法使用：{detail}", en: "The model {name} cannot be used: {detail}";
+    "run.no_goal" => zh: "目标是空的。写法：everloop run \"要做的事\"", en: "The goal is empty. Write: everloop run \"what is to be done\"";
+    "run.no_loop" => zh: "没有名为 {name} 的循环。是否想写 {nearest}？全部：{all}", en: "There is no loop called {name}. Did you mean {nearest}? All of them: {all}";
+    "run.no_workspace" => zh: "工作目录 {folder} 无法使用：{detail}", en: "The workspace {folder} cannot be used: {detail}";
+    "run.not_a_folder" => zh: "不是目录", en: "it is not a folder";
+    "run.begun" => zh: "运行 {id} 已开始", en: "Run {id} has begun";
+    "run.not_found" => zh: "没有找到运行 {id}。everloop runs list 可以列出全部。", en: "There is no run {id}. everloop runs list shows them all.";
+    "run.ambiguous" => zh: "{id} 对应多个运行：{all}", en: "{id} fits several runs: {all}";
+    "run.recovered" => zh: "↻ 已从日志恢复：{id}；中断时有 {count} 个操作没有结果", en: "↻ Recovered from the journal: {id}; {count} effect(s) had no outcome when it stopped";
+    "run.interrupted" => zh: "↻ 有一个中断的运行 {id}：{goal}\n   继续：everloop runs resume {id}", en: "↻ An interrupted run was found, {id}: {goal}\n   Go on with: everloop runs resume {id}";
+    "run.retrying" => zh: "模型暂时不可用（{detail}），{wait} 秒后重试", en: "The model failed for now ({detail}); trying again in {wait} s";
+    "run.model_down" => zh: "模型没有响应：{detail}\n运行已保留，没有丢失。继续：everloop runs resume {id}", en: "The model does not answer: {detail}\nThe run is kept and nothing is lost. Go on with: everloop runs resume {id}";
+    "run.other_drives" => zh: "另一个 everloop 进程（pid {pid}）正在驱动运行；{id} 已保存，在此等待", en: "Another everloop process (pid {pid}) drives runs here; {id} is saved and waits for its turn";
+    "run.canceling" => zh: "正在取消……（再按一次立即离开）", en: "Canceling… (press again to leave at once)";
+    "run.stopped" => zh: "运行 {id} 暂停：{detail}\n继续：everloop runs resume {id}", en: "Run {id} stopped: {detail}\nGo on with: everloop runs resume {id}";
+    "run.left" => zh: "已离开；运行 {id} 保留。继续：everloop runs resume {id}", en: "Left; run {id} is kept. Go on with: everloop runs resume {id}";
+    "run.needs_person" => zh: "运行 {id} 需要有人回答：{question}\n回答：everloop runs resume {id} --answer \"…\"", en: "Run {id} needs a person to answer: {question}\nAnswer with: everloop runs resume {id} --answer \"…\"";
+    "run.asks_nothing" => zh: "运行 {id} 没有等待回答的问题", en: "Run {id} has no open question";
+    "run.already_answered" => zh: "这个问题已经有人回答过了", en: "This question was already answered";
+    "run.already_finished" => zh: "运行 {id} 已经结束：{status}", en: "Run {id} has already ended: {status}";
+    "run.is_canceled" => zh: "运行 {id} 已取消", en: "Run {id} is canceled";
+    "run.cancel_waits" => zh: "取消已记录；驱动 {id} 的进程下次查看时生效", en: "The cancel is recorded; it takes effect when the process that drives {id} looks next";
+    "approve.prompt" => zh: "[y] 允许   其他内容 = 不允许，并作为原因 › ", en: "[y] allow   anything else = no, given as the reason › ";
+    "settle.prompt" => zh: "[1] 发生了   [2] 没有发生 › ", en: "[1] it happened   [2] it did not › ";
+    "progress.plan" => zh: "▸ 计划 v{version}（步数 {steps}/{steps_max}）", en: "▸ Plan v{version} (steps {steps}/{steps_max})";
+    "progress.calls" => zh: "{mark} {tool} {args}", en: "{mark} {tool} {args}";
+    "progress.came_back" => zh: "  {mark} {tool}：{text}", en: "  {mark} {tool}: {text}";
+    "runs.none" => zh: "还没有运行。试试：everloop run \"要做的事\"", en: "There are no runs yet. Try: everloop run \"what is to be done\"";
+    "runs.no_status" => zh: "没有名为 {word} 的状态。全部：{all}", en: "There is no status called {word}. All of them: {all}";
+    "runs.show_id" => zh: "运行      {value}", en: "run          {value}";
+    "runs.show_goal" => zh: "目标      {value}", en: "goal         {value}";
+    "runs.show_status" => zh: "状态      {value}", en: "status       {value}";
+    "runs.show_loop" => zh: "循环      {value}", en: "loop         {value}";
+    "runs.show_created" => zh: "创建时间  {value}", en: "created      {value}";
+    "runs.show_model_calls" => zh: "模型调用  {value}", en: "model calls  {value}";
+    "runs.show_tool_calls" => zh: "工具调用  {value}", en: "tool calls   {value}";
+    "runs.show_tokens" => zh: "词元      {value}", en: "tokens       {value}";
+    "replay.no_event" => zh: "没有第 {seq} 个事件；最后一个是 {last}", en: "There is no event {seq}; the last one is {last}";
+    "replay.state_at" => zh: "事件 {value} 之后的状态", en: "state after event {value}";
+    "replay.state_steps" => zh: "步数      {value}", en: "steps        {value}";
+    "replay.state_outstanding" => zh: "进行中    {value}", en: "outstanding  {value}";
+    "replay.state_messages" => zh: "消息      {value}", en: "messages     {value}";
+    "verify.verified" => zh: "已验证：日志中的 {count} 个决定都与循环今天的决定一致。", en: "Verified: all {count} decisions in the journal are what the loop decides today.";
+    "verify.diverged" => zh: "在事件 {at} 处分歧。\n今天的决定：{expected}\n日志记录：{found}", en: "Diverged at event {at}.\nDecided today: {expected}\nIn the journal: {found}";
+    "verify.outcome_differs" => zh: "决定一致，但最后的文字不同。\n今天：{expected}\n当时：{found}", en: "Every decision agrees, but the last words differ.\nToday: {expected}\nThen: {found}";
+    "verify.cannot" => zh: "无法验证：{reason}", en: "Cannot be verified: {reason}";
+    "verify.not_checked" => zh: "未检查：模型的回复和工具的结果取自日志，没有重新执行。", en: "Not checked: model replies and tool results were taken from the journal, not performed again.";
+    "worker.other" => zh: "另一个 everloop 进程（pid {pid}）已在驱动运行", en: "Another everloop process (pid {pid}) already drives runs here";
+    "worker.ready" => zh: "就绪。Ctrl-C 停止。", en: "Ready. Ctrl-C stops it.";
+    "worker.takes_up" => zh: "↻ 恢复中断的运行 {id}：{goal}", en: "↻ Taking up an interrupted run, {id}: {goal}";
+    "worker.put_aside" => zh: "✖ 运行 {id} 多次无法推进，已隔离：{goal}", en: "✖ Run {id} made no progress too often and was put aside: {goal}";
+    "worker.claimed" => zh: "{id} 开始", en: "{id} begins";
+    "worker.finished" => zh: "{id} 结束：{status}", en: "{id} ended: {status}";
+    "worker.parked" => zh: "{id} 等待", en: "{id} waits";
+    "worker.failed" => zh: "{id} 暂停：{detail}", en: "{id} stopped: {detail}";
+    "worker.stalled" => zh: "{id} 的驱动意外停止，已放回队列", en: "The driver of {id} stopped unexpectedly; it was put back";
+}

@@ -1,0 +1,176 @@
+//! What every command needs: language, settings, folders, store, engine.
+
+use crate::args::{Command, Common};
+use crate::exit::{Exit, Failure};
+use crate::home::Home;
+use crate::means::LocalMeans;
+use crate::settings::{Fault, FaultKind, Settings};
+use crate::{build, terminal};
+use everloop_engine::{Engine, Identity, Rules, SystemClock, fresh_id};
+use everloop_store::{Store, StoreError};
+use everloop_types::{Lang, RunId, WorkerId};
+use std::error::Error;
+use std::fmt::Display;
+use std::sync::Arc;
+
+pub(crate) struct App {
+    pub(crate) lang: Lang,
+    pub(crate) settings: Settings,
+    pub(crate) home: Home,
+    /// Whether questions may be asked.
+    pub(crate) interactive: bool,
+    pub(crate) quiet: bool,
+}
+
+impl App {
+    pub(crate) fn start(common: &Common) -> Result<Self, Failure> {
+        let first = early_language(common);
+        let fail = |exit, words| Failure { exit, words };
+        let home = Home::find().map_err(|error| fail(Exit::Configuration, error.to_string()))?;
+        let path = home.config_file();
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => {
+                let (file, detail) = (path.display().to_string(), error.to_string());
+                let args = [("file", file.as_str()), ("detail", detail.as_str())];
+                let words = everloop_text::get(first, "settings.no_file", &args);
+                return Err(fail(Exit::Configuration, words));
+            }
+        };
+        let environment: Vec<(String, String)> = std::env::vars().collect();
+        let file = text.as_deref().map(|text| (path.as_path(), text));
+        let loaded = Settings::load(file, &environment, &common.set);
+        let loaded = loaded.map_err(|fault| bad_setting(first, &fault))?;
+        let lang = match loaded.settings.text("ui.language") {
+            name if common.lang.is_none() && std::env::var_os("EVERLOOP_LANG").is_none() => {
+                Lang::parse(name).unwrap_or(first)
+            }
+            _ => first,
+        };
+        for warning in &loaded.warnings {
+            terminal::complain(&fault_words(lang, warning));
+        }
+        Ok(Self {
+            lang,
+            settings: loaded.settings,
+            home,
+            interactive: !common.no_input && terminal::person_is_there(),
+            quiet: common.quiet,
+        })
+    }
+
+    /// One thread drives one run; only a worker has more to do.
+    pub(crate) fn threads(&self, command: Option<&Command>) -> usize {
+        match command {
+            Some(Command::Worker(_)) => {
+                std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
+            }
+            _ => 1,
+        }
+    }
+
+    /// A text in the person's language.
+    pub(crate) fn text(&self, key: &str, args: &[(&str, &str)]) -> String {
+        everloop_text::get(self.lang, key, args)
+    }
+
+    /// A line of progress, unless the person wants quiet.
+    pub(crate) fn note(&self, key: &str, args: &[(&str, &str)]) {
+        if !self.quiet {
+            terminal::complain(&self.text(key, args));
+        }
+    }
+
+    /// A failure with a cause in its own words.
+    pub(crate) fn failure(&self, exit: Exit, key: &str, detail: &impl Display) -> Failure {
+        let words = self.text(key, &[("detail", &detail.to_string())]);
+        Failure { exit, words }
+    }
+
+    pub(crate) fn store_failure(&self, error: &StoreError) -> Failure {
+        self.failure(Exit::Data, "error.store", &chain(error))
+    }
+
+    pub(crate) fn open_store(&self) -> Result<Store, Failure> {
+        let opened = Store::open(&self.home.database());
+        opened.map_err(|error| self.store_failure(&error))
+    }
+
+    pub(crate) fn engine(&self, store: Store) -> Arc<Engine> {
+        let rules = Rules {
+            model_attempts: self.settings.small("model.attempts"),
+            patience_ms: self.settings.number("model.patience"),
+            ..Rules::default()
+        };
+        let now = everloop_engine::Clock::now(&SystemClock);
+        let identity = Identity {
+            worker: WorkerId::new(fresh_id("worker_", now)),
+            build: build::VERSION.to_owned(),
+        };
+        let means = Arc::new(LocalMeans::new(&self.settings));
+        Engine::new(store, means, Arc::new(SystemClock), identity, rules)
+    }
+
+    /// The run that an id, or the end of one, means.
+    pub(crate) async fn find_run(&self, store: &Store, id: &str) -> Result<RunId, Failure> {
+        let found = store.find_runs(id).await.map_err(|error| self.store_failure(&error))?;
+        let words = match found.as_slice() {
+            [run] => return Ok(run.clone()),
+            [] => self.text("run.not_found", &[("id", id)]),
+            several => {
+                let all: Vec<&str> = several.iter().map(RunId::as_str).collect();
+                self.text("run.ambiguous", &[("id", id), ("all", &all.join(", "))])
+            }
+        };
+        Err(Failure { exit: Exit::Usage, words })
+    }
+}
+
+/// An error with all its causes, in their own words.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_words = cause.to_string();
+        if !words.contains(&cause_words) {
+            words = format!("{words}: {cause_words}");
+        }
+        source = cause.source();
+    }
+    words
+}
+
+/// `--lang`, then `EVERLOOP_LANG`, then the locale; the settings come later because they may fail.
+fn early_language(common: &Common) -> Lang {
+    let named = |name: &str| std::env::var(name).ok().and_then(|value| Lang::parse(&value));
+    let variables = ["EVERLOOP_LANG", "LC_ALL", "LC_MESSAGES", "LANG"];
+    common.lang.or_else(|| variables.into_iter().find_map(named)).unwrap_or_default()
+}
+
+fn bad_setting(lang: Lang, fault: &Fault) -> Failure {
+    let exit = match fault.origin {
+        crate::settings::Origin::Flag => Exit::Usage,
+        _ => Exit::Configuration,
+    };
+    Failure { exit, words: fault_words(lang, fault) }
+}
+
+fn fault_words(lang: Lang, fault: &Fault) -> String {
+    let origin = fault.origin.to_string();
+    let base = [("key", fault.key.as_str()), ("origin", origin.as_str())];
+    let with = |more: &[(&'static str, &str)], key: &str| {
+        let args: Vec<(&str, &str)> = base.iter().copied().chain(more.iter().copied()).collect();
+        everloop_text::get(lang, key, &args)
+    };
+    match &fault.what {
+        FaultKind::Unknown(Some(nearest)) => with(&[("nearest", nearest)], "settings.unknown_near"),
+        FaultKind::Unknown(None) => with(&[], "settings.unknown"),
+        FaultKind::Bad(wrong) => {
+            let form = wrong.form.example();
+            with(&[("text", &wrong.text), ("form", &form)], "settings.bad")
+        }
+        FaultKind::NotAnAssignment => with(&[], "settings.no_equals"),
+        FaultKind::Unreadable(detail) => with(&[("detail", detail)], "settings.unreadable"),
+    }
+}

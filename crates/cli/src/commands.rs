@@ -1,0 +1,9 @@
+//! The commands, one file each.
+
+pub(crate) mod doctor;
+pub(crate) mod foreground;
+pub(crate) mod replay;
+pub(crate) mod run;
+pub(crate) mod runs;
+pub(crate) mod tour;
+pub(crate) mod worker;

@@ -1,0 +1,88 @@
+//! `everloop doctor`: what is there and whether it works. Reads only, and shows no key.
+
+use super::run::endpoint;
+use crate::app::App;
+use crate::args;
+use crate::exit::{Exit, Failure};
+use crate::{build, terminal};
+use everloop_engine::fresh_id;
+use everloop_store::{ClaimLock, Store};
+use everloop_types::WorkerId;
+use serde_json::{Value, json};
+
+pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failure> {
+    let database = app.home.database();
+    let mut report = json!({
+        "version": build::VERSION,
+        "config_file": app.home.config_file().display().to_string(),
+        "config_file_exists": app.home.config_file().exists(),
+        "database": database.display().to_string(),
+        "database_exists": database.exists(),
+        "model": model(app),
+        "base_url": endpoint(app),
+        "key_env": app.settings.text("model.key_env"),
+        "key_is_set": std::env::var_os(app.settings.text("model.key_env")).is_some(),
+        "sandbox": "none",
+        "driven_by_pid": Value::Null,
+    });
+    let changed = app.settings.all().filter(|(_, _, origin)| origin.to_string() != "default");
+    report["settings"] = changed
+        .map(|(key, value, origin)| json!({"key": key, "value": value, "origin": origin.to_string()}))
+        .collect();
+    let mut exit = Exit::Done;
+    if database.exists() {
+        exit = look_into(app, &mut report).await;
+    }
+    if args.json {
+        terminal::answer(&report.to_string());
+    } else {
+        for (name, value) in report.as_object().into_iter().flatten() {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            terminal::answer(&format!("{name:<20} {value}"));
+        }
+    }
+    Ok(exit)
+}
+
+/// What the database says about itself; a failure is part of the report.
+async fn look_into(app: &App, report: &mut Value) -> Exit {
+    let store = match Store::open(&app.home.database()) {
+        Ok(store) => store,
+        Err(error) => {
+            report["store_error"] = json!(crate::app::chain(&error));
+            return Exit::Data;
+        }
+    };
+    let worker = WorkerId::new(fresh_id("worker_", 0));
+    if let Ok(Err(holder)) = ClaimLock::try_take(app.home.data(), &worker) {
+        report["driven_by_pid"] = json!(holder.pid);
+    }
+    match store.inspect().await {
+        Ok(seen) => {
+            let healthy = seen.quick_check == "ok";
+            report["sqlite"] = json!(seen.sqlite_version);
+            report["schema"] = json!(seen.schema_version);
+            report["quick_check"] = json!(seen.quick_check);
+            report["bytes_on_disk"] = json!(seen.bytes_on_disk);
+            report["pragmas"] =
+                seen.pragmas.iter().map(|(k, v)| json!(format!("{k}={v}"))).collect();
+            report["runs"] = seen
+                .runs_by_status
+                .iter()
+                .map(|(status, count)| (status.to_string(), json!(count)))
+                .collect();
+            if healthy { Exit::Done } else { Exit::Data }
+        }
+        Err(error) => {
+            report["store_error"] = json!(crate::app::chain(&error));
+            Exit::Data
+        }
+    }
+}
+
+fn model(app: &App) -> String {
+    match std::env::var("EVERLOOP_MODEL") {
+        Ok(name) if !name.is_empty() => name,
+        _ => app.settings.text("model.default").to_owned(),
+    }
+}

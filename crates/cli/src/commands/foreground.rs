@@ -1,0 +1,294 @@
+//! Driving a run in the foreground: to its end, its next question, or a signal.
+
+use crate::app::{App, chain};
+use crate::args::Format;
+use crate::exit::{Exit, Failure};
+use crate::show::{Manner, Printer, Shown};
+use crate::terminal;
+use everloop_engine::{Asked, DriveError, Driven, Engine, History, Watch};
+use everloop_store::{Claim, ClaimLock, Holder, Store};
+use everloop_types::journal::WaitingOn;
+use everloop_types::{ModelError, Question, QuestionKind, RunId, Status};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How often a process that may not drive looks whether it may.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// One run that this process follows.
+pub(crate) struct Foreground<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) run: RunId,
+    pub(crate) format: Format,
+}
+
+/// What one round of following came to.
+enum Round {
+    Over(Status),
+    Asks(Question),
+    NoModel(ModelError),
+    Signal(Exit),
+}
+
+/// Drives the run here, or follows it while another process does.
+pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failure> {
+    let app = foreground.app;
+    tokio::spawn(foreground.engine.clone().deliver_mail());
+    if foreground.format == Format::StreamJson {
+        let first = json!({"type": "session", "run_id": foreground.run});
+        terminal::answer(&first.to_string());
+    }
+    loop {
+        match foreground.round().await? {
+            Round::Over(_) => return foreground.finish().await,
+            Round::Signal(exit) => return foreground.leave(exit).await,
+            Round::NoModel(error) => {
+                let args = [("detail", error.detail.as_str()), ("id", foreground.run.as_str())];
+                terminal::complain(&app.text("run.model_down", &args));
+                foreground.print_result().await?;
+                return Ok(Exit::Failed);
+            }
+            Round::Asks(question) if app.interactive => {
+                if !foreground.ask(&question).await? {
+                    return foreground.needs_person(&question).await;
+                }
+            }
+            Round::Asks(question) => return foreground.needs_person(&question).await,
+        }
+    }
+}
+
+impl Foreground<'_> {
+    fn store(&self) -> &Store {
+        self.engine.store()
+    }
+
+    /// One claim of the run, or one stretch of following another process.
+    async fn round(&self) -> Result<Round, Failure> {
+        let worker = &self.engine.identity().worker;
+        let mut told = false;
+        loop {
+            let taken = ClaimLock::try_take(self.app.home.data(), worker);
+            match taken.map_err(|error| self.app.store_failure(&error))? {
+                Ok(lock) => {
+                    let round = self.claim_and_drive().await;
+                    drop(lock);
+                    if let Some(round) = round? {
+                        return Ok(round);
+                    }
+                }
+                Err(holder) => {
+                    if !std::mem::replace(&mut told, true) {
+                        self.tell_of_holder(&holder);
+                    }
+                    if let Some(round) = self.look().await? {
+                        return Ok(round);
+                    }
+                }
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    fn tell_of_holder(&self, holder: &Holder) {
+        let pid = holder.pid.to_string();
+        self.app.note("run.other_drives", &[("pid", &pid), ("id", self.run.as_str())]);
+    }
+
+    /// Having the lock proves that every earlier driver is dead: their runs go back to the queue.
+    async fn claim_and_drive(&self) -> Result<Option<Round>, Failure> {
+        let app = self.app;
+        let now = self.engine.clock().now();
+        let orphans = self.store().requeue_orphans(now).await;
+        let orphans = orphans.map_err(|error| app.store_failure(&error))?;
+        for orphan in orphans.iter().filter(|orphan| orphan.run != self.run) {
+            let args = [("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())];
+            app.note("run.interrupted", &args);
+        }
+        if let Some(round) = self.look().await? {
+            return Ok(Some(round));
+        }
+        let worker = &self.engine.identity().worker;
+        let claim = self.store().claim_run(worker, &self.run, now).await;
+        match claim.map_err(|error| app.store_failure(&error))? {
+            Some(claim) => self.drive(claim).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether the run stands still without our help.
+    async fn look(&self) -> Result<Option<Round>, Failure> {
+        let row = self.store().run(&self.run).await;
+        let row = row.map_err(|error| self.app.store_failure(&error))?;
+        let status = row.map_or(Status::Failed, |row| row.status);
+        if status.is_final() {
+            return Ok(Some(Round::Over(status)));
+        }
+        if status == Status::Waiting
+            && let Some(WaitingOn::Person { question }) = self.shown().await?.waiting_on
+        {
+            return Ok(Some(Round::Asks(question)));
+        }
+        Ok(None)
+    }
+
+    async fn drive(&self, claim: Claim) -> Result<Round, Failure> {
+        let manner = match self.format {
+            Format::Text if self.app.quiet => Manner::Silent,
+            Format::Text => Manner::Lines,
+            Format::Json => Manner::Silent,
+            Format::StreamJson => Manner::Events,
+        };
+        let mut printer = Printer::new(self.app, manner);
+        let mut watch = self.engine.watch();
+        let mut signals = Signals::new(self.app)?;
+        let mut driving = std::pin::pin!(self.engine.drive(claim));
+        let driven = loop {
+            tokio::select! {
+                biased;
+                Some(update) = watch.recv() => printer.show(&update),
+                driven = &mut driving => break driven,
+                exit = signals.next() => {
+                    if exit == Exit::Terminated || signals.interrupts > 1 {
+                        return Ok(Round::Signal(exit));
+                    }
+                    self.app.note("run.canceling", &[]);
+                    let sent = self.engine.cancel(&self.run, "ctrl-c").await;
+                    sent.map_err(|error| self.app.store_failure(&error))?;
+                }
+            }
+        };
+        show_rest(&mut watch, &mut printer);
+        match driven {
+            Ok(Driven::Finished(status)) => Ok(Round::Over(status)),
+            Ok(Driven::Parked(WaitingOn::Person { question })) => Ok(Round::Asks(question)),
+            Ok(Driven::Parked(WaitingOn::Model { error })) => Ok(Round::NoModel(error)),
+            Err(error) => Err(self.drive_failure(&error)),
+        }
+    }
+
+    fn drive_failure(&self, error: &DriveError) -> Failure {
+        let words = chain(error);
+        let args = [("detail", words.as_str()), ("id", self.run.as_str())];
+        Failure { exit: Exit::Data, words: self.app.text("run.stopped", &args) }
+    }
+
+    /// Puts the open question to the person. `false` if nobody answered.
+    async fn ask(&self, question: &Question) -> Result<bool, Failure> {
+        let app = self.app;
+        let slot = format!("ask:{}", question.id);
+        let messages = self.store().messages(&self.run).await;
+        let messages = messages.map_err(|error| app.store_failure(&error))?;
+        let asked = messages.into_iter().find(|message| message.slot == slot);
+        terminal::complain(&asked.map_or_else(|| question.text.clone(), |message| message.body));
+        let prompt = match question.kind {
+            QuestionKind::Ask => "› ".to_owned(),
+            QuestionKind::Approve => app.text("approve.prompt", &[]),
+            QuestionKind::Settle => app.text("settle.prompt", &[]),
+        };
+        let mut signals = Signals::new(app)?;
+        let text = tokio::select! {
+            text = terminal::ask(&prompt) => text,
+            _ = signals.next() => None,
+        };
+        let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(false) };
+        let answer = Asked { question: question.id.clone(), text, by: "user".to_owned() };
+        let sent = self.engine.answer(&self.run, answer).await;
+        sent.map_err(|error| app.store_failure(&error))?;
+        Ok(true)
+    }
+
+    /// Nobody can be asked: the run is kept, and its id printed.
+    async fn needs_person(&self, question: &Question) -> Result<Exit, Failure> {
+        let app = self.app;
+        let args = [("id", self.run.as_str()), ("question", question.text.as_str())];
+        terminal::complain(&app.text("run.needs_person", &args));
+        match self.format {
+            Format::Text => terminal::answer(self.run.as_str()),
+            Format::Json | Format::StreamJson => self.print_result().await?,
+        }
+        Ok(Exit::NeedsPerson)
+    }
+
+    /// A signal ends the process, not the run; a first Ctrl-C has ended the run before.
+    async fn leave(&self, exit: Exit) -> Result<Exit, Failure> {
+        self.app.note("run.left", &[("id", self.run.as_str())]);
+        Ok(exit)
+    }
+
+    async fn finish(&self) -> Result<Exit, Failure> {
+        let shown = self.shown().await?;
+        self.print(&shown);
+        Ok(Exit::of(shown.row.status, shown.reason()))
+    }
+
+    async fn print_result(&self) -> Result<(), Failure> {
+        if self.format != Format::Text {
+            self.print(&self.shown().await?);
+        }
+        Ok(())
+    }
+
+    fn print(&self, shown: &Shown) {
+        match self.format {
+            Format::Text => terminal::answer(&shown.text().unwrap_or_default()),
+            Format::Json => terminal::answer(&shown.result().to_string()),
+            Format::StreamJson => {
+                let mut result = shown.result();
+                result["type"] = json!("result");
+                terminal::answer(&result.to_string());
+            }
+        }
+    }
+
+    async fn shown(&self) -> Result<Shown, Failure> {
+        super::runs::shown(self.app, self.store(), &self.run).await
+    }
+}
+
+fn show_rest(watch: &mut Watch, printer: &mut Printer<'_>) {
+    while let Ok(update) = watch.try_recv() {
+        printer.show(&update);
+    }
+}
+
+/// SIGINT and SIGTERM.
+pub(crate) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    pub(crate) interrupts: u32,
+}
+
+impl Signals {
+    pub(crate) fn new(app: &App) -> Result<Self, Failure> {
+        let listen =
+            |kind| signal(kind).map_err(|error| app.failure(Exit::Failed, "error.system", &error));
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            interrupts: 0,
+        })
+    }
+
+    pub(crate) async fn next(&mut self) -> Exit {
+        tokio::select! {
+            _ = self.interrupt.recv() => {
+                self.interrupts += 1;
+                Exit::Interrupted
+            }
+            _ = self.terminate.recv() => Exit::Terminated,
+        }
+    }
+}
+
+/// A run's whole past, or a failure that names it.
+pub(crate) async fn history(app: &App, store: &Store, run: &RunId) -> Result<History, Failure> {
+    let read = History::read(store, run).await.map_err(|error| app.store_failure(&error))?;
+    read.ok_or_else(|| {
+        let words = app.text("run.not_found", &[("id", run.as_str())]);
+        Failure { exit: Exit::Usage, words }
+    })
+}

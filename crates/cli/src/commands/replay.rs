@@ -1,0 +1,129 @@
+//! `everloop replay`: the journal as a story, the state at any entry, a verdict.
+
+use super::foreground::history;
+use crate::app::App;
+use crate::args::Replay;
+use crate::exit::{Exit, Failure};
+use crate::show::{clock_time, plan_lines};
+use crate::terminal::{self, marks};
+use everloop_engine::{History, Verdict, story};
+use everloop_types::Message;
+use serde_json::json;
+
+pub(crate) async fn replay(app: &App, args: &Replay) -> Result<Exit, Failure> {
+    let store = app.open_store()?;
+    let run = app.find_run(&store, &args.id).await?;
+    let history = match (history(app, &store, &run).await, args.verify) {
+        (Err(failure), true) if failure.exit == Exit::Data => {
+            let verdict = Verdict::Cannot { reason: failure.words };
+            return Ok(print_verdict(app, args, &verdict));
+        }
+        (history, _) => history?,
+    };
+    if args.verify {
+        return Ok(print_verdict(app, args, &history.verify()));
+    }
+    match args.at {
+        Some(seq) => at(app, &history, seq, args),
+        None => Ok(tell(app, &history, args)),
+    }
+}
+
+/// The story, for `replay` and for the tour.
+pub(crate) fn tell(app: &App, history: &History, args: &Replay) -> Exit {
+    for line in story::tell(&history.entries) {
+        let words = everloop_text::render(&line.words, app.lang);
+        if args.json {
+            let event = json!({"seq": line.seq, "ts": line.at, "text": words});
+            terminal::answer(&event.to_string());
+        } else {
+            terminal::answer(&format!("{:>4}  {}  {words}", line.seq, clock_time(line.at)));
+        }
+    }
+    if let (Some(text), false) = (history.final_text(), args.json) {
+        terminal::answer(&format!("\n{text}"));
+    }
+    Exit::Done
+}
+
+fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Failure> {
+    let last = history.entries.last().map_or(0, |entry| entry.seq);
+    if !(1..=last).contains(&seq) {
+        let (wanted, last) = (seq.to_string(), last.to_string());
+        let words = app.text("replay.no_event", &[("seq", &wanted), ("last", &last)]);
+        return Err(Failure { exit: Exit::Usage, words });
+    }
+    let state = history.state_at(seq).map_err(|error| app.store_failure(&error))?;
+    if args.json {
+        terminal::answer(&state.state());
+        return Ok(Exit::Done);
+    }
+    let (counts, progress) = (state.counts(), state.progress());
+    for (key, value) in [
+        ("replay.state_at", seq.to_string()),
+        ("replay.state_steps", format!("{}/{}", progress.steps, progress.steps_max)),
+        ("runs.show_model_calls", counts.model_calls.to_string()),
+        ("runs.show_tool_calls", counts.tool_calls.to_string()),
+        ("replay.state_outstanding", state.outstanding().len().to_string()),
+        ("replay.state_messages", state.messages().len().to_string()),
+    ] {
+        terminal::answer(&app.text(key, &[("value", &value)]));
+    }
+    plan_lines(&progress, &marks()).iter().for_each(|line| terminal::answer(line));
+    for message in state.messages() {
+        terminal::answer(&format!("\n[{}]\n{}", role(message), message.text()));
+    }
+    Ok(Exit::Done)
+}
+
+fn role(message: &Message) -> &'static str {
+    match message {
+        Message::System { .. } => "system",
+        Message::User { .. } => "user",
+        Message::Assistant { .. } => "assistant",
+        Message::Tool { .. } => "tool",
+    }
+}
+
+/// The verdict, and always what was not checked.
+fn print_verdict(app: &App, args: &Replay, verdict: &Verdict) -> Exit {
+    let (name, exit) = match verdict {
+        Verdict::Verified { .. } => ("verified", Exit::Done),
+        Verdict::Diverged { .. } => ("diverged", Exit::Failed),
+        Verdict::OutcomeDiffers { .. } => ("outcome_differs", Exit::Failed),
+        Verdict::Cannot { .. } => ("cannot", Exit::Failed),
+    };
+    if args.json {
+        let not_checked = app.text("verify.not_checked", &[]);
+        let (at, expected, found, reason) = match verdict {
+            Verdict::Verified { .. } => (None, None, None, None),
+            Verdict::Diverged { at, expected, found } => {
+                (Some(at), Some(expected), Some(found), None)
+            }
+            Verdict::OutcomeDiffers { expected, found } => {
+                (None, Some(expected), Some(found), None)
+            }
+            Verdict::Cannot { reason } => (None, None, None, Some(reason)),
+        };
+        let verdict = json!({"verdict": name, "at": at, "expected": expected, "found": found,
+                             "reason": reason, "not_checked": not_checked});
+        terminal::answer(&verdict.to_string());
+        return exit;
+    }
+    let words = match verdict {
+        Verdict::Verified { decisions } => {
+            app.text("verify.verified", &[("count", &decisions.to_string())])
+        }
+        Verdict::Diverged { at, expected, found } => {
+            let at = at.to_string();
+            app.text("verify.diverged", &[("at", &at), ("expected", expected), ("found", found)])
+        }
+        Verdict::OutcomeDiffers { expected, found } => {
+            app.text("verify.outcome_differs", &[("expected", expected), ("found", found)])
+        }
+        Verdict::Cannot { reason } => app.text("verify.cannot", &[("reason", reason)]),
+    };
+    terminal::answer(&words);
+    terminal::answer(&app.text("verify.not_checked", &[]));
+    exit
+}

@@ -1,0 +1,188 @@
+//! `everloop run`: one goal to its end.
+
+use super::foreground::{Foreground, drive_here};
+use crate::app::App;
+use crate::args;
+use crate::exit::{Exit, Failure};
+use crate::means::{LocalMeans, base_url};
+use crate::show::timestamp;
+use everloop_engine::{Engine, Submission};
+use everloop_loops::{AnyRun, LOOPS};
+use everloop_types::{Budget, ContextLimits, Frame, Goal, Limits, ModelChoice, Policy, StepLimits};
+use std::path::{Path, PathBuf};
+
+const SYSTEM: &str = include_str!("../prompts/system.md");
+
+pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
+    let submission = submission(app, &args)?;
+    let store = app.open_store()?;
+    let engine = app.engine(store);
+    let run = submit(app, &engine, submission).await?;
+    app.note("run.begun", &[("id", run.as_str())]);
+    let foreground = Foreground { app, engine, run, format: args.output_format };
+    drive_here(foreground).await
+}
+
+async fn submit(
+    app: &App,
+    engine: &Engine,
+    submission: Submission,
+) -> Result<everloop_types::RunId, Failure> {
+    engine.submit(submission).await.map_err(|error| app.store_failure(&error))
+}
+
+/// Everything about the run that never changes, checked before anything is written.
+fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
+    let loop_name = loop_name(app, args.loop_name.as_deref())?;
+    let workspace = workspace(app, args.workspace.as_deref())?;
+    if args.goal.trim().is_empty() {
+        return Err(Failure { exit: Exit::Usage, words: app.text("run.no_goal", &[]) });
+    }
+    let model = model(app)?;
+    let frame = frame(app, &loop_name, &workspace, model, policy(args))?;
+    let goal = Goal { text: args.goal.clone(), context: context(&workspace) };
+    Ok(Submission { loop_name, goal, frame, idem_key: None })
+}
+
+fn policy(args: &args::Run) -> Policy {
+    Policy { approve_all: args.yes }
+}
+
+fn loop_name(app: &App, wanted: Option<&str>) -> Result<String, Failure> {
+    let name = wanted.unwrap_or_else(|| app.settings.text("loop.default"));
+    if AnyRun::version(name).is_some() {
+        return Ok(name.to_owned());
+    }
+    let near = LOOPS.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
+    let args = [("name", name), ("nearest", near.copied().unwrap_or_default())];
+    let all = LOOPS.join(", ");
+    let words = app.text("run.no_loop", &[args[0], args[1], ("all", &all)]);
+    Err(Failure { exit: Exit::Usage, words })
+}
+
+fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Failure> {
+    let folder = wanted.unwrap_or(Path::new("."));
+    let bad = |detail: &dyn std::fmt::Display| {
+        let (folder, detail) = (folder.display().to_string(), detail.to_string());
+        let args = [("folder", folder.as_str()), ("detail", detail.as_str())];
+        Failure { exit: Exit::Usage, words: app.text("run.no_workspace", &args) }
+    };
+    let found = folder.canonicalize().map_err(|error| bad(&error))?;
+    match found.is_dir() {
+        true => Ok(found),
+        false => Err(bad(&app.text("run.not_a_folder", &[]))),
+    }
+}
+
+/// The model's name from the settings or the environment; without one there is nothing to run.
+fn model(app: &App) -> Result<String, Failure> {
+    let from_environment = std::env::var("EVERLOOP_MODEL").unwrap_or_default();
+    let name = match from_environment.as_str() {
+        "" => app.settings.text("model.default"),
+        name => name,
+    };
+    if name.is_empty() {
+        let words = app.text("model.missing", &[]);
+        return Err(Failure { exit: Exit::Configuration, words });
+    }
+    let means = LocalMeans::new(&app.settings);
+    let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };
+    match everloop_engine::Means::model(&means, &choice) {
+        Ok(_) => Ok(name.to_owned()),
+        Err(error) => {
+            let args = [("name", name), ("detail", error.detail.as_str())];
+            let words = app.text("model.unusable", &args);
+            Err(Failure { exit: Exit::Configuration, words })
+        }
+    }
+}
+
+fn frame(
+    app: &App,
+    loop_name: &str,
+    workspace: &Path,
+    model: String,
+    policy: Policy,
+) -> Result<Frame, Failure> {
+    let settings = &app.settings;
+    let registry = LocalMeans::new(settings).registry(workspace.to_owned());
+    let registry = registry.ok_or_else(|| {
+        let folder = workspace.display().to_string();
+        let args = [("folder", folder.as_str()), ("detail", "")];
+        Failure { exit: Exit::Usage, words: app.text("run.no_workspace", &args) }
+    })?;
+    Ok(Frame {
+        system: SYSTEM.replace("{workspace}", &workspace.display().to_string()),
+        tools: registry.specs(),
+        limits: limits(app, loop_name),
+        policy,
+        model: ModelChoice {
+            name: model,
+            temperature_milli: settings.small("model.temperature"),
+            max_tokens: settings.small("model.max_tokens"),
+        },
+        language: app.lang,
+        time_zone: time_zone(app),
+        workspace: workspace.display().to_string(),
+        carried: Vec::new(),
+    })
+}
+
+/// `loop.max_steps` is the step limit of a run; 0 leaves each loop its own default.
+fn limits(app: &App, loop_name: &str) -> Limits {
+    let settings = &app.settings;
+    let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
+    let react = loop_name == "react";
+    let wanted = match settings.small("loop.max_iterations") {
+        iterations if react && iterations > 0 => iterations,
+        _ => settings.small("loop.max_steps"),
+    };
+    let max_steps = match wanted {
+        0 if react => 25,
+        0 => 20,
+        steps => steps,
+    };
+    Limits {
+        steps: StepLimits {
+            max_steps,
+            contract_retries: settings.small("loop.contract_retries"),
+            failure_rounds: settings.small("loop.failure_rounds"),
+            repeated_questions: settings.small("loop.repeated_questions"),
+            max_clarifications: settings.small("loop.max_clarifications"),
+        },
+        budget: Budget {
+            model_calls: settings.small("budget.model_calls"),
+            tool_calls: settings.small("budget.tool_calls"),
+            tokens: settings.number("budget.tokens"),
+            work_ms: settings.number("budget.work_time"),
+        },
+        context: ContextLimits {
+            tokens: settings.number("context.tokens"),
+            observation_chars: size("context.observation_chars"),
+            observations: size("context.observations"),
+            calls_per_reply: size("loop.calls_per_reply"),
+            repetitions: settings.small("loop.repetitions"),
+        },
+    }
+}
+
+fn time_zone(app: &App) -> String {
+    match app.settings.text("ui.time_zone") {
+        "auto" => {
+            let system = jiff::tz::TimeZone::system();
+            system.iana_name().unwrap_or("UTC").to_owned()
+        }
+        name => name.to_owned(),
+    }
+}
+
+/// Time and place, as the model reads them with the goal.
+fn context(workspace: &Path) -> String {
+    let now = timestamp(everloop_engine::Clock::now(&everloop_engine::SystemClock));
+    format!("[now: {now}; workspace: {}]", workspace.display())
+}
+
+/// Whether an endpoint was chosen, for `doctor`.
+pub(crate) fn endpoint(app: &App) -> String {
+    base_url(&app.settings)
+}

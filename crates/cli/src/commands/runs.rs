@@ -1,0 +1,210 @@
+//! `everloop runs`: list, show, events, cancel, resume.
+
+use super::foreground::{Foreground, drive_here, history};
+use crate::app::App;
+use crate::args::{Format, Runs};
+use crate::exit::{Exit, Failure};
+use crate::show::{Shown, plan_lines, preview, row_json, timestamp};
+use crate::terminal::{self, marks};
+use everloop_engine::{Asked, Engine, Projection};
+use everloop_store::{ClaimLock, RunFilter, Sent, Store};
+use everloop_types::journal::WaitingOn;
+use everloop_types::{RunId, Status};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long `cancel` waits for the driver to end the run.
+const CANCEL_WAIT: Duration = Duration::from_secs(5);
+
+pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
+    let store = app.open_store()?;
+    match args {
+        Runs::List { json, status, limit, cursor } => {
+            let filter = filter(app, &status, limit, cursor)?;
+            list(app, &store, &filter, as_format(json)).await
+        }
+        Runs::Show { id, json } => show(app, &store, &id, as_format(json)).await,
+        Runs::Events { id, after } => events(app, &store, &id, after).await,
+        Runs::Cancel { id } => cancel(app, store, &id).await,
+        Runs::Resume { id, answer, output_format } => {
+            resume(app, store, &id, answer, output_format).await
+        }
+    }
+}
+
+fn as_format(json: bool) -> Format {
+    if json { Format::Json } else { Format::Text }
+}
+
+/// A run with its numbers, folded from its journal.
+pub(crate) async fn shown(app: &App, store: &Store, run: &RunId) -> Result<Shown, Failure> {
+    let row = store.run(run).await.map_err(|error| app.store_failure(&error))?;
+    let history = history(app, store, run).await?;
+    let state = history.state_at(i64::MAX).map_err(|error| app.store_failure(&error))?;
+    let row = row.ok_or_else(|| {
+        let words = app.text("run.not_found", &[("id", run.as_str())]);
+        Failure { exit: Exit::Usage, words }
+    })?;
+    Ok(Shown {
+        row,
+        history,
+        counts: state.counts(),
+        progress: state.progress(),
+        waiting_on: state.waiting_on().cloned(),
+    })
+}
+
+fn filter(
+    app: &App,
+    words: &[String],
+    limit: usize,
+    cursor: Option<String>,
+) -> Result<RunFilter, Failure> {
+    let mut statuses = Vec::new();
+    for word in words {
+        let Some(status) = Status::parse(word) else {
+            let all = Status::ALL.map(Status::as_str).join(", ");
+            let words = app.text("runs.no_status", &[("word", word), ("all", &all)]);
+            return Err(Failure { exit: Exit::Usage, words });
+        };
+        statuses.push(status);
+    }
+    Ok(RunFilter { statuses, before: cursor.map(RunId::new), most: limit.clamp(1, 1000) })
+}
+
+async fn list(
+    app: &App,
+    store: &Store,
+    filter: &RunFilter,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let rows = store.runs(filter).await.map_err(|error| app.store_failure(&error))?;
+    if format == Format::Json {
+        let full = rows.len() == filter.most;
+        let next = rows.last().filter(|_| full).map(|row| row.run.clone());
+        let data: Vec<Value> = rows.iter().map(row_json).collect();
+        terminal::answer(&json!({ "data": data, "next_cursor": next }).to_string());
+        return Ok(Exit::Done);
+    }
+    if rows.is_empty() {
+        app.note("runs.none", &[]);
+    }
+    for row in rows {
+        let status = row.status.as_str();
+        let (id, created) = (row.run.as_str(), timestamp(row.times.created_at));
+        let (name, goal) = (&row.loop_name, preview(&row.goal));
+        terminal::answer(&format!("{id}  {status:<11}  {name:<12}  {created}  {goal}"));
+    }
+    Ok(Exit::Done)
+}
+
+async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit, Failure> {
+    let run = app.find_run(store, id).await?;
+    let shown = shown(app, store, &run).await?;
+    if format == Format::Json {
+        terminal::answer(&shown.whole().to_string());
+        return Ok(Exit::Done);
+    }
+    let counts = shown.counts;
+    for (key, value) in [
+        ("runs.show_id", shown.row.run.to_string()),
+        ("runs.show_goal", shown.row.goal.clone()),
+        ("runs.show_status", shown.row.status.to_string()),
+        ("runs.show_loop", shown.row.loop_name.clone()),
+        ("runs.show_created", timestamp(shown.row.times.created_at)),
+        ("runs.show_model_calls", counts.model_calls.to_string()),
+        ("runs.show_tool_calls", counts.tool_calls.to_string()),
+        (
+            "runs.show_tokens",
+            format!("{} + {}", counts.usage.input_tokens, counts.usage.output_tokens),
+        ),
+    ] {
+        terminal::answer(&app.text(key, &[("value", &value)]));
+    }
+    plan_lines(&shown.progress, &marks()).iter().for_each(|line| terminal::answer(line));
+    if let Some(text) = shown.text() {
+        terminal::answer(&format!("\n{text}"));
+    }
+    Ok(Exit::Done)
+}
+
+async fn events(app: &App, store: &Store, id: &str, after: i64) -> Result<Exit, Failure> {
+    let run = app.find_run(store, id).await?;
+    let history = history(app, store, &run).await?;
+    let mut projection = Projection::default();
+    for entry in &history.entries {
+        for event in projection.entry(&run, entry) {
+            if entry.seq > after {
+                terminal::answer(&event.to_string());
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The letter is durable at once; who drives the run ends it. If nobody does, we do.
+async fn cancel(app: &App, store: Store, id: &str) -> Result<Exit, Failure> {
+    let run = app.find_run(&store, id).await?;
+    let engine = app.engine(store);
+    let sent = engine.cancel(&run, "user").await.map_err(|error| app.store_failure(&error))?;
+    if let Sent::Finished(status) = sent {
+        let args = [("id", run.as_str()), ("status", status.as_str())];
+        app.note("run.already_finished", &args);
+        return Ok(Exit::Done);
+    }
+    let until = Instant::now() + CANCEL_WAIT;
+    while Instant::now() < until {
+        if end_if_unowned(app, &engine, &run).await? {
+            app.note("run.is_canceled", &[("id", run.as_str())]);
+            return Ok(Exit::Done);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    app.note("run.cancel_waits", &[("id", run.as_str())]);
+    Ok(Exit::Done)
+}
+
+/// Whether the run is over now.
+async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<bool, Failure> {
+    let fail = |error| app.store_failure(&error);
+    let row = engine.store().run(run).await.map_err(fail)?;
+    if row.is_none_or(|row| row.status.is_final()) {
+        return Ok(true);
+    }
+    let worker = &engine.identity().worker;
+    let Ok(_lock) = ClaimLock::try_take(app.home.data(), worker).map_err(fail)? else {
+        return Ok(false);
+    };
+    let now = engine.clock().now();
+    engine.store().requeue_orphans(now).await.map_err(fail)?;
+    if let Some(claim) = engine.store().claim_run(worker, run, now).await.map_err(fail)? {
+        let driven = engine.drive(claim).await;
+        driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;
+    }
+    Ok(false)
+}
+
+async fn resume(
+    app: &App,
+    store: Store,
+    id: &str,
+    answer: Option<String>,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let run = app.find_run(&store, id).await?;
+    let engine = app.engine(store);
+    if let Some(text) = answer {
+        let waiting = shown(app, engine.store(), &run).await?.waiting_on;
+        let Some(WaitingOn::Person { question }) = waiting else {
+            let words = app.text("run.asks_nothing", &[("id", run.as_str())]);
+            return Err(Failure { exit: Exit::Usage, words });
+        };
+        let answer = Asked { question: question.id, text, by: "user".to_owned() };
+        let sent = engine.answer(&run, answer).await.map_err(|error| app.store_failure(&error))?;
+        if sent == Sent::AlreadySent {
+            app.note("run.already_answered", &[]);
+        }
+    }
+    drive_here(Foreground { app, engine, run, format }).await
+}

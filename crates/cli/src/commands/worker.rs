@@ -1,0 +1,77 @@
+//! `everloop worker`: drives every run that is ready, until it is told to stop.
+
+use super::foreground::Signals;
+use crate::app::{App, chain};
+use crate::args;
+use crate::exit::{Exit, Failure};
+use everloop_engine::{Driven, Report};
+use everloop_store::ClaimLock;
+use everloop_types::Status;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failure> {
+    let fail = |error| app.store_failure(&error);
+    let store = app.open_store()?;
+    let engine = app.engine(store);
+    let name = engine.identity().worker.clone();
+    let lock = match ClaimLock::try_take(app.home.data(), &name).map_err(fail)? {
+        Ok(lock) => lock,
+        Err(holder) => {
+            let pid = holder.pid.to_string();
+            let words = app.text("worker.other", &[("pid", &pid)]);
+            return Err(Failure { exit: Exit::Data, words });
+        }
+    };
+    let now = engine.clock().now();
+    for orphan in engine.store().requeue_orphans(now).await.map_err(fail)? {
+        let key = match orphan.status_now {
+            Status::Quarantined => "worker.put_aside",
+            _ => "worker.takes_up",
+        };
+        app.note(key, &[("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())]);
+    }
+    engine.store().trim(now, keep_ms(app)).await.map_err(fail)?;
+    tokio::spawn(engine.clone().deliver_mail());
+    let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
+    let mut worker = everloop_engine::Worker::new(engine, most);
+    let report = |report| tell(app, report);
+    if args.drain {
+        worker.drain(report).await.map_err(fail)?;
+        drop(lock);
+        return Ok(Exit::Done);
+    }
+    app.note("worker.ready", &[]);
+    let stop = CancellationToken::new();
+    let mut signals = Signals::new(app)?;
+    let stopping = stop.clone();
+    let wait = async move {
+        let exit = signals.next().await;
+        stopping.cancel();
+        exit
+    };
+    let (worked, exit) = tokio::join!(worker.work(&stop, report), wait);
+    worked.map_err(fail)?;
+    drop(lock);
+    Ok(exit)
+}
+
+fn keep_ms(app: &App) -> i64 {
+    i64::try_from(app.settings.number("store.keep")).unwrap_or(i64::MAX)
+}
+
+fn tell(app: &App, report: Report) {
+    match report {
+        Report::Claimed(run) => app.note("worker.claimed", &[("id", run.as_str())]),
+        Report::Driven(run, Driven::Finished(status)) => {
+            app.note("worker.finished", &[("id", run.as_str()), ("status", status.as_str())]);
+        }
+        Report::Driven(run, Driven::Parked(_)) => {
+            app.note("worker.parked", &[("id", run.as_str())]);
+        }
+        Report::Failed(run, error) => {
+            let detail = chain(&error);
+            app.note("worker.failed", &[("id", run.as_str()), ("detail", &detail)]);
+        }
+        Report::Stalled(run) => app.note("worker.stalled", &[("id", run.as_str())]),
+    }
+}

@@ -1,0 +1,43 @@
+//! Where configuration and data live: one folder under `EVERLOOP_HOME`, else the XDG directories.
+
+use anyhow::Context;
+use etcetera::BaseStrategy;
+use std::path::{Path, PathBuf};
+
+/// The folders of one user.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    config: PathBuf,
+    data: PathBuf,
+}
+
+impl Home {
+    /// Finds them. Creates nothing.
+    pub(crate) fn find() -> anyhow::Result<Self> {
+        if let Some(home) = std::env::var_os("EVERLOOP_HOME").filter(|home| !home.is_empty()) {
+            return Ok(Self::under(Path::new(&home)));
+        }
+        let base = etcetera::choose_base_strategy().context("no home directory")?;
+        Ok(Self {
+            config: base.config_dir().join("everloop"),
+            data: base.data_dir().join("everloop"),
+        })
+    }
+
+    /// Everything in one folder.
+    pub(crate) fn under(folder: &Path) -> Self {
+        Self { config: folder.to_owned(), data: folder.to_owned() }
+    }
+
+    pub(crate) fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.data.join("everloop.db")
+    }
+}

@@ -1,0 +1,80 @@
+//! Where models and tools come from: the settings and environment of this process.
+
+use crate::settings::Settings;
+use everloop_engine::Means;
+use everloop_models::{Endpoint, Model, Secret, Timeouts, connect};
+use everloop_tools::{Registry, Setting};
+use everloop_types::{Frame, ModelChoice, ModelError, ModelErrorKind};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+type Connected = (Arc<dyn Model>, String);
+
+/// The models and tools that this process can reach.
+pub(crate) struct LocalMeans {
+    endpoint: Endpoint,
+    shell_timeout_ms: u64,
+    output_bytes_max: usize,
+    models: Mutex<BTreeMap<String, Connected>>,
+}
+
+impl LocalMeans {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
+        let endpoint = Endpoint {
+            base_url: base_url(settings),
+            api_key: std::env::var(settings.text("model.key_env")).ok().map(Secret::new),
+            timeouts: Timeouts {
+                connect_ms: settings.number("model.connect_timeout"),
+                first_byte_ms: settings.number("model.first_byte_timeout"),
+                idle_ms: settings.number("model.idle_timeout"),
+                total_ms: settings.number("model.total_timeout"),
+            },
+            reply_bytes_max: size("model.reply_max"),
+        };
+        Self {
+            endpoint,
+            shell_timeout_ms: settings.number("tools.shell_timeout"),
+            output_bytes_max: size("tools.output_max"),
+            models: Mutex::default(),
+        }
+    }
+
+    /// The built-in tools for a workspace.
+    pub(crate) fn registry(&self, workspace: PathBuf) -> Option<Registry> {
+        let setting = Setting {
+            guard: std::env::current_exe().ok(),
+            shell_timeout_ms: self.shell_timeout_ms,
+            output_bytes_max: self.output_bytes_max,
+            ..Setting::new(workspace)
+        };
+        Registry::builtin(&setting).ok()
+    }
+}
+
+/// The endpoint that was chosen, if one was.
+pub(crate) fn base_url(settings: &Settings) -> String {
+    match settings.text("model.base_url") {
+        "" => std::env::var("OPENAI_BASE_URL").unwrap_or_default(),
+        url => url.to_owned(),
+    }
+}
+
+impl Means for LocalMeans {
+    fn model(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = models.get(&choice.name) {
+            return Ok(known.clone());
+        }
+        let found = connect(&choice.name, self.endpoint.clone())
+            .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
+        models.insert(choice.name.clone(), found.clone());
+        Ok(found)
+    }
+
+    /// A workspace that is gone leaves no tools: each call is answered with that.
+    fn tools(&self, frame: &Frame) -> Arc<Registry> {
+        Arc::new(self.registry(PathBuf::from(&frame.workspace)).unwrap_or_default())
+    }
+}

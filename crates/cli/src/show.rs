@@ -1,0 +1,232 @@
+//! What the CLI shows: JSON objects with fixed fields, and lines of progress.
+
+use crate::app::App;
+use crate::terminal::{Marks, complain, marks};
+use everloop_engine::{History, Projection, Update};
+use everloop_store::RunRow;
+use everloop_types::journal::{EffectPlanned, Kind, Outcome, RunFinished, WaitingOn};
+use everloop_types::{Counts, EffectId, ItemState, Progress, Reason, UtcMs};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A run with its numbers and words.
+pub(crate) struct Shown {
+    pub(crate) row: RunRow,
+    pub(crate) history: History,
+    pub(crate) counts: Counts,
+    pub(crate) progress: Progress,
+    pub(crate) waiting_on: Option<WaitingOn>,
+}
+
+impl Shown {
+    /// Why the run ended as it did.
+    pub(crate) fn reason(&self) -> Option<&Reason> {
+        self.history.entries.iter().rev().find_map(|entry| match &entry.kind {
+            Kind::RunFinished(RunFinished { reason, .. }) => reason.as_ref(),
+            _ => None,
+        })
+    }
+
+    /// The last words, or what the run waits for.
+    pub(crate) fn text(&self) -> Option<String> {
+        match (self.history.final_text(), &self.waiting_on) {
+            (Some(text), _) => Some(text.to_owned()),
+            (None, Some(WaitingOn::Person { question })) => Some(question.text.clone()),
+            (None, Some(WaitingOn::Model { error })) => Some(error.detail.clone()),
+            (None, None) => None,
+        }
+    }
+
+    fn duration_ms(&self) -> i64 {
+        let last = self.history.entries.last().map_or(0, |entry| entry.at);
+        (last - self.row.times.created_at).max(0)
+    }
+
+    /// The object that `run --output-format json` prints.
+    pub(crate) fn result(&self) -> Value {
+        let usage = self.counts.usage;
+        json!({
+            "status": self.row.status,
+            "run_id": self.row.run,
+            "loop": self.row.loop_name,
+            "text": self.text(),
+            "steps": self.counts.steps,
+            "model_calls": self.counts.model_calls,
+            "tool_calls": self.counts.tool_calls,
+            "usage": {
+                "input_tokens": usage.input_tokens,
+                "output_tokens": usage.output_tokens,
+                "cached_tokens": usage.cached_tokens,
+            },
+            "duration_ms": self.duration_ms(),
+        })
+    }
+
+    /// The object that `runs show --json` prints: the list's fields, the numbers, the plan.
+    pub(crate) fn whole(&self) -> Value {
+        let mut whole = row_json(&self.row);
+        let result = self.result();
+        for key in ["text", "steps", "model_calls", "tool_calls", "usage", "duration_ms"] {
+            whole[key] = result[key].clone();
+        }
+        whole["plan"] = json!(self.progress.items);
+        whole["reason"] = json!(self.reason());
+        whole["waiting_for"] = json!(self.waiting_on);
+        whole["events"] = json!(self.row.lease.next_seq - 1);
+        whole["workspace"] = json!(self.history.frame().workspace);
+        whole["model"] = json!(self.history.frame().model.name);
+        whole
+    }
+}
+
+/// The object of one run in a list.
+pub(crate) fn row_json(row: &RunRow) -> Value {
+    json!({
+        "run_id": row.run,
+        "status": row.status,
+        "loop": row.loop_name,
+        "goal": row.goal,
+        "created_at": timestamp(row.times.created_at),
+        "updated_at": timestamp(row.times.updated_at),
+        "note": row.note,
+    })
+}
+
+/// RFC 3339 with the local offset.
+pub(crate) fn timestamp(at: UtcMs) -> String {
+    let Ok(moment) = jiff::Timestamp::from_millisecond(at) else { return at.to_string() };
+    let local = moment.to_zoned(jiff::tz::TimeZone::system());
+    local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+/// The time of day, for stories.
+pub(crate) fn clock_time(at: UtcMs) -> String {
+    let Ok(moment) = jiff::Timestamp::from_millisecond(at) else { return at.to_string() };
+    moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S%.3f").to_string()
+}
+
+/// Prints what happens while a run is driven.
+pub(crate) struct Printer<'a> {
+    app: &'a App,
+    marks: Marks,
+    manner: Manner,
+    projection: Projection,
+    tools: BTreeMap<EffectId, String>,
+    plan: Option<Progress>,
+}
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// Lines for people, on stderr.
+    Lines,
+    /// JSON events, one a line, on stdout.
+    Events,
+    /// Nothing.
+    Silent,
+}
+
+impl<'a> Printer<'a> {
+    pub(crate) fn new(app: &'a App, manner: Manner) -> Self {
+        let projection = Projection::default();
+        Self { app, marks: marks(), manner, projection, tools: BTreeMap::new(), plan: None }
+    }
+
+    pub(crate) fn show(&mut self, update: &Update) {
+        match self.manner {
+            Manner::Silent => {}
+            Manner::Lines => self.line(update),
+            Manner::Events => {
+                for event in self.projection.of(update) {
+                    crate::terminal::answer(&event.to_string());
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, update: &Update) {
+        match update {
+            Update::Entry(_, entry) => self.entry(entry.effect.as_ref(), &entry.kind),
+            Update::Progress(_, progress) => self.progress(progress),
+            Update::Delta(..) => {}
+            Update::Recovered { run, interrupted } => {
+                let count = interrupted.to_string();
+                let args = [("id", run.as_str()), ("count", count.as_str())];
+                self.app.note("run.recovered", &args);
+            }
+            Update::Retrying { error, wait_ms, .. } => {
+                let wait = format!("{:.1}", *wait_ms as f64 / 1000.0);
+                let args = [("detail", error.detail.as_str()), ("wait", wait.as_str())];
+                self.app.note("run.retrying", &args);
+            }
+        }
+    }
+
+    fn entry(&mut self, effect: Option<&EffectId>, kind: &Kind) {
+        match (kind, effect) {
+            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), Some(effect)) => {
+                self.tools.insert(effect.clone(), call.tool.clone());
+                let args = [
+                    ("mark", self.marks.act),
+                    ("tool", call.tool.as_str()),
+                    ("args", &preview(&call.args)),
+                ];
+                self.app.note("progress.calls", &args);
+            }
+            (Kind::EffectFinished(finished), Some(effect)) => {
+                let Some(tool) = self.tools.remove(effect) else { return };
+                let Outcome::Observed(seen) = &finished.outcome else { return };
+                let mark = if seen.is_ok() { self.marks.done } else { self.marks.failed };
+                let args = [("mark", mark), ("tool", &tool), ("text", &preview(&seen.text))];
+                self.app.note("progress.came_back", &args);
+            }
+            _ => {}
+        }
+    }
+
+    /// The plan with its marks, whenever it or the place in it changes.
+    fn progress(&mut self, progress: &Progress) {
+        let known = self.plan.as_ref();
+        let same = known
+            .is_some_and(|last| last.items == progress.items && last.current == progress.current);
+        let note = progress.note.as_ref().filter(|_| known.is_none_or(|k| k.note != progress.note));
+        if let Some(note) = note {
+            complain(&everloop_text::render(note, self.app.lang));
+        }
+        if !same && progress.version > 0 && !self.app.quiet {
+            let version = progress.version.to_string();
+            let (steps, most) = (progress.steps.to_string(), progress.steps_max.to_string());
+            let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
+            self.app.note("progress.plan", &args);
+            for item in plan_lines(progress, &self.marks) {
+                complain(&item);
+            }
+        }
+        self.plan = Some(progress.clone());
+    }
+}
+
+/// The items of a plan, one a line.
+pub(crate) fn plan_lines(progress: &Progress, marks: &Marks) -> Vec<String> {
+    let mark = |state| match state {
+        ItemState::Pending => marks.open,
+        ItemState::InProgress => marks.now,
+        ItemState::Completed => marks.done,
+        ItemState::Failed => marks.failed,
+        ItemState::Skipped => marks.skipped,
+    };
+    (1..)
+        .zip(&progress.items)
+        .map(|(number, item)| format!("  {} {number} {}", mark(item.state), item.text))
+        .collect()
+}
+
+/// One short line of any text.
+pub(crate) fn preview(text: &str) -> String {
+    const SHOWN_CHARS: usize = 120;
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
