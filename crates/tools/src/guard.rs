@@ -10,9 +10,9 @@
 //!
 //! The guard leads a session of its own, and orphans of the tree become its children, so a
 //! descendant that leaves the process group or the session is still found (on Linux; elsewhere
-//! only the group is). Not covered: a guard that is itself killed by `kill -9` (we then kill what is
-//! left of its session, if we still live), programs that run as another user, and work handed to a
-//! daemon. Those need a sandbox with a process namespace.
+//! only the group is). Not covered: a guard that is itself killed by `kill -9` (we then kill what
+//! is left of its session, if we still live), programs that run as another user, and work handed
+//! to a daemon. Those need a sandbox with a process namespace.
 
 use crate::process_table::descendants;
 use rustix::io::Errno;

@@ -46,7 +46,8 @@ fn living() -> Vec<Process> {
     pids.filter_map(read).collect()
 }
 
-/// Fields of `stat`: pid, (name), state, parent, group, session. A name may hold blanks and brackets.
+/// Fields of `stat`: pid, (name), state, parent, group, session.
+/// A name may hold blanks and brackets.
 fn read(pid: i32) -> Option<Process> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);

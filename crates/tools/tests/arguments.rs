@@ -76,81 +76,83 @@ const NOT_AN_OBJECT: [Bad; 5] = [
     ("true", "must be an object, not boolean"),
 ];
 
+/// A tool, good arguments for it, and bad ones.
+const CASES: &[(&str, &[&str], &[Bad])] = &[
+    (
+        "read_file",
+        &[r#"{"path":"a"}"#, r#" {"path":""} "#],
+        &[
+            ("{}", "path: is missing"),
+            ("", "path: is missing"),
+            (r#"{"path":3}"#, "path: must be string, not number"),
+            (r#"{"path":null}"#, "path: must be string, not null"),
+            (r#"{"path":"a","mode":1}"#, "mode: is not an argument"),
+            (r#"{"file":"a"}"#, "path: is missing; file: is not an argument"),
+        ],
+    ),
+    (
+        "list_dir",
+        &[r#"{"path":"."}"#],
+        &[
+            ("{}", "path: is missing"),
+            (r#"{"path":["a"]}"#, "path: must be string, not array"),
+            (r#"{"path":"a","all":true}"#, "all: is not an argument"),
+        ],
+    ),
+    (
+        "write_file",
+        &[r#"{"path":"a","content":""}"#],
+        &[
+            ("{}", "path: is missing; content: is missing"),
+            (r#"{"path":"a"}"#, "content: is missing"),
+            (r#"{"path":"a","content":{}}"#, "content: must be string, not object"),
+            (r#"{"path":"a","content":"","x":1}"#, "x: is not an argument"),
+        ],
+    ),
+    (
+        "shell",
+        &[r#"{"command":"ls"}"#],
+        &[
+            ("{}", "command: is missing"),
+            (r#"{"command":false}"#, "command: must be string, not boolean"),
+            (r#"{"command":"ls","sandbox":false}"#, "sandbox: is not an argument"),
+        ],
+    ),
+    (
+        "ask_user",
+        &[r#"{"question":"why?"}"#],
+        &[
+            ("{}", "question: is missing"),
+            (r#"{"question":1}"#, "question: must be string, not number"),
+            (r#"{"question":"a","b":1}"#, "b: is not an argument"),
+        ],
+    ),
+    (
+        "todo_write",
+        &[r#"{"items":[]}"#, r#"{"items":[{"text":"a","state":"pending"}]}"#],
+        &[
+            ("{}", "items: is missing"),
+            (r#"{"items":{}}"#, "items: must be array, not object"),
+            (r#"{"items":["a"]}"#, "items[0]: must be object, not string"),
+            (r#"{"items":[{"text":"a"}]}"#, "items[0].state: is missing"),
+            (
+                r#"{"items":[{"text":"a","state":"done"}]}"#,
+                "items[0].state: must be one of \"pending\", \"in_progress\", \"completed\", \
+                     \"failed\", \"skipped\"",
+            ),
+            (
+                r#"{"items":[{"text":"a","state":"failed","id":1}]}"#,
+                "items[0].id: is not an argument",
+            ),
+            (r#"{"items":[],"x":1}"#, "x: is not an argument"),
+        ],
+    ),
+];
+
 #[test]
 fn good_arguments_pass_and_bad_ones_are_told_with_their_path() {
-    let cases: &[(&str, &[&str], &[Bad])] = &[
-        (
-            "read_file",
-            &[r#"{"path":"a"}"#, r#" {"path":""} "#],
-            &[
-                ("{}", "path: is missing"),
-                ("", "path: is missing"),
-                (r#"{"path":3}"#, "path: must be string, not number"),
-                (r#"{"path":null}"#, "path: must be string, not null"),
-                (r#"{"path":"a","mode":1}"#, "mode: is not an argument"),
-                (r#"{"file":"a"}"#, "path: is missing; file: is not an argument"),
-            ],
-        ),
-        (
-            "list_dir",
-            &[r#"{"path":"."}"#],
-            &[
-                ("{}", "path: is missing"),
-                (r#"{"path":["a"]}"#, "path: must be string, not array"),
-                (r#"{"path":"a","all":true}"#, "all: is not an argument"),
-            ],
-        ),
-        (
-            "write_file",
-            &[r#"{"path":"a","content":""}"#],
-            &[
-                ("{}", "path: is missing; content: is missing"),
-                (r#"{"path":"a"}"#, "content: is missing"),
-                (r#"{"path":"a","content":{}}"#, "content: must be string, not object"),
-                (r#"{"path":"a","content":"","x":1}"#, "x: is not an argument"),
-            ],
-        ),
-        (
-            "shell",
-            &[r#"{"command":"ls"}"#],
-            &[
-                ("{}", "command: is missing"),
-                (r#"{"command":false}"#, "command: must be string, not boolean"),
-                (r#"{"command":"ls","sandbox":false}"#, "sandbox: is not an argument"),
-            ],
-        ),
-        (
-            "ask_user",
-            &[r#"{"question":"why?"}"#],
-            &[
-                ("{}", "question: is missing"),
-                (r#"{"question":1}"#, "question: must be string, not number"),
-                (r#"{"question":"a","b":1}"#, "b: is not an argument"),
-            ],
-        ),
-        (
-            "todo_write",
-            &[r#"{"items":[]}"#, r#"{"items":[{"text":"a","state":"pending"}]}"#],
-            &[
-                ("{}", "items: is missing"),
-                (r#"{"items":{}}"#, "items: must be array, not object"),
-                (r#"{"items":["a"]}"#, "items[0]: must be object, not string"),
-                (r#"{"items":[{"text":"a"}]}"#, "items[0].state: is missing"),
-                (
-                    r#"{"items":[{"text":"a","state":"done"}]}"#,
-                    "items[0].state: must be one of \"pending\", \"in_progress\", \"completed\", \
-                     \"failed\", \"skipped\"",
-                ),
-                (
-                    r#"{"items":[{"text":"a","state":"failed","id":1}]}"#,
-                    "items[0].id: is not an argument",
-                ),
-                (r#"{"items":[],"x":1}"#, "x: is not an argument"),
-            ],
-        ),
-    ];
-    assert_eq!(cases.len(), Place::new().registry.specs().len());
-    for (name, good, bad) in cases {
+    assert_eq!(CASES.len(), Place::new().registry.specs().len());
+    for (name, good, bad) in CASES {
         let spec = spec(name);
         for args in *good {
             assert_eq!(check_args(&spec, args), Ok(serde_json::from_str(args).unwrap()));
@@ -184,7 +186,8 @@ fn what_other_argument_types_produce_is_checked_too() {
             "count": { "type": "integer", "minimum": 1, "maximum": 5 },
             "name": { "type": ["string", "null"], "minLength": 2, "maxLength": 3 },
             "unit": { "anyOf": [{ "$ref": "#/$defs/Unit" }, { "type": "null" }] },
-            "list": { "type": "array", "minItems": 1, "maxItems": 2, "items": { "type": "number" } },
+            "list":
+                { "type": "array", "minItems": 1, "maxItems": 2, "items": { "type": "number" } },
             "node": { "$ref": "#/$defs/Node" },
             "loop": { "$ref": "#/$defs/Loop" },
             "none": false,
