@@ -5,14 +5,14 @@
 //!   everloop ══socket (the guard's stdin)══ guard ──► sh -c … ──► its children
 //!       'T' ─────────► SIGTERM to the tree
 //!       end of file ─► SIGKILL to the tree, until nobody is left
-//!       ◄───────────── "started <pid>" or "never <why>", at the end "exit <code>" or "signal <n>"
+//!       ◄───────────── "never <why>", or at the end "exit <code>" or "signal <n>"
 //! ```
 //!
 //! The guard leads a session of its own, and orphans of the tree become its children, so a
 //! descendant that leaves the process group or the session is still found (on Linux; elsewhere
-//! only the group is). Not covered: a guard that is itself killed by `kill -9` (the survivors of
-//! the process group are then killed by us, if we still live), programs that run as another user,
-//! and work handed to a daemon. Those need a sandbox with a process namespace.
+//! only the group is). Not covered: a guard that is itself killed by `kill -9` (we then kill what
+//! is left of its session, if we still live), programs that run as another user, and work handed
+//! to a daemon. Those need a sandbox with a process namespace.
 
 use crate::process_table::descendants;
 use rustix::io::Errno;
@@ -35,6 +35,9 @@ pub(crate) const TERMINATE: u8 = b'T';
 /// Pause between two looks at who is left.
 const KILL_INTERVAL: Duration = Duration::from_millis(5);
 
+/// Looks for processes that were started while others were being stopped.
+const STOP_ROUNDS_MAX: usize = 100;
+
 /// What the guard exits with if the command could not be started.
 const NEVER_STARTED: u8 = 127;
 
@@ -56,7 +59,6 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(NEVER_STARTED);
         }
     };
-    say(&mut control, &format!("started {}", leader.as_raw_pid()));
     let ending = Arc::new(AtomicBool::new(false));
     if let Ok(listener) = control.try_clone() {
         let ending = Arc::clone(&ending);
@@ -83,7 +85,7 @@ fn reap(leader: Pid, ending: &AtomicBool) -> Option<WaitStatus> {
             Ok(Some((pid, ended))) if pid == leader => {
                 status = Some(ended);
                 if !ending.load(Ordering::SeqCst) {
-                    signal_all(leader, Signal::KILL);
+                    let _ = kill_process_group(leader, Signal::KILL);
                     std::thread::spawn(kill_until_gone);
                 }
             }
@@ -100,12 +102,12 @@ fn obey(mut control: File, leader: Pid, ending: &AtomicBool) {
         match control.read(&mut order) {
             Ok(1) if order == [TERMINATE] => {
                 ending.store(true, Ordering::SeqCst);
-                signal_all(leader, Signal::TERM);
+                terminate_all(leader);
             }
             Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => {
-                signal_all(leader, Signal::KILL);
+                let _ = kill_process_group(leader, Signal::KILL);
                 return kill_until_gone();
             }
         }
@@ -115,22 +117,34 @@ fn obey(mut control: File, leader: Pid, ending: &AtomicBool) {
 /// Runs until the guard itself exits, which it does when nobody is left.
 fn kill_until_gone() {
     loop {
-        for pid in descendants(getpid()) {
-            let _ = kill_process(pid, Signal::KILL);
-        }
+        signal_each(&descendants(getpid()), Signal::KILL);
         std::thread::sleep(KILL_INTERVAL);
     }
 }
 
-/// The group at once, then those who left it.
-fn signal_all(leader: Pid, signal: Signal) {
-    let family = descendants(getpid());
-    let _ = kill_process_group(leader, signal);
-    let outside = family.into_iter().filter(
-        |pid| !matches!(rustix::process::getpgid(Some(*pid)), Ok(group) if group == leader),
-    );
-    for pid in outside {
-        let _ = kill_process(pid, signal);
+/// Asks everyone to end, each once. All are stopped first, so that nobody starts a process that
+/// the question misses, and so that helpers started for a clean end are not asked.
+fn terminate_all(leader: Pid) {
+    let mut family: Vec<Pid> = Vec::new();
+    for _ in 0..STOP_ROUNDS_MAX {
+        let mut new = descendants(getpid());
+        new.retain(|pid| !family.contains(pid));
+        if new.is_empty() {
+            break;
+        }
+        signal_each(&new, Signal::STOP);
+        family.extend(new);
+    }
+    // Where descendants cannot be listed, the group still gets it.
+    let _ = kill_process_group(leader, Signal::TERM);
+    signal_each(&family, Signal::TERM);
+    signal_each(&family, Signal::CONT);
+}
+
+/// A process that is gone already needs no signal.
+fn signal_each(pids: &[Pid], signal: Signal) {
+    for pid in pids {
+        let _ = kill_process(*pid, signal);
     }
 }
 

@@ -5,8 +5,8 @@
 
 use crate::capture::Capture;
 use crate::guard::TERMINATE;
-use crate::process_table::group_is_alive;
-use rustix::process::{Pid, Signal, kill_process_group};
+use crate::process_table::{in_group, in_session};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -89,16 +89,20 @@ impl Launch<'_> {
 fn guarded(mut command: Command) -> io::Result<(Exit, Leash)> {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     ours.set_nonblocking(true)?;
-    let (reports, orders) = UnixStream::from_std(ours)?.into_split();
+    let (report, orders) = UnixStream::from_std(ours)?.into_split();
     let child = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
-    let reports = reports.take(REPORT_BYTES_MAX);
-    Ok((Exit::Guarded { child, reports }, Leash::Guarded(Some(orders))))
+    let report = report.take(REPORT_BYTES_MAX);
+    Ok((Exit::Guarded { child, report }, Leash::Guarded(Some(orders))))
 }
 
 fn direct(mut command: Command) -> io::Result<(Exit, Leash)> {
     let child = command.stdin(Stdio::null()).process_group(0).kill_on_drop(true).spawn()?;
-    let group = child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()));
+    let group = pid_of(&child);
     Ok((Exit::Direct { child, group }, Leash::Direct(group)))
+}
+
+fn pid_of(child: &Child) -> Option<Pid> {
+    child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()))
 }
 
 fn environment(
@@ -112,23 +116,29 @@ fn environment(
 
 /// Waits for the end.
 enum Exit {
-    Guarded { child: Child, reports: Take<OwnedReadHalf> },
+    Guarded { child: Child, report: Take<OwnedReadHalf> },
     Direct { child: Child, group: Option<Pid> },
 }
 
 impl Exit {
     async fn wait(&mut self) -> Ended {
         match self {
-            Self::Guarded { child, reports } => {
+            Self::Guarded { child, report } => {
                 let mut text = String::new();
-                let _ = reports.read_to_string(&mut text).await;
+                let _ = report.read_to_string(&mut text).await;
+                let ended = read_report(&text);
+                // The guard leads a session, and until it is waited for its number is taken.
+                if let (Ended::Lost, Some(session)) = (&ended, pid_of(child)) {
+                    kill_all(|| in_session(session)).await;
+                }
                 let _ = child.wait().await;
-                read_reports(&text)
+                ended
             }
             Self::Direct { child, group } => {
                 let status = child.wait().await;
                 if let Some(group) = *group {
-                    end_group(group).await;
+                    let _ = kill_process_group(group, Signal::KILL);
+                    kill_all(|| in_group(group)).await;
                 }
                 status.map_or(Ended::Lost, Ended::from)
             }
@@ -146,29 +156,28 @@ impl From<ExitStatus> for Ended {
     }
 }
 
-fn read_reports(text: &str) -> Ended {
+fn read_report(text: &str) -> Ended {
     let number = |text: &str| text.parse::<i32>().ok();
-    let mut started = None;
-    for line in text.lines() {
-        match line.split_once(' ') {
-            Some(("never", why)) => return Ended::NeverStarted(why.to_owned()),
-            Some(("started", pid)) => started = number(pid).and_then(Pid::from_raw),
-            Some(("exit", code)) => return number(code).map_or(Ended::Lost, Ended::Exit),
-            Some(("signal", signal)) => return number(signal).map_or(Ended::Lost, Ended::Signal),
-            _ => {}
-        }
-    }
-    if let Some(group) = started {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    Ended::Lost
+    let ended = match text.trim_end().split_once(' ') {
+        Some(("never", why)) => Some(Ended::NeverStarted(why.to_owned())),
+        Some(("exit", code)) => number(code).map(Ended::Exit),
+        Some(("signal", signal)) => number(signal).map(Ended::Signal),
+        _ => None,
+    };
+    ended.unwrap_or(Ended::Lost)
 }
 
-/// Kills what the command left behind in its group.
-async fn end_group(group: Pid) {
-    let _ = kill_process_group(group, Signal::KILL);
+/// Kills what a command left behind, until nobody is left.
+async fn kill_all(family: impl Fn() -> Vec<Pid>) {
     let gone = async {
-        while group_is_alive(group) {
+        loop {
+            let left = family();
+            if left.is_empty() {
+                return;
+            }
+            for pid in left {
+                let _ = kill_process(pid, Signal::KILL);
+            }
             sleep(Duration::from_millis(5)).await;
         }
     };
@@ -280,12 +289,9 @@ mod tests {
 
     #[test]
     fn a_guard_that_says_nothing_at_the_end_leaves_the_outcome_unknown() {
-        assert_eq!(read_reports(""), Ended::Lost);
-        assert_eq!(
-            read_reports("never no such file\n"),
-            Ended::NeverStarted("no such file".into())
-        );
-        assert_eq!(read_reports("started 4194999\nexit 3\n"), Ended::Exit(3));
-        assert_eq!(read_reports("started 4194999\nsignal 9\n"), Ended::Signal(9));
+        assert_eq!(read_report(""), Ended::Lost);
+        assert_eq!(read_report("never no such file\n"), Ended::NeverStarted("no such file".into()));
+        assert_eq!(read_report("exit 3\n"), Ended::Exit(3));
+        assert_eq!(read_report("signal 9\n"), Ended::Signal(9));
     }
 }

@@ -7,6 +7,7 @@ struct Process {
     pid: Pid,
     parent: i32,
     group: i32,
+    session: i32,
 }
 
 /// Every process that descends from `root`, whichever group or session it moved to.
@@ -24,18 +25,29 @@ pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
     family.split_off(1)
 }
 
-/// Whether a process group still has a living member. Zombies hold nothing and do nothing.
-pub(crate) fn group_is_alive(group: Pid) -> bool {
-    living().iter().any(|process| process.group == group.as_raw_pid())
+/// The members of a process group.
+pub(crate) fn in_group(group: Pid) -> Vec<Pid> {
+    living_where(|process| process.group == group.as_raw_pid())
 }
 
+/// The members of a session.
+pub(crate) fn in_session(session: Pid) -> Vec<Pid> {
+    living_where(|process| process.session == session.as_raw_pid())
+}
+
+fn living_where(holds: impl Fn(&Process) -> bool) -> Vec<Pid> {
+    living().into_iter().filter(holds).map(|process| process.pid).collect()
+}
+
+/// All but zombies, which hold nothing and do nothing.
 fn living() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter_map(read).collect()
 }
 
-/// Fields of `stat`: pid, (name), state, parent, group. A name may hold blanks and brackets.
+/// Fields of `stat`: pid, (name), state, parent, group, session.
+/// A name may hold blanks and brackets.
 fn read(pid: i32) -> Option<Process> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
@@ -47,5 +59,6 @@ fn read(pid: i32) -> Option<Process> {
     }
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    Some(Process { pid: Pid::from_raw(pid)?, parent, group })
+    let session = fields.next()?.parse().ok()?;
+    Some(Process { pid: Pid::from_raw(pid)?, parent, group, session })
 }

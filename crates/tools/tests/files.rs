@@ -1,0 +1,311 @@
+//! The file tools on real files.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use everloop_tools::CallContext;
+use everloop_types::Observation;
+use serde_json::json;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use support::Place;
+
+fn error(text: &str) -> Observation {
+    Observation::error(text)
+}
+
+#[tokio::test]
+async fn a_file_is_read_by_relative_and_by_absolute_path() {
+    let place = Place::new();
+    place.write("a/notes.txt", "one\ntwo\n");
+    assert_eq!(place.read("a/notes.txt").await, Observation::ok("one\ntwo\n"));
+    assert_eq!(place.read("./a/../a/notes.txt").await, Observation::ok("one\ntwo\n"));
+    assert_eq!(place.read(place.path("a/notes.txt")).await, Observation::ok("one\ntwo\n"));
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_told() {
+    let place = Place::new();
+    place.write("a/b", "x");
+    assert_eq!(place.read("none").await, error("none does not exist"));
+    assert_eq!(place.read("a").await, error("a is a folder, not a file; use list_dir"));
+    assert_eq!(place.read("a/b/c").await.ending, everloop_types::Ending::Error);
+}
+
+#[tokio::test]
+async fn no_path_leads_out_of_the_workspace() {
+    let place = Place::new();
+    place.write("inside/file", "x");
+    symlink(place.secret(), place.path("link")).unwrap();
+    symlink("../secret", place.path("relative_link")).unwrap();
+    symlink("..", place.path("up")).unwrap();
+    symlink("/", place.path("top")).unwrap();
+    let secret = place.secret().display().to_string();
+    let beside = format!("{}-beside/x", place.root().display());
+    let climbing = format!("{}/../secret", place.root().display());
+    let paths = [
+        "../secret",
+        "inside/../../secret",
+        "/etc/passwd",
+        "/proc/self/environ",
+        "link",
+        "relative_link",
+        "up/secret",
+        "top/etc/passwd",
+        &secret,
+        &beside,
+        &climbing,
+    ];
+    for path in paths {
+        let expected = format!("{path} leads outside the workspace; use a path relative to it");
+        for (tool, args) in [
+            ("read_file", json!({ "path": path })),
+            ("list_dir", json!({ "path": path })),
+            ("write_file", json!({ "path": path, "content": "overwritten" })),
+        ] {
+            assert_eq!(place.call(tool, args).await, error(&expected), "{tool}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(place.secret()).unwrap(), "the secret");
+}
+
+/// While another thread flips a path between a file and a link to the outside, no read sees the
+/// secret and no write reaches it.
+#[tokio::test]
+async fn a_link_that_appears_between_check_and_use_leads_nowhere() {
+    let place = Place::new();
+    place.write("real/file", "harmless");
+    std::fs::create_dir(place.path("spare")).unwrap();
+    let (path, link) = (place.path("flip"), place.path("spare/flip"));
+    let outside = place.root().parent().unwrap().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("file"), "the secret").unwrap();
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let flipper = std::thread::spawn({
+        let (stop, outside) = (stop.clone(), outside.clone());
+        move || {
+            while !stop.load(std::sync::atomic::Ordering::SeqCst) {
+                for target in [outside.as_path(), std::path::Path::new("real")] {
+                    symlink(target, &link).unwrap();
+                    std::fs::rename(&link, &path).unwrap();
+                }
+            }
+        }
+    });
+    for n in 0..300 {
+        let seen = place.read("flip/file").await;
+        assert!(!seen.text.contains("the secret"), "{seen:?}");
+        let args = json!({ "path": "flip/file", "content": format!("{n}") });
+        place.call("write_file", args).await;
+    }
+    stop.store(true, std::sync::atomic::Ordering::SeqCst);
+    flipper.join().unwrap();
+    assert_eq!(std::fs::read_to_string(outside.join("file")).unwrap(), "the secret");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn pipes_devices_and_sockets_are_refused_without_being_opened() {
+    let place = Place::new();
+    let status = std::process::Command::new("mkfifo").arg(place.path("pipe")).status().unwrap();
+    assert!(status.success());
+    let _socket = std::os::unix::net::UnixListener::bind(place.path("socket")).unwrap();
+    for name in ["pipe", "socket"] {
+        let expected = error(&format!("{name} is neither a file nor a folder"));
+        assert_eq!(place.read(name).await, expected);
+        let args = json!({ "path": name, "content": "x" });
+        assert_eq!(place.call("write_file", args).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn binary_files_are_described_and_odd_bytes_are_replaced() {
+    let place = Place::new();
+    place.write("image", b"\x89PNG\0\0data");
+    place.write("odd", b"caf\xe9 \x1b[31mred\x1b[0m");
+    assert_eq!(place.read("image").await, error("image is a binary file of 10 bytes; not shown"));
+    assert_eq!(place.read("odd").await, Observation::ok("caf\u{fffd} red"));
+}
+
+#[tokio::test]
+async fn a_long_file_is_cut_by_lines_and_a_huge_one_is_not_read_whole() {
+    let place = Place::new();
+    place.write("long", "0123456789\n".repeat(10_000));
+    let seen = place.read("long").await.text;
+    assert!(seen.chars().count() <= 10_000);
+    assert!(seen.ends_with("0123456789\n[9094 lines left out]"), "{}", &seen[seen.len() - 60..]);
+
+    let huge = std::fs::File::create(place.path("huge")).unwrap();
+    std::io::Write::write_all(&mut &huge, "x\n".repeat(1_500_000).as_bytes()).unwrap();
+    let seen = place.read("huge").await.text;
+    assert!(seen.chars().count() <= 10_000);
+    assert!(seen.ends_with("[only the first 2000000 of 3000000 bytes were read]"));
+}
+
+#[tokio::test]
+async fn a_folder_is_listed_in_order_with_one_row_per_entry() {
+    let place = Place::new();
+    place.write("b.txt", "12345");
+    place.write("a/inner", "x");
+    place.write("two\nlines", "");
+    symlink("b.txt", place.path("c")).unwrap();
+    let expected = "a/\nb.txt (5 bytes)\nc (symbolic link)\ntwo\\nlines (0 bytes)";
+    assert_eq!(place.call("list_dir", json!({"path": "."})).await, Observation::ok(expected));
+    let inner = place.call("list_dir", json!({"path": "a"})).await;
+    assert_eq!(inner, Observation::ok("inner (1 bytes)"));
+    std::fs::create_dir(place.path("empty")).unwrap();
+    let empty = place.call("list_dir", json!({"path": "empty"})).await;
+    assert_eq!(empty, Observation::ok("the folder is empty"));
+    let none = place.call("list_dir", json!({"path": "none"})).await;
+    assert_eq!(none, error("none does not exist"));
+    assert!(!place.call("list_dir", json!({"path": "b.txt"})).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_long_listing_is_cut_by_rows() {
+    let place = Place::new();
+    for n in 0..500 {
+        place.write(&format!("file{n:03}"), "");
+    }
+    let context = CallContext { observation_chars: 100, ..CallContext::new("key") };
+    let seen = place.call_in("list_dir", json!({"path": "."}), &context).await;
+    let rows: String = (0..4).map(|n| format!("file00{n} (0 bytes)\n")).collect();
+    assert_eq!(seen, Observation::ok(format!("{rows}[496 lines left out]")));
+}
+
+#[tokio::test]
+async fn a_file_is_written_with_its_folders_and_nothing_else_stays() {
+    let place = Place::new();
+    let args = json!({"path": "new/deep/file.txt", "content": "größe"});
+    let seen = place.call("write_file", args).await;
+    assert_eq!(seen, Observation::ok("wrote 7 bytes to new/deep/file.txt"));
+    assert_eq!(place.content("new/deep/file.txt"), "größe");
+    assert_eq!(place.names("new/deep"), ["file.txt"]);
+}
+
+#[tokio::test]
+async fn replacing_a_file_keeps_its_mode() {
+    let place = Place::new();
+    place.write("run.sh", "old");
+    std::fs::set_permissions(place.path("run.sh"), PermissionsExt::from_mode(0o750)).unwrap();
+    assert!(place.call("write_file", json!({"path": "run.sh", "content": "new"})).await.is_ok());
+    assert_eq!(place.content("run.sh"), "new");
+    let mode = std::fs::metadata(place.path("run.sh")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o750);
+}
+
+#[tokio::test]
+async fn writing_to_a_link_inside_writes_the_file_that_it_names() {
+    let place = Place::new();
+    place.write("a/file", "old");
+    symlink("a/file", place.path("link")).unwrap();
+    assert!(place.call("write_file", json!({"path": "link", "content": "new"})).await.is_ok());
+    assert_eq!(place.content("a/file"), "new");
+    assert!(std::fs::symlink_metadata(place.path("link")).unwrap().is_symlink());
+}
+
+#[tokio::test]
+async fn a_write_that_fails_leaves_the_old_content_and_no_rubbish() {
+    let place = Place::new();
+    place.write("file", "old");
+    place.write("folder/inner", "x");
+    let seen = place.call("write_file", json!({"path": "folder", "content": "new"})).await;
+    assert_eq!(seen, error("folder is a folder, not a file; use list_dir"));
+    assert!(!place.call("write_file", json!({"path": "file/x", "content": "new"})).await.is_ok());
+    // The name is too long for the file system, which shows only at the rename.
+    let long = "n".repeat(300);
+    assert!(!place.call("write_file", json!({"path": long, "content": "new"})).await.is_ok());
+    assert_eq!(place.content("file"), "old");
+    assert_eq!(place.names("."), ["file", "folder"]);
+    assert_eq!(place.names("folder"), ["inner"]);
+}
+
+/// The temporary file of an attempt that was killed is in the way of the next one.
+#[tokio::test]
+async fn what_a_killed_attempt_left_behind_is_cleared_away_by_the_next() {
+    let place = Place::new();
+    let digest = everloop_types::digest_bytes(b"key");
+    place.write(&format!(".everloop-{digest}.tmp"), "half of the con");
+    assert!(place.call("write_file", json!({"path": "file", "content": "new"})).await.is_ok());
+    assert_eq!(place.names("."), ["file"]);
+}
+
+/// A crash leaves the temporary file planted as a link to the outside: it is removed, not followed.
+#[tokio::test]
+async fn a_planted_link_in_place_of_the_temporary_file_is_not_followed() {
+    let place = Place::new();
+    let digest = everloop_types::digest_bytes(b"key");
+    symlink(place.secret(), place.path(&format!(".everloop-{digest}.tmp"))).unwrap();
+    assert!(place.call("write_file", json!({"path": "file", "content": "new"})).await.is_ok());
+    assert_eq!(place.content("file"), "new");
+    assert_eq!(std::fs::read_to_string(place.secret()).unwrap(), "the secret");
+}
+
+mod probes {
+    use super::*;
+    use everloop_tools::Probe;
+    use serde_json::Value;
+
+    const ARGS: &str = r#"{"path":"file","content":"new"}"#;
+
+    fn happened() -> Probe {
+        Probe::Happened(Observation::ok("wrote 3 bytes to file"))
+    }
+
+    /// The verdict when `now` is found after `before` was there.
+    async fn verdict(before: Option<&str>, now: Option<&str>) -> (Value, Probe) {
+        let place = Place::new();
+        let tool = place.tool("write_file");
+        if let Some(content) = before {
+            place.write("file", content);
+        }
+        let recorded = tool.before(ARGS).await;
+        let _ = std::fs::remove_file(place.path("file"));
+        if let Some(content) = now {
+            place.write("file", content);
+        }
+        let probe = tool.probe(ARGS, &recorded).await;
+        (recorded, probe)
+    }
+
+    #[tokio::test]
+    async fn content_tells_whether_a_write_happened() {
+        let old = Value::String(everloop_types::digest_bytes(b"old"));
+        let new = Value::String(everloop_types::digest_bytes(b"new"));
+        let cases = [
+            (None, Some("new"), Value::Null, happened()),
+            (None, None, Value::Null, Probe::DidNot),
+            (None, Some("other"), Value::Null, Probe::Unknown),
+            (Some("old"), Some("new"), old.clone(), happened()),
+            (Some("old"), Some("old"), old.clone(), Probe::DidNot),
+            (Some("old"), Some("other"), old.clone(), Probe::Unknown),
+            (Some("old"), None, old, Probe::Unknown),
+            (Some("new"), Some("new"), new, happened()),
+        ];
+        for (before, now, recorded, probe) in cases {
+            assert_eq!(verdict(before, now).await, (recorded, probe), "{before:?} -> {now:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_finished_call_probes_as_happened() {
+        let place = Place::new();
+        let tool = place.tool("write_file");
+        let before = tool.before(ARGS).await;
+        tool.call(ARGS, &CallContext::new("key")).await;
+        assert_eq!(tool.probe(ARGS, &before).await, happened());
+    }
+
+    /// Two unreadable moments are no evidence that nothing changed between them.
+    #[tokio::test]
+    async fn what_cannot_be_read_stays_unknown() {
+        let place = Place::new();
+        std::fs::create_dir(place.path("file")).unwrap();
+        let tool = place.tool("write_file");
+        let before = tool.before(ARGS).await;
+        assert_eq!(before, Value::Bool(false));
+        assert_eq!(tool.probe(ARGS, &before).await, Probe::Unknown);
+        assert_eq!(tool.probe("no json", &before).await, Probe::Unknown);
+        assert_eq!(place.tool("shell").probe(r#"{"command":"ls"}"#, &before).await, Probe::Unknown);
+    }
+}
