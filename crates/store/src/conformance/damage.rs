@@ -38,8 +38,13 @@ pub(super) async fn a_flipped_byte_stops_that_run_only(store: Store) {
 
 pub(super) async fn a_missing_entry_is_damage(store: Store) {
     let ours = with_entries(&store, "run_a").await;
-    raw(&store, "DELETE FROM journal WHERE seq = 2", Vec::new()).await;
-    assert!(is_damaged(store.load(&ours.run).await, 2));
+    raw(&store, "DELETE FROM journal WHERE seq = 3", Vec::new()).await;
+    assert!(is_damaged(store.load(&ours.run).await, 3), "the last one");
+    let other = with_entries(&store, "run_b").await;
+    raw(&store, "DELETE FROM journal WHERE seq = 2 AND run_id = 'run_b'", Vec::new()).await;
+    assert!(is_damaged(store.load(&other.run).await, 2), "one in the middle");
+    let nobody = store.load(&run_id("run_x")).await.unwrap();
+    assert_eq!(nobody, Loaded { snapshot: None, entries: Vec::new() });
 }
 
 pub(super) async fn a_damaged_snapshot_is_passed_over(store: Store) {

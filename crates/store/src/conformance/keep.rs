@@ -34,6 +34,8 @@ pub(super) async fn trimming_keeps_what_a_run_led_to(store: Store) {
     let kinds: Vec<_> = kinds.iter().map(|entry| entry.kind.name()).collect();
     assert_eq!(kinds, ["RunCreated", "EffectFinished", "EffectFinished", "RunFinished"]);
     assert_eq!(store.messages(&old.run).await.unwrap().len(), 2);
+    let row = store.run(&old.run).await.unwrap().unwrap();
+    assert_eq!((row.status, row.times.trimmed_at), (Status::Succeeded, Some(NOW + 100)));
     assert_eq!(store.load(&live.run).await.unwrap().entries.len(), 1);
     assert_eq!(store.trim(NOW + 100, 100).await.unwrap(), Trimmed::default(), "only once");
 }

@@ -143,4 +143,6 @@ pub(super) async fn released_runs_go_to_the_next_worker(store: Store) {
     assert_eq!(status(&store, "run_a").await, Status::Queued);
     let theirs = store.claim(&worker("w2"), NOW, 5).await.unwrap();
     assert_eq!((theirs[0].epoch, theirs[0].next_seq), (2, 2));
+    assert_eq!(store.held_by(&worker("w2")).await.unwrap(), theirs);
+    assert_eq!(store.held_by(&worker("w1")).await.unwrap(), []);
 }

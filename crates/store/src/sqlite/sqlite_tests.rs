@@ -288,12 +288,53 @@ async fn a_failing_transaction_does_not_fail_its_neighbours() {
 }
 
 #[tokio::test]
+async fn a_commit_that_breaks_off_is_unknown_and_the_next_one_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, store) = on_file(&folder);
+    let tables = "CREATE TABLE child (of TEXT REFERENCES schema_meta(k)
+                  DEFERRABLE INITIALLY DEFERRED)";
+    db.commit(vec![write(tables)], Urgency::Critical).await.unwrap();
+    // SQLite looks at a deferred reference only when it commits.
+    let orphan = || vec![write("INSERT INTO child VALUES ('nobody')")];
+    let good = || vec![write("INSERT INTO child VALUES ('min_reader')")];
+    let refused = || Write { expect: Rows::Exactly(7), ..good().remove(0) };
+    let alone = db.commit(orphan(), Urgency::Critical).await;
+    assert!(matches!(alone, Err(DbError::CommitUnknown { .. })), "{alone:?}");
+    let (a, b, c) = tokio::join!(
+        db.commit(good(), Urgency::Lazy),
+        db.commit(vec![refused()], Urgency::Lazy),
+        db.commit(orphan(), Urgency::Critical),
+    );
+    assert!(matches!(a, Err(DbError::CommitUnknown { .. })), "they share their fate: {a:?}");
+    assert!(matches!(b, Err(DbError::Expectation { .. })), "this one is definite: {b:?}");
+    assert!(matches!(c, Err(DbError::CommitUnknown { .. })));
+    store.create_run(&new_run("run_a")).await.unwrap();
+    assert_eq!(db.query("SELECT * FROM child", Vec::new()).await.unwrap(), []);
+}
+
+#[tokio::test]
 async fn a_lazy_transaction_alone_is_committed_in_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let (db, _) = on_file(&folder);
     let write = write("INSERT INTO schema_meta (k, v) VALUES ('lazy', 'v')");
     let done = db.commit(vec![write], Urgency::Lazy).await.unwrap();
     assert_eq!(done, [Done { touched: 1, rows: Vec::new() }]);
+}
+
+#[tokio::test]
+async fn a_locked_file_is_a_definite_failure_and_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, store) = on_file(&folder);
+    let mut claim = claimed(&store, "run_a").await;
+    let impatient = write("PRAGMA busy_timeout = 1");
+    db.commit(vec![impatient], Urgency::Critical).await.unwrap();
+    let other = rusqlite::Connection::open(folder.path().join("e.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = store.append(&mut claim, entry("b")).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Db(DbError::Locked { .. })), "{refused:?}");
+    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
+    other.execute_batch("COMMIT").unwrap();
+    store.append(&mut claim, entry("b")).await.unwrap();
 }
 
 #[tokio::test]

@@ -129,7 +129,7 @@ fn grouped(session: &mut Session, batch: &[Request]) -> Option<Vec<Answer>> {
     if let [only] = batch {
         return Some(vec![session.transaction(&only.writes)]);
     }
-    if let Err(error) = session.control("BEGIN IMMEDIATE") {
+    if let Err(error) = session.begin() {
         return Some(vec![Err(error); batch.len()]);
     }
     let mut answers = Vec::with_capacity(batch.len());
