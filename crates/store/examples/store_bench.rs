@@ -97,6 +97,11 @@ async fn in_memory() -> Result<(), StoreError> {
     }
     let each = began.elapsed() / u32::try_from(appends).unwrap_or(1);
     println!("in memory, 3 events per append: {each:?} each");
+    let began = Instant::now();
+    for _ in 0..100 {
+        drop(Store::memory());
+    }
+    println!("a new store in memory: {:?}", began.elapsed() / 100);
     Ok(())
 }
 
