@@ -199,7 +199,8 @@ impl Store {
             Ok(Some(at)) if at.is_held_by(claim) => {
                 StoreError::OverLimit { run, limit: Limit::Bytes }
             }
-            _ => StoreError::LeaseLost { run },
+            Ok(_) => StoreError::LeaseLost { run },
+            Err(error) => error,
         }
     }
 }

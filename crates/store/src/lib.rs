@@ -32,6 +32,9 @@ mod sqlite;
 mod statement;
 mod store;
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+
 pub use append::{Commit, NewMessage, Taken, Then};
 pub use create::{Created, NewRun};
 pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Row, Urgency};

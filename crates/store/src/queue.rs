@@ -91,6 +91,12 @@ const CLAIM_ONE: &str = "
               created_at
 ";
 
+const HELD: &str = "
+    SELECT run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
+           created_at
+      FROM runs WHERE status = 'running' AND lease_owner = $1 ORDER BY run_id
+";
+
 /// The right-hand sides see the row as it was.
 const REQUEUE: &str = "
     UPDATE runs SET
@@ -183,6 +189,17 @@ impl Store {
         let claim = any(CLAIM_ONE, params![worker.as_str(), now, run.as_str()]);
         let done = self.db.commit(vec![claim], Urgency::Critical).await?;
         done.into_iter().flat_map(|done| done.rows).next().map(Claim::read).transpose()
+    }
+
+    /// The claims of a worker, as they stand.
+    ///
+    /// For a worker whose own claim ended in [`StoreError::Unknown`], or was dropped half-way: the
+    /// runs may be its own without its knowing.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn held_by(&self, worker: &WorkerId) -> Result<Vec<Claim>, StoreError> {
+        self.rows(HELD, params![worker.as_str()]).await?.into_iter().map(Claim::read).collect()
     }
 
     /// Gives every running run back to the queue, or takes it out of service if it has been

@@ -48,18 +48,26 @@ const FRAME: &str = "
 impl Store {
     /// The newest snapshot that can be read, and the entries after it.
     ///
-    /// A damaged snapshot is passed over: the journal has it all. A damaged journal is an error.
+    /// A damaged snapshot is passed over: the journal has it all. A journal with a damaged or a
+    /// missing entry is an error; so a run that was trimmed cannot be loaded any more.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] if the run cannot be folded.
     pub async fn load(&self, run: &RunId) -> Result<Loaded, StoreError> {
+        // Before the entries: a journal only grows, so it must reach at least that far.
+        let end = self.position(run).await?.map_or(1, |at| at.next_seq);
         let snapshot = self.newest_snapshot(run).await?;
         let after = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
         let entries = self.journal(run, after, usize::MAX).await?;
-        for (expected, entry) in (after + 1..).zip(&entries) {
-            if entry.seq != expected {
-                return Err(StoreError::Damaged { run: run.clone(), seq: expected });
+        let mut next = after + 1;
+        for entry in &entries {
+            if entry.seq != next {
+                return Err(StoreError::Damaged { run: run.clone(), seq: next });
             }
+            next += 1;
+        }
+        if next < end {
+            return Err(StoreError::Damaged { run: run.clone(), seq: next });
         }
         Ok(Loaded { snapshot, entries })
     }

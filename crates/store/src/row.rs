@@ -192,3 +192,21 @@ pub(crate) fn read(run: &RunId, row: Row) -> Result<Entry, StoreError> {
     };
     Ok(Entry { seq, epoch: stored.epoch, at: stored.at, effect, kind })
 }
+
+/// Writes a row that only a newer program would write, with a checksum that fits.
+#[cfg(any(test, feature = "conformance"))]
+pub(crate) async fn write_raw_for_checks(
+    store: &crate::Store,
+    run: &RunId,
+    seq: i64,
+    kind: &'static str,
+    fmt: i64,
+) {
+    let numbers = [seq, 1, fmt, 0];
+    let covered =
+        Covered { run: run.as_str(), numbers, kind, effect: None, body: "{}", blob_ref: None };
+    let (crc, none) = (covered.crc(), None::<i64>);
+    let params = params![run.as_str(), seq, 1, kind, fmt, none, none, none, 0, crc, "{}", none];
+    let done = store.db.commit(vec![one(INSERT, params)], crate::Urgency::Critical).await;
+    done.expect("a row like any other");
+}

@@ -52,6 +52,8 @@ pub struct RunTimes {
     pub updated_at: UtcMs,
     /// When it wakes by itself.
     pub wake_at: Option<UtcMs>,
+    /// When its journal was shortened; it cannot be folded any more.
+    pub trimmed_at: Option<UtcMs>,
 }
 
 /// Which runs to list.
@@ -103,14 +105,14 @@ pub struct MessageRow {
 
 const RUN: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
-           epoch, next_seq, stalls, created_at, updated_at, wake_at
+           epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at
       FROM runs WHERE run_id = $1
 ";
 
 /// Ids sort by creation, so the newest comes first.
 const RUNS: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
-           epoch, next_seq, stalls, created_at, updated_at, wake_at
+           epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at
       FROM runs
      WHERE run_id < COALESCE($1, '~') AND status IN ($3, $4, $5, $6, $7, $8, $9, $10)
      ORDER BY run_id DESC LIMIT $2
@@ -233,6 +235,7 @@ fn read_run(row: Row) -> Result<RunRow, StoreError> {
             created_at: cells.int()?,
             updated_at: cells.int()?,
             wake_at: Some(cells.int()?).filter(|at| *at != NEVER),
+            trimmed_at: cells.opt_int()?,
         },
     })
 }

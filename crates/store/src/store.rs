@@ -7,6 +7,7 @@ use crate::{
 };
 use everloop_types::SqlValue;
 use std::{
+    fmt,
     path::Path,
     sync::{
         Arc,
@@ -19,6 +20,12 @@ use std::{
 pub struct Store {
     pub(crate) db: Arc<dyn Db>,
     violations: Arc<AtomicU64>,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("violations", &self.violations()).finish_non_exhaustive()
+    }
 }
 
 impl Store {

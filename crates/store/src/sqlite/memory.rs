@@ -3,11 +3,28 @@
 use super::{migrate, session::Session};
 use crate::db::{Db, DbError, DbFuture, Done, Row, Urgency};
 use everloop_types::{SqlValue, Write};
-use rusqlite::Connection;
+use rusqlite::{Connection, backup::Backup};
 use std::{
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
 };
+
+const NAME: &str = ":memory:";
+
+/// Migrated once and then copied, as sweeps make many thousands.
+static EMPTY: LazyLock<Mutex<Connection>> = LazyLock::new(|| {
+    let mut conn = open();
+    let migrated = migrate::migrate(&mut conn, &Path::new(NAME).into(), migrate::MIGRATIONS);
+    migrated.expect("our own schema is valid");
+    Mutex::new(conn)
+});
+
+fn open() -> Connection {
+    let conn = Connection::open_in_memory().expect("a database in memory needs no disk");
+    let settings = "PRAGMA foreign_keys = ON; PRAGMA synchronous = OFF;";
+    conn.execute_batch(settings).expect("known settings");
+    conn
+}
 
 /// A database that is gone when it is dropped. Everything happens inline, on the caller's thread.
 pub struct MemoryDb {
@@ -18,15 +35,15 @@ impl MemoryDb {
     /// An empty database with the present schema.
     ///
     /// # Panics
-    /// If SQLite has no memory left.
+    /// If there is no memory left.
     #[must_use]
     pub fn new() -> Self {
-        let mut conn = Connection::open_in_memory().expect("a database in memory needs no disk");
-        let file: Arc<Path> = Path::new(":memory:").into();
-        conn.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = OFF;")
-            .expect("known pragmas");
-        migrate::migrate(&mut conn, &file, migrate::MIGRATIONS).expect("our own schema is valid");
-        Self { session: Mutex::new(Session::new(conn, file)) }
+        let mut conn = open();
+        let empty = EMPTY.lock().unwrap_or_else(PoisonError::into_inner);
+        let copied = Backup::new(&empty, &mut conn).and_then(|copy| copy.step(-1));
+        copied.expect("a copy in memory needs no disk");
+        drop(empty);
+        Self { session: Mutex::new(Session::new(conn, Path::new(NAME).into())) }
     }
 
     fn session(&self) -> MutexGuard<'_, Session> {

@@ -91,7 +91,7 @@ fn read(conn: &Connection, file: &Arc<Path>) -> Result<Found, OpenError> {
     Ok(Found::Version { schema: number("schema_version")?, min_reader: number("min_reader")? })
 }
 
-/// Copies the database to `<db>.before-v<N>.bak`. A copy from an attempt that broke off is replaced.
+/// Copies the database to `<db>.before-v<N>.bak`, over a copy from an attempt that broke off.
 fn back_up(conn: &Connection, file: &Arc<Path>, version: i64) -> Result<(), OpenError> {
     let copy = beside(file, &format!(".before-v{version}.bak"));
     let half = beside(file, &format!(".before-v{version}.tmp"));

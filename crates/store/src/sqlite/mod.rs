@@ -11,3 +11,6 @@ mod writer;
 pub(crate) use files::create_new;
 pub use memory::MemoryDb;
 pub use open::{OpenError, SqliteDb};
+
+#[cfg(test)]
+mod sqlite_tests;

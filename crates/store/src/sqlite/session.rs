@@ -30,7 +30,7 @@ impl Session {
 
     /// Performs one logical transaction as a transaction of its own.
     pub(super) fn transaction(&mut self, writes: &[Write]) -> Result<Vec<Done>, DbError> {
-        self.control("BEGIN IMMEDIATE")?;
+        self.begin()?;
         match self.run_all(writes) {
             Ok(done) => self.commit().map(|()| done),
             Err(error) => {
@@ -38,6 +38,12 @@ impl Session {
                 Err(error)
             }
         }
+    }
+
+    /// At once as a writer: a reader that becomes one fails without waiting for its turn.
+    pub(super) fn begin(&mut self) -> Result<(), DbError> {
+        self.roll_back();
+        self.control("BEGIN IMMEDIATE")
     }
 
     /// Commits. An error here leaves open whether the commit took place.

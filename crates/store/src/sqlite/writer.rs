@@ -24,8 +24,8 @@ use tokio::sync::oneshot;
 const BATCH_REQUESTS_MAX: usize = 256;
 const BATCH_BYTES_MAX: usize = 4 << 20;
 const LAZY_WAIT: Duration = Duration::from_millis(200);
-/// Pages in the log at which it is copied back into the database.
-const CHECKPOINT_PAGES: i32 = 1_000;
+/// Pages in the log (16 MB) at which it is copied back: rarely enough that many batches share it.
+const CHECKPOINT_PAGES: i32 = 4_000;
 
 /// One logical transaction and who waits for it.
 pub(super) struct Request {
@@ -129,7 +129,7 @@ fn grouped(session: &mut Session, batch: &[Request]) -> Option<Vec<Answer>> {
     if let [only] = batch {
         return Some(vec![session.transaction(&only.writes)]);
     }
-    if let Err(error) = session.control("BEGIN IMMEDIATE") {
+    if let Err(error) = session.begin() {
         return Some(vec![Err(error); batch.len()]);
     }
     let mut answers = Vec::with_capacity(batch.len());

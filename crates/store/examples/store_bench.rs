@@ -1,0 +1,208 @@
+//! How fast and how large the store is on this machine's disk. Stops by itself in under 20 s.
+//!
+//! `cargo run --release -p everloop-store --example store_bench`
+
+use everloop_store::{Claim, Commit, Db, NewRun, SqliteDb, Store, StoreError};
+use everloop_types::{
+    CallId, ConversationId, EffectClass, EffectId, Frame, Goal, ModelCall, Observation, Offer,
+    OnUnknown, Purpose, Reply, RunId, ToolCall, ToolChoice, WorkerId, digest_json,
+    journal::{
+        Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, Kind, Outcome,
+        RunCreated,
+    },
+};
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+const EACH: Duration = Duration::from_secs(3);
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = tempfile::tempdir()?;
+    one_writer(&folder.path().join("one.db")).await?;
+    many_runs(&folder.path().join("many.db")).await?;
+    in_memory().await?;
+    for steps in [20, 100, 400] {
+        size(&folder.path().join(format!("{steps}.db")), steps).await?;
+    }
+    Ok(())
+}
+
+/// One event per commit, one run: the time of one durable commit.
+async fn one_writer(path: &Path) -> Result<(), StoreError> {
+    let store = Store::open(path)?;
+    let mut claim = claimed(&store, "run_one").await?;
+    let began = Instant::now();
+    let mut times = Vec::new();
+    while began.elapsed() < EACH {
+        let commit = Instant::now();
+        store.append(&mut claim, Commit::new(vec![epoch_started()], 1)).await?;
+        times.push(commit.elapsed());
+    }
+    times.sort();
+    let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+    let rate = per_second(times.len(), began);
+    println!("1 writer, 1 event per commit: {rate:.0} appends/s, p50 {p50:?}, p99 {p99:?}");
+    Ok(())
+}
+
+/// Three events per append on 256 runs at once: what group commit makes of it.
+async fn many_runs(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let db = Arc::new(SqliteDb::open(path)?);
+    let store = Store::with_db(Arc::clone(&db) as Arc<dyn Db>);
+    let mut claims = Vec::new();
+    for n in 0..256 {
+        let store = store.clone();
+        claims.push(tokio::spawn(async move { claimed(&store, &format!("run_{n:03}")).await }));
+    }
+    let mut ready = Vec::new();
+    for claim in claims {
+        ready.push(claim.await??);
+    }
+    let (began, commits) = (Instant::now(), db.commits());
+    let drivers = ready.into_iter().map(|claim| tokio::spawn(drive(store.clone(), claim, began)));
+    let mut events = 0;
+    for driver in drivers.collect::<Vec<_>>() {
+        events += driver.await??;
+    }
+    let commits = db.commits() - commits;
+    let rate = per_second(events, began);
+    println!("256 runs, 3 events per append: {rate:.0} events/s in {commits} commits");
+    Ok(())
+}
+
+async fn drive(store: Store, mut claim: Claim, began: Instant) -> Result<usize, StoreError> {
+    let mut events = 0;
+    for cause in 1.. {
+        if began.elapsed() >= EACH {
+            break;
+        }
+        let commit = Commit::new(tool_step(&claim, cause), 1);
+        events += store.append(&mut claim, commit).await?.len();
+    }
+    Ok(events)
+}
+
+/// The cost of everything but the disk.
+async fn in_memory() -> Result<(), StoreError> {
+    let store = Store::memory();
+    let mut claim = claimed(&store, "run_memory").await?;
+    let (began, appends) = (Instant::now(), 10_000);
+    for cause in 1..=appends {
+        let commit = Commit::new(tool_step(&claim, cause), 1);
+        store.append(&mut claim, commit).await?;
+    }
+    let each = began.elapsed() / u32::try_from(appends).unwrap_or(1);
+    println!("in memory, 3 events per append: {each:?} each");
+    let began = Instant::now();
+    for _ in 0..100 {
+        drop(Store::memory());
+    }
+    println!("a new store in memory: {:?}", began.elapsed() / 100);
+    Ok(())
+}
+
+/// A step is one model call and one tool call, in two commits as the engine makes them.
+async fn size(path: &Path, steps: i64) -> Result<(), StoreError> {
+    let store = Store::open(path)?;
+    let mut claim = claimed(&store, "run_01K9Z4T3M8Q2V7X5B6N0C1D2E3").await?;
+    let before = store.inspect().await?.bytes_on_disk;
+    for step in 0..steps {
+        let (model, tool) = (step * 2 + 1, step * 2 + 2);
+        let mut first = model_planned(&claim, model);
+        first.push(model_finished(&claim, model));
+        store.append(&mut claim, Commit::new(first, 1)).await?;
+        let second = Commit::new(tool_step(&claim, tool), 1);
+        store.append(&mut claim, second).await?;
+    }
+    let after = store.inspect().await?.bytes_on_disk;
+    let each = (after - before) / steps.unsigned_abs();
+    println!("{steps} steps of 6 events: {} bytes, {each} per step", after - before);
+    Ok(())
+}
+
+fn per_second(count: usize, since: Instant) -> f64 {
+    count as f64 / since.elapsed().as_secs_f64()
+}
+
+async fn claimed(store: &Store, name: &str) -> Result<Claim, StoreError> {
+    let frame = Frame::default();
+    let created = RunCreated {
+        goal: Goal { text: "measure the store".to_owned(), context: String::new() },
+        loop_name: "react".to_owned(),
+        loop_ver: 1,
+        frame: digest_json(&frame),
+        seed: 1,
+        build: "bench".to_owned(),
+    };
+    let (run, conversation) = (RunId::new(name), ConversationId::new(name));
+    let new = NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 };
+    store.create_run(&new).await?;
+    let claim = store.claim_run(&WorkerId::new("bench"), &new.run, 1).await?;
+    Ok(claim.expect("nobody else is here"))
+}
+
+fn epoch_started() -> Draft {
+    let started = EpochStarted { worker: WorkerId::new("bench"), build: "bench".to_owned() };
+    Draft { at: 1, effect: None, kind: Kind::EpochStarted(started) }
+}
+
+fn about(claim: &Claim, cause: i64, kind: Kind) -> Draft {
+    let effect = EffectId { run: claim.run.clone(), cause, index: 0 };
+    Draft { at: 1_760_000_000_000, effect: Some(effect), kind }
+}
+
+fn call(cause: i64) -> ToolCall {
+    ToolCall {
+        id: CallId::new(format!("call_{cause}")),
+        tool: "read_file".to_owned(),
+        args: r#"{"path":"src/some/module/of/the/project.rs"}"#.to_owned(),
+    }
+}
+
+fn started(claim: &Claim, cause: i64) -> Draft {
+    let started = EffectStarted { attempt: 1, start_by: 1, before: serde_json::Value::Null };
+    about(claim, cause, Kind::EffectStarted(started))
+}
+
+fn tool_step(claim: &Claim, cause: i64) -> Vec<Draft> {
+    let planned = EffectPlanned::CallTool {
+        call: call(cause),
+        class: EffectClass::Pure,
+        on_unknown: OnUnknown::TellModel,
+        key_until: None,
+        deadline: None,
+    };
+    let outcome = Outcome::Observed(Observation::ok("a line of what was found. ".repeat(12)));
+    let finished = Kind::EffectFinished(EffectFinished { outcome, took_ms: 12 });
+    vec![
+        about(claim, cause, Kind::EffectPlanned(planned)),
+        started(claim, cause),
+        about(claim, cause, finished),
+    ]
+}
+
+fn model_planned(claim: &Claim, cause: i64) -> Vec<Draft> {
+    let call = ModelCall {
+        purpose: Purpose::Think,
+        offer: Offer::All,
+        choice: ToolChoice::Auto,
+        output: None,
+    };
+    let prompt = digest_json(&cause);
+    let planned = EffectPlanned::CallModel { call, messages: 9, prompt };
+    vec![about(claim, cause, Kind::EffectPlanned(planned)), started(claim, cause)]
+}
+
+fn model_finished(claim: &Claim, cause: i64) -> Draft {
+    let reply = Reply {
+        text: "I look at the file first, then I decide what to change.".to_owned(),
+        calls: vec![call(cause)],
+        ..Reply::default()
+    };
+    let outcome = Outcome::Replied(reply);
+    about(claim, cause, Kind::EffectFinished(EffectFinished { outcome, took_ms: 900 }))
+}

@@ -1,0 +1,112 @@
+//! Checks of the inbox: a letter is never lost, never counted twice, never waited past.
+
+use super::kit::{NOW, answer, claimed, create, ending, input, parking, run_id, status, worker};
+use crate::{Claim, Commit, Limit, Sent, Store, StoreError, Taken, Unread};
+use everloop_types::{Status, journal::Letter};
+
+pub(super) async fn a_letter_before_parking_keeps_the_run_awake(store: Store) {
+    let mut ours = claimed(&store, "run_a").await;
+    ours.inbox_ctr = store.unread(&ours.run).await.unwrap().inbox_ctr;
+    assert_eq!(store.send(&ours.run, "q1", &answer("yes"), NOW).await.unwrap(), Sent::Accepted);
+    store.append(&mut ours, parking(None)).await.unwrap();
+    assert_eq!(status(&store, "run_a").await, Status::Queued);
+    assert_eq!(store.claim(&worker("w1"), NOW, 5).await.unwrap().len(), 1);
+}
+
+pub(super) async fn a_letter_after_parking_wakes_the_run(store: Store) {
+    let mut ours = claimed(&store, "run_a").await;
+    store.append(&mut ours, parking(Some(NOW + 99_999))).await.unwrap();
+    assert_eq!(status(&store, "run_a").await, Status::Waiting);
+    assert_eq!(store.send(&ours.run, "q1", &answer("yes"), NOW).await.unwrap(), Sent::Accepted);
+    assert_eq!(status(&store, "run_a").await, Status::Queued);
+    assert_eq!(store.runs_with_mail().await.unwrap(), [run_id("run_a")]);
+    assert_eq!(store.claim(&worker("w1"), NOW, 5).await.unwrap().len(), 1);
+}
+
+/// Parks as an engine does: reads what is unread, takes it, parks only on an empty inbox.
+async fn read_and_park(store: &Store, claim: &mut Claim) {
+    let unread = store.unread(&claim.run).await.unwrap();
+    claim.inbox_ctr = unread.inbox_ctr;
+    if unread.letters.is_empty() {
+        store.append(claim, parking(None)).await.unwrap();
+    }
+}
+
+pub(super) async fn every_order_of_letter_and_parking_is_safe(store: Store) {
+    for n in 0..30 {
+        let name = format!("run_{n:02}");
+        let mut ours = claimed(&store, &name).await;
+        let (sender, run) = (store.clone(), ours.run.clone());
+        let sent = tokio::spawn(async move {
+            sender.send(&run, "q1", &answer("yes"), NOW).await.unwrap();
+        });
+        read_and_park(&store, &mut ours).await;
+        sent.await.unwrap();
+        let unread = store.unread(&ours.run).await.unwrap();
+        assert_eq!(unread.letters.len(), 1);
+        assert_ne!(status(&store, &name).await, Status::Waiting, "waiting with unread mail");
+    }
+}
+
+pub(super) async fn the_first_answer_wins(store: Store) {
+    let mut ours = claimed(&store, "run_a").await;
+    store.append(&mut ours, parking(None)).await.unwrap();
+    let sends = ["yes", "no", "maybe"].map(|text| {
+        let (store, run) = (store.clone(), ours.run.clone());
+        tokio::spawn(async move { store.send(&run, "q1", &answer(text), NOW).await.unwrap() })
+    });
+    let mut accepted = 0;
+    for sent in sends {
+        match sent.await.unwrap() {
+            Sent::Accepted => accepted += 1,
+            other => assert_eq!(other, Sent::AlreadySent),
+        }
+    }
+    assert_eq!(accepted, 1);
+    let unread = store.unread(&ours.run).await.unwrap();
+    assert_eq!((unread.letters.len(), unread.inbox_ctr), (1, 1), "the others changed nothing");
+}
+
+pub(super) async fn letters_come_in_order_and_are_taken_once(store: Store) {
+    let mut ours = claimed(&store, "run_a").await;
+    let steer = |text: &str| Letter::Steer { text: text.to_owned() };
+    let letters = [("z", steer("first")), ("a", steer("second")), ("m", Letter::AnswerNow)];
+    for (dedupe, letter) in &letters {
+        store.send(&ours.run, dedupe, letter, NOW).await.unwrap();
+    }
+    let all: Vec<_> = letters.iter().map(|(d, l)| ((*d).to_owned(), l.clone())).collect();
+    let unread = store.unread(&ours.run).await.unwrap();
+    assert_eq!(unread, Unread { letters: all.clone(), inbox_ctr: 3 });
+    let take = || {
+        let drafts = vec![input("z", steer("first")), input("a", steer("second"))];
+        let mut commit = Commit::new(drafts, NOW);
+        commit.taken.push(Taken { dedupe: "z".to_owned(), draft: 0 });
+        commit.taken.push(Taken { dedupe: "a".to_owned(), draft: 1 });
+        commit
+    };
+    store.append(&mut ours, take()).await.unwrap();
+    assert_eq!(store.unread(&ours.run).await.unwrap().letters, all[2..]);
+    let again = store.append(&mut ours, take()).await;
+    assert!(matches!(again, Err(StoreError::Violation { index: "inbox_taken" })));
+    assert_eq!(store.violations(), 1);
+}
+
+pub(super) async fn a_finished_run_takes_no_letters(store: Store) {
+    let mut ours = claimed(&store, "run_a").await;
+    store.send(&ours.run, "early", &Letter::AnswerNow, NOW).await.unwrap();
+    let end = ending(&ours, Status::Canceled);
+    store.append(&mut ours, end).await.unwrap();
+    let late = store.send(&ours.run, "late", &answer("yes"), NOW).await.unwrap();
+    assert_eq!(late, Sent::Finished(Status::Canceled));
+    let nowhere = store.send(&run_id("run_x"), "late", &answer("yes"), NOW).await.unwrap();
+    assert_eq!(nowhere, Sent::NoSuchRun);
+    assert!(store.runs_with_mail().await.unwrap().is_empty(), "nobody will read it");
+    assert_eq!(store.unread(&run_id("run_x")).await.unwrap(), Unread::default());
+}
+
+pub(super) async fn a_large_letter_is_refused(store: Store) {
+    create(&store, "run_a").await;
+    let letter = answer(&"x".repeat(3 << 20));
+    let refused = store.send(&run_id("run_a"), "q1", &letter, NOW).await;
+    assert!(matches!(refused, Err(StoreError::OverLimit { limit: Limit::Letter, .. })));
+}

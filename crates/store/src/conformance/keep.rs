@@ -1,0 +1,107 @@
+//! Checks of lists, retention, copies and inspection.
+
+use super::kit::{
+    NOW, claim, claimed, create, effect, ending, epoch_started, finished, planned, run_id, started,
+};
+use crate::{Claim, Commit, RunFilter, Store, StoreError, Trimmed};
+use everloop_types::{RunId, Status, digest_bytes, journal::Kind};
+
+async fn finish(store: &Store, ours: &mut Claim) {
+    for n in 1..=2 {
+        let id = effect(ours, n);
+        let drafts = vec![
+            epoch_started(),
+            planned(id.clone()),
+            started(id.clone()),
+            finished(id, &"x".repeat(20_000)),
+        ];
+        let mut commit = Commit::new(drafts, NOW);
+        commit.snapshot = Some((digest_bytes(b"state"), "state".to_owned()));
+        store.append(ours, commit).await.unwrap();
+    }
+    let end = ending(ours, Status::Succeeded);
+    store.append(ours, end).await.unwrap();
+}
+
+pub(super) async fn trimming_keeps_what_a_run_led_to(store: Store) {
+    let mut old = claimed(&store, "run_a").await;
+    finish(&store, &mut old).await;
+    let live = claimed(&store, "run_b").await;
+    assert_eq!(store.trim(NOW + 99, 100).await.unwrap(), Trimmed::default(), "too early");
+    let trimmed = store.trim(NOW + 100, 100).await.unwrap();
+    assert_eq!(trimmed, Trimmed { runs: 1, entries: 7, snapshots: 1, blobs: 0 });
+    let kinds: Vec<_> = store.journal(&old.run, 0, 100).await.unwrap();
+    let kinds: Vec<_> = kinds.iter().map(|entry| entry.kind.name()).collect();
+    assert_eq!(kinds, ["RunCreated", "EffectFinished", "EffectFinished", "RunFinished"]);
+    assert_eq!(store.messages(&old.run).await.unwrap().len(), 2);
+    let row = store.run(&old.run).await.unwrap().unwrap();
+    assert_eq!((row.status, row.times.trimmed_at), (Status::Succeeded, Some(NOW + 100)));
+    assert_eq!(store.load(&live.run).await.unwrap().entries.len(), 1);
+    assert_eq!(store.trim(NOW + 100, 100).await.unwrap(), Trimmed::default(), "only once");
+}
+
+pub(super) async fn sweeping_keeps_what_is_used(store: Store) {
+    let mut ours = claimed(&store, "run_a").await;
+    finish(&store, &mut ours).await;
+    let loose = crate::row::insert_blob(digest_bytes(b"loose"), b"loose".to_vec());
+    store.db().commit(vec![loose], crate::Urgency::Critical).await.unwrap();
+    assert!(store.blob(&digest_bytes(b"loose")).await.unwrap().is_some());
+    assert_eq!(store.sweep_blobs().await.unwrap(), 1);
+    assert_eq!(store.blob(&digest_bytes(b"loose")).await.unwrap(), None);
+    let entries = store.journal(&ours.run, 0, 100).await.unwrap();
+    assert!(entries.iter().any(|entry| matches!(entry.kind, Kind::EffectFinished(_))));
+    assert!(store.frame(&ours.run).await.unwrap().is_some());
+}
+
+pub(super) async fn runs_are_listed_newest_first(store: Store) {
+    for n in 1..=4 {
+        create(&store, &format!("run_{n}")).await;
+    }
+    claim(&store, "run_3").await;
+    let list = async |statuses: &[Status], before: Option<&str>, most| -> Vec<String> {
+        let before = before.map(RunId::new);
+        let filter = RunFilter { statuses: statuses.to_vec(), before, most };
+        let rows = store.runs(&filter).await.unwrap();
+        rows.into_iter().map(|row| row.run.as_str().to_owned()).collect()
+    };
+    assert_eq!(list(&[], None, 10).await, ["run_4", "run_3", "run_2", "run_1"]);
+    assert_eq!(list(&[], Some("run_3"), 1).await, ["run_2"]);
+    assert_eq!(list(&[Status::Running], None, 10).await, ["run_3"]);
+    assert_eq!(list(&[Status::Queued], None, 2).await, ["run_4", "run_2"]);
+    let row = store.run(&run_id("run_3")).await.unwrap().unwrap();
+    assert_eq!((row.goal.as_str(), row.lease.epoch), ("goal of run_3", 1));
+    assert_eq!((row.times.created_at, row.lease.next_seq), (NOW, 2));
+}
+
+pub(super) async fn runs_are_found_by_the_end_of_their_name(store: Store) {
+    for name in ["run_01abc", "run_02abc", "run_03xyz"] {
+        create(&store, name).await;
+    }
+    let find = async |fragment: &str| store.find_runs(fragment).await.unwrap();
+    assert_eq!(find("abc").await, [run_id("run_02abc"), run_id("run_01abc")]);
+    assert_eq!(find("run_03xyz").await, [run_id("run_03xyz")]);
+    assert_eq!(find("_3xyz").await, [], "no wild cards");
+    assert_eq!(find("%").await, []);
+    assert_eq!(find("").await, []);
+    assert_eq!(find("ABC").await, []);
+}
+
+pub(super) async fn an_inspection_counts_runs(store: Store) {
+    create(&store, "run_a").await;
+    claimed(&store, "run_b").await;
+    let seen = store.inspect().await.unwrap();
+    assert_eq!((seen.schema_version, seen.quick_check.as_str()), (1, "ok"));
+    assert_eq!(seen.runs_by_status, [(Status::Queued, 1), (Status::Running, 1)]);
+    assert!(seen.bytes_on_disk > 0);
+}
+
+pub(super) async fn a_backup_never_overwrites(store: Store) {
+    create(&store, "run_a").await;
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.db");
+    store.backup(&copy).await.unwrap();
+    let refused = store.backup(&copy).await;
+    assert!(matches!(refused, Err(StoreError::Backup { .. })));
+    let second = Store::open(&copy).unwrap();
+    assert_eq!(second.load(&run_id("run_a")).await.unwrap().entries.len(), 1);
+}

@@ -1,0 +1,141 @@
+//! What the checks have in common: small runs, and a way around the front door.
+
+use crate::{Claim, Commit, Created, NewMessage, NewRun, Store, Then, Urgency};
+use everloop_types::{
+    CallId, ConversationId, EffectClass, EffectId, Frame, Goal, Observation, OnUnknown, Rows,
+    RunId, SqlValue, Status, ToolCall, WorkerId, Write, digest_json,
+    journal::{
+        Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, Input, Kind, Letter,
+        MessageEmitted, Outcome, RunCreated, RunFinished,
+    },
+};
+
+pub(super) const NOW: i64 = 1_000_000;
+
+pub(super) fn worker(name: &str) -> WorkerId {
+    WorkerId::new(name)
+}
+
+pub(super) fn run_id(name: &str) -> RunId {
+    RunId::new(name)
+}
+
+pub(super) fn new_run(name: &str) -> NewRun {
+    let frame = Frame { system: "be brief".to_owned(), ..Frame::default() };
+    NewRun {
+        run: run_id(name),
+        conversation: ConversationId::new("conv_1"),
+        created: RunCreated {
+            goal: Goal { text: format!("goal of {name}"), context: String::new() },
+            loop_name: "react".to_owned(),
+            loop_ver: 3,
+            frame: digest_json(&frame),
+            seed: 7,
+            build: "test".to_owned(),
+        },
+        frame,
+        idem_key: None,
+        priority: 0,
+        now: NOW,
+    }
+}
+
+pub(super) async fn create(store: &Store, name: &str) {
+    assert_eq!(store.create_run(&new_run(name)).await.unwrap(), Created::New);
+}
+
+/// A new run that we drive.
+pub(super) async fn claimed(store: &Store, name: &str) -> Claim {
+    create(store, name).await;
+    claim(store, name).await
+}
+
+pub(super) async fn claim(store: &Store, name: &str) -> Claim {
+    store.claim_run(&worker("w1"), &run_id(name), NOW).await.unwrap().unwrap()
+}
+
+pub(super) fn effect(claim: &Claim, cause: i64) -> EffectId {
+    EffectId { run: claim.run.clone(), cause, index: 0 }
+}
+
+pub(super) fn draft(effect: Option<EffectId>, kind: Kind) -> Draft {
+    Draft { at: NOW, effect, kind }
+}
+
+pub(super) fn epoch_started() -> Draft {
+    let started = EpochStarted { worker: worker("w1"), build: "test".to_owned() };
+    draft(None, Kind::EpochStarted(started))
+}
+
+pub(super) fn planned(id: EffectId) -> Draft {
+    let call = ToolCall {
+        id: CallId::new("c1"),
+        tool: "shell".to_owned(),
+        args: r#"{"command":"ls"}"#.to_owned(),
+    };
+    let planned = EffectPlanned::CallTool {
+        call,
+        class: EffectClass::Dangerous,
+        on_unknown: OnUnknown::AskUser,
+        key_until: None,
+        deadline: None,
+    };
+    draft(Some(id), Kind::EffectPlanned(planned))
+}
+
+pub(super) fn started(id: EffectId) -> Draft {
+    let started =
+        EffectStarted { attempt: 1, start_by: NOW + 5_000, before: serde_json::Value::Null };
+    draft(Some(id), Kind::EffectStarted(started))
+}
+
+pub(super) fn finished(id: EffectId, text: &str) -> Draft {
+    let outcome = Outcome::Observed(Observation::ok(text));
+    draft(Some(id), Kind::EffectFinished(EffectFinished { outcome, took_ms: 3 }))
+}
+
+pub(super) fn run_finished(status: Status) -> Draft {
+    draft(None, Kind::RunFinished(RunFinished { status, reason: None }))
+}
+
+pub(super) fn emitted(slot: &str) -> Draft {
+    draft(None, Kind::MessageEmitted(MessageEmitted { slot: slot.to_owned() }))
+}
+
+pub(super) fn input(dedupe: &str, letter: Letter) -> Draft {
+    draft(None, Kind::Input(Input { dedupe: dedupe.to_owned(), letter }))
+}
+
+pub(super) fn answer(text: &str) -> Letter {
+    Letter::Answer { question: "q1".to_owned(), text: text.to_owned(), by: "user".to_owned() }
+}
+
+pub(super) fn message(claim: &Claim, slot: &str, body: &str) -> NewMessage {
+    NewMessage {
+        slot: slot.to_owned(),
+        role: "assistant".to_owned(),
+        body: body.to_owned(),
+        message_id: format!("{}:{slot}:{body}", claim.run),
+    }
+}
+
+/// The last commit of a run, with its final message.
+pub(super) fn ending(claim: &Claim, status: Status) -> Commit {
+    let mut commit = Commit::new(vec![emitted("final"), run_finished(status)], NOW);
+    commit.messages.push(message(claim, "final", "done"));
+    commit.then(Then::Finish(status))
+}
+
+pub(super) fn parking(wake_at: Option<i64>) -> Commit {
+    Commit::new(Vec::new(), NOW).then(Then::Park { wake_at, note: "an answer".to_owned() })
+}
+
+pub(super) async fn status(store: &Store, name: &str) -> Status {
+    store.position(&run_id(name)).await.unwrap().unwrap().status
+}
+
+/// Goes around the store, to damage what it has written.
+pub(super) async fn raw(store: &Store, sql: &'static str, params: Vec<SqlValue>) {
+    let write = Write { sql, params, expect: Rows::Exactly(1) };
+    store.db().commit(vec![write], Urgency::Critical).await.unwrap();
+}

@@ -1,0 +1,82 @@
+//! What every store must hold, as checks that any database can be put through.
+//!
+//! Each check gets a store of its own. Deliberately absent: anything that only a file has; those
+//! tests stand beside the file's code.
+
+#![allow(clippy::unwrap_used, reason = "a check fails by panicking, also outside of cfg(test)")]
+
+mod damage;
+mod endings;
+mod inbox;
+mod journal;
+mod keep;
+mod kit;
+mod queue;
+
+use crate::Store;
+use std::{future::Future, pin::Pin};
+
+/// One check: its name is the sentence that it proves.
+#[derive(Clone, Copy)]
+pub struct Check {
+    /// The sentence.
+    pub name: &'static str,
+    run: fn(Store) -> Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Check {
+    /// Runs it on a fresh store; panics if the store fails.
+    pub async fn run(&self, store: Store) {
+        (self.run)(store).await;
+    }
+}
+
+macro_rules! checks {
+    ($($module:ident: $($name:ident),+;)*) => {
+        /// All checks.
+        pub const CHECKS: &[Check] = &[$($(Check {
+            name: stringify!($name),
+            run: |store| Box::pin($module::$name(store)),
+        }),+),*];
+    };
+}
+
+checks! {
+    journal: entries_have_places_without_gaps, a_stale_epoch_cannot_append,
+        a_stale_place_cannot_append, an_effect_has_one_plan_start_and_outcome,
+        a_large_body_lies_in_a_blob_once, a_body_of_over_100_mb_is_refused,
+        a_journal_has_an_end, a_journal_has_a_size, a_frame_comes_back_whole,
+        a_position_tells_where_a_run_stands;
+    queue: a_run_is_claimed_once, claims_follow_priority_then_time, one_key_makes_one_run,
+        a_waiting_run_is_due_in_time, a_run_can_be_claimed_by_name,
+        five_claims_without_progress_end_the_service, progress_resets_the_stalls,
+        quarantine_gives_one_last_message, released_runs_go_to_the_next_worker;
+    inbox: a_letter_before_parking_keeps_the_run_awake, a_letter_after_parking_wakes_the_run,
+        every_order_of_letter_and_parking_is_safe, the_first_answer_wins,
+        letters_come_in_order_and_are_taken_once, a_finished_run_takes_no_letters,
+        a_large_letter_is_refused;
+    endings: finishing_is_final, the_final_message_is_the_only_one,
+        status_and_message_come_together_or_not_at_all, own_writes_share_the_commit,
+        the_outbox_is_in_order, messages_keep_their_order;
+    damage: a_flipped_byte_stops_that_run_only, a_missing_entry_is_damage,
+        a_damaged_snapshot_is_passed_over, a_damaged_blob_is_noticed,
+        a_newer_kind_is_refused, a_newer_letter_is_refused;
+    keep: trimming_keeps_what_a_run_led_to, sweeping_keeps_what_is_used,
+        runs_are_listed_newest_first, runs_are_found_by_the_end_of_their_name, an_inspection_counts_runs,
+        a_backup_never_overwrites;
+}
+
+/// Runs every check on a store of its own, one after the other.
+///
+/// # Panics
+/// If any check failed; the message names them all.
+pub async fn run_all(mut fresh: impl FnMut() -> Store) {
+    let mut failed = Vec::new();
+    for check in CHECKS {
+        let store = fresh();
+        if tokio::spawn((check.run)(store)).await.is_err() {
+            failed.push(check.name);
+        }
+    }
+    assert!(failed.is_empty(), "checks that failed: {failed:?}");
+}

@@ -1,0 +1,407 @@
+//! The conformance suite on both databases, and what only a file has.
+
+use super::{
+    OpenError, SqliteDb,
+    migrate::{MIGRATIONS, Migration},
+};
+use crate::{
+    Claim, ClaimLock, Commit, Db, DbError, DbFuture, Done, MemoryDb, NewRun, Position, Row, Sent,
+    Store, StoreError, Urgency, conformance,
+};
+use everloop_types::{
+    ConversationId, Frame, Goal, Rows, RunId, SqlValue, Status, WorkerId, Write, digest_json,
+    journal::{Draft, EpochStarted, Kind, Letter, RunCreated},
+};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use tempfile::TempDir;
+
+fn new_run(name: &str) -> NewRun {
+    let frame = Frame::default();
+    let created = RunCreated {
+        goal: Goal { text: "goal".to_owned(), context: String::new() },
+        loop_name: "react".to_owned(),
+        loop_ver: 1,
+        frame: digest_json(&frame),
+        seed: 7,
+        build: "test".to_owned(),
+    };
+    let conversation = ConversationId::new("conv");
+    let run = RunId::new(name);
+    NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 }
+}
+
+fn entry(build: &str) -> Commit {
+    let started = EpochStarted { worker: WorkerId::new("w"), build: build.to_owned() };
+    Commit::new(vec![Draft { at: 1, effect: None, kind: Kind::EpochStarted(started) }], 1)
+}
+
+async fn claimed(store: &Store, name: &str) -> Claim {
+    store.create_run(&new_run(name)).await.unwrap();
+    store.claim_run(&WorkerId::new("w"), &RunId::new(name), 1).await.unwrap().unwrap()
+}
+
+fn on_file(folder: &TempDir) -> (Arc<SqliteDb>, Store) {
+    let db = Arc::new(SqliteDb::open(&folder.path().join("e.db")).unwrap());
+    (Arc::clone(&db), Store::with_db(db))
+}
+
+fn write(sql: &'static str) -> Write {
+    Write { sql, params: Vec::new(), expect: Rows::Any }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_conforms() {
+    conformance::run_all(Store::memory).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_conforms() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut n = 0;
+    conformance::run_all(|| {
+        n += 1;
+        Store::open(&folder.path().join(format!("{n}.db"))).unwrap()
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn settings_are_read_back_from_the_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, store) = on_file(&folder);
+    let seen = store.inspect().await.unwrap();
+    let pragmas: Vec<_> = seen.pragmas.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    let wanted = [
+        ("busy_timeout", "5000"),
+        ("journal_mode", "wal"),
+        ("synchronous", "2"),
+        ("foreign_keys", "1"),
+        ("journal_size_limit", "67108864"),
+        ("wal_autocheckpoint", "0"),
+    ];
+    assert_eq!(pragmas, wanted);
+    assert!(seen.sqlite_version.starts_with("3."));
+}
+
+#[tokio::test]
+async fn only_the_owner_can_read_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("data");
+    let store = Store::open(&inner.join("e.db")).unwrap();
+    store.create_run(&new_run("run_a")).await.unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&inner), 0o700);
+    for name in ["e.db", "e.db-wal", "e.db-shm"] {
+        assert_eq!(mode(&inner.join(name)), 0o600, "{name}");
+    }
+    store.backup(&inner.join("copy.db")).await.unwrap();
+    assert_eq!(mode(&inner.join("copy.db")), 0o600);
+}
+
+#[tokio::test]
+async fn a_reopened_file_has_everything_and_no_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    let store = Store::open(&path).unwrap();
+    let mut claim = claimed(&store, "run_a").await;
+    store.append(&mut claim, entry("b")).await.unwrap();
+    drop(store);
+    assert!(!folder.path().join("e.db-wal").exists(), "the writer closes last");
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 2);
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    let next = Migration { version: 2, min_reader: 2, sql: "CREATE TABLE more (x TEXT)" };
+    drop(SqliteDb::open_with(&path, &[v1(), next]).unwrap());
+    let refused = SqliteDb::open(&path).err().unwrap();
+    assert!(matches!(refused, OpenError::NewerSchema { needed: 2, known: 1, .. }), "{refused}");
+    assert!(refused.to_string().contains("e.db"));
+}
+
+#[test]
+fn a_newer_schema_that_older_programs_can_read_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    let next = Migration { version: 2, min_reader: 1, sql: "CREATE TABLE more (x TEXT)" };
+    drop(SqliteDb::open_with(&path, &[v1(), next]).unwrap());
+    assert!(SqliteDb::open(&path).is_ok());
+}
+
+fn v1() -> Migration {
+    let Migration { version, min_reader, sql } = MIGRATIONS[0];
+    Migration { version, min_reader, sql }
+}
+
+#[tokio::test]
+async fn an_older_file_is_copied_and_then_migrated() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    let v0 = Migration { version: 0, min_reader: 0, sql: "" };
+    {
+        let conn = rusqlite::Connection::open(&path).unwrap();
+        let old = "CREATE TABLE schema_meta (k TEXT PRIMARY KEY, v TEXT NOT NULL);
+                   INSERT INTO schema_meta VALUES ('schema_version', '0'), ('min_reader', '0');
+                   CREATE TABLE notes (x TEXT); INSERT INTO notes VALUES ('kept');";
+        conn.execute_batch(old).unwrap();
+    }
+    let db = SqliteDb::open_with(&path, &[v0, v1()]).unwrap();
+    let kept = db.query("SELECT x FROM notes", Vec::new()).await.unwrap();
+    assert_eq!(kept, [Row(vec![SqlValue::from("kept")])]);
+    let store = Store::with_db(Arc::new(db));
+    store.create_run(&new_run("run_a")).await.unwrap();
+    assert_eq!(store.inspect().await.unwrap().schema_version, 1);
+    let copy = rusqlite::Connection::open(folder.path().join("e.db.before-v1.bak")).unwrap();
+    let sql = "SELECT v FROM schema_meta WHERE k = 'schema_version'";
+    let version: String = copy.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(version, "0", "the copy is as it was before");
+    drop(store);
+    drop(Store::open(&path).unwrap());
+    assert!(!folder.path().join("e.db.before-v2.bak").exists(), "nothing to migrate, no copy");
+}
+
+#[test]
+fn what_is_no_database_of_ours_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let garbage = folder.path().join("garbage.db");
+    fs::write(&garbage, "this is not a database, only some text that is long enough").unwrap();
+    let refused = SqliteDb::open(&garbage).err().unwrap();
+    assert!(matches!(refused, OpenError::Db(DbError::Damaged { .. })), "{refused}");
+    assert!(refused.to_string().contains("garbage.db"));
+
+    let foreign = folder.path().join("foreign.db");
+    rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    let refused = SqliteDb::open(&foreign).err().unwrap();
+    assert!(matches!(refused, OpenError::NotOurs { .. }), "{refused}");
+
+    let file = folder.path().join("a-file");
+    fs::write(&file, "").unwrap();
+    let refused = SqliteDb::open(&file.join("e.db")).err().unwrap();
+    assert!(matches!(refused, OpenError::Folder { .. }), "{refused}");
+    let refused = SqliteDb::open(folder.path()).err().unwrap();
+    assert!(matches!(refused, OpenError::Folder { .. }), "{refused}");
+    let sealed = SqliteDb::open(Path::new("/proc/everloop/e.db")).err().unwrap();
+    assert!(matches!(sealed, OpenError::Folder { .. } | OpenError::ReadOnly { .. }), "{sealed}");
+}
+
+#[tokio::test]
+async fn a_full_disk_is_a_definite_failure_and_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, store) = on_file(&folder);
+    let mut claim = claimed(&store, "run_a").await;
+    let limit = async |sql| db.commit(vec![write(sql)], Urgency::Critical).await.unwrap();
+    limit("PRAGMA max_page_count = 1").await; // Clipped by SQLite to what the file has now.
+    let large = "x".repeat(500_000);
+    let refused = store.append(&mut claim, entry(&large)).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Db(DbError::Full { .. })), "{refused:?}");
+    assert!(refused.is_transient());
+    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
+    limit("PRAGMA max_page_count = 1000000").await;
+    store.append(&mut claim, entry(&large)).await.unwrap();
+    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_in_a_batch_fails_only_who_needs_the_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, store) = on_file(&folder);
+    let mut claims = Vec::new();
+    for n in 0..20 {
+        claims.push(claimed(&store, &format!("run_{n:02}")).await);
+    }
+    // Room for all the small ones, not for the large one.
+    let shrink = write("PRAGMA max_page_count = 150");
+    db.commit(vec![shrink], Urgency::Critical).await.unwrap();
+    let appends = claims.into_iter().enumerate().map(|(n, mut claim)| {
+        let store = store.clone();
+        let body = if n == 7 { "x".repeat(500_000) } else { String::new() };
+        tokio::spawn(async move { store.append(&mut claim, entry(&body)).await.is_ok() })
+    });
+    let mut results = Vec::new();
+    for append in appends.collect::<Vec<_>>() {
+        results.push(append.await.unwrap());
+    }
+    assert!(!results[7]);
+    assert_eq!(results.iter().filter(|ok| **ok).count(), 19, "small ones still fit: {results:?}");
+}
+
+#[tokio::test]
+async fn many_appends_share_few_commits() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, store) = on_file(&folder);
+    let mut claims = Vec::new();
+    for n in 0..200 {
+        claims.push(claimed(&store, &format!("run_{n:03}")).await);
+    }
+    let before = db.commits();
+    // Somebody else holds the file until all requests wait.
+    let other = rusqlite::Connection::open(folder.path().join("e.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let appends = claims.into_iter().map(|mut claim| {
+        let store = store.clone();
+        tokio::spawn(async move { store.append(&mut claim, entry("b")).await.unwrap() })
+    });
+    let appends: Vec<_> = appends.collect();
+    tokio::task::yield_now().await; // On one thread, each has been polled once after this.
+    other.execute_batch("COMMIT").unwrap();
+    for append in appends {
+        append.await.unwrap();
+    }
+    assert!(db.commits() - before <= 3, "{} commits for 200 appends", db.commits() - before);
+}
+
+#[tokio::test]
+async fn a_failing_transaction_does_not_fail_its_neighbours() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, _) = on_file(&folder);
+    let put = |k: &'static str, expect| Write {
+        sql: "INSERT INTO schema_meta (k, v) VALUES ($1, 'v')",
+        params: vec![SqlValue::from(k)],
+        expect,
+    };
+    let before = db.commits();
+    // Lazy ones wait for the critical one, so all four are one batch.
+    let (a, b, c, d) = tokio::join!(
+        db.commit(vec![put("a", Rows::Exactly(1))], Urgency::Lazy),
+        db.commit(vec![put("b", Rows::Any), put("b2", Rows::Exactly(2))], Urgency::Lazy),
+        db.commit(vec![put("c", Rows::Any), put("a", Rows::Any)], Urgency::Lazy),
+        db.commit(vec![put("d", Rows::Any)], Urgency::Critical),
+    );
+    assert!(db.commits() - before < 4);
+    assert!(a.is_ok() && d.is_ok());
+    assert!(matches!(b, Err(DbError::Expectation { index: 1, touched: 1 })));
+    assert!(matches!(c, Err(DbError::Unique { index: 1, .. })));
+    let sql = "SELECT k FROM schema_meta WHERE length(k) < 3 ORDER BY k";
+    let rows = db.query(sql, Vec::new()).await.unwrap();
+    assert_eq!(rows, [Row(vec!["a".into()]), Row(vec!["d".into()])]);
+}
+
+#[tokio::test]
+async fn a_commit_that_breaks_off_is_unknown_and_the_next_one_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, store) = on_file(&folder);
+    let tables = "CREATE TABLE child (of TEXT REFERENCES schema_meta(k)
+                  DEFERRABLE INITIALLY DEFERRED)";
+    db.commit(vec![write(tables)], Urgency::Critical).await.unwrap();
+    // SQLite looks at a deferred reference only when it commits.
+    let orphan = || vec![write("INSERT INTO child VALUES ('nobody')")];
+    let good = || vec![write("INSERT INTO child VALUES ('min_reader')")];
+    let refused = || Write { expect: Rows::Exactly(7), ..good().remove(0) };
+    let alone = db.commit(orphan(), Urgency::Critical).await;
+    assert!(matches!(alone, Err(DbError::CommitUnknown { .. })), "{alone:?}");
+    let (a, b, c) = tokio::join!(
+        db.commit(good(), Urgency::Lazy),
+        db.commit(vec![refused()], Urgency::Lazy),
+        db.commit(orphan(), Urgency::Critical),
+    );
+    assert!(matches!(a, Err(DbError::CommitUnknown { .. })), "they share their fate: {a:?}");
+    assert!(matches!(b, Err(DbError::Expectation { .. })), "this one is definite: {b:?}");
+    assert!(matches!(c, Err(DbError::CommitUnknown { .. })));
+    store.create_run(&new_run("run_a")).await.unwrap();
+    assert_eq!(db.query("SELECT * FROM child", Vec::new()).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_lazy_transaction_alone_is_committed_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, _) = on_file(&folder);
+    let write = write("INSERT INTO schema_meta (k, v) VALUES ('lazy', 'v')");
+    let done = db.commit(vec![write], Urgency::Lazy).await.unwrap();
+    assert_eq!(done, [Done { touched: 1, rows: Vec::new() }]);
+}
+
+#[tokio::test]
+async fn a_locked_file_is_a_definite_failure_and_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, store) = on_file(&folder);
+    let mut claim = claimed(&store, "run_a").await;
+    let impatient = write("PRAGMA busy_timeout = 1");
+    db.commit(vec![impatient], Urgency::Critical).await.unwrap();
+    let other = rusqlite::Connection::open(folder.path().join("e.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = store.append(&mut claim, entry("b")).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Db(DbError::Locked { .. })), "{refused:?}");
+    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
+    other.execute_batch("COMMIT").unwrap();
+    store.append(&mut claim, entry("b")).await.unwrap();
+}
+
+#[tokio::test]
+async fn another_process_can_send_while_the_first_drives() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, store) = on_file(&folder);
+    let mut claim = claimed(&store, "run_a").await;
+    let (_, other) = on_file(&folder);
+    let sent = other.send(&claim.run, "d", &Letter::AnswerNow, 1).await.unwrap();
+    assert_eq!(sent, Sent::Accepted);
+    store.append(&mut claim, entry("b")).await.unwrap();
+    assert_eq!(store.unread(&claim.run).await.unwrap().letters.len(), 1);
+    assert_eq!(other.load(&claim.run).await.unwrap().entries.len(), 2);
+}
+
+#[test]
+fn the_claim_lock_is_for_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (WorkerId::new("first"), WorkerId::new("second"));
+    let lock = ClaimLock::try_take(folder.path(), &first).unwrap().unwrap();
+    let holder = ClaimLock::try_take(folder.path(), &second).unwrap().unwrap_err();
+    assert_eq!((holder.pid, holder.worker), (std::process::id(), first));
+    drop(lock);
+    assert!(ClaimLock::try_take(folder.path(), &second).unwrap().is_ok());
+    let missing = ClaimLock::try_take(&folder.path().join("none"), &second);
+    assert!(matches!(missing, Err(StoreError::Open(_))));
+}
+
+/// Commits, and says that it does not know.
+struct Forgetful {
+    inner: MemoryDb,
+    forgets: AtomicBool,
+}
+
+impl Db for Forgetful {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+        Box::pin(async move {
+            let done = self.inner.commit(writes, urgency).await?;
+            match self.forgets.load(Ordering::Relaxed) {
+                true => Err(DbError::CommitUnknown { source: Arc::new(std::fmt::Error) }),
+                false => Ok(done),
+            }
+        })
+    }
+
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+        self.inner.query(sql, params)
+    }
+}
+
+#[tokio::test]
+async fn after_an_unknown_commit_the_position_tells() {
+    let db = Arc::new(Forgetful { inner: MemoryDb::new(), forgets: AtomicBool::new(false) });
+    let store = Store::with_db(Arc::clone(&db) as Arc<dyn Db>);
+    let mut claim = claimed(&store, "run_a").await;
+    db.forgets.store(true, Ordering::Relaxed);
+    let unknown = store.append(&mut claim, entry("b")).await;
+    assert!(matches!(unknown, Err(StoreError::Unknown { .. })));
+    assert_eq!(claim.next_seq, 2, "not moved, as nothing is known");
+    let at = store.position(&claim.run).await.unwrap().unwrap();
+    assert_eq!(at, Position { epoch: 1, next_seq: 3, status: Status::Running });
+    let made = store.create_run(&new_run("run_b")).await;
+    assert!(matches!(made, Err(StoreError::Unknown { .. })));
+}
+
+#[test]
+fn a_store_can_be_shared_and_sent() {
+    fn shared<T: Send + Sync + Clone>() {}
+    shared::<Store>();
+}
