@@ -1,6 +1,6 @@
 //! What a tool is: as its author writes it, and as the engine calls it.
 
-use crate::check_args;
+use everloop_types::check_args;
 use everloop_types::{Handling, Observation, ToolSpec, Write};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;

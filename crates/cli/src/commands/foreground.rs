@@ -27,7 +27,7 @@ pub(crate) struct Foreground<'a> {
 
 /// What one round of following came to.
 enum Round {
-    Over(Status),
+    Over,
     Asks(Question),
     NoModel(ModelError),
     Signal(Exit),
@@ -43,7 +43,7 @@ pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failu
     }
     loop {
         match foreground.round().await? {
-            Round::Over(_) => return foreground.finish().await,
+            Round::Over => return foreground.finish().await,
             Round::Signal(exit) => return foreground.leave(exit).await,
             Round::NoModel(error) => {
                 let args = [("detail", error.detail.as_str()), ("id", foreground.run.as_str())];
@@ -125,7 +125,7 @@ impl Foreground<'_> {
         let row = row.map_err(|error| self.app.store_failure(&error))?;
         let status = row.map_or(Status::Failed, |row| row.status);
         if status.is_final() {
-            return Ok(Some(Round::Over(status)));
+            return Ok(Some(Round::Over));
         }
         if status == Status::Waiting
             && let Some(WaitingOn::Person { question }) = self.shown().await?.waiting_on
@@ -163,7 +163,7 @@ impl Foreground<'_> {
         };
         show_rest(&mut watch, &mut printer);
         match driven {
-            Ok(Driven::Finished(status)) => Ok(Round::Over(status)),
+            Ok(Driven::Finished(_)) => Ok(Round::Over),
             Ok(Driven::Parked(WaitingOn::Person { question })) => Ok(Round::Asks(question)),
             Ok(Driven::Parked(WaitingOn::Model { error })) => Ok(Round::NoModel(error)),
             Err(error) => Err(self.drive_failure(&error)),
