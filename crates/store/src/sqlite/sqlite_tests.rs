@@ -288,6 +288,23 @@ async fn a_failing_transaction_does_not_fail_its_neighbours() {
 }
 
 #[tokio::test]
+async fn what_gives_the_whole_batch_up_does_not_fail_its_neighbours() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, _) = on_file(&folder);
+    // SQLite does the same on some errors of the disk.
+    let rolls_all_back = write("INSERT OR ROLLBACK INTO schema_meta VALUES ('min_reader', '9')");
+    let (a, b, c) = tokio::join!(
+        db.commit(vec![write("INSERT INTO schema_meta VALUES ('a', 'v')")], Urgency::Lazy),
+        db.commit(vec![rolls_all_back], Urgency::Lazy),
+        db.commit(vec![write("INSERT INTO schema_meta VALUES ('c', 'v')")], Urgency::Critical),
+    );
+    assert!(a.is_ok() && c.is_ok(), "{a:?} {c:?}");
+    assert!(matches!(b, Err(DbError::Unique { .. })), "{b:?}");
+    let rows = db.query("SELECT k FROM schema_meta WHERE v = 'v'", Vec::new()).await.unwrap();
+    assert_eq!(rows.len(), 2);
+}
+
+#[tokio::test]
 async fn a_commit_that_breaks_off_is_unknown_and_the_next_one_works() {
     let folder = tempfile::tempdir().unwrap();
     let (db, store) = on_file(&folder);
