@@ -16,6 +16,8 @@ pub(crate) struct Shown {
     pub(crate) counts: Counts,
     pub(crate) progress: Progress,
     pub(crate) waiting_on: Option<WaitingOn>,
+    /// The open question as the person reads it.
+    pub(crate) question: Option<String>,
 }
 
 impl Shown {
@@ -31,7 +33,7 @@ impl Shown {
     pub(crate) fn text(&self) -> Option<String> {
         match (self.history.final_text(), &self.waiting_on) {
             (Some(text), _) => Some(text.to_owned()),
-            (None, Some(WaitingOn::Person { question })) => Some(question.text.clone()),
+            (None, Some(WaitingOn::Person { .. })) => self.question.clone(),
             (None, Some(WaitingOn::Model { error })) => Some(error.detail.clone()),
             (None, None) => None,
         }

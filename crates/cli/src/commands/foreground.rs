@@ -179,11 +179,7 @@ impl Foreground<'_> {
     /// Puts the open question to the person. `false` if nobody answered.
     async fn ask(&self, question: &Question) -> Result<bool, Failure> {
         let app = self.app;
-        let slot = format!("ask:{}", question.id);
-        let messages = self.store().messages(&self.run).await;
-        let messages = messages.map_err(|error| app.store_failure(&error))?;
-        let asked = messages.into_iter().find(|message| message.slot == slot);
-        terminal::complain(&asked.map_or_else(|| question.text.clone(), |message| message.body));
+        terminal::complain(&self.question_text(question).await?);
         let prompt = match question.kind {
             QuestionKind::Ask => "› ".to_owned(),
             QuestionKind::Approve => app.text("approve.prompt", &[]),
@@ -204,7 +200,8 @@ impl Foreground<'_> {
     /// Nobody can be asked: the run is kept, and its id printed.
     async fn needs_person(&self, question: &Question) -> Result<Exit, Failure> {
         let app = self.app;
-        let args = [("id", self.run.as_str()), ("question", question.text.as_str())];
+        let question = self.question_text(question).await?;
+        let args = [("id", self.run.as_str()), ("question", question.as_str())];
         terminal::complain(&app.text("run.needs_person", &args));
         match self.format {
             Format::Text => terminal::answer(self.run.as_str()),
@@ -242,6 +239,11 @@ impl Foreground<'_> {
                 terminal::answer(&result.to_string());
             }
         }
+    }
+
+    async fn question_text(&self, question: &Question) -> Result<String, Failure> {
+        let asked = super::runs::question_text(self.app, self.store(), &self.run, question).await?;
+        Ok(asked.unwrap_or_else(|| question.text.clone()))
     }
 
     async fn shown(&self) -> Result<Shown, Failure> {

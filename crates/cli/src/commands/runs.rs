@@ -9,7 +9,7 @@ use crate::terminal::{self, marks};
 use everloop_engine::{Asked, Engine, Projection};
 use everloop_store::{ClaimLock, RunFilter, Sent, Store};
 use everloop_types::journal::WaitingOn;
-use everloop_types::{RunId, Status};
+use everloop_types::{Question, RunId, Status};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,13 +46,25 @@ pub(crate) async fn shown(app: &App, store: &Store, run: &RunId) -> Result<Shown
         let words = app.text("run.not_found", &[("id", run.as_str())]);
         Failure { exit: Exit::Usage, words }
     })?;
-    Ok(Shown {
-        row,
-        history,
-        counts: state.counts(),
-        progress: state.progress(),
-        waiting_on: state.waiting_on().cloned(),
-    })
+    let waiting_on = state.waiting_on().cloned();
+    let question = match &waiting_on {
+        Some(WaitingOn::Person { question }) => question_text(app, store, run, question).await?,
+        _ => None,
+    };
+    let (counts, progress) = (state.counts(), state.progress());
+    Ok(Shown { row, history, counts, progress, waiting_on, question })
+}
+
+/// The question as it was put into the run's conversation.
+pub(crate) async fn question_text(
+    app: &App,
+    store: &Store,
+    run: &RunId,
+    question: &Question,
+) -> Result<Option<String>, Failure> {
+    let slot = format!("ask:{}", question.id);
+    let messages = store.messages(run).await.map_err(|error| app.store_failure(&error))?;
+    Ok(messages.into_iter().find(|message| message.slot == slot).map(|message| message.body))
 }
 
 fn filter(
