@@ -1,0 +1,101 @@
+//! What must hold at every moment of every run, checked while scenarios play.
+
+use super::play::fold;
+use everloop_loops::Decision;
+use everloop_types::journal::{EffectPlanned, Entry, Kind, Outcome};
+use everloop_types::{CallId, EffectId, Frame, Message, Purpose};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    planned: HashSet<EffectId>,
+    finished: HashSet<EffectId>,
+    rewritten: bool,
+    pub(crate) prompts: Vec<Vec<Message>>,
+}
+
+impl Watch {
+    pub(crate) fn planned(&mut self, id: &EffectId) {
+        assert!(self.planned.insert(id.clone()), "{id} was planned twice");
+    }
+
+    pub(crate) fn finished(&mut self, id: &EffectId) {
+        assert!(self.planned.contains(id), "{id} was never planned");
+        assert!(self.finished.insert(id.clone()), "{id} has two outcomes");
+    }
+
+    /// A model call goes out: everything planned before has its outcome, in journal and prompt.
+    pub(crate) fn prompt(&mut self, messages: &[Message]) {
+        assert_eq!(self.planned.len(), self.finished.len() + 1, "an effect has no outcome");
+        if let Some(before) = self.prompts.last()
+            && !self.rewritten
+        {
+            assert!(messages.starts_with(before), "the prompt must only grow");
+        }
+        self.rewritten = false;
+        calls_pair_up(messages);
+        self.prompts.push(messages.to_vec());
+    }
+
+    /// Only the reply to a compaction may rewrite the prompt.
+    pub(crate) fn replied(&mut self, planned: &EffectPlanned, outcome: &Outcome) {
+        if let EffectPlanned::CallModel { call, .. } = planned
+            && call.purpose == Purpose::Compact
+            && matches!(outcome, Outcome::Replied(_))
+        {
+            self.rewritten = true;
+        }
+    }
+}
+
+/// Every call is answered right after the reply that made it, once, and nothing else is answered.
+fn calls_pair_up(messages: &[Message]) {
+    let mut ids: HashSet<&CallId> = HashSet::new();
+    let mut open: Vec<&CallId> = Vec::new();
+    for message in messages {
+        match message {
+            Message::Tool { call, .. } => {
+                let place = open.iter().position(|id| *id == call);
+                open.remove(place.unwrap_or_else(|| panic!("{call} was not asked for")));
+            }
+            Message::Assistant { calls, .. } => {
+                assert!(open.is_empty(), "no answer to {open:?}");
+                open.extend(calls.iter().map(|call| &call.id));
+                assert!(calls.iter().all(|call| ids.insert(&call.id)), "a call id came twice");
+            }
+            Message::System { .. } | Message::User { .. } => {
+                assert!(open.is_empty(), "no answer to {open:?}");
+                assert!(!message.text().is_empty(), "an empty message");
+            }
+        }
+    }
+    assert!(open.is_empty(), "no answer to {open:?}");
+}
+
+/// Wherever a journal shows a decision, the fold up to there decides the same.
+pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>) {
+    let mut run = fold(&journal[..1], frame);
+    let mut rest = &journal[1..];
+    while let Some((entry, tail)) = rest.split_first() {
+        let decided = run.outstanding().is_empty() && matches!(entry.kind, Kind::EffectPlanned(_));
+        if decided {
+            let Decision::Do { effects, .. } = run.decide() else {
+                panic!("entry {} was planned, and now the run ends", entry.seq)
+            };
+            for (planned, entry) in effects.iter().zip(rest) {
+                assert_eq!(Kind::EffectPlanned(planned.planned.clone()), entry.kind);
+            }
+        }
+        if let Kind::RunFinished(finished) = &entry.kind {
+            let words = match finished.status {
+                everloop_types::Status::Canceled => run.canceled(),
+                _ => run.decide(),
+            };
+            let Decision::Finish { status, reason, .. } = words else { panic!("not the end") };
+            assert_eq!((status, reason), (finished.status, finished.reason.clone()));
+        }
+        run.apply(entry);
+        rest = tail;
+    }
+}
