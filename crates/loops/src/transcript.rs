@@ -153,6 +153,14 @@ impl Transcript {
         best.filter(|place| *place > self.kept + 1)
     }
 
+    /// Takes back the last message: an instruction of `Run` that has done its work.
+    pub(crate) fn retract(&mut self) {
+        if let Some(message) = self.messages.pop() {
+            self.bytes -= weight(&message);
+            (self.sealed, self.digest) = (0, String::new());
+        }
+    }
+
     /// Replaces the messages after the goal and before `upto` by their summary.
     pub(crate) fn compact(&mut self, upto: usize, summary: &str) {
         let upto = upto.min(self.messages.len());

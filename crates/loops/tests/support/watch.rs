@@ -11,7 +11,9 @@ use std::sync::Arc;
 pub(crate) struct Watch {
     planned: HashSet<EffectId>,
     finished: HashSet<EffectId>,
-    rewritten: bool,
+    /// What the next prompt has to start with, and what this one had to.
+    grown: Vec<Message>,
+    before: Vec<Message>,
     pub(crate) prompts: Vec<Vec<Message>>,
 }
 
@@ -28,23 +30,24 @@ impl Watch {
     /// A model call goes out: everything planned before has its outcome, in journal and prompt.
     pub(crate) fn prompt(&mut self, messages: &[Message]) {
         assert_eq!(self.planned.len(), self.finished.len() + 1, "an effect has no outcome");
-        if let Some(before) = self.prompts.last()
-            && !self.rewritten
-        {
-            assert!(messages.starts_with(before), "the prompt must only grow");
-        }
-        self.rewritten = false;
+        assert!(messages.starts_with(&self.grown), "the prompt must only grow");
+        self.before = std::mem::replace(&mut self.grown, messages.to_vec());
         calls_pair_up(messages);
         self.prompts.push(messages.to_vec());
     }
 
-    /// Only the reply to a compaction may rewrite the prompt.
+    /// Only the reply to a compaction rewrites the prompt; a superseded call counts as never made.
     pub(crate) fn replied(&mut self, planned: &EffectPlanned, outcome: &Outcome) {
-        if let EffectPlanned::CallModel { call, .. } = planned
-            && call.purpose == Purpose::Compact
-            && matches!(outcome, Outcome::Replied(_))
-        {
-            self.rewritten = true;
+        let EffectPlanned::CallModel { call, .. } = planned else { return };
+        match outcome {
+            Outcome::Replied(reply) if call.purpose == Purpose::Compact => {
+                // An empty summary is none: then nothing may be rewritten.
+                if !reply.text.trim().is_empty() {
+                    self.grown = self.before.iter().take(2).cloned().collect();
+                }
+            }
+            Outcome::Superseded => self.grown = std::mem::take(&mut self.before),
+            _ => {}
         }
     }
 }
