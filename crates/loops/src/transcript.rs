@@ -106,6 +106,11 @@ impl Transcript {
         self.bytes
     }
 
+    /// Of that, what a compaction could reach.
+    pub(crate) fn movable_bytes(&self) -> usize {
+        self.messages[self.kept..].iter().map(weight).sum()
+    }
+
     /// How many observations the prompt holds.
     #[must_use]
     pub fn observation_count(&self) -> usize {

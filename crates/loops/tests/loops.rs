@@ -3,5 +3,5 @@
 // mod golden;
 // mod plan_replan;
 mod properties;
-// mod react;
+mod react;
 mod support;

@@ -233,10 +233,13 @@ impl<L: AgentLoop> Run<L> {
 
     fn needs_compaction(&self) -> bool {
         let limits = &self.frame.limits.context;
-        let transcript = self.inner.transcript();
-        let tokens = self.guards.context.estimate(transcript.bytes());
         let observations = limits.observations.saturating_add(limits.observations.div_ceil(2));
-        tokens >= limits.tokens || transcript.observation_count() >= observations
+        self.is_long() || self.inner.transcript().observation_count() >= observations
+    }
+
+    fn is_long(&self) -> bool {
+        let tokens = self.guards.context.estimate(self.inner.transcript().bytes());
+        tokens >= self.frame.limits.context.tokens
     }
 
     /// Plans a compaction, or ends the run where one would free nothing: compactions cannot spiral.
@@ -252,11 +255,17 @@ impl<L: AgentLoop> Run<L> {
         })
     }
 
-    /// Keeps about a third of the room, and the newest observations.
+    /// Keeps about a third of the room, and the newest observations. Where instructions and tools
+    /// take most of the room, a third of what could leave.
     pub(super) fn compaction_cut(&self) -> Option<usize> {
         let limits = &self.frame.limits.context;
-        let keep_bytes = usize::try_from(limits.tokens).unwrap_or(usize::MAX) / 3 * 4;
-        self.inner.transcript().cut(keep_bytes, limits.observations)
+        let transcript = self.inner.transcript();
+        let room = (usize::try_from(limits.tokens).unwrap_or(usize::MAX) / 3).saturating_mul(4);
+        let keep_bytes = match self.is_long() {
+            true => room.min(transcript.movable_bytes() / 3),
+            false => room,
+        };
+        transcript.cut(keep_bytes, limits.observations)
     }
 }
 

@@ -165,8 +165,10 @@ impl<L: AgentLoop> Run<L> {
 
     fn replied(&mut self, at: UtcMs, purpose: Purpose, mut reply: Reply) {
         self.guards.counts.usage.add(reply.usage);
-        let bytes = self.inner.transcript().bytes();
-        self.guards.context.measured(reply.usage, bytes);
+        if purpose != Purpose::Compact {
+            let bytes = self.inner.transcript().bytes();
+            self.guards.context.measured(reply.usage, bytes);
+        }
         let ours = matches!(purpose, Purpose::Compact | Purpose::Close);
         if ours && reply.text.trim().is_empty() {
             let error = ModelError::new(ModelErrorKind::Empty, "the reply had no text");

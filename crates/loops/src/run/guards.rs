@@ -1,7 +1,7 @@
 //! Budgets and repetition, counted in the fold so that no replay and no restart counts twice.
 
 use everloop_types::{
-    Budget, BudgetKind, Counts, Frame, Observation, Reason, ToolCall, Usage, UtcMs, digest_bytes,
+    Budget, BudgetKind, Counts, Frame, Observation, Reason, ToolCall, Usage, UtcMs, digest_json,
 };
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +86,7 @@ impl Guards {
         seen: &Observation,
         frame: &Frame,
     ) -> Option<(String, u32)> {
-        let same = digest_bytes(format!("{}\n{}\n{}", call.tool, call.args, seen.text).as_bytes());
+        let same = digest_json(&(&call.tool, &call.args, seen));
         let repetition = &mut self.repetition;
         if repetition.last == same {
             repetition.times += 1;
