@@ -9,8 +9,8 @@
 
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_types::{
-    Answer, CallId, Ending, Event, Frame, ItemState, ModelCall, ModelError, Next, Observation, Offer,
-    PlanItem, Progress, Purpose, Reason, Reply, ToolCall, ToolChoice, Words,
+    Answer, CallId, Ending, Event, Frame, ItemState, ModelCall, ModelError, Next, Observation,
+    Offer, PlanItem, Progress, Purpose, Reason, Reply, ToolCall, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

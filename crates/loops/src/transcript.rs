@@ -82,7 +82,11 @@ impl Transcript {
         self.messages[place] = match self.voice {
             Voice::ToolMessages => Message::Tool { call: call.id, text: spoken(seen) },
             Voice::JsonMessages => {
-                Message::user(observation_json(&call.tool, &call.args, seen.is_ok(), &seen.text))
+                let result = match seen.ending {
+                    Ending::Ok | Ending::Error => seen.text.clone(),
+                    _ => spoken(seen),
+                };
+                Message::user(observation_json(&call.tool, &call.args, seen.is_ok(), &result))
             }
         };
         self.bytes += weight(&self.messages[place]);

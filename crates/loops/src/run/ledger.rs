@@ -2,8 +2,8 @@
 
 use everloop_types::journal::{EffectPlanned, EffectStarted};
 use everloop_types::{
-    CallId, EffectId, Frame, Message, Observation, OnUnknown, Question, Reply, ToolCall, ToolSpec, UtcMs,
-    digest_bytes,
+    CallId, EffectId, Frame, Message, Observation, OnUnknown, Question, Reply, ToolCall, ToolSpec,
+    UtcMs, digest_bytes,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,10 +3,10 @@
 //! `Scenario::play` itself checks at every entry: ids are planned once and finished once, prompts
 //! only grow, calls and results pair up, a planned prompt can be rendered again, words at the end.
 
-use crate::support::{Played, Scenario, Wild, decisions_hold, fold, relay, wild};
+use crate::support::{Played, Reply, Scenario, Wild, Wording, decisions_hold, fold, relay, wild};
 use everloop_loops::LOOPS;
-use everloop_types::Counts;
 use everloop_types::journal::{EffectPlanned, Kind};
+use everloop_types::{Counts, digest_bytes};
 use proptest::prelude::*;
 
 fn config(cases: u32) -> ProptestConfig {
@@ -62,7 +62,7 @@ proptest! {
     fn a_journal_shows_the_decisions_that_its_fold_makes_again(wild in wild()) {
         for_every_loop(&wild, |scenario| {
             let played = scenario.play();
-            decisions_hold(&played.journal, &played.frame);
+            decisions_hold(&played.journal, &played.frame, Wording::Same);
         });
     }
 
@@ -76,7 +76,7 @@ proptest! {
             for snapshots in [false, true] {
                 let mut scenario = scenario.clone();
                 if snapshots {
-                    scenario = scenario.from_snapshots();
+                    scenario = scenario.by_snapshots();
                 }
                 let upset = crashes.iter().fold(scenario, |s, n| s.crash_after(*n)).play();
                 assert_eq!(upset.trace, calm.trace);
@@ -85,6 +85,20 @@ proptest! {
                 assert_eq!(lasting(&upset), lasting(&calm));
             }
         });
+    }
+}
+
+#[test]
+fn a_snapshot_entry_names_the_state_before_it() {
+    for name in LOOPS {
+        let scenario = Scenario::of(name, "go").thorough().forever();
+        let played = scenario.replies(Reply::Fitting(3)).sees("one").play();
+        for (place, entry) in played.journal.iter().enumerate() {
+            if let Kind::SnapshotTaken(taken) = &entry.kind {
+                let state = fold(&played.journal[..place], &played.frame).state();
+                assert_eq!(digest_bytes(state.as_bytes()), taken.state_hash, "{name} {place}");
+            }
+        }
     }
 }
 

@@ -24,7 +24,8 @@ fn failed_tool_is_shown_to_the_model_and_the_run_goes_on() {
         call_tool write_file {"content":"new","path":"notes.txt"}
         call_model think with 6 messages
         finish succeeded "There was no notes.txt; I made one."
-    "#]].assert_eq(&played.trace);
+    "#]]
+    .assert_eq(&played.trace);
     assert_eq!(
         played.prompts[1][2..],
         [
@@ -47,7 +48,7 @@ fn crash_at_any_point_leaves_the_trace_unchanged() {
     for n in 2..undisturbed.journal.len() {
         let folded = missing_file().thorough().crash_after(n).play();
         assert_eq!(folded.trace, undisturbed.trace, "after entry {n}");
-        let restored = missing_file().thorough().crash_after(n).from_snapshots().play();
+        let restored = missing_file().thorough().crash_after(n).by_snapshots().play();
         assert_eq!(restored.trace, undisturbed.trace, "after entry {n}");
     }
 }
@@ -66,7 +67,8 @@ fn calls_of_one_reply_are_planned_together_and_answered_in_order() {
         call_tool read_file {"path":"b"}
         call_model think with 5 messages
         finish succeeded "They differ."
-    "#]].assert_eq(&played.trace);
+    "#]]
+    .assert_eq(&played.trace);
     let shown: Vec<&str> = played.prompts[1][3..].iter().map(Message::text).collect();
     assert_eq!(shown, ["one", "two"]);
     for seed in 0..4 {
@@ -153,7 +155,10 @@ fn as_many_calls_at_once_also_reach_the_limits_and_end_in_words() {
     let scenario = Scenario::react("go").calls_raw(vec![call; 10_000]).says("I asked too much.");
     let played = scenario.play();
     let last = played.trace.lines().last().unwrap_or_default();
-    expect![[r#"finish failed (repetition) "I asked too much." [reason.repetition tool=read_file]"#]].assert_eq(last);
+    expect![[
+        r#"finish failed (repetition) "I asked too much." [reason.repetition tool=read_file]"#
+    ]]
+    .assert_eq(last);
 }
 
 #[test]
@@ -213,8 +218,10 @@ fn call_ids(messages: &[Message]) -> Vec<&str> {
 
 #[test]
 fn the_list_that_the_model_keeps_is_shown_as_progress() {
-    let list = |state: &str| json!({"items": [{"text": "one", "state": state},
-        {"text": "two", "state": "in_progress"}]});
+    let list = |state: &str| {
+        json!({"items": [{"text": "one", "state": state},
+        {"text": "two", "state": "in_progress"}]})
+    };
     let played = Scenario::react("go")
         .calls("todo_write", &list("in_progress"))
         .sees("noted")
@@ -266,7 +273,8 @@ fn a_word_to_the_model_while_it_thinks_is_held_until_it_has_replied() {
         call_tool read_file {"path":"a"}
         call_model think with 5 messages
         finish succeeded "done"
-    "#]].assert_eq(&played.trace);
+    "#]]
+    .assert_eq(&played.trace);
     let after = &played.prompts[1][3..];
     assert_eq!(
         after,

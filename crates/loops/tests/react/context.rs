@@ -43,7 +43,8 @@ fn a_prompt_that_has_grown_too_long_is_summarised_and_the_run_goes_on() {
         call_tool read_file {"path":"6"}
         call_model think with 13 messages
         finish succeeded "All."
-    "#]].assert_eq(&played.trace);
+    "#]]
+    .assert_eq(&played.trace);
     let after = &played.prompts[7];
     expect![[r#"
         read on
@@ -55,7 +56,8 @@ fn a_prompt_that_has_grown_too_long_is_summarised_and_the_run_goes_on() {
 
         text 4
 
-        text 5"#]].assert_eq(&texts(&after[1..]).join("\n"));
+        text 5"#]]
+    .assert_eq(&texts(&after[1..]).join("\n"));
 }
 
 #[test]
@@ -71,13 +73,15 @@ fn the_provider_s_own_count_decides_about_tokens() {
         call_model compact with 9 messages
         call_model think with 5 messages
         finish succeeded "All."
-    "#]].assert_eq(&played.trace);
+    "#]]
+    .assert_eq(&played.trace);
     let after = played.prompts.last().expect("a prompt");
     expect![[r#"
         read on
         {"summary_of_earlier_work":"summary"}
 
-        text 2"#]].assert_eq(&texts(&after[1..]).join("\n"));
+        text 2"#]]
+    .assert_eq(&texts(&after[1..]).join("\n"));
 }
 
 #[test]
@@ -100,7 +104,8 @@ fn bytes_count_where_the_provider_counts_nothing() {
         call_model compact with 7 messages
         call_model think with 5 messages
         finish succeeded "All."
-    "#]].assert_eq(&scenario.play().trace);
+    "#]]
+    .assert_eq(&scenario.play().trace);
 }
 
 #[test]
@@ -124,13 +129,15 @@ fn a_call_and_its_results_are_never_separated() {
         call_model compact with 12 messages
         call_model think with 6 messages
         finish succeeded "All."
-    "#]].assert_eq(&played.trace);
+    "#]]
+    .assert_eq(&played.trace);
     expect![[r#"
         read on
         {"summary_of_earlier_work":"summary"}
 
         a2
-        b2"#]].assert_eq(&texts(&played.prompts[4][1..]).join("\n"));
+        b2"#]]
+    .assert_eq(&texts(&played.prompts[4][1..]).join("\n"));
 }
 
 #[test]
@@ -142,7 +149,8 @@ fn where_nothing_can_leave_the_context_is_full() {
         call_tool read_file {"path":"0"}
         call_model close with 5 messages
         finish failed (context_full) "I read one." [reason.context_full]
-    "#]].assert_eq(&scenario.play().trace);
+    "#]]
+    .assert_eq(&scenario.play().trace);
 }
 
 #[test]
@@ -161,7 +169,8 @@ fn a_second_compaction_at_once_is_a_full_context() {
         call_tool read_file {"path":"3"}
         call_model close with 8 messages
         finish failed (context_full) "I read some." [reason.context_full]
-    "#]].assert_eq(&scenario.says("I read some.").play().trace);
+    "#]]
+    .assert_eq(&scenario.says("I read some.").play().trace);
 }
 
 #[test]
@@ -177,7 +186,8 @@ fn a_compaction_that_fails_or_says_nothing_is_a_full_context() {
         call_model compact with 9 messages
         call_model close with 10 messages
         finish failed (context_full) "I read some." [reason.context_full]
-    "#]].assert_eq(&failed.says("I read some.").play().trace);
+    "#]]
+    .assert_eq(&failed.says("I read some.").play().trace);
     let empty = full_at_third_reply().says(" ");
     let played = empty.says("I read some.").play();
     assert!(played.trace.ends_with("[reason.context_full]\n"), "{}", played.trace);
@@ -185,7 +195,8 @@ fn a_compaction_that_fails_or_says_nothing_is_a_full_context() {
 
 #[test]
 fn a_superseded_compaction_leaves_nothing_behind() {
-    let played = full_at_third_reply().replies(Reply::Superseded).says("summary").says("All.").play();
+    let played =
+        full_at_third_reply().replies(Reply::Superseded).says("summary").says("All.").play();
     expect![[r#"
         call_model think with 2 messages
         call_tool read_file {"path":"0"}
@@ -197,7 +208,8 @@ fn a_superseded_compaction_leaves_nothing_behind() {
         call_model compact with 9 messages
         call_model think with 5 messages
         finish succeeded "All."
-    "#]].assert_eq(&played.trace);
+    "#]]
+    .assert_eq(&played.trace);
     let told = played.prompts[5].iter().filter(|m| m.text().starts_with("Notice")).count();
     assert_eq!(told, 0);
 }

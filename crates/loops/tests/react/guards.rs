@@ -26,7 +26,8 @@ fn the_third_equal_result_is_pointed_out_to_the_model() {
         call_tool read_file {"path":"a"}
         call_model think with 9 messages
         finish succeeded "I stop."
-    "#]].assert_eq(&played.trace);
+    "#]]
+    .assert_eq(&played.trace);
     let told = played.prompts[3].last().map(Message::text).unwrap_or_default();
     expect![[r#"
         Notice from the runtime: `read_file` was called 3 times in a row with the same arguments and gave the same result each time. Calling it again will not help. Try something else, or finish with what you have.
@@ -35,7 +36,9 @@ fn the_third_equal_result_is_pointed_out_to_the_model() {
 
 #[test]
 fn the_sixth_equal_result_stops_the_run_with_a_summary() {
-    check(same_again("read_file", &json!({"path": "a"}), 6).says("It stays."), &expect![[r#"
+    check(
+        same_again("read_file", &json!({"path": "a"}), 6).says("It stays."),
+        &expect![[r#"
         call_model think with 2 messages
         call_tool read_file {"path":"a"}
         call_model think with 4 messages
@@ -50,7 +53,8 @@ fn the_sixth_equal_result_stops_the_run_with_a_summary() {
         call_tool read_file {"path":"a"}
         call_model close with 16 messages
         finish failed (repetition) "It stays." [reason.repetition tool=read_file]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -73,7 +77,9 @@ fn equal_calls_in_one_reply_count_as_in_a_row() {
     let read = ("read_file", json!({"path": "a"}));
     let scenario = Scenario::react("go").calls_all(&vec![read; 6]);
     let scenario = (0..6).fold(scenario, |scenario, _| scenario.sees("the same"));
-    check(scenario.says("It stays."), &expect![[r#"
+    check(
+        scenario.says("It stays."),
+        &expect![[r#"
         call_model think with 2 messages
         call_tool read_file {"path":"a"}
         call_tool read_file {"path":"a"}
@@ -83,7 +89,8 @@ fn equal_calls_in_one_reply_count_as_in_a_row() {
         call_tool read_file {"path":"a"}
         call_model close with 11 messages
         finish failed (repetition) "It stays." [reason.repetition tool=read_file]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -129,9 +136,18 @@ fn each_budget_ends_the_run_with_a_summary_and_its_name() {
     "#]];
     calls.assert_eq(&cut_short(|limits| limits.budget.model_calls = 2));
     let last = |trace: String| trace.lines().last().unwrap_or_default().to_owned();
-    expect![[r#"finish failed (budget) "As far as it went." [reason.budget limit=2 what=ToolCalls]"#]].assert_eq(&last(cut_short(|limits| limits.budget.tool_calls = 2)));
-    expect![[r#"finish failed (budget) "As far as it went." [reason.budget limit=30 what=Tokens]"#]].assert_eq(&last(cut_short(|limits| limits.budget.tokens = 30)));
-    expect![[r#"finish failed (budget) "As far as it went." [reason.budget limit=600 what=WorkMs]"#]].assert_eq(&last(cut_short(|limits| limits.budget.work_ms = 600)));
+    expect![[
+        r#"finish failed (budget) "As far as it went." [reason.budget limit=2 what=ToolCalls]"#
+    ]]
+    .assert_eq(&last(cut_short(|limits| limits.budget.tool_calls = 2)));
+    expect![[
+        r#"finish failed (budget) "As far as it went." [reason.budget limit=30 what=Tokens]"#
+    ]]
+    .assert_eq(&last(cut_short(|limits| limits.budget.tokens = 30)));
+    expect![[
+        r#"finish failed (budget) "As far as it went." [reason.budget limit=600 what=WorkMs]"#
+    ]]
+    .assert_eq(&last(cut_short(|limits| limits.budget.work_ms = 600)));
 }
 
 #[test]
@@ -157,7 +173,8 @@ fn waiting_for_a_person_is_not_work() {
         call_tool ask_user {"question":"which one?"}
         call_model think with 4 messages
         finish succeeded "The red one it is."
-    "#]].assert_eq(&played.trace);
+    "#]]
+    .assert_eq(&played.trace);
     assert_eq!(played.run.counts().work_ms, 1_100);
 }
 
@@ -210,10 +227,7 @@ fn without_a_named_resource_tool_and_arguments_are_the_resource() {
         .without_fail_run()
         .calls("deploy", &json!({"target": "moon"}))
         .observes(Ending::Unknown, "the worker died")
-        .calls_all(&[
-            ("deploy", json!({"target": "moon"})),
-            ("deploy", json!({"target": "mars"})),
-        ])
+        .calls_all(&[("deploy", json!({"target": "moon"})), ("deploy", json!({"target": "mars"}))])
         .sees("landed")
         .says("Mars is done.")
         .play();
@@ -234,16 +248,22 @@ fn an_unknown_outcome_ends_the_run_where_the_tool_says_so() {
         .calls("deploy", &json!({"target": "moon"}))
         .observes(Ending::Unknown, "the worker died")
         .says("I do not know whether it landed.");
-    check(scenario.clone(), &expect![[r#"
+    check(
+        scenario.clone(),
+        &expect![[r#"
         call_model think with 2 messages
         call_tool deploy {"target":"moon"}
         call_model close with 5 messages
         finish unsettled (unknown_outcome) [run.unsettled calls=deploy {"target":"moon"}] "I do not know whether it landed." [reason.unknown_outcome]
-    "#]]);
-    check(scenario.cancels(Point::After(2)), &expect![[r#"
+    "#]],
+    );
+    check(
+        scenario.cancels(Point::After(2)),
+        &expect![[r#"
         call_model think with 2 messages
         call_tool deploy {"target":"moon"}
         letter cancel
         finish canceled (canceled) [run.unsettled calls=deploy {"target":"moon"}] [run.canceled done=0 total=0]
-    "#]]);
+    "#]],
+    );
 }

@@ -261,11 +261,8 @@ impl Player {
         assert_eq!(self.run.waiting_on(), Some(&on));
         self.at += WAIT_MS;
         self.begin_epoch();
-        let letter = Letter::Answer {
-            question: question.id,
-            text: "yes".to_owned(),
-            by: "user".to_owned(),
-        };
+        let letter =
+            Letter::Answer { question: question.id, text: "yes".to_owned(), by: "user".to_owned() };
         self.append(None, Kind::Input(Input { dedupe: slot_of(&letter), letter }));
     }
 
@@ -346,8 +343,7 @@ impl Player {
         assert!(self.journal.len() < ENTRIES_MAX, "the run does not end");
         self.at += PACE_MS;
         let seq = i64::try_from(self.journal.len()).expect("a short journal") + 1;
-        let entry =
-            Entry { seq, epoch: self.epoch, at: self.at, effect: effect.cloned(), kind };
+        let entry = Entry { seq, epoch: self.epoch, at: self.at, effect: effect.cloned(), kind };
         self.run.apply(&entry);
         assert_eq!(self.run.last_seq(), seq);
         self.journal.push(entry);

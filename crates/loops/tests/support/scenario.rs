@@ -142,11 +142,8 @@ impl Scenario {
 
     /// Calls with ids, names and arguments just as they are given.
     pub(crate) fn calls_raw(self, calls: Vec<(String, String, String)>) -> Self {
-        let calls = calls.into_iter().map(|(id, tool, args)| ToolCall {
-            id: CallId::new(id),
-            tool,
-            args,
-        });
+        let calls =
+            calls.into_iter().map(|(id, tool, args)| ToolCall { id: CallId::new(id), tool, args });
         let reply = everloop_types::Reply {
             calls: calls.collect(),
             usage: self.usage,
@@ -172,9 +169,11 @@ impl Scenario {
     }
 
     pub(crate) fn closes_item(self, response: Option<&str>) -> Self {
-        self.says(&json!({"status": "done", "current_step": "", "next_action": null,
+        self.says(
+            &json!({"status": "done", "current_step": "", "next_action": null,
             "question": null, "response": response})
-        .to_string())
+            .to_string(),
+        )
     }
 
     pub(crate) fn asks(self, question: &str) -> Self {
@@ -228,7 +227,7 @@ impl Scenario {
         self
     }
 
-    pub(crate) fn from_snapshots(mut self) -> Self {
+    pub(crate) fn by_snapshots(mut self) -> Self {
         self.upsets.from_snapshot = true;
         self
     }

@@ -42,7 +42,7 @@ fn reason_name(reason: &Reason) -> String {
 }
 
 /// Words before they are rendered: what was said in quotes, texts of the catalogue by name.
-pub(crate) fn words(words: &Words) -> String {
+fn words(words: &Words) -> String {
     match words {
         Words::Said(text) => format!("{text:?}"),
         Words::Key(key, args) => {

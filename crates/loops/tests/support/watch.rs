@@ -3,7 +3,7 @@
 use super::play::fold;
 use everloop_loops::Decision;
 use everloop_types::journal::{EffectPlanned, Entry, Kind, Outcome};
-use everloop_types::{CallId, EffectId, Frame, Message, Purpose};
+use everloop_types::{CallId, EffectId, Frame, Message, Purpose, Status};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -40,11 +40,11 @@ impl Watch {
     pub(crate) fn replied(&mut self, planned: &EffectPlanned, outcome: &Outcome) {
         let EffectPlanned::CallModel { call, .. } = planned else { return };
         match outcome {
-            Outcome::Replied(reply) if call.purpose == Purpose::Compact => {
-                // An empty summary is none: then nothing may be rewritten.
-                if !reply.text.trim().is_empty() {
-                    self.grown = self.before.iter().take(2).cloned().collect();
-                }
+            // An empty summary is none: then nothing may be rewritten.
+            Outcome::Replied(reply)
+                if call.purpose == Purpose::Compact && !reply.text.trim().is_empty() =>
+            {
+                self.grown = self.before.iter().take(2).cloned().collect();
             }
             Outcome::Superseded => self.grown = std::mem::take(&mut self.before),
             _ => {}
@@ -76,29 +76,46 @@ fn calls_pair_up(messages: &[Message]) {
     assert!(open.is_empty(), "no answer to {open:?}");
 }
 
+/// Whether the prompts of this program are worded like those behind a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wording {
+    Same,
+    MayDiffer,
+}
+
 /// Wherever a journal shows a decision, the fold up to there decides the same.
-pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>) {
+pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>, wording: Wording) {
     let mut run = fold(&journal[..1], frame);
     let mut rest = &journal[1..];
     while let Some((entry, tail)) = rest.split_first() {
-        let decided = run.outstanding().is_empty() && matches!(entry.kind, Kind::EffectPlanned(_));
-        if decided {
+        if run.outstanding().is_empty() && matches!(entry.kind, Kind::EffectPlanned(_)) {
             let Decision::Do { effects, .. } = run.decide() else {
                 panic!("entry {} was planned, and now the run ends", entry.seq)
             };
-            for (planned, entry) in effects.iter().zip(rest) {
-                assert_eq!(Kind::EffectPlanned(planned.planned.clone()), entry.kind);
+            for (planned, entry) in effects.into_iter().zip(rest) {
+                let Kind::EffectPlanned(before) = &entry.kind else {
+                    panic!("entry {} is no plan, and now there is one", entry.seq)
+                };
+                let (now, before) = (worded(planned.planned, wording), before.clone());
+                assert_eq!(now, worded(before, wording), "entry {}", entry.seq);
             }
         }
         if let Kind::RunFinished(finished) = &entry.kind {
-            let words = match finished.status {
-                everloop_types::Status::Canceled => run.canceled(),
+            let ending = match finished.status {
+                Status::Canceled => run.canceled(),
                 _ => run.decide(),
             };
-            let Decision::Finish { status, reason, .. } = words else { panic!("not the end") };
+            let Decision::Finish { status, reason, .. } = ending else { panic!("not the end") };
             assert_eq!((status, reason), (finished.status, finished.reason.clone()));
         }
         run.apply(entry);
         rest = tail;
     }
+}
+
+fn worded(mut planned: EffectPlanned, wording: Wording) -> EffectPlanned {
+    if let (EffectPlanned::CallModel { prompt, .. }, Wording::MayDiffer) = (&mut planned, wording) {
+        prompt.clear();
+    }
+    planned
 }

@@ -142,7 +142,8 @@ fn error() -> impl Strategy<Value = ModelError> {
 }
 
 fn letter() -> impl Strategy<Value = (Point, Letter)> {
-    let point = prop_oneof![(0_usize..8).prop_map(Point::After), (1_usize..8).prop_map(Point::During)];
+    let point =
+        prop_oneof![(0_usize..8).prop_map(Point::After), (1_usize..8).prop_map(Point::During)];
     let letter = prop_oneof![
         4 => Just(Letter::Steer { text: "mind the gap".to_owned() }),
         1 => Just(Letter::AnswerNow),
