@@ -164,8 +164,12 @@ impl Transcript {
 
     /// Takes back the last message: an instruction of `Run` that has done its work.
     pub(crate) fn retract(&mut self) {
+        // With a slot open the last message is no instruction: the journal is out of order.
+        if !self.open.is_empty() {
+            return;
+        }
         if let Some(message) = self.messages.pop() {
-            self.bytes -= weight(&message);
+            self.bytes = self.bytes.saturating_sub(weight(&message));
             (self.sealed, self.digest) = (0, String::new());
         }
     }
@@ -178,6 +182,8 @@ impl Transcript {
         let shift = upto - self.kept - 1;
         self.observations.retain(|place| *place >= upto);
         self.observations.iter_mut().for_each(|place| *place -= shift);
+        self.open.retain(|(_, place)| *place >= upto);
+        self.open.iter_mut().for_each(|(_, place)| *place -= shift);
         self.bytes = self.messages.iter().map(weight).sum();
         (self.sealed, self.digest) = (0, String::new());
     }

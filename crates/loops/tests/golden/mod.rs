@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 /// What a fold shows to the outside. Prompts may be worded anew: their fixed texts are left out.
 fn shown(run: &AnyRun) -> Value {
@@ -149,9 +149,6 @@ fn compacted() -> Scenario {
 
 #[test]
 fn golden_journals_fold_to_the_recorded_state() {
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        write_missing();
-    }
     let names = names();
     for name in &names {
         let (journal, frame, recorded) = read(name);
@@ -198,7 +195,18 @@ fn every_loop_and_every_kind_of_entry_has_a_golden_journal() {
     );
 }
 
+/// The journals there are, after the missing ones were written if that is wanted.
 fn names() -> BTreeSet<String> {
+    static WRITTEN: Once = Once::new();
+    WRITTEN.call_once(|| {
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            write_missing(&names_there());
+        }
+    });
+    names_there()
+}
+
+fn names_there() -> BTreeSet<String> {
     let files = fs::read_dir(folder()).expect("the folder of golden journals");
     files
         .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
@@ -217,8 +225,7 @@ fn read(name: &str) -> (Vec<Entry>, Arc<Frame>, Value) {
     (journal, Arc::new(frame), state)
 }
 
-fn write_missing() {
-    let there = names();
+fn write_missing(there: &BTreeSet<String>) {
     for (name, scenario) in runs() {
         if there.contains(name) {
             continue;

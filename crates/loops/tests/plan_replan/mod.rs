@@ -1,5 +1,6 @@
 //! Plan-replan, branch by branch.
 
+mod contracts;
 mod limits;
 mod phases;
 mod questions;

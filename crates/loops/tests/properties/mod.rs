@@ -8,6 +8,7 @@ use everloop_loops::LOOPS;
 use everloop_types::journal::{EffectPlanned, Kind};
 use everloop_types::{Counts, digest_bytes};
 use proptest::prelude::*;
+use proptest::sample::Index;
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
@@ -63,6 +64,29 @@ proptest! {
         for_every_loop(&wild, |scenario| {
             let played = scenario.play();
             decisions_hold(&played.journal, &played.frame, Wording::Same);
+        });
+    }
+
+    /// No store should give such a journal; a worker must survive it all the same.
+    #[test]
+    fn a_damaged_journal_never_makes_the_fold_panic(
+        wild in wild(),
+        damage in proptest::collection::vec((any::<Index>(), any::<Index>(), 0..3), 1..6),
+    ) {
+        for_every_loop(&wild, |scenario| {
+            let Played { mut journal, frame, .. } = scenario.play();
+            for (from, to, kind) in &damage {
+                let from = 1 + from.index(journal.len() - 1);
+                let to = 1 + to.index(journal.len() - 1);
+                match kind {
+                    0 => journal.insert(to, journal[from].clone()),
+                    1 => journal.swap(from, to),
+                    _ if journal.len() > 2 => drop(journal.remove(from)),
+                    _ => {}
+                }
+            }
+            let run = relay(&journal, &frame);
+            let _ = (run.decide(), run.canceled(), run.prompt_digest());
         });
     }
 

@@ -267,3 +267,30 @@ fn an_unknown_outcome_ends_the_run_where_the_tool_says_so() {
     "#]],
     );
 }
+
+#[test]
+fn an_absurd_count_of_tokens_only_ends_the_run() {
+    let absurd = |change: fn(&mut Limits)| {
+        let scenario = Scenario::react("go").limits(change).costs(u64::MAX, 0);
+        let scenario = scenario.calls("read_file", &json!({"path": "a"})).sees("one");
+        let played = scenario.costs(0, 0).says("One.").play();
+        played.trace.lines().last().unwrap_or_default().to_owned()
+    };
+    expect![[r#"finish failed (budget) "One." [reason.budget limit=5000000 what=Tokens]"#]]
+        .assert_eq(&absurd(|_| ()));
+    expect![[r#"finish failed (context_full) "One." [reason.context_full]"#]]
+        .assert_eq(&absurd(|limits| limits.budget.tokens = 0));
+}
+
+#[test]
+fn limits_as_large_as_numbers_go_are_no_limits() {
+    let scenario = three_reads(|limits| {
+        limits.context.tokens = u64::MAX;
+        limits.context.observations = usize::MAX;
+        limits.context.calls_per_reply = usize::MAX;
+        limits.context.repetitions = u32::MAX;
+        limits.steps.max_steps = u32::MAX;
+    });
+    let played = scenario.says("All.").play();
+    assert!(played.trace.ends_with("finish succeeded \"All.\"\n"), "{}", played.trace);
+}
