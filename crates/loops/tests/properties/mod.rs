@@ -21,7 +21,7 @@ fn for_every_loop(wild: &Wild, holds: impl Fn(Scenario)) {
 }
 
 proptest! {
-    #![proptest_config(config(96))]
+    #![proptest_config(config(64))]
 
     #[test]
     fn folding_twice_or_from_a_snapshot_after_any_entry_gives_the_same_state(wild in wild()) {
