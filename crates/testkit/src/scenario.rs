@@ -174,11 +174,11 @@ fn react() -> Vec<Scenario> {
                 call("look", &"a".repeat(900)),
                 call("strike", &"b".repeat(900)),
                 call("look", &"c".repeat(900)),
-                Scripted::says("a summary"),
-                Scripted::says("the end"),
+                call("strike", &"d".repeat(900)),
+                Scripted::says("never said: the memory is shortened before"),
             ],
         )
-        .compacting_at(1_000),
+        .compacting_at(1_500),
     ]
 }
 

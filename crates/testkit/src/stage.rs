@@ -9,7 +9,7 @@ use everloop_models::{Asking, Model, OnDelta, Request, ScriptedModel};
 use everloop_store::{MemoryDb, Store};
 use everloop_tools::Registry;
 use everloop_types::journal::WaitingOn;
-use everloop_types::{Frame, Goal, ModelChoice, ModelError, RunId, WorkerId};
+use everloop_types::{Frame, Goal, Message, ModelChoice, ModelError, RunId, WorkerId};
 use std::sync::Arc;
 
 /// What survives.
@@ -58,7 +58,8 @@ impl Stage {
         let store = Store::with_db(db.clone());
         let pointed = Store::with_db(Arc::new(PointDb { inner: db, points: points.clone() }));
         let script = ScriptedModel::new(scenario.script.clone()).closing("in the end");
-        let model = Arc::new(PointModel { script, points: points.clone() });
+        let after = ScriptedModel::new(Vec::new()).closing("the end");
+        let model = Arc::new(PointModel { script, after, points: points.clone() });
         let mut stage = Self {
             scenario: scenario.clone(),
             world,
@@ -158,11 +159,13 @@ impl Process {
     /// Proves the others dead, claims the run, and drives it.
     pub async fn claim_and_drive(&self, run: &RunId) -> Went {
         let (store, now) = (self.engine.store(), self.engine.clock().now());
-        store.requeue_orphans(now).await.expect("orphans are found");
-        let claim = store.claim_run(&self.engine.identity().worker, run, now).await;
-        match claim.expect("claims work") {
-            Some(claim) => Went::Well(self.engine.drive(claim).await),
-            None => Went::Idle,
+        // A reply that was lost here leaves the run to the next process, as a crash would.
+        if store.requeue_orphans(now).await.is_err() {
+            return Went::Idle;
+        }
+        match store.claim_run(&self.engine.identity().worker, run, now).await {
+            Ok(Some(claim)) => Went::Well(self.engine.drive(claim).await),
+            Ok(None) | Err(_) => Went::Idle,
         }
     }
 
@@ -177,6 +180,8 @@ impl Process {
 /// The scripted model, with a point before and after each reply.
 struct PointModel {
     script: ScriptedModel,
+    /// Speaks once the transcript was shortened: a script counts replies, and those are gone then.
+    after: ScriptedModel,
     points: Arc<Points>,
 }
 
@@ -184,11 +189,20 @@ impl Model for PointModel {
     fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
         Box::pin(async move {
             self.points.pass(Point::BeforeEffect).await;
-            let replied = self.script.ask(request, on_delta).await;
+            let shortens = request.messages.last().is_some_and(asks_for_summary);
+            let shortened = |message: &Message| message.text().contains("summary_of_earlier_work");
+            let replied = match shortens || request.messages.iter().any(shortened) {
+                true => self.after.ask(request, on_delta).await,
+                false => self.script.ask(request, on_delta).await,
+            };
             self.points.pass(Point::AfterEffect).await;
             replied
         })
     }
+}
+
+fn asks_for_summary(message: &Message) -> bool {
+    message.text().contains("replaced by your summary")
 }
 
 struct Props {

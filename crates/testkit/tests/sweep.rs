@@ -26,7 +26,7 @@ async fn a_crash_at_any_point_loses_nothing_and_repeats_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_second_crash_during_recovery_changes_nothing() {
-    all("double crashes", 8_000, async |scenario| sweep_double_crashes(&scenario).await).await;
+    all("double crashes", 4_000, async |scenario| sweep_double_crashes(&scenario).await).await;
 }
 
 #[tokio::test(start_paused = true)]

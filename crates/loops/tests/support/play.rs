@@ -108,7 +108,7 @@ impl Player {
                 break ending;
             }
             match self.run.decide() {
-                Decision::Do { effects, .. } => self.plan(&effects),
+                Decision::Do(effects) => self.plan(&effects),
                 ending @ Decision::Finish { .. } => break ending,
             }
             self.maybe_crash();

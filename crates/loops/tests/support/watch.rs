@@ -89,7 +89,7 @@ pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>, wording: Wor
     let mut rest = &journal[1..];
     while let Some((entry, tail)) = rest.split_first() {
         if run.outstanding().is_empty() && matches!(entry.kind, Kind::EffectPlanned(_)) {
-            let Decision::Do { effects, .. } = run.decide() else {
+            let Decision::Do(effects) = run.decide() else {
                 panic!("entry {} was planned, and now the run ends", entry.seq)
             };
             for (planned, entry) in effects.into_iter().zip(rest) {
