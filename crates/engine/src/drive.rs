@@ -15,6 +15,7 @@ mod tool;
 
 pub(crate) use recover::fold_from_start;
 
+use crate::mail::Bell;
 use crate::{Engine, Update};
 use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
 use everloop_models::WirePrompt;
@@ -108,6 +109,7 @@ pub(crate) struct Driver<'e> {
     /// Milliseconds this drive has waited for a model.
     waited_ms: u64,
     snapshot_at: i64,
+    bell: Arc<Bell>,
 }
 
 impl Engine {
@@ -144,6 +146,7 @@ impl<'e> Driver<'e> {
             begun_here: BTreeSet::new(),
             waited_ms: 0,
             snapshot_at: folded.snapshot_seq,
+            bell: engine.mail.bell(&claim.run),
             claim,
         };
         driver.announce_recovery();

@@ -20,6 +20,9 @@ pub(super) enum Mail {
 impl Driver<'_> {
     /// Notes every letter that has come, and what it settles. Marked as taken in the same transaction.
     pub(super) async fn take_mail(&mut self) -> Result<Mail, DriveError> {
+        if !self.bell.was_rung() {
+            return Ok(Mail::Nothing);
+        }
         let unread = self.engine.store.unread(&self.claim.run).await;
         let unread = unread.map_err(|source| self.failed(source))?;
         self.claim.inbox_ctr = unread.inbox_ctr;
