@@ -4,8 +4,10 @@
 //!   take mail ──► decide ──► commit ──► perform ──► note the outcome ──► take mail …
 //! ```
 //!
-//! Entries are folded as they are noted and committed before anything outside may use them: one commit
-//! carries an outcome, the decision it led to and the intents that follow, so an exchange costs two.
+//! Entries are folded as they are noted and committed before anything outside may use them: one
+//! commit
+//! carries an outcome, the decision it led to and the intents that follow, so an exchange costs
+//! two.
 
 mod ask;
 mod cancel;
@@ -323,7 +325,8 @@ impl<'e> Driver<'e> {
         }
     }
 
-    /// Snapshots come at growing distances, so that all of them together cost no more than the journal.
+    /// Snapshots come at growing distances, so that all of them together cost no more than the
+    /// journal.
     fn add_snapshot(&mut self, commit: &mut Commit) {
         let seq = self.run.last_seq();
         let due = self.engine.rules.snapshot_every.max(self.snapshot_at);

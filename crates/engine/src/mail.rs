@@ -60,7 +60,8 @@ impl Mail {
 }
 
 impl Engine {
-    /// Looks at the inboxes for as long as the process lives, for letters that other processes send.
+    /// Looks at the inboxes for as long as the process lives, for letters that other processes
+    /// send.
     pub async fn deliver_mail(self: Arc<Self>) {
         loop {
             self.clock.pause(self.rules.mail_every_ms).await;

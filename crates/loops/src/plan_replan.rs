@@ -95,7 +95,8 @@ impl AgentLoop for PlanReplan {
         }
     }
 
-    /// The step limit is looked at before a thought or a replan; the action after a thought always runs.
+    /// The step limit is looked at before a thought or a replan; the action after a thought always
+    /// runs.
     fn decide(&self) -> Next {
         match &self.phase {
             Phase::Planning { .. } => ask(Purpose::Plan),

@@ -5,7 +5,8 @@
 //!       └──reply without calls──► Finished
 //! ```
 //!
-//! Deliberately absent: retries, budgets, approvals, streaming (the engine's), compaction (`Run`'s).
+//! Deliberately absent: retries, budgets, approvals, streaming (the engine's), compaction
+//! (`Run`'s).
 
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_types::{

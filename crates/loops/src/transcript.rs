@@ -75,7 +75,8 @@ impl Transcript {
         });
     }
 
-    /// Fills the slot of `call`. An outcome nobody waits for is ignored: its call never was planned.
+    /// Fills the slot of `call`. An outcome nobody waits for is ignored: its call never was
+    /// planned.
     pub(crate) fn fill(&mut self, call: &CallId, seen: &Observation) {
         let Some(found) = self.open.iter().position(|(open, _)| open.id == *call) else { return };
         let (call, place) = self.open.remove(found);
@@ -142,7 +143,8 @@ impl Transcript {
     }
 
     /// The place before which a compaction may cut, so that about `keep_bytes` and at most
-    /// `keep_observations` stay. `None` if nothing could leave. Never splits a call from its result.
+    /// `keep_observations` stay. `None` if nothing could leave. Never splits a call from its
+    /// result.
     pub(crate) fn cut(&self, keep_bytes: usize, keep_observations: usize) -> Option<usize> {
         let mut bytes = 0;
         let mut observations = 0;

@@ -1,4 +1,5 @@
-//! Every loop, played by scripts: the properties that hold for all of them, and the branches of each.
+//! Every loop, played by scripts: the properties that hold for all of them, and the branches of
+//! each.
 
 mod golden;
 mod plan_replan;

@@ -2,8 +2,10 @@
 //!
 //! `cargo run --release -p everloop-testkit --example engine_bench`
 //!
-//! Prints steps per second and CPU per step for one run and for 256 at once (SQLite, synchronous FULL),
-//! and bytes on disk per step for runs of 20, 100 and 400 steps. A step is one model call and one tool call.
+//! Prints steps per second and CPU per step for one run and for 256 at once (SQLite, synchronous
+//! FULL),
+//! and bytes on disk per step for runs of 20, 100 and 400 steps. A step is one model call and one
+//! tool call.
 
 use everloop_engine::{Engine, Identity, Means, Rules, Submission, SystemClock, Worker};
 use everloop_models::{Asking, Model, OnDelta, Request};

@@ -85,12 +85,10 @@ fn goal_done(response: &str) -> Scripted {
 /// Every scenario of every loop.
 #[must_use]
 pub fn scenarios() -> Vec<Scenario> {
-    let mut all = react();
-    all.extend(plan_replan());
-    all
+    [react_acts(), react_with_people(), react_in_trouble(), plan_replan()].concat()
 }
 
-fn react() -> Vec<Scenario> {
+fn react_acts() -> Vec<Scenario> {
     let flood = (0..3).fold(call("look", "a"), |reply, n| {
         reply.and_calls("look", json!({"what": format!("thing {n}")}))
     });
@@ -122,6 +120,11 @@ fn react() -> Vec<Scenario> {
             ],
         ),
         Scenario::react("looks at many things", vec![flood, Scripted::says("seen")]),
+    ]
+}
+
+fn react_with_people() -> Vec<Scenario> {
+    vec![
         Scenario::react(
             "needs permission",
             vec![call("launch", "rocket"), Scripted::says("launched")],
@@ -135,6 +138,11 @@ fn react() -> Vec<Scenario> {
             ],
         ),
         Scenario::react("a person settles", vec![call("mail", "invoice"), Scripted::says("sent")]),
+    ]
+}
+
+fn react_in_trouble() -> Vec<Scenario> {
+    vec![
         Scenario::react(
             "unknown tool and bad arguments",
             vec![

@@ -92,7 +92,8 @@ impl Stage {
         Submission { loop_name, goal, frame, idem_key: None }
     }
 
-    /// A new process. Having been started proves that the one before is dead, unless it is told otherwise.
+    /// A new process. Having been started proves that the one before is dead, unless it is told
+    /// otherwise.
     pub fn process(&mut self) -> Process {
         self.processes += 1;
         let worker = WorkerId::new(format!("worker_{}", self.processes));
@@ -105,7 +106,8 @@ impl Stage {
         Process { engine }
     }
 
-    /// Starts a process that claims the run and drives it until it ends, waits, or dies at its point.
+    /// Starts a process that claims the run and drives it until it ends, waits, or dies at its
+    /// point.
     pub async fn play_once(&mut self) -> Went {
         let process = self.process();
         let points = self.points.clone();

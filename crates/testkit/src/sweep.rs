@@ -9,7 +9,8 @@ use everloop_types::Status;
 use everloop_types::journal::Letter;
 use std::time::Duration;
 
-/// Points after a restart at which the second crash comes: well past the end of the recovery itself.
+/// Points after a restart at which the second crash comes: well past the end of the recovery
+/// itself.
 const RECOVERY_POINTS: usize = 12;
 
 /// What a sweep came to.
@@ -151,7 +152,8 @@ pub async fn sweep_lost_replies(scenario: &Scenario) -> Swept {
 
 /// Holds the owner at every commit, lets another take over and finish, then wakes the first.
 ///
-/// Only at commits: an owner that sleeps inside a tool is beyond any journal. Locally such an owner still
+/// Only at commits: an owner that sleeps inside a tool is beyond any journal. Locally such an owner
+/// still
 /// holds the lock, so nobody takes over; `start_by` and the deadline bound it elsewhere.
 ///
 /// # Panics

@@ -1,7 +1,9 @@
 //! `everloop tour`: a run is killed and goes on, offline, in front of the person who watches.
 //!
-//! Nothing is staged but the model, which is scripted and said to be: the processes are this very program,
-//! the kills are real signals, the journal is a real database in a folder that is removed afterwards.
+//! Nothing is staged but the model, which is scripted and said to be: the processes are this very
+//! program,
+//! the kills are real signals, the journal is a real database in a folder that is removed
+//! afterwards.
 
 use crate::app::App;
 use crate::exit::{Exit, Failure};

@@ -205,7 +205,8 @@ fn item(task: Task) -> PlanItem {
     PlanItem { text: task.task, state }
 }
 
-/// `input` as the tool's arguments: an object, a string that holds one, or the text argument (PR-15).
+/// `input` as the tool's arguments: an object, a string that holds one, or the text argument
+/// (PR-15).
 fn args_for(spec: &ToolSpec, input: &Value) -> Result<String, String> {
     let args = match input {
         Value::String(text) => match (serde_json::from_str::<Value>(text), &spec.text_arg) {

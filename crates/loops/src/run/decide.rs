@@ -31,7 +31,8 @@ pub enum Decision {
 pub struct Planned {
     /// What is planned.
     pub planned: EffectPlanned,
-    /// The outcome, where the call cannot be performed at all: planned and finished in one transaction.
+    /// The outcome, where the call cannot be performed at all: planned and finished in one
+    /// transaction.
     pub refused: Option<Observation>,
 }
 
@@ -173,7 +174,7 @@ impl<L: AgentLoop> Run<L> {
             _ if over > 0 => Some(self.too_many()),
             None => Some(self.no_such_tool(&call.tool)),
             Some(spec) => match check_args(spec, &call.args) {
-                Err(wrong) => Some(Observation::error(format!("{wrong}; nothing was done"))),
+                Err(wrong) => Some(bad_arguments(&wrong)),
                 Ok(_) if handling.class.needs_intent() => self.held_back(call),
                 Ok(_) => None,
             },
@@ -202,7 +203,8 @@ impl<L: AgentLoop> Run<L> {
         let wanted = resource(call, self.frame.tool(&call.tool));
         let open = self.ledger.unknowns.iter().find(|unknown| unknown.resource == wanted)?;
         Some(Observation::denied(format!(
-            "the outcome of an earlier call on the same resource is unknown ({}); nothing was done; \
+            "the outcome of an earlier call on the same resource is unknown ({}); nothing was \
+             done; \
              inspect the state of things, do something else, or leave it for the user to settle",
             shown(&open.call)
         )))
@@ -262,6 +264,10 @@ impl<L: AgentLoop> Run<L> {
         };
         transcript.cut(keep_bytes, limits.observations)
     }
+}
+
+fn bad_arguments(wrong: &str) -> Observation {
+    Observation::error(format!("the arguments do not fit ({wrong}); nothing was done"))
 }
 
 fn is_model_call(batch: &Batch) -> bool {

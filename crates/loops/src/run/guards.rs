@@ -10,7 +10,8 @@ pub(super) struct Guards {
     pub(super) counts: Counts,
     pub(super) context: Context,
     repetition: Repetition,
-    /// The last moment at which the run was known to work; `None` while it waits or nobody drives it.
+    /// The last moment at which the run was known to work; `None` while it waits or nobody drives
+    /// it.
     working_since: Option<UtcMs>,
 }
 
@@ -48,7 +49,8 @@ impl Context {
         self.compactions > 0 && self.calls_since_compaction < 2
     }
 
-    /// Tokens that the prompt would have now: the last count, plus the bytes added since at four a token.
+    /// Tokens that the prompt would have now: the last count, plus the bytes added since at four a
+    /// token.
     pub(super) fn estimate(&self, bytes: usize) -> u64 {
         self.tokens.saturating_add((bytes.saturating_sub(self.at_bytes) / 4) as u64)
     }

@@ -1,6 +1,8 @@
-//! Golden journals: runs of earlier versions, which every later version must fold to the same state.
+//! Golden journals: runs of earlier versions, which every later version must fold to the same
+//! state.
 //!
-//! `UPDATE_GOLDEN=1` writes the files that are missing. It never writes one that is there: those are
+//! `UPDATE_GOLDEN=1` writes the files that are missing. It never writes one that is there: those
+//! are
 //! history. A run gets a new name when its script changes.
 
 use crate::support::{

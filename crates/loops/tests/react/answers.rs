@@ -120,8 +120,8 @@ fn unknown_tool_and_unreadable_arguments_are_told_and_nothing_is_performed() {
     expect![[r#"
         call_model think with 2 messages
         refuse fly {}: Error: there is no tool called "fly"; nothing was done; the tools are: read_file, write_file, job_status, deploy, todo, todo_write, ask_user
-        refuse read_file {"path":: Error: the arguments are not valid JSON: EOF while parsing a value at line 1 column 8; nothing was done
-        refuse read_file ["a"]: Error: the arguments are not a JSON object; nothing was done
+        refuse read_file {"path":: Error: the arguments do not fit (not JSON: EOF while parsing a value at line 1 column 8); nothing was done
+        refuse read_file ["a"]: Error: the arguments do not fit (must be an object, not array); nothing was done
         call_model think with 6 messages
         finish succeeded "I cannot."
     "#]].assert_eq(&played.trace);
