@@ -27,7 +27,7 @@ pub async fn check(stage: &Stage) -> Result<Ending, String> {
     let history = history.map_err(|error| format!("unreadable: {error}"))?.ok_or("no run")?;
     let row = stage.store.run(&stage.run).await.map_err(|error| error.to_string())?;
     let row = row.ok_or("no row")?;
-    let violations = stage.store.violations();
+    let violations = stage.violations();
     ensure(violations == 0, || format!("{violations} rows were kept out by a unique index"))?;
     gap_free(&history.entries)?;
     one_outcome_each(&history.entries)?;

@@ -106,6 +106,12 @@ impl Stage {
         Process { engine }
     }
 
+    /// Rows that a unique index kept out, whoever tried to write them: each is a bug above the index.
+    #[must_use]
+    pub fn violations(&self) -> u64 {
+        self.store.violations() + self.pointed.violations()
+    }
+
     /// Starts a process that claims the run and drives it until it ends, waits, or dies at its
     /// point.
     pub async fn play_once(&mut self) -> Went {
