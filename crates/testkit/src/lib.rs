@@ -14,6 +14,7 @@ mod points;
 mod scenario;
 mod stage;
 mod sweep;
+mod trouble;
 mod world;
 
 pub use clock::VirtualClock;

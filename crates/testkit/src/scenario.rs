@@ -22,11 +22,15 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    fn react(name: &'static str, script: Vec<Scripted>) -> Self {
+    /// A scenario under `react`.
+    #[must_use]
+    pub fn react(name: &'static str, script: Vec<Scripted>) -> Self {
         Self::new(name, "react", script)
     }
 
-    fn plan_replan(name: &'static str, script: Vec<Scripted>) -> Self {
+    /// A scenario under `plan-replan`.
+    #[must_use]
+    pub fn plan_replan(name: &'static str, script: Vec<Scripted>) -> Self {
         Self::new(name, "plan-replan", script)
     }
 

@@ -22,6 +22,8 @@ pub struct Stage {
     pub points: Arc<Points>,
     /// The database, without points: for those who look on.
     pub store: Store,
+    /// Numbers that bound the engines.
+    pub rules: Rules,
     /// The run.
     pub run: RunId,
     model: Arc<PointModel>,
@@ -65,6 +67,7 @@ impl Stage {
             world,
             points,
             store,
+            rules: Rules { snapshot_every: 10, ..Rules::default() },
             run: RunId::new(""),
             model,
             clock: VirtualClock::default(),
@@ -101,8 +104,7 @@ impl Stage {
         let tools = Arc::new(registry(&self.world, &self.points));
         let means = Arc::new(Props { model: self.model.clone(), tools });
         let clock = Arc::new(self.clock);
-        let rules = Rules { snapshot_every: 10, ..Rules::default() };
-        let engine = Engine::new(self.pointed.clone(), means, clock, identity, rules);
+        let engine = Engine::new(self.pointed.clone(), means, clock, identity, self.rules);
         Process { engine }
     }
 

@@ -1,6 +1,7 @@
 //! The world: remembers every act that reached it, and offers one tool per effect class.
 
 use crate::points::{Point, Points};
+use crate::trouble::with_trouble;
 use everloop_tools::{AskUser, CallContext, Done, Probe, Registry, TodoWrite, Tool};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
@@ -172,7 +173,7 @@ tool!(
 /// The made-up tools, one per class, and the shipped ones that need no outside.
 pub(crate) fn registry(world: &Arc<World>, points: &Arc<Points>) -> Registry {
     let hands = || Hands { world: world.clone(), points: points.clone() };
-    Registry::default()
+    let calm = Registry::default()
         .with(Look(hands()))
         .with(Miss(hands()))
         .with(Strike(hands()))
@@ -181,5 +182,6 @@ pub(crate) fn registry(world: &Arc<World>, points: &Arc<Points>) -> Registry {
         .with(Put(hands()))
         .with(Post(hands()))
         .with(AskUser)
-        .with(TodoWrite)
+        .with(TodoWrite);
+    with_trouble(calm)
 }

@@ -1,0 +1,116 @@
+//! Tools that misbehave: they hang, doze, explode, or fail for a while.
+
+use everloop_tools::{CallContext, Done, Registry, Tool};
+use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::future::pending;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// No arguments at all.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+fn handling(class: EffectClass) -> Handling {
+    Handling {
+        class,
+        approval: Approval::Allow,
+        on_unknown: OnUnknown::TellModel,
+        timeout_ms: 60_000,
+        grace_ms: 1_000,
+        ..Handling::default()
+    }
+}
+
+/// Never comes back, whatever it is told.
+struct Hang;
+
+impl Tool for Hang {
+    const NAME: &'static str = "hang";
+    type Args = Nothing;
+
+    fn description(&self) -> &'static str {
+        "never comes back"
+    }
+
+    fn handling(&self) -> Handling {
+        handling(EffectClass::Dangerous)
+    }
+
+    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+        pending().await
+    }
+}
+
+/// Comes back when it is told to stop, and proves that it stopped.
+struct Doze;
+
+impl Tool for Doze {
+    const NAME: &'static str = "doze";
+    type Args = Nothing;
+
+    fn description(&self) -> &'static str {
+        "sleeps until it is told to stop"
+    }
+
+    fn handling(&self) -> Handling {
+        handling(EffectClass::Dangerous)
+    }
+
+    async fn call(&self, _: Nothing, context: &CallContext) -> Done {
+        context.cancel.cancelled().await;
+        Done::Seen(Observation { ending: Ending::Canceled, text: "woken".to_owned() })
+    }
+}
+
+/// Takes its process down.
+struct Explode;
+
+impl Tool for Explode {
+    const NAME: &'static str = "explode";
+    type Args = Nothing;
+
+    fn description(&self) -> &'static str {
+        "takes its process down"
+    }
+
+    fn handling(&self) -> Handling {
+        handling(EffectClass::Pure)
+    }
+
+    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+        panic!("as it is made to")
+    }
+}
+
+/// Fails twice in a way that certainly acted on nothing, then works.
+#[derive(Default)]
+struct Stutter {
+    calls: AtomicU32,
+}
+
+impl Tool for Stutter {
+    const NAME: &'static str = "stutter";
+    type Args = Nothing;
+
+    fn description(&self) -> &'static str {
+        "works at the third attempt"
+    }
+
+    fn handling(&self) -> Handling {
+        Handling { retries: 3, ..handling(EffectClass::Dangerous) }
+    }
+
+    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+        match self.calls.fetch_add(1, Ordering::SeqCst) {
+            0 | 1 => Done::Passing("not yet".to_owned()),
+            _ => Done::Seen(Observation::ok("at last")),
+        }
+    }
+}
+
+/// Adds the misbehaving tools.
+pub(crate) fn with_trouble(registry: Registry) -> Registry {
+    registry.with(Hang).with(Doze).with(Explode).with(Stutter::default())
+}

@@ -1,0 +1,217 @@
+//! The engine against models and tools that misbehave, in time that passes by itself.
+
+use everloop_engine::{Driven, Report, Worker};
+use everloop_models::Scripted;
+use everloop_testkit::{Point, Process, Scenario, Stage, Went, check};
+use everloop_types::journal::{EffectPlanned, Kind, Letter, Outcome, WaitingOn};
+use everloop_types::{Ending, ModelErrorKind, Status};
+use serde_json::json;
+
+fn scenario(script: Vec<Scripted>) -> Scenario {
+    Scenario::react("trouble", script)
+}
+
+async fn stage(script: Vec<Scripted>) -> Stage {
+    Stage::set(&scenario(script)).await
+}
+
+fn calls(tool: &str) -> Scripted {
+    Scripted::calls(tool, json!({}))
+}
+
+async fn drive(stage: &mut Stage) -> Driven {
+    match stage.play_once().await {
+        Went::Well(Ok(driven)) => driven,
+        other => panic!("the drive did not come to an end of its own: {other:?}"),
+    }
+}
+
+async fn endings(stage: &Stage) -> Vec<Ending> {
+    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.unwrap();
+    let seen = entries.into_iter().filter_map(|entry| match entry.kind {
+        Kind::EffectFinished(finished) => match finished.outcome {
+            Outcome::Observed(seen) => Some(seen.ending),
+            _ => None,
+        },
+        _ => None,
+    });
+    seen.collect()
+}
+
+async fn attempts_failed(stage: &Stage) -> usize {
+    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.unwrap();
+    entries.iter().filter(|entry| matches!(entry.kind, Kind::EffectAttemptFailed(_))).count()
+}
+
+/// Drives in one process and sends a letter `after_ms` later; returns how long the drive took after it.
+async fn drive_and_send(stage: &Stage, process: &Process, after_ms: u64, letter: Letter) -> u64 {
+    let clock = process.engine.clock();
+    let meddle = async {
+        clock.pause(after_ms).await;
+        process.engine.send(&stage.run, "meddle", &letter).await.unwrap();
+        clock.since_boot_ms()
+    };
+    let (went, sent) = tokio::join!(process.claim_and_drive(&stage.run), meddle);
+    assert!(matches!(went, Went::Well(Ok(_))), "{went:?}");
+    clock.since_boot_ms() - sent
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_stays_away_parks_the_run_and_the_run_wakes_by_itself() {
+    let mut stage = stage(vec![Scripted::fails(ModelErrorKind::Unreachable)]).await;
+    let begun = stage.process().engine.clock().since_boot_ms();
+    let driven = drive(&mut stage).await;
+    assert!(matches!(driven, Driven::Parked(WaitingOn::Model { .. })), "{driven:?}");
+    let took = stage.process().engine.clock().since_boot_ms() - begun;
+    assert!(took < 15_000, "the foreground waited {took} ms");
+    let row = stage.store.run(&stage.run).await.unwrap().unwrap();
+    assert_eq!(row.status, Status::Waiting);
+    assert!(row.times.wake_at.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_at_a_model_are_spent_in_the_end_and_the_run_ends_with_words() {
+    let mut stage = stage(vec![Scripted::fails(ModelErrorKind::Server)]).await;
+    let mut drives = 0;
+    while !matches!(drive(&mut stage).await, Driven::Finished(Status::Failed)) {
+        drives += 1;
+        assert!(drives < 20, "it tries for ever");
+    }
+    assert_eq!(attempts_failed(&stage).await, 11, "eleven failed, the twelfth was the last");
+    let ending = check(&stage).await.unwrap();
+    assert!(ending.text.contains("model failed"), "{}", ending.text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_asks_for_time_gets_it() {
+    let mut error = everloop_types::ModelError::new(ModelErrorKind::RateLimited, "slow down");
+    error.retry_after_ms = Some(5_000);
+    let reply = Scripted { fail: vec![error], ..Scripted::says("hello") };
+    let mut stage = stage(vec![reply]).await;
+    let process = stage.process();
+    let begun = process.engine.clock().since_boot_ms();
+    assert_eq!(drive(&mut stage).await, Driven::Finished(Status::Succeeded));
+    let took = process.engine.clock().since_boot_ms() - begun;
+    assert!((5_000..6_000).contains(&took), "it came back after {took} ms");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_hangs_is_given_up_at_its_time_out_and_its_outcome_is_unknown() {
+    let mut stage = stage(vec![calls("hang"), Scripted::says("gave up")]).await;
+    assert_eq!(drive(&mut stage).await, Driven::Finished(Status::Unsettled));
+    assert_eq!(endings(&stage).await, [Ending::Unknown]);
+    let ending = check(&stage).await.unwrap();
+    assert!(ending.text.starts_with("Outcome unknown, not repeated: hang"), "{}", ending.text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_interrupts_a_model_stream_at_once() {
+    let mut stage = stage(vec![Scripted::says("much later").after_ms(600_000)]).await;
+    let process = stage.process();
+    let letter = Letter::Cancel { by: "person".to_owned() };
+    let took = drive_and_send(&stage, &process, 1_000, letter).await;
+    assert!(took < 1_000, "it took {took} ms");
+    assert_eq!(check(&stage).await.unwrap().status, Status::Canceled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_stops_a_tool_within_its_grace_and_says_what_is_known() {
+    for (tool, ending) in [("doze", Ending::Canceled), ("hang", Ending::Unknown)] {
+        let mut stage = stage(vec![calls(tool), Scripted::says("never")]).await;
+        let process = stage.process();
+        let letter = Letter::Cancel { by: "person".to_owned() };
+        let took = drive_and_send(&stage, &process, 1_000, letter).await;
+        assert!(took <= 1_500, "{tool} took {took} ms");
+        assert_eq!(endings(&stage).await, [ending], "{tool}");
+        assert_eq!(check(&stage).await.unwrap().status, Status::Canceled);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_may_pass_and_acted_on_nothing_is_tried_again() {
+    let mut stage = stage(vec![calls("stutter"), Scripted::says("worked")]).await;
+    assert_eq!(drive(&mut stage).await, Driven::Finished(Status::Succeeded));
+    assert_eq!(attempts_failed(&stage).await, 2);
+    assert_eq!(endings(&stage).await, [Ending::Ok]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_takes_its_driver_down_is_put_aside_and_the_worker_goes_on() {
+    let mut stage = stage(vec![calls("explode"), Scripted::says("never")]).await;
+    let process = stage.process();
+    let mut stalls = 0;
+    let mut worker = Worker::new(process.engine.clone(), 4);
+    let report = |report| stalls += usize::from(matches!(report, Report::Stalled(_)));
+    worker.drain(report).await.unwrap();
+    let row = stage.store.run(&stage.run).await.unwrap().unwrap();
+    assert_eq!((row.status, stalls), (Status::Quarantined, 5));
+    assert!(row.note.unwrap().contains("without progress"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_word_to_the_model_is_heard_after_its_reply_and_before_the_next_call() {
+    let script = vec![
+        Scripted::calls("look", json!({"what": "sky"})).after_ms(5_000),
+        Scripted::says("heard"),
+    ];
+    let mut stage = stage(script).await;
+    let process = stage.process();
+    let letter = Letter::Steer { text: "mind the sea too".to_owned() };
+    drive_and_send(&stage, &process, 1_000, letter).await;
+    let history = everloop_engine::History::read(&stage.store, &stage.run).await.unwrap().unwrap();
+    let state = history.state_at(i64::MAX).unwrap();
+    let place = |words: &str| state.messages().iter().position(|m| m.text().contains(words));
+    assert!(place("saw sky") < place("mind the sea too"), "{:?}", state.messages());
+    assert!(place("mind the sea too") < place("heard"));
+    check(&stage).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_user_can_have_the_answer_now() {
+    let script = vec![Scripted::calls("look", json!({"what": "sky"})).after_ms(5_000)];
+    let mut stage = stage(script).await;
+    let process = stage.process();
+    drive_and_send(&stage, &process, 1_000, Letter::AnswerNow).await;
+    let ending = check(&stage).await.unwrap();
+    assert_eq!((ending.status, ending.text.as_str()), (Status::Succeeded, "in the end"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_is_no_longer_honoured_makes_the_effect_unknown() {
+    let script = vec![Scripted::calls("post", json!({"what": "letter"})), Scripted::says("posted")];
+    let mut undisturbed = stage(script.clone()).await;
+    let before = undisturbed.points.passed();
+    undisturbed.play_on().await;
+    let points = undisturbed.points.seen().split_off(before);
+    let mut acts = (0..points.len()).filter(|n| points[*n] == Point::AfterEffect);
+    // The first is the model's reply; the process dies right after the second, the post itself.
+    let after_post = acts.nth(1).unwrap();
+    let mut stage = stage(script).await;
+    stage.points.halt_at(after_post);
+    assert!(matches!(stage.play_once().await, Went::Died));
+    stage.points.calm();
+    tokio::time::advance(std::time::Duration::from_secs(2 * 3_600)).await;
+    stage.play_on().await;
+    assert_eq!(endings(&stage).await, [Ending::Unknown]);
+    assert_eq!(check(&stage).await.unwrap().status, Status::Unsettled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_exchange_costs_two_commits() {
+    let script = vec![
+        Scripted::calls("look", json!({"what": "1"})),
+        Scripted::calls("look", json!({"what": "2"})),
+        Scripted::calls("look", json!({"what": "3"})),
+        Scripted::says("seen"),
+    ];
+    let mut stage = stage(script).await;
+    let before = stage.points.passed();
+    drive(&mut stage).await;
+    let points = stage.points.seen().split_off(before);
+    let commits = points.iter().filter(|p| **p == Point::BeforeCommit).count();
+    // Orphans, claim, the first plan, two for each of three exchanges, and the ending.
+    assert_eq!(commits, 2 + 1 + 3 * 2 + 1);
+    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.unwrap();
+    let asked = |kind: &Kind| matches!(kind, Kind::EffectPlanned(EffectPlanned::CallModel { .. }));
+    assert_eq!(entries.iter().filter(|entry| asked(&entry.kind)).count(), 4);
+}
