@@ -27,7 +27,7 @@ async fn drive(stage: &mut Stage) -> Driven {
 }
 
 async fn endings(stage: &Stage) -> Vec<Ending> {
-    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.unwrap();
+    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
     let seen = entries.into_iter().filter_map(|entry| match entry.kind {
         Kind::EffectFinished(finished) => match finished.outcome {
             Outcome::Observed(seen) => Some(seen.ending),
@@ -39,7 +39,7 @@ async fn endings(stage: &Stage) -> Vec<Ending> {
 }
 
 async fn attempts_failed(stage: &Stage) -> usize {
-    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.unwrap();
+    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
     entries.iter().filter(|entry| matches!(entry.kind, Kind::EffectAttemptFailed(_))).count()
 }
 
@@ -48,7 +48,7 @@ async fn drive_and_send(stage: &Stage, process: &Process, after_ms: u64, letter:
     let clock = process.engine.clock();
     let meddle = async {
         clock.pause(after_ms).await;
-        process.engine.send(&stage.run, "meddle", &letter).await.unwrap();
+        process.engine.send(&stage.run, "meddle", &letter).await.expect("sent");
         clock.since_boot_ms()
     };
     let (went, sent) = tokio::join!(process.claim_and_drive(&stage.run), meddle);

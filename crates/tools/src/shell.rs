@@ -72,6 +72,8 @@ impl Tool for Shell {
             on_unknown: OnUnknown::TellModel,
             timeout_ms: self.limits.timeout_ms,
             grace_ms: self.limits.grace_ms,
+            // Only for a command that certainly never started.
+            retries: 3,
             ..Handling::default()
         }
     }
