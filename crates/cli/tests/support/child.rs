@@ -111,8 +111,7 @@ impl Spawned {
             }
         }
         let status: ExitStatus = self.child.wait().unwrap();
-        let (stdout, stderr) =
-            (std::mem::take(&mut self.stdout), std::mem::take(&mut self.stderr));
+        let (stdout, stderr) = (std::mem::take(&mut self.stdout), std::mem::take(&mut self.stderr));
         Finished { code: status.code(), stdout, stderr }
     }
 }
@@ -125,7 +124,10 @@ impl Drop for Spawned {
     }
 }
 
-fn follow(stream: impl Read + Send + 'static, mut take: impl FnMut(String) -> bool + Send + 'static) {
+fn follow(
+    stream: impl Read + Send + 'static,
+    mut take: impl FnMut(String) -> bool + Send + 'static,
+) {
     std::thread::spawn(move || {
         let mut reader = BufReader::new(stream);
         let mut line = Vec::new();

@@ -4,7 +4,7 @@ mod child;
 mod script;
 
 pub(crate) use child::Spawned;
-pub(crate) use script::{ask, done, goes_on, plan, reply, says, script, calls, thought};
+pub(crate) use script::{ask, calls, done, goes_on, plan, reply, says, script, thought};
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -105,6 +105,10 @@ impl Home {
         self.variables.push((name.to_owned(), value.to_owned()));
     }
 
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.variables.retain(|(known, _)| known != name);
+    }
+
     /// From now on the model plays this script; processes that run keep theirs.
     pub(crate) fn script(self, replies: &[Value]) -> Self {
         self.rewrite(replies);
@@ -152,6 +156,18 @@ impl Home {
 
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Finished {
         self.spawn(args).ended()
+    }
+
+    /// With one more variable, of any bytes.
+    pub(crate) fn run_with<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        name: &str,
+        value: &OsStr,
+    ) -> Finished {
+        let mut command = self.command(args);
+        command.env(name, value);
+        Spawned::start(command).ended()
     }
 
     pub(crate) fn spawn<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Spawned {
