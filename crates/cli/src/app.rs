@@ -30,7 +30,7 @@ impl App {
         let path = home.config_file();
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => Some(text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) if is_absent(&error) => None,
             Err(error) => {
                 let (file, detail) = (path.display().to_string(), error.to_string());
                 let args = [("file", file.as_str()), ("detail", detail.as_str())];
@@ -38,7 +38,7 @@ impl App {
                 return Err(fail(Exit::Configuration, words));
             }
         };
-        let environment: Vec<(String, String)> = std::env::vars().collect();
+        let environment: Vec<(String, String)> = environment().collect();
         let file = text.as_deref().map(|text| (path.as_path(), text));
         let loaded = Settings::load(file, &environment, &common.set);
         let loaded = loaded.map_err(|fault| bad_setting(first, &fault))?;
@@ -139,6 +139,18 @@ pub(crate) fn chain(error: &dyn Error) -> String {
         source = cause.source();
     }
     words
+}
+
+/// A folder that cannot be is the store's to complain about.
+fn is_absent(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+/// The variables that are text; a setting cannot be anything else.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 /// `--lang`, then `EVERLOOP_LANG`, then the locale; the settings come later because they may fail.
