@@ -91,10 +91,13 @@ async fn list(
     filter: &RunFilter,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let rows = store.runs(filter).await.map_err(|error| app.store_failure(&error))?;
+    // One more than is shown tells whether anything follows.
+    let one_more = RunFilter { most: filter.most + 1, ..filter.clone() };
+    let mut rows = store.runs(&one_more).await.map_err(|error| app.store_failure(&error))?;
+    let more = rows.len() > filter.most;
+    rows.truncate(filter.most);
     if format == Format::Json {
-        let full = rows.len() == filter.most;
-        let next = rows.last().filter(|_| full).map(|row| row.run.clone());
+        let next = rows.last().filter(|_| more).map(|row| row.run.clone());
         let data: Vec<Value> = rows.iter().map(row_json).collect();
         terminal::answer(&json!({ "data": data, "next_cursor": next }).to_string());
         return Ok(Exit::Done);
