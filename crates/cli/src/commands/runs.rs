@@ -210,6 +210,10 @@ async fn resume(
     let run = app.find_run(&store, id).await?;
     let engine = app.engine(store);
     if let Some(text) = answer {
+        if text.trim().is_empty() {
+            let words = app.text("run.empty_answer", &[("id", run.as_str())]);
+            return Err(Failure { exit: Exit::Usage, words });
+        }
         let waiting = shown(app, engine.store(), &run).await?.waiting_on;
         let Some(WaitingOn::Person { question }) = waiting else {
             let words = app.text("run.asks_nothing", &[("id", run.as_str())]);

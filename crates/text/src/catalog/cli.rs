@@ -27,6 +27,7 @@ super::texts! {
     "run.stopped" => zh: "运行 {id} 暂停：{detail}\n继续：everloop runs resume {id}", en: "Run {id} stopped: {detail}\nGo on with: everloop runs resume {id}";
     "run.left" => zh: "已离开；运行 {id} 保留。继续：everloop runs resume {id}", en: "Left; run {id} is kept. Go on with: everloop runs resume {id}";
     "run.needs_person" => zh: "运行 {id} 需要有人回答：{question}\n回答：everloop runs resume {id} --answer \"…\"", en: "Run {id} needs a person to answer: {question}\nAnswer with: everloop runs resume {id} --answer \"…\"";
+    "run.empty_answer" => zh: "回答是空的；运行 {id} 的问题仍在等待", en: "The answer is empty; the question of run {id} stays open";
     "run.asks_nothing" => zh: "运行 {id} 没有等待回答的问题", en: "Run {id} has no open question";
     "run.already_answered" => zh: "这个问题已经有人回答过了", en: "This question was already answered";
     "run.already_finished" => zh: "运行 {id} 已经结束：{status}", en: "Run {id} has already ended: {status}";
