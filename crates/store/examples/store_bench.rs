@@ -175,6 +175,7 @@ fn tool_step(claim: &Claim, cause: i64) -> Vec<Draft> {
         on_unknown: OnUnknown::TellModel,
         key_until: None,
         deadline: None,
+        on_error: everloop_types::OnError::default(),
     };
     let outcome = Outcome::Observed(Observation::ok("a line of what was found. ".repeat(12)));
     let finished = Kind::EffectFinished(EffectFinished { outcome, took_ms: 12 });
