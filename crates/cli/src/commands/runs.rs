@@ -225,5 +225,7 @@ async fn resume(
             app.note("run.already_answered", &[]);
         }
     }
+    // Whoever names a run wants it to go on, however often it was interrupted before.
+    engine.store().pardon(&run).await.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }

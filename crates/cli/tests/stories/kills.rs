@@ -108,3 +108,21 @@ fn a_run_killed_twenty_times_writes_every_file_and_succeeds() {
     assert_eq!(of_type(&home.events(&run), "run.resumed").len(), 20);
     home.verified(&run);
 }
+
+#[test]
+fn a_run_killed_again_and_again_in_the_same_place_still_goes_on() {
+    let home = Home::scripted(&[slow(says("At last."))]);
+    let args = ["run", "--loop", "react", "--output-format", "stream-json", "wait"];
+    let mut first = home.spawn(args);
+    first.until("step.started");
+    first.kill9();
+    let run = home.newest();
+    for _ in 0..7 {
+        let mut next = home.spawn(["runs", "resume", &run]);
+        next.until("Recovered");
+        next.kill9();
+    }
+    home.rewrite(&[says("At last.")]);
+    assert_eq!(home.run(["runs", "resume", &run]).ends_with(0).stdout, "At last.\n");
+    home.verified(&run);
+}
