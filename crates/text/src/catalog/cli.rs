@@ -38,6 +38,7 @@ super::texts! {
     "progress.plan" => zh: "▸ 计划 v{version}（步数 {steps}/{steps_max}）", en: "▸ Plan v{version} (steps {steps}/{steps_max})";
     "progress.calls" => zh: "{mark} {tool} {args}", en: "{mark} {tool} {args}";
     "progress.came_back" => zh: "  {mark} {tool}：{text}", en: "  {mark} {tool}: {text}";
+    "progress.model_failed" => zh: "{mark} 模型出错：{detail}", en: "{mark} The model failed: {detail}";
     "runs.none" => zh: "还没有运行。试试：everloop run \"要做的事\"", en: "There are no runs yet. Try: everloop run \"what is to be done\"";
     "runs.no_status" => zh: "没有名为 {word} 的状态。全部：{all}", en: "There is no status called {word}. All of them: {all}";
     "runs.show_id" => zh: "运行      {value}", en: "run          {value}";
