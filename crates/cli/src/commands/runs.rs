@@ -192,7 +192,7 @@ async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<
         return Ok(false);
     };
     let now = engine.clock().now();
-    engine.store().requeue_orphans(now).await.map_err(fail)?;
+    app.take_up(engine.store(), now).await?;
     if let Some(claim) = engine.store().claim_run(worker, run, now).await.map_err(fail)? {
         let driven = engine.drive(claim).await;
         driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;

@@ -7,7 +7,7 @@ fn keys(object: &Value) -> Vec<&str> {
     object.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-fn sorted<'a>(mut names: Vec<&'a str>) -> Vec<&'a str> {
+fn sorted(mut names: Vec<&str>) -> Vec<&str> {
     names.sort_unstable();
     names
 }

@@ -25,6 +25,7 @@ super::texts! {
     "run.other_drives" => zh: "另一个 everloop 进程（pid {pid}）正在驱动运行；{id} 已保存，在此等待", en: "Another everloop process (pid {pid}) drives runs here; {id} is saved and waits for its turn";
     "run.canceling" => zh: "正在取消……（再按一次立即离开）", en: "Canceling… (press again to leave at once)";
     "run.stopped" => zh: "运行 {id} 暂停：{detail}\n继续：everloop runs resume {id}", en: "Run {id} stopped: {detail}\nGo on with: everloop runs resume {id}";
+    "run.put_aside" => zh: "运行 {id} 无法继续：{detail}", en: "Run {id} cannot go on: {detail}";
     "run.left" => zh: "已离开；运行 {id} 保留。继续：everloop runs resume {id}", en: "Left; run {id} is kept. Go on with: everloop runs resume {id}";
     "run.needs_person" => zh: "运行 {id} 需要有人回答：{question}\n回答：everloop runs resume {id} --answer \"…\"", en: "Run {id} needs a person to answer: {question}\nAnswer with: everloop runs resume {id} --answer \"…\"";
     "run.empty_answer" => zh: "回答是空的；运行 {id} 的问题仍在等待", en: "The answer is empty; the question of run {id} stays open";
