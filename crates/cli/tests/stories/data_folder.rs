@@ -1,6 +1,6 @@
 //! Data that cannot be used: said clearly, and left as it is.
 
-use crate::support::{Home, says};
+use crate::support::{Home, calls, says};
 use rusqlite::Connection;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
@@ -176,6 +176,36 @@ fn an_entry_of_a_newer_program_is_refused_again_and_again_and_nothing_is_changed
     rename_kind(&home, &newer, "DreamDreamt", "EffectPlanned");
     home.run(["worker", "--drain"]).ends_with(0).says(&["ended: succeeded"]);
     home.verified(&newer);
+}
+
+#[test]
+fn a_disk_that_takes_no_more_stops_the_run_and_loses_nothing() {
+    let (home, _) = with_runs(1);
+    let text = "x".repeat(20_000);
+    let write = |n: u32| calls("write_file", json!({"path": format!("{n}.txt"), "content": text}));
+    let mut replies: Vec<_> = (0..20).map(write).collect();
+    replies.push(says("Twenty files."));
+    home.rewrite(&replies);
+    let room = ["--set", "context.tokens=1000000"];
+    let full = home.run_on_small_disk(RUN.into_iter().chain(room)).ends_with(6);
+    let id = home.newest();
+    full.says(&[&id, &format!("everloop runs resume {id}")]);
+    assert_eq!(home.run(["runs", "resume", &id]).ends_with(0).stdout, "Twenty files.\n");
+    for n in 0..20 {
+        assert_eq!(home.read(&format!("{n}.txt")), text);
+    }
+    home.verified(&id);
+}
+
+#[test]
+fn a_database_that_another_program_has_locked_is_named_and_can_still_be_read() {
+    let (home, ids) = with_runs(1);
+    let conn = Connection::open(home.database()).unwrap();
+    conn.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    home.run(RUN).ends_with(6).says(&["everloop.db", "locked by another process"]);
+    assert_eq!(home.show(&ids[0])["text"], "done");
+    conn.execute_batch("ROLLBACK").unwrap();
+    home.run(RUN).ends_with(0);
 }
 
 #[test]

@@ -50,7 +50,8 @@ fn plan_replan_works_over_the_wire_to_its_end() {
 
 #[test]
 fn tokens_are_counted_with_those_from_the_cache() {
-    let usage = r#"{"prompt_tokens":120,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":100}}"#;
+    let usage = json!({"prompt_tokens": 120, "completion_tokens": 7,
+                       "prompt_tokens_details": {"cached_tokens": 100}});
     let server = FakeServer::start(vec![Canned::sse(format!(
         "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"hi\"}}}}]}}\n\n\
          data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"stop\"}}]}}\n\n\

@@ -24,7 +24,8 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
             return found;
         }
         assert!(Instant::now() < until, "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        // Nobody wakes us: files and processes tell nothing, so we look again in a moment.
+        std::thread::park_timeout(Duration::from_millis(5));
     }
 }
 
@@ -156,6 +157,20 @@ impl Home {
 
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Finished {
         self.spawn(args).ended()
+    }
+
+    /// On a disk on which no file can grow past a few hundred kilobytes.
+    pub(crate) fn run_on_small_disk<'a>(
+        &self,
+        args: impl IntoIterator<Item = &'a str>,
+    ) -> Finished {
+        let inner = self.command(args);
+        let mut outer = Command::new("sh");
+        outer.args(["-c", "trap '' XFSZ; ulimit -f 500; exec \"$0\" \"$@\""]);
+        outer.arg(inner.get_program()).args(inner.get_args());
+        outer.env_clear().envs(self.variables.iter().map(|(k, v)| (k, v)));
+        outer.current_dir(self.path("work")).stdin(Stdio::null());
+        Spawned::start(outer).ended()
     }
 
     /// With one more variable, of any bytes.

@@ -112,7 +112,7 @@ impl Engine {
         let run = claim.run.clone();
         match &source {
             StoreError::NewerEntry { .. } => {
-                // However often an old program looks at it, a newer one must still find it in service.
+                // However often an old program looks, a newer one must find it in service.
                 match self.store.pardon(&run).await {
                     Ok(()) => DriveError::Newer { run, what: source.to_string() },
                     Err(source) => DriveError::Store { run, source },
