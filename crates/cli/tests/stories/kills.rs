@@ -70,7 +70,7 @@ fn ten_files() -> Vec<Value> {
     }
     replies.extend([thought("written"), done("Ten files are written.")]);
     // Slow enough that each kill comes while there is something to kill.
-    replies.iter_mut().for_each(|reply| reply["delay_ms"] = json!(40));
+    replies.iter_mut().for_each(|reply| reply["delay_ms"] = json!(100));
     replies
 }
 
