@@ -1,4 +1,5 @@
-//! Settings: `section.key` from the file, then `EVERLOOP_SECTION__KEY`, then `--set`; the last one wins.
+//! Settings: `section.key` from the file, then `EVERLOOP_SECTION__KEY`, then `--set`; the last one
+//! wins.
 
 mod table;
 mod value;

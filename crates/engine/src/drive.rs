@@ -4,8 +4,10 @@
 //!   take mail ──► decide ──► commit ──► perform ──► note the outcome ──► take mail …
 //! ```
 //!
-//! Entries are folded as they are noted and committed before anything outside may use them: one commit
-//! carries an outcome, the decision it led to and the intents that follow, so an exchange costs two.
+//! Entries are folded as they are noted and committed before anything outside may use them: one
+//! commit
+//! carries an outcome, the decision it led to and the intents that follow, so an exchange costs
+//! two.
 
 mod ask;
 mod cancel;
@@ -15,6 +17,7 @@ mod tool;
 
 pub(crate) use recover::fold_from_start;
 
+use crate::mail::Bell;
 use crate::{Engine, Update};
 use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
 use everloop_models::WirePrompt;
@@ -108,6 +111,7 @@ pub(crate) struct Driver<'e> {
     /// Milliseconds this drive has waited for a model.
     waited_ms: u64,
     snapshot_at: i64,
+    bell: Arc<Bell>,
 }
 
 impl Engine {
@@ -144,6 +148,7 @@ impl<'e> Driver<'e> {
             begun_here: BTreeSet::new(),
             waited_ms: 0,
             snapshot_at: folded.snapshot_seq,
+            bell: engine.mail.bell(&claim.run),
             claim,
         };
         driver.announce_recovery();
@@ -320,7 +325,8 @@ impl<'e> Driver<'e> {
         }
     }
 
-    /// Snapshots come at growing distances, so that all of them together cost no more than the journal.
+    /// Snapshots come at growing distances, so that all of them together cost no more than the
+    /// journal.
     fn add_snapshot(&mut self, commit: &mut Commit) {
         let seq = self.run.last_seq();
         let due = self.engine.rules.snapshot_every.max(self.snapshot_at);

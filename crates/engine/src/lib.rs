@@ -1,4 +1,5 @@
-//! The engine does: it journals an effect, performs it, journals the outcome, and only then shows it to the loop.
+//! The engine does: it journals an effect, performs it, journals the outcome, and only then shows
+//! it to the loop.
 //!
 //! ```text
 //!   claim ──► load and fold ──► decide ──► commit {outcome, decision, intents} ──► perform ──┐

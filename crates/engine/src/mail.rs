@@ -5,17 +5,39 @@ use everloop_store::StoreError;
 use everloop_types::RunId;
 use everloop_types::journal::Letter;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
 /// The bells of the runs that are driven here.
 #[derive(Debug, Default)]
 pub(crate) struct Mail {
-    bells: Mutex<BTreeMap<RunId, Arc<Notify>>>,
+    bells: Mutex<BTreeMap<RunId, Arc<Bell>>>,
+}
+
+/// Rings when a letter has come. Saves a look into the inbox before every decision.
+#[derive(Debug)]
+pub(crate) struct Bell {
+    rung: AtomicBool,
+    notify: Notify,
+}
+
+impl Default for Bell {
+    /// A new bell counts as rung: what came before there was a bell must be looked for.
+    fn default() -> Self {
+        Self { rung: AtomicBool::new(true), notify: Notify::new() }
+    }
+}
+
+impl Bell {
+    /// Whether it rang since the last time this was asked.
+    pub(crate) fn was_rung(&self) -> bool {
+        self.rung.swap(false, Ordering::AcqRel)
+    }
 }
 
 impl Mail {
-    fn bell(&self, run: &RunId) -> Arc<Notify> {
+    pub(crate) fn bell(&self, run: &RunId) -> Arc<Bell> {
         let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         bells.entry(run.clone()).or_default().clone()
     }
@@ -23,7 +45,8 @@ impl Mail {
     pub(crate) fn ring(&self, run: &RunId) {
         let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bell) = bells.get(run) {
-            bell.notify_one();
+            bell.rung.store(true, Ordering::Release);
+            bell.notify.notify_one();
         }
     }
 
@@ -37,7 +60,8 @@ impl Mail {
 }
 
 impl Engine {
-    /// Looks at the inboxes for as long as the process lives, for letters that other processes send.
+    /// Looks at the inboxes for as long as the process lives, for letters that other processes
+    /// send.
     pub async fn deliver_mail(self: Arc<Self>) {
         loop {
             self.clock.pause(self.rules.mail_every_ms).await;
@@ -55,7 +79,7 @@ impl Engine {
     pub(crate) async fn cancel_arrived(&self, run: &RunId) -> Result<(), StoreError> {
         let bell = self.mail.bell(run);
         loop {
-            bell.notified().await;
+            bell.notify.notified().await;
             let unread = self.store.unread(run).await?;
             if unread.letters.iter().any(|(_, letter)| matches!(letter, Letter::Cancel { .. })) {
                 return Ok(());

@@ -30,7 +30,7 @@ impl Default for Rules {
             patience_ms: 8_000,
             tool_retry_ms: 1_000,
             start_within_ms: 5_000,
-            snapshot_every: 200,
+            snapshot_every: 1_000,
             mail_every_ms: 150,
         }
     }

@@ -54,7 +54,9 @@ impl Worker {
             }
             tokio::select! {
                 () = stop.cancelled() => {}
-                Some(ended) = self.driving.join_next_with_id() => self.ended(ended, &mut report).await?,
+                Some(ended) = self.driving.join_next_with_id() => {
+                    self.ended(ended, &mut report).await?;
+                }
                 () = self.engine.clock.pause(IDLE_MS) => {}
             }
         }

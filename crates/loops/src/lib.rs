@@ -5,7 +5,8 @@
 //!   Run::decide  ◄── AgentLoop::decide          (asked only when nothing is outstanding)
 //! ```
 //!
-//! Deliberately absent: clocks, files, sockets, chance, token streams. Time, ids and seeds arrive in entries.
+//! Deliberately absent: clocks, files, sockets, chance, token streams. Time, ids and seeds arrive
+//! in entries.
 
 mod any;
 mod contract;
@@ -27,7 +28,8 @@ use std::sync::Arc;
 
 /// A loop decides; it does nothing else.
 ///
-/// Loops hold no text for users, no retries, no budgets, no approvals: those are done once, around them.
+/// Loops hold no text for users, no retries, no budgets, no approvals: those are done once, around
+/// them.
 pub trait AgentLoop:
     Clone + Debug + Default + PartialEq + Serialize + DeserializeOwned + Send + Sync
 {

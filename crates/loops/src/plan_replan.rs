@@ -86,14 +86,17 @@ impl AgentLoop for PlanReplan {
         match event {
             Event::Started { goal, frame, .. } => self.start(goal, frame),
             Event::Replied { reply, .. } => self.take_reply(reply),
-            Event::ModelFailed { error, .. } => self.take_failure(&error.detail),
+            Event::ModelFailed { error, .. } => {
+                self.take_failure(&error.detail, Reason::Model(error.clone()));
+            }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
             // `Run` has already told the model, and has already rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
     }
 
-    /// The step limit is looked at before a thought or a replan; the action after a thought always runs.
+    /// The step limit is looked at before a thought or a replan; the action after a thought always
+    /// runs.
     fn decide(&self) -> Next {
         match &self.phase {
             Phase::Planning { .. } => ask(Purpose::Plan),

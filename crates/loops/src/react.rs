@@ -5,12 +5,13 @@
 //!       └──reply without calls──► Finished
 //! ```
 //!
-//! Deliberately absent: retries, budgets, approvals, streaming (the engine's), compaction (`Run`'s).
+//! Deliberately absent: retries, budgets, approvals, streaming (the engine's), compaction
+//! (`Run`'s).
 
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_types::{
-    Answer, CallId, Event, Frame, ItemState, ModelCall, ModelError, Next, Observation, Offer,
-    PlanItem, Progress, Purpose, Reason, Reply, ToolCall, ToolChoice, Words,
+    Answer, CallId, Ending, Event, Frame, ItemState, ModelCall, ModelError, Next, Observation,
+    Offer, PlanItem, Progress, Purpose, Reason, Reply, ToolCall, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -39,10 +40,16 @@ pub struct React {
 enum Phase {
     #[default]
     Thinking,
-    /// The calls that have no outcome yet.
-    Acting(Vec<ToolCall>),
+    /// The calls of one reply, and how each ended.
+    Acting(Vec<Asked>),
     Stuck(ModelError),
     Finished(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Asked {
+    call: ToolCall,
+    ending: Option<Ending>,
 }
 
 impl AgentLoop for React {
@@ -77,7 +84,10 @@ impl AgentLoop for React {
                 choice: ToolChoice::Auto,
                 output: None,
             }),
-            Phase::Acting(calls) => Next::run_tools(calls),
+            Phase::Acting(asked) => {
+                let calls: Vec<ToolCall> = asked.iter().map(|asked| asked.call.clone()).collect();
+                Next::run_tools(&calls)
+            }
             Phase::Stuck(error) => Next::GiveUp(Reason::Model(error.clone())),
             Phase::Finished(text) => {
                 Next::Finish(Answer { words: Words::Said(text.clone()), trouble: None })
@@ -117,19 +127,28 @@ impl React {
             Phase::Finished(reply.text.clone())
         } else {
             self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
-            Phase::Acting(reply.calls.clone())
+            let asked = reply.calls.iter().map(|call| Asked { call: call.clone(), ending: None });
+            Phase::Acting(asked.collect())
         };
     }
 
     fn take_observation(&mut self, id: &CallId, seen: &Observation) {
-        let Phase::Acting(calls) = &mut self.phase else { return };
-        let Some(place) = calls.iter().position(|call| call.id == *id) else { return };
-        let call = calls.remove(place);
-        if calls.is_empty() {
+        let Phase::Acting(asked) = &mut self.phase else { return };
+        let Some(one) = asked.iter_mut().find(|asked| asked.call.id == *id) else { return };
+        one.ending = Some(seen.ending);
+        if asked.iter().all(|asked| asked.ending.is_some()) {
+            let asked = std::mem::take(asked);
             self.phase = Phase::Thinking;
+            self.take_batch(&asked);
         }
-        if call.tool == "todo_write" && seen.is_ok() {
-            self.take_list(&call.args);
+    }
+
+    /// Looks at a batch in the order of its calls: of several lists the last call's one stands.
+    fn take_batch(&mut self, asked: &[Asked]) {
+        for Asked { call, ending } in asked {
+            if call.tool == "todo_write" && *ending == Some(Ending::Ok) {
+                self.take_list(&call.args);
+            }
         }
     }
 

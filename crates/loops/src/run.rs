@@ -1,7 +1,7 @@
 //! `Run`: what every loop needs and none should write, around the loop and as pure as the loop.
 //!
 //! ```text
-//!   apply(entry) ──► ledger (what is outstanding), guards (budgets, repetition), transcript slots ──► loop
+//!   apply(entry) ──► ledger (what is outstanding), guards, transcript slots ──► loop
 //!   decide()     ──► closing? budget? repetition? compaction? ──► else ask the loop
 //! ```
 //!

@@ -75,14 +75,19 @@ impl Transcript {
         });
     }
 
-    /// Fills the slot of `call`. An outcome nobody waits for is ignored: its call never was planned.
+    /// Fills the slot of `call`. An outcome nobody waits for is ignored: its call never was
+    /// planned.
     pub(crate) fn fill(&mut self, call: &CallId, seen: &Observation) {
         let Some(found) = self.open.iter().position(|(open, _)| open.id == *call) else { return };
         let (call, place) = self.open.remove(found);
         self.messages[place] = match self.voice {
             Voice::ToolMessages => Message::Tool { call: call.id, text: spoken(seen) },
             Voice::JsonMessages => {
-                Message::user(observation_json(&call.tool, &call.args, seen.is_ok(), &seen.text))
+                let result = match seen.ending {
+                    Ending::Ok | Ending::Error => seen.text.clone(),
+                    _ => spoken(seen),
+                };
+                Message::user(observation_json(&call.tool, &call.args, seen.is_ok(), &result))
             }
         };
         self.bytes += weight(&self.messages[place]);
@@ -104,6 +109,11 @@ impl Transcript {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Of that, what a compaction could reach.
+    pub(crate) fn movable_bytes(&self) -> usize {
+        self.messages[self.kept..].iter().map(weight).sum()
     }
 
     /// How many observations the prompt holds.
@@ -133,7 +143,8 @@ impl Transcript {
     }
 
     /// The place before which a compaction may cut, so that about `keep_bytes` and at most
-    /// `keep_observations` stay. `None` if nothing could leave. Never splits a call from its result.
+    /// `keep_observations` stay. `None` if nothing could leave. Never splits a call from its
+    /// result.
     pub(crate) fn cut(&self, keep_bytes: usize, keep_observations: usize) -> Option<usize> {
         let mut bytes = 0;
         let mut observations = 0;
@@ -153,6 +164,18 @@ impl Transcript {
         best.filter(|place| *place > self.kept + 1)
     }
 
+    /// Takes back the last message: an instruction of `Run` that has done its work.
+    pub(crate) fn retract(&mut self) {
+        // With a slot open the last message is no instruction: the journal is out of order.
+        if !self.open.is_empty() {
+            return;
+        }
+        if let Some(message) = self.messages.pop() {
+            self.bytes = self.bytes.saturating_sub(weight(&message));
+            (self.sealed, self.digest) = (0, String::new());
+        }
+    }
+
     /// Replaces the messages after the goal and before `upto` by their summary.
     pub(crate) fn compact(&mut self, upto: usize, summary: &str) {
         let upto = upto.min(self.messages.len());
@@ -161,6 +184,8 @@ impl Transcript {
         let shift = upto - self.kept - 1;
         self.observations.retain(|place| *place >= upto);
         self.observations.iter_mut().for_each(|place| *place -= shift);
+        self.open.retain(|(_, place)| *place >= upto);
+        self.open.iter_mut().for_each(|(_, place)| *place -= shift);
         self.bytes = self.messages.iter().map(weight).sum();
         (self.sealed, self.digest) = (0, String::new());
     }

@@ -5,7 +5,7 @@
 use everloop_store::{Claim, Commit, Db, NewRun, SqliteDb, Store, StoreError};
 use everloop_types::{
     CallId, ConversationId, EffectClass, EffectId, Frame, Goal, ModelCall, Observation, Offer,
-    OnUnknown, Purpose, Reply, RunId, ToolCall, ToolChoice, WorkerId, digest_json,
+    OnError, OnUnknown, Purpose, Reply, RunId, ToolCall, ToolChoice, WorkerId, digest_json,
     journal::{
         Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, Kind, Outcome,
         RunCreated,
@@ -175,7 +175,7 @@ fn tool_step(claim: &Claim, cause: i64) -> Vec<Draft> {
         on_unknown: OnUnknown::TellModel,
         key_until: None,
         deadline: None,
-        on_error: everloop_types::OnError::default(),
+        on_error: OnError::GoOn,
     };
     let outcome = Outcome::Observed(Observation::ok("a line of what was found. ".repeat(12)));
     let finished = Kind::EffectFinished(EffectFinished { outcome, took_ms: 12 });

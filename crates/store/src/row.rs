@@ -52,7 +52,8 @@ pub(crate) fn writes(run: &RunId, entry: &Entry) -> Result<EntryWrites, StoreErr
     } else {
         (body, None, None)
     };
-    let effect = entry.effect.as_ref().map(EffectId::to_string);
+    // The row names its run already, so the effect is stored by its place alone.
+    let effect = entry.effect.as_ref().map(EffectId::place);
     let covered = Covered {
         run: run.as_str(),
         numbers: [entry.seq, entry.epoch, FMT, entry.at],
@@ -187,7 +188,7 @@ pub(crate) fn read(run: &RunId, row: Row) -> Result<Entry, StoreError> {
         Unreadable::Malformed { .. } => damaged(),
     })?;
     let effect = match stored.effect {
-        Some(text) => Some(EffectId::parse(&text).ok_or_else(damaged)?),
+        Some(place) => Some(EffectId::at_place(run.clone(), &place).ok_or_else(damaged)?),
         None => None,
     };
     Ok(Entry { seq, epoch: stored.epoch, at: stored.at, effect, kind })

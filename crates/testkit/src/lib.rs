@@ -1,1 +1,28 @@
-//! Being built.
+//! Worlds for proofs: scripted runs that are crashed, canceled and woken at every single point.
+//!
+//! ```text
+//!   Scenario ──► Stage (store, world) ──► drive ──crash at k──► drive again ──► invariants
+//! ```
+//!
+//! The engine, the loops, the store's SQL and the tools' contract are the shipped ones. Only the
+//! outside
+//! is made up: the model is scripted, the world remembers every act, time passes by itself.
+
+mod clock;
+mod invariants;
+mod points;
+mod scenario;
+mod stage;
+mod sweep;
+mod world;
+
+pub use clock::VirtualClock;
+pub use invariants::{Ending, check};
+pub use points::{Point, Points};
+pub use scenario::{Scenario, scenarios};
+pub use stage::{Process, Stage, Went};
+pub use sweep::{
+    Swept, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_lost_replies,
+    sweep_stale_owners,
+};
+pub use world::{Act, World};

@@ -3,6 +3,7 @@
 mod cli;
 mod runs;
 mod story;
+mod tour;
 
 use crate::Text;
 
@@ -15,4 +16,4 @@ macro_rules! texts {
 }
 use texts;
 
-pub(crate) const ALL: &[&[Text]] = &[runs::TEXTS, cli::TEXTS, story::TEXTS];
+pub(crate) const ALL: &[&[Text]] = &[runs::TEXTS, cli::TEXTS, story::TEXTS, tour::TEXTS];

@@ -1,7 +1,8 @@
 //! Every word that a user sees, in Simplified Chinese and English, by key.
 //!
 //! Both languages of a text stand side by side in `catalog`, so neither can be missing.
-//! Never translated: command and flag names, settings, JSON fields, tool names, a provider's own errors.
+//! Never translated: command and flag names, settings, JSON fields, tool names, a provider's own
+//! errors.
 
 mod catalog;
 
@@ -17,7 +18,8 @@ pub(crate) struct Text {
 
 /// The text of `key` with its placeholders filled.
 ///
-/// A key that the catalogue does not have shows as itself; `xtask tidy` finds such keys before a user does.
+/// A key that the catalogue does not have shows as itself; `xtask tidy` finds such keys before a
+/// user does.
 #[must_use]
 pub fn get(lang: Lang, key: &str, args: &[(&str, &str)]) -> String {
     let template = match (find(key), lang) {
@@ -43,6 +45,13 @@ pub fn render(words: &Words, lang: Lang) -> String {
             parts.join("\n")
         }
     }
+}
+
+/// Whether an answer to a yes-or-no question means yes, in either language. Anything else is a no.
+#[must_use]
+pub fn means_yes(answer: &str) -> bool {
+    let word = answer.trim().to_lowercase();
+    matches!(word.as_str(), "y" | "yes" | "ok" | "allow" | "1" | "是" | "好" | "可以" | "允许")
 }
 
 fn find(key: &str) -> Option<&'static Text> {

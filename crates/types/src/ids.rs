@@ -72,11 +72,16 @@ impl fmt::Display for EffectId {
 }
 
 impl EffectId {
-    /// Reads the form that `Display` writes.
+    /// Its place within the run, as stored in the run's own rows: cause and index.
     #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let (rest, index) = text.rsplit_once(':')?;
-        let (run, cause) = rest.rsplit_once(':')?;
-        Some(Self { run: RunId::new(run), cause: cause.parse().ok()?, index: index.parse().ok()? })
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.cause, self.index)
+    }
+
+    /// Reads the form that [`Self::place`] writes.
+    #[must_use]
+    pub fn at_place(run: RunId, place: &str) -> Option<Self> {
+        let (cause, index) = place.split_once(':')?;
+        Some(Self { run, cause: cause.parse().ok()?, index: index.parse().ok()? })
     }
 }

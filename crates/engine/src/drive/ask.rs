@@ -18,8 +18,12 @@ pub(super) enum Mail {
 }
 
 impl Driver<'_> {
-    /// Notes every letter that has come, and what it settles. Marked as taken in the same transaction.
+    /// Notes every letter that has come, and what it settles. Marked as taken in the same
+    /// transaction.
     pub(super) async fn take_mail(&mut self) -> Result<Mail, DriveError> {
+        if !self.bell.was_rung() {
+            return Ok(Mail::Nothing);
+        }
         let unread = self.engine.store.unread(&self.claim.run).await;
         let unread = unread.map_err(|source| self.failed(source))?;
         self.claim.inbox_ctr = unread.inbox_ctr;
@@ -51,7 +55,9 @@ impl Driver<'_> {
         let Some((open, kind)) = asked else { return };
         match kind {
             QuestionKind::Ask => self.note_seen(&open, Observation::ok(text), 0),
-            QuestionKind::Approve if is_yes(text) => self.note_approval(&open, by),
+            QuestionKind::Approve if everloop_text::means_yes(text) => {
+                self.note_approval(&open, by)
+            }
             QuestionKind::Approve => {
                 let why = format!(
                     "the user did not allow this call; nothing was done; they said: {text}"
@@ -135,19 +141,14 @@ impl Driver<'_> {
         self.await_answer(question).await
     }
 
-    /// Parks without a worker until the answer comes. A letter that came meanwhile keeps the run awake.
+    /// Parks without a worker until the answer comes. A letter that came meanwhile keeps the run
+    /// awake.
     pub(super) async fn await_answer(&mut self, question: Question) -> Result<Flow, DriveError> {
         let on = WaitingOn::Person { question };
         self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: None }));
         self.commit(Then::Park { wake_at: None, note: "person".to_owned() }).await?;
         Ok(Flow::Over(Driven::Parked(on)))
     }
-}
-
-/// Whether an answer to a request for permission means yes. Anything else is a no with its reason.
-fn is_yes(text: &str) -> bool {
-    let word = text.trim().to_lowercase();
-    matches!(word.as_str(), "y" | "yes" | "ok" | "allow" | "1" | "是" | "好" | "可以" | "允许")
 }
 
 /// What a person says about an effect whose outcome nobody knew.

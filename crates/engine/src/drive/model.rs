@@ -74,7 +74,8 @@ impl Driver<'_> {
         attempt.map_err(|source| self.failed(source))
     }
 
-    /// A passing error is tried again, in place while patience lasts, and from the queue after that.
+    /// A passing error is tried again, in place while patience lasts, and from the queue after
+    /// that.
     async fn model_failed(
         &mut self,
         open: Outstanding,

@@ -1,6 +1,7 @@
 //! Effects that a dead process had begun, and runs that cannot be read.
 //!
-//! Recovery follows the record made when the effect was planned, not today's catalogue. A crash and a
+//! Recovery follows the record made when the effect was planned, not today's catalogue. A crash and
+//! a
 //! time-out that the tool did not answer go through the same function, [`Driver::without_outcome`].
 
 use super::cancel::interrupted;

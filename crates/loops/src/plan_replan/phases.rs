@@ -46,22 +46,22 @@ impl PlanReplan {
                     format!("contract error: {wrong}. Reply again with the JSON object only.");
                 self.transcript.push(Message::user(text));
             }
-            _ => self.take_failure(wrong),
+            _ => self.take_failure(wrong, Reason::BrokenContract),
         }
     }
 
     /// A failure round: no usable reply after all tries, or the model failed for good (PR-8).
-    pub(super) fn take_failure(&mut self, wrong: &str) {
+    pub(super) fn take_failure(&mut self, wrong: &str, reason: Reason) {
         let (name, note) = match self.phase {
             Phase::Thinking { .. } => ("thought", "progress.thought_failed"),
             Phase::Replanning { .. } => ("replan", "progress.replan_failed"),
-            Phase::Planning { .. } => return self.unavailable(),
+            Phase::Planning { .. } => return self.unavailable(reason),
             Phase::Acting(_) | Phase::Asking { .. } | Phase::Finished(_) => return,
         };
         self.tally.steps += 1;
         self.tally.failure_rounds += 1;
         if self.tally.failure_rounds >= self.frame.limits.steps.failure_rounds {
-            return self.unavailable();
+            return self.unavailable(reason);
         }
         self.transcript.note_failure(name, "", wrong);
         self.note = Some(Words::key(note));
@@ -71,9 +71,9 @@ impl PlanReplan {
         }
     }
 
-    fn unavailable(&mut self) {
+    fn unavailable(&mut self, reason: Reason) {
         let words = Words::key("plan.unavailable");
-        self.phase = Phase::Finished(Answer { words, trouble: Some(Reason::BrokenContract) });
+        self.phase = Phase::Finished(Answer { words, trouble: Some(reason) });
     }
 
     fn planned(&mut self, plan: Vec<String>) {
@@ -205,7 +205,8 @@ fn item(task: Task) -> PlanItem {
     PlanItem { text: task.task, state }
 }
 
-/// `input` as the tool's arguments: an object, a string that holds one, or the text argument (PR-15).
+/// `input` as the tool's arguments: an object, a string that holds one, or the text argument
+/// (PR-15).
 fn args_for(spec: &ToolSpec, input: &Value) -> Result<String, String> {
     let args = match input {
         Value::String(text) => match (serde_json::from_str::<Value>(text), &spec.text_arg) {

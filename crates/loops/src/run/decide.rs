@@ -31,7 +31,8 @@ pub enum Decision {
 pub struct Planned {
     /// What is planned.
     pub planned: EffectPlanned,
-    /// The outcome, where the call cannot be performed at all: planned and finished in one transaction.
+    /// The outcome, where the call cannot be performed at all: planned and finished in one
+    /// transaction.
     pub refused: Option<Observation>,
 }
 
@@ -46,7 +47,7 @@ impl<L: AgentLoop> Run<L> {
             // Calls that the model made are always answered: a transcript must pair up.
             Next::Do(batch) if !is_model_call(&batch) => self.perform(batch),
             Next::Finish(answer) if !answer.words.is_empty() => self.end(answer),
-            _ if self.closing == Closing::Wanted => self.close(None),
+            Next::Do(_) if self.closing == Closing::Wanted => self.close(None),
             next => match (self.stopped(), next) {
                 (Some(reason), _) | (None, Next::GiveUp(reason)) => self.close(Some(reason)),
                 (None, Next::Finish(answer)) => self.close(answer.trouble),
@@ -87,16 +88,13 @@ impl<L: AgentLoop> Run<L> {
     pub(super) fn trouble(&self) -> Option<Reason> {
         match &self.closing {
             Closing::Asked(reason) | Closing::Answered(reason, _) => return reason.clone(),
-            Closing::Wanted => return None,
-            Closing::NotYet => {}
+            Closing::Wanted | Closing::NotYet => {}
         }
-        if let Some(reason) = self.stopped() {
-            return Some(reason);
-        }
-        match self.inner.decide() {
-            Next::GiveUp(reason) => Some(reason),
-            Next::Finish(answer) => answer.trouble,
-            Next::Do(_) => Some(Reason::ContextFull),
+        match (self.stopped(), self.inner.decide()) {
+            (_, Next::Do(_)) if self.closing == Closing::Wanted => None,
+            (Some(reason), _) | (None, Next::GiveUp(reason)) => Some(reason),
+            (None, Next::Finish(answer)) => answer.trouble,
+            (None, Next::Do(_)) => Some(Reason::ContextFull),
         }
     }
 
@@ -176,7 +174,7 @@ impl<L: AgentLoop> Run<L> {
             _ if over > 0 => Some(self.too_many()),
             None => Some(self.no_such_tool(&call.tool)),
             Some(spec) => match check_args(spec, &call.args) {
-                Err(wrong) => Some(Observation::error(format!("{wrong}; nothing was done"))),
+                Err(wrong) => Some(bad_arguments(&wrong)),
                 Ok(_) if handling.class.needs_intent() => self.held_back(call),
                 Ok(_) => None,
             },
@@ -205,7 +203,8 @@ impl<L: AgentLoop> Run<L> {
         let wanted = resource(call, self.frame.tool(&call.tool));
         let open = self.ledger.unknowns.iter().find(|unknown| unknown.resource == wanted)?;
         Some(Observation::denied(format!(
-            "the outcome of an earlier call on the same resource is unknown ({}); nothing was done; \
+            "the outcome of an earlier call on the same resource is unknown ({}); nothing was \
+             done; \
              inspect the state of things, do something else, or leave it for the user to settle",
             shown(&open.call)
         )))
@@ -231,16 +230,18 @@ impl<L: AgentLoop> Run<L> {
 
     fn needs_compaction(&self) -> bool {
         let limits = &self.frame.limits.context;
-        let transcript = self.inner.transcript();
-        let tokens = self.guards.context.estimate(transcript.bytes());
-        tokens >= limits.tokens || transcript.observation_count() >= limits.observations * 3 / 2
+        let observations = limits.observations.saturating_add(limits.observations.div_ceil(2));
+        self.is_long() || self.inner.transcript().observation_count() >= observations
+    }
+
+    fn is_long(&self) -> bool {
+        let tokens = self.guards.context.estimate(self.inner.transcript().bytes());
+        tokens >= self.frame.limits.context.tokens
     }
 
     /// Plans a compaction, or ends the run where one would free nothing: compactions cannot spiral.
     fn shorten(&self) -> Decision {
-        let context = &self.guards.context;
-        let spiral = context.compactions > 0 && context.calls_since_compaction < 2;
-        if spiral || self.compaction_cut().is_none() {
+        if self.guards.context.spirals() || self.compaction_cut().is_none() {
             return self.close(Some(Reason::ContextFull));
         }
         self.ask(ModelCall {
@@ -251,12 +252,22 @@ impl<L: AgentLoop> Run<L> {
         })
     }
 
-    /// Keeps about a third of the room, and the newest observations.
+    /// Keeps about a third of the room, and the newest observations. Where instructions and tools
+    /// take most of the room, a third of what could leave.
     pub(super) fn compaction_cut(&self) -> Option<usize> {
         let limits = &self.frame.limits.context;
-        let keep_bytes = usize::try_from(limits.tokens).unwrap_or(usize::MAX) / 3 * 4;
-        self.inner.transcript().cut(keep_bytes, limits.observations)
+        let transcript = self.inner.transcript();
+        let room = (usize::try_from(limits.tokens).unwrap_or(usize::MAX) / 3).saturating_mul(4);
+        let keep_bytes = match self.is_long() {
+            true => room.min(transcript.movable_bytes() / 3),
+            false => room,
+        };
+        transcript.cut(keep_bytes, limits.observations)
     }
+}
+
+fn bad_arguments(wrong: &str) -> Observation {
+    Observation::error(format!("the arguments do not fit ({wrong}); nothing was done"))
 }
 
 fn is_model_call(batch: &Batch) -> bool {

@@ -9,7 +9,7 @@ use everloop_types::journal::{
 };
 use everloop_types::{
     CallId, EffectId, Ending, Event, Message, ModelError, ModelErrorKind, Notice, Observation,
-    Purpose, Reply, UtcMs,
+    Purpose, Reason, Reply, UtcMs,
 };
 
 impl<L: AgentLoop> Run<L> {
@@ -47,6 +47,7 @@ impl<L: AgentLoop> Run<L> {
     }
 
     fn create(&mut self, at: UtcMs, created: &RunCreated) {
+        self.ledger.take_ids(&self.frame.carried);
         let (goal, frame) = (created.goal.clone(), self.frame.clone());
         self.inner.evolve(&Event::Started { at, goal, frame });
     }
@@ -134,17 +135,26 @@ impl<L: AgentLoop> Run<L> {
             (EffectPlanned::CallModel { call, .. }, Outcome::ModelFailed(error)) => {
                 self.model_failed(at, call.purpose, error.clone());
             }
-            // Superseded or canceled: as if it had never been planned.
-            (EffectPlanned::CallModel { call, .. }, _) => {
-                if call.purpose == Purpose::Close {
-                    self.closing = Closing::NotYet;
-                }
-            }
+            (EffectPlanned::CallModel { call, .. }, _) => self.unplan(call.purpose),
             (EffectPlanned::CallTool { .. }, _) => {}
         }
         if self.ledger.outstanding.is_empty() {
             self.close_batch();
             self.fold_held(at);
+        }
+    }
+
+    /// A model call that was superseded or canceled: as if it had never been planned.
+    fn unplan(&mut self, purpose: Purpose) {
+        if self.instruction(purpose).is_some() {
+            self.inner.transcript_mut().retract();
+        }
+        if purpose == Purpose::Close {
+            // Without a reason of its own it was the user who wanted the answer, and still does.
+            self.closing = match self.trouble() {
+                Some(_) => Closing::NotYet,
+                None => Closing::Wanted,
+            };
         }
     }
 
@@ -155,8 +165,15 @@ impl<L: AgentLoop> Run<L> {
 
     fn replied(&mut self, at: UtcMs, purpose: Purpose, mut reply: Reply) {
         self.guards.counts.usage.add(reply.usage);
-        let bytes = self.inner.transcript().bytes();
-        self.guards.context.measured(reply.usage, bytes);
+        if purpose != Purpose::Compact {
+            let bytes = self.inner.transcript().bytes();
+            self.guards.context.measured(reply.usage, bytes);
+        }
+        let ours = matches!(purpose, Purpose::Compact | Purpose::Close);
+        if ours && reply.text.trim().is_empty() {
+            let error = ModelError::new(ModelErrorKind::Empty, "the reply had no text");
+            return self.model_failed(at, purpose, error);
+        }
         match purpose {
             Purpose::Compact => self.compact(at, &reply.text),
             Purpose::Close => {
@@ -165,7 +182,7 @@ impl<L: AgentLoop> Run<L> {
             }
             Purpose::Plan | Purpose::Think | Purpose::Replan => {
                 let most = self.frame.limits.context.calls_per_reply;
-                self.ledger.rename_calls(&mut reply, most + 1);
+                self.ledger.rename_calls(&mut reply, most.saturating_add(1));
                 self.inner.evolve(&Event::Replied { at, reply });
             }
         }
@@ -173,8 +190,12 @@ impl<L: AgentLoop> Run<L> {
 
     fn model_failed(&mut self, at: UtcMs, purpose: Purpose, error: ModelError) {
         match purpose {
-            Purpose::Close => self.closing = Closing::Answered(self.trouble(), String::new()),
-            Purpose::Compact => self.guards.context.calls_since_compaction = 0,
+            // A run that has no words of its model did not end well, whatever began the closing.
+            Purpose::Close => {
+                let trouble = self.trouble().unwrap_or(Reason::Model(error));
+                self.closing = Closing::Answered(Some(trouble), String::new());
+            }
+            Purpose::Compact => self.guards.context.not_compacted(),
             Purpose::Plan | Purpose::Think | Purpose::Replan => {
                 self.inner.evolve(&Event::ModelFailed { at, error });
             }
@@ -182,6 +203,8 @@ impl<L: AgentLoop> Run<L> {
     }
 
     fn compact(&mut self, at: UtcMs, summary: &str) {
+        // Left in place it would be the last word, and the next reply one more summary.
+        self.inner.transcript_mut().retract();
         let upto = self.compaction_cut();
         self.guards.context.compacted();
         let Some(upto) = upto else { return };

@@ -1,7 +1,7 @@
 //! Budgets and repetition, counted in the fold so that no replay and no restart counts twice.
 
 use everloop_types::{
-    Budget, BudgetKind, Counts, Frame, Observation, Reason, ToolCall, Usage, UtcMs, digest_bytes,
+    Budget, BudgetKind, Counts, Frame, Observation, Reason, ToolCall, Usage, UtcMs, digest_json,
 };
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,8 @@ pub(super) struct Guards {
     pub(super) counts: Counts,
     pub(super) context: Context,
     repetition: Repetition,
-    /// The last moment at which the run was known to work; `None` while it waits or nobody drives it.
+    /// The last moment at which the run was known to work; `None` while it waits or nobody drives
+    /// it.
     working_since: Option<UtcMs>,
 }
 
@@ -19,9 +20,9 @@ pub(super) struct Guards {
 pub(super) struct Context {
     tokens: u64,
     at_bytes: usize,
-    /// Model calls made since the last compaction; a second one at once would free nothing.
-    pub(super) calls_since_compaction: u32,
-    pub(super) compactions: u32,
+    /// Model calls made since the last compaction.
+    calls_since_compaction: u32,
+    compactions: u32,
 }
 
 impl Context {
@@ -37,9 +38,21 @@ impl Context {
         *self = Self { compactions, ..Self::default() };
     }
 
-    /// Tokens that the prompt would have now: the last count, plus the bytes added since at four a token.
+    /// The model gave no summary: the prompt is as large as before.
+    pub(super) fn not_compacted(&mut self) {
+        self.compactions += 1;
+        self.calls_since_compaction = 0;
+    }
+
+    /// Whether the last compaction was just now: another one at once would free nothing.
+    pub(super) fn spirals(&self) -> bool {
+        self.compactions > 0 && self.calls_since_compaction < 2
+    }
+
+    /// Tokens that the prompt would have now: the last count, plus the bytes added since at four a
+    /// token.
     pub(super) fn estimate(&self, bytes: usize) -> u64 {
-        self.tokens + (bytes.saturating_sub(self.at_bytes) / 4) as u64
+        self.tokens.saturating_add((bytes.saturating_sub(self.at_bytes) / 4) as u64)
     }
 }
 
@@ -75,7 +88,7 @@ impl Guards {
         seen: &Observation,
         frame: &Frame,
     ) -> Option<(String, u32)> {
-        let same = digest_bytes(format!("{}\n{}\n{}", call.tool, call.args, seen.text).as_bytes());
+        let same = digest_json(&(&call.tool, &call.args, seen));
         let repetition = &mut self.repetition;
         if repetition.last == same {
             repetition.times += 1;

@@ -2,8 +2,8 @@
 
 use everloop_types::journal::{EffectPlanned, EffectStarted};
 use everloop_types::{
-    CallId, EffectId, Frame, Observation, OnUnknown, Question, Reply, ToolCall, ToolSpec, UtcMs,
-    digest_bytes,
+    CallId, EffectId, Frame, Message, Observation, OnUnknown, Question, Reply, ToolCall, ToolSpec,
+    UtcMs, digest_bytes,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -68,6 +68,15 @@ impl Ledger {
     pub(super) fn close(&mut self, effect: &EffectId) -> Option<Outstanding> {
         let place = self.outstanding.iter().position(|open| open.effect == *effect)?;
         Some(self.outstanding.remove(place))
+    }
+
+    /// Takes the call ids of an earlier run, whose messages stand in the same prompt.
+    pub(super) fn take_ids(&mut self, carried: &[Message]) {
+        for message in carried {
+            if let Message::Assistant { calls, .. } = message {
+                self.ids.extend(calls.iter().map(|call| call.id.clone()));
+            }
+        }
     }
 
     /// Makes the call ids of a reply unique within the run: models repeat them, or leave them out.

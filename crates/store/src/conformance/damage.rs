@@ -29,7 +29,7 @@ pub(super) async fn a_flipped_byte_stops_that_run_only(store: Store) {
     assert_eq!(store.load(&b.run).await.unwrap().entries.len(), 3);
     raw(
         &store,
-        "UPDATE journal SET effect_id = 'run_b:2:0' WHERE run_id = 'run_b' AND seq = 3",
+        "UPDATE journal SET effect_id = '2:0' WHERE run_id = 'run_b' AND seq = 3",
         Vec::new(),
     )
     .await;

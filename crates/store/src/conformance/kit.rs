@@ -79,7 +79,7 @@ pub(super) fn planned(id: EffectId) -> Draft {
         on_unknown: OnUnknown::AskUser,
         key_until: None,
         deadline: None,
-        on_error: everloop_types::OnError::default(),
+        on_error: everloop_types::OnError::GoOn,
     };
     draft(Some(id), Kind::EffectPlanned(planned))
 }

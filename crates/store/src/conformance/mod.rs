@@ -63,7 +63,8 @@ checks! {
         a_damaged_snapshot_is_passed_over, a_damaged_blob_is_noticed,
         a_newer_kind_is_refused, a_newer_letter_is_refused;
     keep: trimming_keeps_what_a_run_led_to, sweeping_keeps_what_is_used,
-        runs_are_listed_newest_first, runs_are_found_by_the_end_of_their_name, an_inspection_counts_runs,
+        runs_are_listed_newest_first, runs_are_found_by_the_end_of_their_name,
+        an_inspection_counts_runs,
         a_backup_never_overwrites;
 }
 

@@ -97,7 +97,8 @@ impl Calls {
         place
     }
 
-    /// The finished calls. Ids stay as they came, also empty ones: making them unique needs the run.
+    /// The finished calls. Ids stay as they came, also empty ones: making them unique needs the
+    /// run.
     pub(super) fn finish(self) -> Vec<ToolCall> {
         let named = self.made.into_iter().filter(|making| {
             let hollow = making.tool.is_empty() && making.args.trim().is_empty();

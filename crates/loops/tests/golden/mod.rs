@@ -1,0 +1,246 @@
+//! Golden journals: runs of earlier versions, which every later version must fold to the same
+//! state.
+//!
+//! `UPDATE_GOLDEN=1` writes the files that are missing. It never writes one that is there: those
+//! are
+//! history. A run gets a new name when its script changes.
+
+use crate::support::{
+    Point, Scenario, Wording, decisions_hold, fold, read_line, relay, write_line,
+};
+use everloop_loops::{AnyRun, LOOPS};
+use everloop_types::journal::{Entry, Kind};
+use everloop_types::{CallId, Ending, Frame, Message, ModelErrorKind, ToolCall};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Once};
+
+/// What a fold shows to the outside. Prompts may be worded anew: their fixed texts are left out.
+fn shown(run: &AnyRun) -> Value {
+    let mut messages = serde_json::to_value(run.messages()).expect("messages have a JSON form");
+    for message in messages.as_array_mut().expect("a list") {
+        let text = message["text"].as_str().unwrap_or_default();
+        if message["role"] == "system" || text.starts_with("Notice from the runtime") {
+            message["text"] = json!("…");
+        }
+    }
+    json!({
+        "messages": messages,
+        "progress": run.progress(),
+        "counts": run.counts(),
+        "unknowns": run.unknowns(),
+        "ended": run.ended(),
+    })
+}
+
+/// Asserts that all that was recorded still stands. What a later version adds is its own affair.
+fn assert_stands(recorded: &Value, now: &Value, place: &str) {
+    match (recorded, now) {
+        (Value::Object(recorded), Value::Object(now)) => {
+            for (key, value) in recorded {
+                let now = now.get(key).unwrap_or(&Value::Null);
+                assert_stands(value, now, &format!("{place}.{key}"));
+            }
+        }
+        (Value::Array(recorded), Value::Array(now)) if recorded.len() == now.len() => {
+            for (n, (recorded, now)) in recorded.iter().zip(now).enumerate() {
+                assert_stands(recorded, now, &format!("{place}[{n}]"));
+            }
+        }
+        _ => assert_eq!(now, recorded, "{place}"),
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// The scripts behind the journals of this version, by name.
+fn runs() -> Vec<(&'static str, Scenario)> {
+    vec![
+        ("plan-replan-1-errand", errand()),
+        ("plan-replan-1-unsettled", unsettled()),
+        ("react-1-errand", react_errand()),
+        ("react-1-compacted", compacted()),
+    ]
+}
+
+/// Several items, a question, a broken reply, a failed tool, a steering word, two crashes.
+fn errand() -> Scenario {
+    Scenario::plan_replan("安排明天的会议")
+        .thorough()
+        .steers(Point::During(2), "不要太早")
+        .crash_after(9)
+        .crash_after(20)
+        .plans(&["看日程", "记下会议"])
+        .acts("todo", &json!("/todo list"))
+        .sees("1. 买牛奶")
+        .says("<think>hm</think>not yet")
+        .asks("几点？")
+        .sees("下午三点")
+        .replans(&[("看日程", true), ("记下会议", false)])
+        .acts("write_file", &json!({"path": "meeting.txt", "content": "15:00"}))
+        .observes(Ending::Error, "read-only")
+        .acts("fly", &json!({}))
+        .closes_item(Some("15:00"))
+        .concludes("会议定在明天 15:00。")
+}
+
+/// An unknown outcome, a model failure, the step limit.
+fn unsettled() -> Scenario {
+    Scenario::plan_replan("write a")
+        .thorough()
+        .limits(|limits| limits.steps.max_steps = 6)
+        .plans(&["write a"])
+        .acts("write_file", &json!({"path": "a", "content": "x"}))
+        .observes(Ending::Unknown, "the worker died")
+        .fails(ModelErrorKind::Server, "500")
+        .acts("write_file", &json!({"path": "./a", "content": "y"}))
+        .acts("read_file", &json!({"path": "a"}))
+        .sees("half")
+}
+
+/// Parallel calls, a list, a question, refused calls, repetition, a crash, a carried transcript.
+fn react_errand() -> Scenario {
+    let read = json!({"path": "a"});
+    let call =
+        ToolCall { id: CallId::new("c1-0"), tool: "read_file".to_owned(), args: read.to_string() };
+    let mut scenario = Scenario::react("go on")
+        .thorough()
+        .carried(vec![
+            Message::user("go"),
+            Message::Assistant { text: "I look.".to_owned(), calls: vec![call] },
+            Message::Tool { call: CallId::new("c1-0"), text: "one".to_owned() },
+        ])
+        .steers(Point::During(3), "be brief")
+        .crash_after(12)
+        .by_snapshots()
+        .calls_all(&[
+            ("read_file", read.clone()),
+            ("write_file", json!({"path": "b", "content": "x"})),
+            ("no_such_tool", json!({})),
+        ])
+        .sees("one")
+        .sees("written")
+        .calls("todo_write", &json!({"items": [{"text": "tell", "state": "in_progress"}]}))
+        .sees("noted")
+        .calls("ask_user", &json!({"question": "which?"}))
+        .sees("the red one");
+    for _ in 0..3 {
+        scenario = scenario.calls("read_file", &read).sees("the same");
+    }
+    scenario.says("").says("It is the red one.")
+}
+
+/// A compaction, a budget, an answer wanted now.
+fn compacted() -> Scenario {
+    let mut scenario = Scenario::react("read on")
+        .limits(|limits| limits.context.observations = 4)
+        .wants_answer(Point::During(15));
+    for n in 0..7 {
+        if n == 6 {
+            scenario = scenario.says("0 and 1 were read");
+        }
+        scenario =
+            scenario.calls("read_file", &json!({"path": n.to_string()})).sees(&format!("text {n}"));
+    }
+    scenario.says("I read seven files.")
+}
+
+#[test]
+fn golden_journals_fold_to_the_recorded_state() {
+    let names = names();
+    for name in &names {
+        let (journal, frame, recorded) = read(name);
+        assert_stands(&recorded, &shown(&fold(&journal, &frame)), name);
+        assert_stands(&recorded, &shown(&relay(&journal, &frame)), name);
+        decisions_hold(&journal, &frame, Wording::MayDiffer);
+    }
+    let missing = runs().into_iter().map(|(name, _)| name).filter(|name| !names.contains(*name));
+    let missing: Vec<&str> = missing.collect();
+    assert!(missing.is_empty(), "write these with UPDATE_GOLDEN=1: {missing:?}");
+}
+
+#[test]
+fn every_loop_and_every_kind_of_entry_has_a_golden_journal() {
+    let mut loops = BTreeSet::new();
+    let mut kinds = BTreeSet::new();
+    for name in names() {
+        let (journal, ..) = read(&name);
+        for entry in &journal {
+            kinds.insert(entry.kind.name());
+            if let Kind::RunCreated(created) = &entry.kind {
+                loops.insert(created.loop_name.clone());
+            }
+        }
+    }
+    assert_eq!(loops, LOOPS.iter().map(|name| (*name).to_owned()).collect());
+    assert_eq!(
+        kinds.into_iter().collect::<Vec<_>>(),
+        [
+            "ApprovalAsked",
+            "ApprovalGiven",
+            "EffectAttemptFailed",
+            "EffectFinished",
+            "EffectPlanned",
+            "EffectStarted",
+            "EpochStarted",
+            "Input",
+            "MessageEmitted",
+            "RunCreated",
+            "RunFinished",
+            "SnapshotTaken",
+            "Waiting",
+        ]
+    );
+}
+
+/// The journals there are, after the missing ones were written if that is wanted.
+fn names() -> BTreeSet<String> {
+    static WRITTEN: Once = Once::new();
+    WRITTEN.call_once(|| {
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            write_missing(&names_there());
+        }
+    });
+    names_there()
+}
+
+fn names_there() -> BTreeSet<String> {
+    let files = fs::read_dir(folder()).expect("the folder of golden journals");
+    files
+        .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
+        .filter_map(|name| name.strip_suffix(".jsonl").map(str::to_owned))
+        .collect()
+}
+
+fn read(name: &str) -> (Vec<Entry>, Arc<Frame>, Value) {
+    let text = |ending: &str| {
+        let path = folder().join(format!("{name}{ending}"));
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let journal = text(".jsonl").lines().map(read_line).collect();
+    let frame = serde_json::from_str(&text(".frame.json")).expect("a frame");
+    let state = serde_json::from_str(&text(".state.json")).expect("what the fold shows");
+    (journal, Arc::new(frame), state)
+}
+
+fn write_missing(there: &BTreeSet<String>) {
+    for (name, scenario) in runs() {
+        if there.contains(name) {
+            continue;
+        }
+        let played = scenario.play();
+        let write = |ending: &str, text: String| {
+            fs::write(folder().join(format!("{name}{ending}")), text + "\n").expect("a file");
+        };
+        let lines: Vec<String> = played.journal.iter().map(write_line).collect();
+        let frame = serde_json::to_string_pretty(played.frame.as_ref()).expect("a frame");
+        let state = serde_json::to_string_pretty(&shown(&played.run)).expect("JSON");
+        write(".frame.json", frame);
+        write(".state.json", state);
+        write(".jsonl", lines.join("\n"));
+    }
+}

@@ -1,0 +1,13 @@
+//! Every loop, played by scripts: the properties that hold for all of them, and the branches of
+//! each.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests read golden files and keep maps; the loops do not"
+)]
+
+mod golden;
+mod plan_replan;
+mod properties;
+mod react;
+mod support;

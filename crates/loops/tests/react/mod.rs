@@ -1,0 +1,6 @@
+//! React, branch by branch.
+
+mod answers;
+mod context;
+mod ends;
+mod guards;

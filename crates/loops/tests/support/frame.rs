@@ -1,0 +1,87 @@
+//! A frame with one tool of each kind that the guards treat differently.
+
+use everloop_types::{
+    Approval, EffectClass, Frame, Handling, Lang, Limits, ModelChoice, OnUnknown, Policy, ToolSpec,
+};
+use serde_json::{Map, Value, json};
+
+/// The frame that scenarios start from.
+pub(crate) fn frame() -> Frame {
+    Frame {
+        system: "You are a careful helper.".to_owned(),
+        tools: tools(),
+        limits: Limits::default(),
+        policy: Policy::default(),
+        model: ModelChoice {
+            name: "scripted/model".to_owned(),
+            temperature_milli: 700,
+            max_tokens: 4096,
+        },
+        language: Lang::En,
+        time_zone: "UTC".to_owned(),
+        workspace: "workspace".to_owned(),
+        carried: Vec::new(),
+    }
+}
+
+fn tools() -> Vec<ToolSpec> {
+    let write = Handling {
+        resource_arg: Some("path".to_owned()),
+        ..handling(EffectClass::Dangerous, OnUnknown::TellModel)
+    };
+    let job = Handling { polls: true, ..handling(EffectClass::Pure, OnUnknown::TellModel) };
+    let deploy = handling(EffectClass::Dangerous, OnUnknown::FailRun);
+    let todo = tool("todo", &["command"], handling(EffectClass::Transactional, OnUnknown::AskUser));
+    let list = handling(EffectClass::Transactional, OnUnknown::AskUser);
+    vec![
+        tool("read_file", &["path"], handling(EffectClass::Pure, OnUnknown::TellModel)),
+        tool("write_file", &["path", "content"], write),
+        tool("job_status", &["id"], job),
+        tool("deploy", &["target"], deploy),
+        ToolSpec { text_arg: Some("command".to_owned()), ..todo },
+        ToolSpec { schema: list_schema(), ..tool("todo_write", &[], list) },
+        tool("ask_user", &["question"], handling(EffectClass::Pure, OnUnknown::TellModel)),
+    ]
+}
+
+fn handling(class: EffectClass, on_unknown: OnUnknown) -> Handling {
+    Handling {
+        class,
+        approval: Approval::Allow,
+        on_unknown,
+        timeout_ms: 10_000,
+        grace_ms: 1_000,
+        ..Handling::default()
+    }
+}
+
+/// A tool whose arguments are all strings and all required.
+fn tool(name: &str, args: &[&str], handling: Handling) -> ToolSpec {
+    let properties: Map<String, Value> =
+        args.iter().map(|arg| ((*arg).to_owned(), json!({"type": "string"}))).collect();
+    ToolSpec {
+        name: name.to_owned(),
+        description: format!("Does {name}."),
+        schema: json!({
+            "type": "object",
+            "properties": properties,
+            "required": args,
+            "additionalProperties": false,
+        }),
+        text_arg: None,
+        handling,
+    }
+}
+
+fn list_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"items": {"type": "array", "items": {
+            "type": "object",
+            "properties": {"text": {"type": "string"}, "state": {"type": "string"}},
+            "required": ["text", "state"],
+        }}},
+        "required": ["items"],
+        "additionalProperties": false,
+    })
+}

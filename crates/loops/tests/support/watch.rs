@@ -1,0 +1,121 @@
+//! What must hold at every moment of every run, checked while scenarios play.
+
+use super::play::fold;
+use everloop_loops::Decision;
+use everloop_types::journal::{EffectPlanned, Entry, Kind, Outcome};
+use everloop_types::{CallId, EffectId, Frame, Message, Purpose, Status};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    planned: HashSet<EffectId>,
+    finished: HashSet<EffectId>,
+    /// What the next prompt has to start with, and what this one had to.
+    grown: Vec<Message>,
+    before: Vec<Message>,
+    pub(crate) prompts: Vec<Vec<Message>>,
+}
+
+impl Watch {
+    pub(crate) fn planned(&mut self, id: &EffectId) {
+        assert!(self.planned.insert(id.clone()), "{id} was planned twice");
+    }
+
+    pub(crate) fn finished(&mut self, id: &EffectId) {
+        assert!(self.planned.contains(id), "{id} was never planned");
+        assert!(self.finished.insert(id.clone()), "{id} has two outcomes");
+    }
+
+    /// A model call goes out: everything planned before has its outcome, in journal and prompt.
+    pub(crate) fn prompt(&mut self, messages: &[Message]) {
+        assert_eq!(self.planned.len(), self.finished.len() + 1, "an effect has no outcome");
+        assert!(messages.starts_with(&self.grown), "the prompt must only grow");
+        self.before = std::mem::replace(&mut self.grown, messages.to_vec());
+        calls_pair_up(messages);
+        self.prompts.push(messages.to_vec());
+    }
+
+    /// Only the reply to a compaction rewrites the prompt; a superseded call counts as never made.
+    pub(crate) fn replied(&mut self, planned: &EffectPlanned, outcome: &Outcome) {
+        let EffectPlanned::CallModel { call, .. } = planned else { return };
+        match outcome {
+            // An empty summary is none: then nothing may be rewritten.
+            Outcome::Replied(reply)
+                if call.purpose == Purpose::Compact && !reply.text.trim().is_empty() =>
+            {
+                self.grown = self.before.iter().take(2).cloned().collect();
+            }
+            Outcome::Superseded => self.grown = std::mem::take(&mut self.before),
+            _ => {}
+        }
+    }
+}
+
+/// Every call is answered right after the reply that made it, once, and nothing else is answered.
+fn calls_pair_up(messages: &[Message]) {
+    let mut ids: HashSet<&CallId> = HashSet::new();
+    let mut open: Vec<&CallId> = Vec::new();
+    for message in messages {
+        match message {
+            Message::Tool { call, .. } => {
+                let place = open.iter().position(|id| *id == call);
+                open.remove(place.unwrap_or_else(|| panic!("{call} was not asked for")));
+            }
+            Message::Assistant { calls, .. } => {
+                assert!(open.is_empty(), "no answer to {open:?}");
+                open.extend(calls.iter().map(|call| &call.id));
+                assert!(calls.iter().all(|call| ids.insert(&call.id)), "a call id came twice");
+            }
+            Message::System { .. } | Message::User { .. } => {
+                assert!(open.is_empty(), "no answer to {open:?}");
+                assert!(!message.text().is_empty(), "an empty message");
+            }
+        }
+    }
+    assert!(open.is_empty(), "no answer to {open:?}");
+}
+
+/// Whether the prompts of this program are worded like those behind a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wording {
+    Same,
+    MayDiffer,
+}
+
+/// Wherever a journal shows a decision, the fold up to there decides the same.
+pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>, wording: Wording) {
+    let mut run = fold(&journal[..1], frame);
+    let mut rest = &journal[1..];
+    while let Some((entry, tail)) = rest.split_first() {
+        if run.outstanding().is_empty() && matches!(entry.kind, Kind::EffectPlanned(_)) {
+            let Decision::Do(effects) = run.decide() else {
+                panic!("entry {} was planned, and now the run ends", entry.seq)
+            };
+            for (planned, entry) in effects.into_iter().zip(rest) {
+                let Kind::EffectPlanned(before) = &entry.kind else {
+                    panic!("entry {} is no plan, and now there is one", entry.seq)
+                };
+                let (now, before) = (worded(planned.planned, wording), before.clone());
+                assert_eq!(now, worded(before, wording), "entry {}", entry.seq);
+            }
+        }
+        if let Kind::RunFinished(finished) = &entry.kind {
+            let ending = match finished.status {
+                Status::Canceled => run.canceled(),
+                _ => run.decide(),
+            };
+            let Decision::Finish { status, reason, .. } = ending else { panic!("not the end") };
+            assert_eq!((status, reason), (finished.status, finished.reason.clone()));
+        }
+        run.apply(entry);
+        rest = tail;
+    }
+}
+
+fn worded(mut planned: EffectPlanned, wording: Wording) -> EffectPlanned {
+    if let (EffectPlanned::CallModel { prompt, .. }, Wording::MayDiffer) = (&mut planned, wording) {
+        prompt.clear();
+    }
+    planned
+}

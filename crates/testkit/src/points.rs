@@ -1,0 +1,125 @@
+//! Points: every place where a process may die, counted and named.
+
+use everloop_store::{Db, DbError, DbFuture, Done, Row, Urgency};
+use everloop_types::{SqlValue, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+
+/// What kind of place it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Point {
+    /// A commit is about to be made.
+    BeforeCommit,
+    /// A commit was made and nobody has heard of it.
+    AfterCommit,
+    /// The outside is about to be touched.
+    BeforeEffect,
+    /// The outside was touched and nobody has heard of it.
+    AfterEffect,
+}
+
+/// What happens at the chosen point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Mischief {
+    #[default]
+    None,
+    /// The process stands still for ever, until whoever drives it is dropped.
+    Halt(usize),
+    /// The commit takes place, and the caller is told that nobody knows.
+    LoseReply(usize),
+}
+
+/// Counts the points that a process passes, and stops it at one of them.
+#[derive(Debug, Default)]
+pub struct Points {
+    passed: AtomicUsize,
+    mischief: Mutex<Mischief>,
+    seen: Mutex<Vec<Point>>,
+    reached: Notify,
+    gate: Notify,
+}
+
+impl Points {
+    /// Stops the process at the `n`-th point from now, counted from 0.
+    pub fn halt_at(&self, n: usize) {
+        self.set(Mischief::Halt(self.passed() + n));
+    }
+
+    /// Loses the reply of the commit at the `n`-th point from now.
+    pub fn lose_reply_at(&self, n: usize) {
+        self.set(Mischief::LoseReply(self.passed() + n));
+    }
+
+    /// Nothing happens any more.
+    pub fn calm(&self) {
+        self.set(Mischief::None);
+    }
+
+    fn set(&self, mischief: Mischief) {
+        *self.mischief.lock().unwrap_or_else(PoisonError::into_inner) = mischief;
+    }
+
+    fn mischief(&self) -> Mischief {
+        *self.mischief.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many points were passed in all.
+    #[must_use]
+    pub fn passed(&self) -> usize {
+        self.passed.load(Ordering::SeqCst)
+    }
+
+    /// The kinds of all points passed, in order.
+    #[must_use]
+    pub fn seen(&self) -> Vec<Point> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Comes back when the process stands at its chosen point.
+    pub async fn reached(&self) {
+        self.reached.notified().await;
+    }
+
+    /// Lets a halted process go on.
+    pub fn wake(&self) {
+        self.calm();
+        self.gate.notify_one();
+    }
+
+    /// A place where the process may die. Returns its number.
+    pub async fn pass(&self, point: Point) -> usize {
+        let n = self.passed.fetch_add(1, Ordering::SeqCst);
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(point);
+        if self.mischief() == Mischief::Halt(n) {
+            self.reached.notify_one();
+            self.gate.notified().await;
+        }
+        n
+    }
+}
+
+/// A database that passes a point before and after every commit.
+pub(crate) struct PointDb {
+    pub(crate) inner: Arc<dyn Db>,
+    pub(crate) points: Arc<Points>,
+}
+
+impl Db for PointDb {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+        Box::pin(async move {
+            let n = self.points.pass(Point::BeforeCommit).await;
+            let done = self.inner.commit(writes, urgency).await;
+            self.points.pass(Point::AfterCommit).await;
+            if self.points.mischief() == Mischief::LoseReply(n) {
+                let lost = std::io::Error::other("the reply was lost");
+                return Err(DbError::CommitUnknown { source: Arc::new(lost) });
+            }
+            done
+        })
+    }
+
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+        self.inner.query(sql, params)
+    }
+}

@@ -1,0 +1,248 @@
+//! Scenarios: a loop, a goal, a script, and a person who answers.
+
+use everloop_models::Scripted;
+use everloop_types::{Limits, Status};
+use serde_json::{Value, json};
+
+/// One story that is played undisturbed first, and then disturbed at every point.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// For failure messages.
+    pub name: &'static str,
+    /// The loop that decides.
+    pub loop_name: &'static str,
+    /// What the model says, by how often it has spoken.
+    pub script: Vec<Scripted>,
+    /// What the person answers, to any question.
+    pub answer: &'static str,
+    /// How it ends when nothing disturbs it.
+    pub ends: Status,
+    /// What bounds it.
+    pub limits: Limits,
+}
+
+impl Scenario {
+    fn react(name: &'static str, script: Vec<Scripted>) -> Self {
+        Self::new(name, "react", script)
+    }
+
+    fn plan_replan(name: &'static str, script: Vec<Scripted>) -> Self {
+        Self::new(name, "plan-replan", script)
+    }
+
+    fn new(name: &'static str, loop_name: &'static str, script: Vec<Scripted>) -> Self {
+        let (ends, limits) = (Status::Succeeded, Limits::default());
+        Self { name, loop_name, script, answer: "yes", ends, limits }
+    }
+
+    fn ending(mut self, ends: Status) -> Self {
+        self.ends = ends;
+        self
+    }
+
+    fn max_steps(mut self, max_steps: u32) -> Self {
+        self.limits.steps.max_steps = max_steps;
+        self
+    }
+
+    fn compacting_at(mut self, tokens: u64) -> Self {
+        self.limits.context.tokens = tokens;
+        self
+    }
+}
+
+fn call(tool: &str, what: &str) -> Scripted {
+    Scripted::calls(tool, json!({ "what": what }))
+}
+
+fn says(value: Value) -> Scripted {
+    Scripted::says(value.to_string())
+}
+
+fn plan(items: &[&str]) -> Scripted {
+    says(json!({"status": "planned", "plan": items}))
+}
+
+fn act(tool: &str, what: &str) -> Scripted {
+    says(json!({"status": "continue", "current_step": "act", "question": null, "response": null,
+                "next_action": {"tool": tool, "input": {"what": what}}}))
+}
+
+fn item_done(response: &str) -> Scripted {
+    says(json!({"status": "done", "current_step": "done", "next_action": null, "question": null,
+                "response": response}))
+}
+
+fn asks(question: &str) -> Scripted {
+    says(json!({"status": "ask_user", "current_step": "ask", "next_action": null,
+                "question": question, "response": null}))
+}
+
+fn goal_done(response: &str) -> Scripted {
+    says(json!({"status": "done", "response": response}))
+}
+
+/// Every scenario of every loop.
+#[must_use]
+pub fn scenarios() -> Vec<Scenario> {
+    [react_acts(), react_with_people(), react_in_trouble(), plan_replan()].concat()
+}
+
+fn react_acts() -> Vec<Scenario> {
+    let flood = (0..3).fold(call("look", "a"), |reply, n| {
+        reply.and_calls("look", json!({"what": format!("thing {n}")}))
+    });
+    vec![
+        Scenario::react("an answer at once", vec![Scripted::says("hello")]),
+        Scenario::react(
+            "one dangerous act",
+            vec![call("strike", "anvil"), Scripted::says("struck")],
+        ),
+        Scenario::react(
+            "every class in one batch",
+            vec![
+                call("look", "sky")
+                    .and_calls("strike", json!({"what": "anvil"}))
+                    .and_calls("put", json!({"what": "cup"}))
+                    .and_calls("post", json!({"what": "letter"}))
+                    .and_calls("look", json!({"what": "sea"})),
+                Scripted::says("all done"),
+            ],
+        ),
+        Scenario::react(
+            "act after act",
+            vec![
+                call("strike", "one"),
+                call("put", "two"),
+                call("strike", "three"),
+                call("post", "four"),
+                Scripted::says("four things done"),
+            ],
+        ),
+        Scenario::react("looks at many things", vec![flood, Scripted::says("seen")]),
+    ]
+}
+
+fn react_with_people() -> Vec<Scenario> {
+    vec![
+        Scenario::react(
+            "needs permission",
+            vec![call("launch", "rocket"), Scripted::says("launched")],
+        ),
+        Scenario::react(
+            "asks a person",
+            vec![
+                Scripted::calls("ask_user", json!({"question": "which colour?"})),
+                call("strike", "blue"),
+                Scripted::says("blue it is"),
+            ],
+        ),
+        Scenario::react("a person settles", vec![call("mail", "invoice"), Scripted::says("sent")]),
+    ]
+}
+
+fn react_in_trouble() -> Vec<Scenario> {
+    vec![
+        Scenario::react(
+            "unknown tool and bad arguments",
+            vec![
+                Scripted::calls("fly", json!({})).and_calls("strike", json!({"wrong": 1})),
+                call("miss", "unicorn"),
+                Scripted::says("no luck"),
+            ],
+        ),
+        Scenario::react(
+            "keeps a list",
+            vec![
+                Scripted::calls(
+                    "todo_write",
+                    json!({"items": [
+                    {"text": "strike", "state": "in_progress"}]}),
+                ),
+                call("strike", "list"),
+                Scripted::says("listed"),
+            ],
+        ),
+        Scenario::react(
+            "reaches its limit",
+            vec![call("look", "1"), call("look", "2"), call("look", "3"), Scripted::says("last")],
+        )
+        .max_steps(3)
+        .ending(Status::Failed),
+        Scenario::react(
+            "the model stumbles",
+            vec![
+                call("strike", "once").failing(everloop_types::ModelErrorKind::Server),
+                Scripted::says("done").failing(everloop_types::ModelErrorKind::Cut),
+            ],
+        ),
+        Scenario::react(
+            "shortens its memory",
+            vec![
+                call("look", &"a".repeat(900)),
+                call("strike", &"b".repeat(900)),
+                call("look", &"c".repeat(900)),
+                call("strike", &"d".repeat(900)),
+                Scripted::says("never said: the memory is shortened before"),
+            ],
+        )
+        .compacting_at(1_500),
+    ]
+}
+
+fn plan_replan() -> Vec<Scenario> {
+    vec![
+        Scenario::plan_replan(
+            "plain chat",
+            vec![plan(&["answer"]), item_done("hi"), goal_done("hello")],
+        ),
+        Scenario::plan_replan(
+            "two items with acts",
+            vec![
+                plan(&["strike it", "put it"]),
+                act("strike", "iron"),
+                item_done("struck"),
+                says(json!({"status": "replanned", "plan": [
+                    {"task": "strike it", "completed": true},
+                    {"task": "put it", "completed": false}]})),
+                act("put", "iron"),
+                item_done("put"),
+                goal_done("both done"),
+            ],
+        ),
+        Scenario::plan_replan(
+            "asks and goes on",
+            vec![
+                plan(&["ask", "act"]),
+                asks("which one?"),
+                says(json!({"status": "replanned", "plan": [
+                    {"task": "ask", "completed": true}, {"task": "act", "completed": false}]})),
+                act("launch", "that one"),
+                item_done("launched"),
+                goal_done("that one flew"),
+            ],
+        ),
+        Scenario::plan_replan(
+            "breaks its contract and mends it",
+            vec![
+                Scripted::says("I will plan!"),
+                plan(&["strike"]),
+                Scripted::says("{}"),
+                act("strike", "late"),
+                item_done("done"),
+                goal_done("mended"),
+            ],
+        ),
+        Scenario::plan_replan(
+            "never keeps its contract",
+            vec![Scripted::says("no"), Scripted::says("no"), Scripted::says("no")],
+        )
+        .ending(Status::Failed),
+        Scenario::plan_replan(
+            "reaches its limit",
+            vec![plan(&["look"]), act("look", "1"), act("strike", "2"), act("look", "3")],
+        )
+        .max_steps(4)
+        .ending(Status::Failed),
+    ]
+}

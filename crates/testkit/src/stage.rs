@@ -1,0 +1,223 @@
+//! A stage: one store and one world that outlive every process, and processes that come and go.
+
+use crate::clock::VirtualClock;
+use crate::points::{Point, PointDb, Points};
+use crate::scenario::Scenario;
+use crate::world::{World, registry};
+use everloop_engine::{Asked, DriveError, Driven, Engine, Identity, Means, Rules, Submission};
+use everloop_models::{Asking, Model, OnDelta, Request, ScriptedModel};
+use everloop_store::{MemoryDb, Store};
+use everloop_tools::Registry;
+use everloop_types::journal::WaitingOn;
+use everloop_types::{Frame, Goal, Message, ModelChoice, ModelError, RunId, WorkerId};
+use std::sync::Arc;
+
+/// What survives.
+pub struct Stage {
+    /// The scenario that is played.
+    pub scenario: Scenario,
+    /// The outside.
+    pub world: Arc<World>,
+    /// Where processes may die.
+    pub points: Arc<Points>,
+    /// The database, without points: for those who look on.
+    pub store: Store,
+    /// The run.
+    pub run: RunId,
+    model: Arc<PointModel>,
+    clock: VirtualClock,
+    pointed: Store,
+    processes: u32,
+}
+
+/// One process: an engine with a name of its own.
+pub struct Process {
+    /// The engine.
+    pub engine: Arc<Engine>,
+}
+
+/// How a process went.
+#[derive(Debug)]
+pub enum Went {
+    /// It came to an end of its own.
+    Well(Result<Driven, DriveError>),
+    /// It died at its point.
+    Died,
+    /// There was nothing to claim.
+    Idle,
+}
+
+impl Stage {
+    /// A stage on which the run has been created and nothing else has happened.
+    ///
+    /// # Panics
+    /// If the made-up world cannot be set up.
+    pub async fn set(scenario: &Scenario) -> Self {
+        let (world, points) = (Arc::new(World::default()), Arc::new(Points::default()));
+        let db: Arc<MemoryDb> = Arc::new(MemoryDb::new());
+        let store = Store::with_db(db.clone());
+        let pointed = Store::with_db(Arc::new(PointDb { inner: db, points: points.clone() }));
+        let script = ScriptedModel::new(scenario.script.clone()).closing("in the end");
+        let after = ScriptedModel::new(Vec::new()).closing("the end");
+        let model = Arc::new(PointModel { script, after, points: points.clone() });
+        let mut stage = Self {
+            scenario: scenario.clone(),
+            world,
+            points,
+            store,
+            run: RunId::new(""),
+            model,
+            clock: VirtualClock::default(),
+            pointed,
+            processes: 0,
+        };
+        let submission = stage.submission();
+        let creator = stage.process();
+        stage.run = creator.engine.submit(submission).await.expect("the run is created");
+        stage
+    }
+
+    fn submission(&self) -> Submission {
+        let tools = registry(&self.world, &self.points).specs();
+        let frame = Frame {
+            system: "You act on things.".to_owned(),
+            tools,
+            limits: self.scenario.limits,
+            model: ModelChoice { name: "scripted/x".to_owned(), ..ModelChoice::default() },
+            time_zone: "UTC".to_owned(),
+            ..Frame::default()
+        };
+        let goal = Goal { text: self.scenario.name.to_owned(), context: String::new() };
+        let loop_name = self.scenario.loop_name.to_owned();
+        Submission { loop_name, goal, frame, idem_key: None }
+    }
+
+    /// A new process. Having been started proves that the one before is dead, unless it is told
+    /// otherwise.
+    pub fn process(&mut self) -> Process {
+        self.processes += 1;
+        let worker = WorkerId::new(format!("worker_{}", self.processes));
+        let identity = Identity { worker, build: "test".to_owned() };
+        let tools = Arc::new(registry(&self.world, &self.points));
+        let means = Arc::new(Props { model: self.model.clone(), tools });
+        let clock = Arc::new(self.clock);
+        let rules = Rules { snapshot_every: 10, ..Rules::default() };
+        let engine = Engine::new(self.pointed.clone(), means, clock, identity, rules);
+        Process { engine }
+    }
+
+    /// Starts a process that claims the run and drives it until it ends, waits, or dies at its
+    /// point.
+    pub async fn play_once(&mut self) -> Went {
+        let process = self.process();
+        let points = self.points.clone();
+        let run = self.run.clone();
+        tokio::select! {
+            biased;
+            () = points.reached() => Went::Died,
+            went = process.claim_and_drive(&run) => went,
+        }
+    }
+
+    /// Goes on, process after process, answering every question, until the run is over.
+    ///
+    /// # Panics
+    /// If the run does not come to an end.
+    pub async fn play_on(&mut self) {
+        for _ in 0..100 {
+            let row = self.store.run(&self.run).await.expect("readable").expect("exists");
+            if row.status.is_final() {
+                return;
+            }
+            self.answer_open_question().await;
+            match self.play_once().await {
+                Went::Died => self.points.calm(),
+                Went::Well(Ok(_)) | Went::Idle => {}
+                Went::Well(Err(error)) => panic!("{}: {error}", self.scenario.name),
+            }
+        }
+        panic!("{} does not end", self.scenario.name);
+    }
+
+    /// Puts the person's answer into the inbox, past all points.
+    pub async fn answer_open_question(&mut self) {
+        let history = everloop_engine::History::read(&self.store, &self.run).await;
+        let history = history.expect("readable").expect("exists");
+        let state = history.state_at(i64::MAX).expect("foldable");
+        if let Some(WaitingOn::Person { question }) = state.waiting_on() {
+            let letter = everloop_types::journal::Letter::Answer {
+                question: question.id.clone(),
+                text: self.scenario.answer.to_owned(),
+                by: "person".to_owned(),
+            };
+            let now = everloop_engine::Clock::now(&self.clock);
+            let sent = self.store.send(&self.run, &question.id, &letter, now).await;
+            sent.expect("the letter is written");
+        }
+    }
+}
+
+impl Process {
+    /// Proves the others dead, claims the run, and drives it.
+    pub async fn claim_and_drive(&self, run: &RunId) -> Went {
+        let (store, now) = (self.engine.store(), self.engine.clock().now());
+        // A reply that was lost here leaves the run to the next process, as a crash would.
+        if store.requeue_orphans(now).await.is_err() {
+            return Went::Idle;
+        }
+        match store.claim_run(&self.engine.identity().worker, run, now).await {
+            Ok(Some(claim)) => Went::Well(self.engine.drive(claim).await),
+            Ok(None) | Err(_) => Went::Idle,
+        }
+    }
+
+    /// Answers through the engine, as a surface does.
+    pub async fn answer(&self, run: &RunId, question: &str, text: &str) {
+        let answer =
+            Asked { question: question.to_owned(), text: text.to_owned(), by: "person".to_owned() };
+        self.engine.answer(run, answer).await.expect("the letter is written");
+    }
+}
+
+/// The scripted model, with a point before and after each reply.
+struct PointModel {
+    script: ScriptedModel,
+    /// Speaks once the transcript was shortened: a script counts replies, and those are gone then.
+    after: ScriptedModel,
+    points: Arc<Points>,
+}
+
+impl Model for PointModel {
+    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
+        Box::pin(async move {
+            self.points.pass(Point::BeforeEffect).await;
+            let shortens = request.messages.last().is_some_and(asks_for_summary);
+            let shortened = |message: &Message| message.text().contains("summary_of_earlier_work");
+            let replied = match shortens || request.messages.iter().any(shortened) {
+                true => self.after.ask(request, on_delta).await,
+                false => self.script.ask(request, on_delta).await,
+            };
+            self.points.pass(Point::AfterEffect).await;
+            replied
+        })
+    }
+}
+
+fn asks_for_summary(message: &Message) -> bool {
+    message.text().contains("replaced by your summary")
+}
+
+struct Props {
+    model: Arc<PointModel>,
+    tools: Arc<Registry>,
+}
+
+impl Means for Props {
+    fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
+        Ok((self.model.clone(), "x".to_owned()))
+    }
+
+    fn tools(&self, _: &Frame) -> Arc<Registry> {
+        self.tools.clone()
+    }
+}

@@ -1,0 +1,45 @@
+//! The crash sweep: every scenario of every loop, disturbed at every point.
+//!
+//! The numbers that are printed are those of the README; run with `--no-capture` to see them.
+
+use everloop_testkit::{
+    Scenario, Swept, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
+    sweep_lost_replies, sweep_stale_owners,
+};
+
+async fn all<F>(what: &str, least: usize, sweep: impl Fn(Scenario) -> F)
+where
+    F: Future<Output = Swept>,
+{
+    let mut total = Swept::default();
+    for scenario in scenarios() {
+        total.add(sweep(scenario).await);
+    }
+    println!("{what}: {} points, {} ended unsettled, 0 violations", total.points, total.unsettled);
+    assert!(total.points >= least, "only {} points were swept", total.points);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_at_any_point_loses_nothing_and_repeats_nothing() {
+    all("crashes", 400, async |scenario| sweep_crashes(&scenario).await).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_crash_during_recovery_changes_nothing() {
+    all("double crashes", 4_000, async |scenario| sweep_double_crashes(&scenario).await).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_at_any_point_ends_the_run_once() {
+    all("cancels", 400, async |scenario| sweep_cancels(&scenario).await).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_commit_whose_reply_is_lost_is_read_back_and_not_repeated() {
+    all("lost replies", 100, async |scenario| sweep_lost_replies(&scenario).await).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_wakes_after_a_takeover_can_do_nothing() {
+    all("stale owners", 200, async |scenario| sweep_stale_owners(&scenario).await).await;
+}
