@@ -7,8 +7,8 @@ use crate::means::LocalMeans;
 use crate::settings::{Fault, FaultKind, Settings};
 use crate::{build, terminal};
 use everloop_engine::{Engine, Identity, Rules, SystemClock, fresh_id};
-use everloop_store::{Store, StoreError};
-use everloop_types::{Lang, RunId, WorkerId};
+use everloop_store::{Orphan, Store, StoreError};
+use everloop_types::{Lang, RunId, Status, UtcMs, WorkerId};
 use std::error::Error;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl App {
         let path = home.config_file();
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => Some(text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) if is_absent(&error) => None,
             Err(error) => {
                 let (file, detail) = (path.display().to_string(), error.to_string());
                 let args = [("file", file.as_str()), ("detail", detail.as_str())];
@@ -38,7 +38,7 @@ impl App {
                 return Err(fail(Exit::Configuration, words));
             }
         };
-        let environment: Vec<(String, String)> = std::env::vars().collect();
+        let environment: Vec<(String, String)> = environment().collect();
         let file = text.as_deref().map(|text| (path.as_path(), text));
         let loaded = Settings::load(file, &environment, &common.set);
         let loaded = loaded.map_err(|fault| bad_setting(first, &fault))?;
@@ -112,6 +112,22 @@ impl App {
         Engine::new(store, means, Arc::new(SystemClock), identity, rules)
     }
 
+    /// Gives the runs of dead processes back to the queue, and last words to those that are put
+    /// aside because nobody ever got further with them. Only while the lock is held.
+    pub(crate) async fn take_up(&self, store: &Store, now: UtcMs) -> Result<Vec<Orphan>, Failure> {
+        let fail = |error| self.store_failure(&error);
+        let orphans = store.requeue_orphans(now).await.map_err(fail)?;
+        for orphan in orphans.iter().filter(|orphan| orphan.status_now == Status::Quarantined) {
+            let row = store.run(&orphan.run).await.map_err(fail)?;
+            let note = row.and_then(|row| row.note).unwrap_or_default();
+            let frame = store.frame(&orphan.run).await.ok().flatten().unwrap_or_default();
+            let words = everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
+            let last = store.quarantine(&orphan.run, None, &note, now, Some(words)).await;
+            last.map_err(fail)?;
+        }
+        Ok(orphans)
+    }
+
     /// The run that an id, or the end of one, means.
     pub(crate) async fn find_run(&self, store: &Store, id: &str) -> Result<RunId, Failure> {
         let found = store.find_runs(id).await.map_err(|error| self.store_failure(&error))?;
@@ -139,6 +155,18 @@ pub(crate) fn chain(error: &dyn Error) -> String {
         source = cause.source();
     }
     words
+}
+
+/// A folder that cannot be is the store's to complain about.
+fn is_absent(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+/// The variables that are text; a setting cannot be anything else.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 /// `--lang`, then `EVERLOOP_LANG`, then the locale; the settings come later because they may fail.

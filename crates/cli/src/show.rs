@@ -176,6 +176,10 @@ impl<'a> Printer<'a> {
                 self.app.note("progress.calls", &args);
             }
             (Kind::EffectFinished(finished), Some(effect)) => {
+                if let Outcome::ModelFailed(error) = &finished.outcome {
+                    let args = [("mark", self.marks.failed), ("detail", error.detail.as_str())];
+                    self.app.note("progress.model_failed", &args);
+                }
                 let Some(tool) = self.tools.remove(effect) else { return };
                 let Outcome::Observed(seen) = &finished.outcome else { return };
                 let mark = if seen.is_ok() { self.marks.done } else { self.marks.failed };

@@ -118,6 +118,10 @@ const STALLED: &str = "
      WHERE run_id = $5 AND epoch = $6 AND status = 'running'
 ";
 
+const PARDON: &str = "
+    UPDATE runs SET stalls = 0 WHERE run_id = $1 AND status IN ('queued', 'running', 'waiting')
+";
+
 const CLOSE_QUARANTINED: &str = "
     UPDATE inbox SET taken_seq = 0
      WHERE taken_seq IS NULL
@@ -242,6 +246,16 @@ impl Store {
         let params = params![now, STALLS_MAX, NEVER, note, claim.run.as_str(), claim.epoch];
         let writes = vec![any(STALLED, params), any(CLOSE_QUARANTINED, params![])];
         self.db.commit(writes, Urgency::Critical).await?;
+        Ok(())
+    }
+
+    /// Forgets that a run was claimed without progress: a person wants it to go on, or the claim
+    /// failed for a reason that is not the run's.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn pardon(&self, run: &RunId) -> Result<(), StoreError> {
+        self.db.commit(vec![any(PARDON, params![run.as_str()])], Urgency::Critical).await?;
         Ok(())
     }
 

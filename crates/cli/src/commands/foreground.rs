@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Manner, Printer, Shown};
 use crate::terminal;
 use everloop_engine::{Asked, DriveError, Driven, Engine, History, Watch};
-use everloop_store::{Claim, ClaimLock, Holder, Store};
+use everloop_store::{Claim, ClaimLock, Commit, Holder, Store, Then};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{ModelError, Question, QuestionKind, RunId, Status};
 use serde_json::json;
@@ -36,15 +36,16 @@ enum Round {
 /// Drives the run here, or follows it while another process does.
 pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
+    let mut signals = Signals::new(app)?;
     tokio::spawn(foreground.engine.clone().deliver_mail());
     if foreground.format == Format::StreamJson {
         let first = json!({"type": "session", "run_id": foreground.run});
         terminal::answer(&first.to_string());
     }
     loop {
-        match foreground.round().await? {
+        match foreground.round(&mut signals).await? {
             Round::Over => return foreground.finish().await,
-            Round::Signal(exit) => return foreground.leave(exit).await,
+            Round::Signal(exit) => return Ok(foreground.leave(exit)),
             Round::NoModel(error) => {
                 let args = [("detail", error.detail.as_str()), ("id", foreground.run.as_str())];
                 terminal::complain(&app.text("run.model_down", &args));
@@ -52,7 +53,7 @@ pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failu
                 return Ok(Exit::Failed);
             }
             Round::Asks(question) if app.interactive => {
-                if !foreground.ask(&question).await? {
+                if !foreground.ask(&question, &mut signals).await? {
                     return foreground.needs_person(&question).await;
                 }
             }
@@ -67,14 +68,14 @@ impl Foreground<'_> {
     }
 
     /// One claim of the run, or one stretch of following another process.
-    async fn round(&self) -> Result<Round, Failure> {
+    async fn round(&self, signals: &mut Signals) -> Result<Round, Failure> {
         let worker = &self.engine.identity().worker;
         let mut told = false;
         loop {
             let taken = ClaimLock::try_take(self.app.home.data(), worker);
             match taken.map_err(|error| self.app.store_failure(&error))? {
                 Ok(lock) => {
-                    let round = self.claim_and_drive().await;
+                    let round = self.claim_and_drive(signals).await;
                     drop(lock);
                     if let Some(round) = round? {
                         return Ok(round);
@@ -89,8 +90,21 @@ impl Foreground<'_> {
                     }
                 }
             }
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+                exit = signals.next() => {
+                    if exit == Exit::Interrupted {
+                        self.cancel().await?;
+                    }
+                    return Ok(Round::Signal(exit));
+                }
+            }
         }
+    }
+
+    async fn cancel(&self) -> Result<(), Failure> {
+        let sent = self.engine.cancel(&self.run, "ctrl-c").await;
+        sent.map(drop).map_err(|error| self.app.store_failure(&error))
     }
 
     fn tell_of_holder(&self, holder: &Holder) {
@@ -99,14 +113,17 @@ impl Foreground<'_> {
     }
 
     /// Having the lock proves that every earlier driver is dead: their runs go back to the queue.
-    async fn claim_and_drive(&self) -> Result<Option<Round>, Failure> {
+    async fn claim_and_drive(&self, signals: &mut Signals) -> Result<Option<Round>, Failure> {
         let app = self.app;
         let now = self.engine.clock().now();
-        let orphans = self.store().requeue_orphans(now).await;
-        let orphans = orphans.map_err(|error| app.store_failure(&error))?;
+        let orphans = app.take_up(self.store(), now).await?;
         for orphan in orphans.iter().filter(|orphan| orphan.run != self.run) {
             let args = [("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())];
-            app.note("run.interrupted", &args);
+            let key = match orphan.status_now {
+                Status::Quarantined => "worker.put_aside",
+                _ => "run.interrupted",
+            };
+            app.note(key, &args);
         }
         if let Some(round) = self.look().await? {
             return Ok(Some(round));
@@ -114,7 +131,7 @@ impl Foreground<'_> {
         let worker = &self.engine.identity().worker;
         let claim = self.store().claim_run(worker, &self.run, now).await;
         match claim.map_err(|error| app.store_failure(&error))? {
-            Some(claim) => self.drive(claim).await.map(Some),
+            Some(claim) => self.drive(claim, signals).await.map(Some),
             None => Ok(None),
         }
     }
@@ -135,7 +152,7 @@ impl Foreground<'_> {
         Ok(None)
     }
 
-    async fn drive(&self, claim: Claim) -> Result<Round, Failure> {
+    async fn drive(&self, claim: Claim, signals: &mut Signals) -> Result<Round, Failure> {
         let manner = match self.format {
             Format::Text if self.app.quiet => Manner::Silent,
             Format::Text => Manner::Lines,
@@ -144,7 +161,6 @@ impl Foreground<'_> {
         };
         let mut printer = Printer::new(self.app, manner);
         let mut watch = self.engine.watch();
-        let mut signals = Signals::new(self.app)?;
         let mut driving = std::pin::pin!(self.engine.drive(claim));
         let driven = loop {
             tokio::select! {
@@ -153,11 +169,11 @@ impl Foreground<'_> {
                 driven = &mut driving => break driven,
                 exit = signals.next() => {
                     if exit == Exit::Terminated || signals.interrupts > 1 {
+                        give_back(&self.engine).await;
                         return Ok(Round::Signal(exit));
                     }
                     self.app.note("run.canceling", &[]);
-                    let sent = self.engine.cancel(&self.run, "ctrl-c").await;
-                    sent.map_err(|error| self.app.store_failure(&error))?;
+                    self.cancel().await?;
                 }
             }
         };
@@ -173,11 +189,15 @@ impl Foreground<'_> {
     fn drive_failure(&self, error: &DriveError) -> Failure {
         let words = chain(error);
         let args = [("detail", words.as_str()), ("id", self.run.as_str())];
-        Failure { exit: Exit::Data, words: self.app.text("run.stopped", &args) }
+        let key = match error {
+            DriveError::Quarantined { .. } => "run.put_aside",
+            _ => "run.stopped",
+        };
+        Failure { exit: Exit::Data, words: self.app.text(key, &args) }
     }
 
     /// Puts the open question to the person. `false` if nobody answered.
-    async fn ask(&self, question: &Question) -> Result<bool, Failure> {
+    async fn ask(&self, question: &Question, signals: &mut Signals) -> Result<bool, Failure> {
         let app = self.app;
         terminal::complain(&self.question_text(question).await?);
         let prompt = match question.kind {
@@ -185,7 +205,6 @@ impl Foreground<'_> {
             QuestionKind::Approve => app.text("approve.prompt", &[]),
             QuestionKind::Settle => app.text("settle.prompt", &[]),
         };
-        let mut signals = Signals::new(app)?;
         let text = tokio::select! {
             text = terminal::ask(&prompt) => text,
             _ = signals.next() => None,
@@ -210,10 +229,14 @@ impl Foreground<'_> {
         Ok(Exit::NeedsPerson)
     }
 
-    /// A signal ends the process, not the run; a first Ctrl-C has ended the run before.
-    async fn leave(&self, exit: Exit) -> Result<Exit, Failure> {
-        self.app.note("run.left", &[("id", self.run.as_str())]);
-        Ok(exit)
+    /// A signal ends the process, not the run; after Ctrl-C its cancel waits in the inbox.
+    fn leave(&self, exit: Exit) -> Exit {
+        let key = match exit {
+            Exit::Interrupted => "run.cancel_waits",
+            _ => "run.left",
+        };
+        self.app.note(key, &[("id", self.run.as_str())]);
+        exit
     }
 
     async fn finish(&self) -> Result<Exit, Failure> {
@@ -254,6 +277,19 @@ impl Foreground<'_> {
 fn show_rest(watch: &mut Watch, printer: &mut Printer<'_>) {
     while let Ok(update) = watch.try_recv() {
         printer.show(&update);
+    }
+}
+
+/// A process that leaves politely is not one that failed: the next one need not wonder.
+pub(crate) async fn give_back(engine: &Engine) {
+    let store = engine.store();
+    // A last write of the driver may still be under way: then the place is another one. If all
+    // tries fail, the next process finds the run as it finds one that was killed.
+    for _ in 0..3 {
+        for mut claim in store.held_by(&engine.identity().worker).await.unwrap_or_default() {
+            let release = Commit::new(Vec::new(), engine.clock().now()).then(Then::Release);
+            let _ = store.append(&mut claim, release).await;
+        }
     }
 }
 

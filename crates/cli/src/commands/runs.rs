@@ -91,10 +91,13 @@ async fn list(
     filter: &RunFilter,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let rows = store.runs(filter).await.map_err(|error| app.store_failure(&error))?;
+    // One more than is shown tells whether anything follows.
+    let one_more = RunFilter { most: filter.most + 1, ..filter.clone() };
+    let mut rows = store.runs(&one_more).await.map_err(|error| app.store_failure(&error))?;
+    let more = rows.len() > filter.most;
+    rows.truncate(filter.most);
     if format == Format::Json {
-        let full = rows.len() == filter.most;
-        let next = rows.last().filter(|_| full).map(|row| row.run.clone());
+        let next = rows.last().filter(|_| more).map(|row| row.run.clone());
         let data: Vec<Value> = rows.iter().map(row_json).collect();
         terminal::answer(&json!({ "data": data, "next_cursor": next }).to_string());
         return Ok(Exit::Done);
@@ -189,7 +192,7 @@ async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<
         return Ok(false);
     };
     let now = engine.clock().now();
-    engine.store().requeue_orphans(now).await.map_err(fail)?;
+    app.take_up(engine.store(), now).await?;
     if let Some(claim) = engine.store().claim_run(worker, run, now).await.map_err(fail)? {
         let driven = engine.drive(claim).await;
         driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;
@@ -207,6 +210,10 @@ async fn resume(
     let run = app.find_run(&store, id).await?;
     let engine = app.engine(store);
     if let Some(text) = answer {
+        if text.trim().is_empty() {
+            let words = app.text("run.empty_answer", &[("id", run.as_str())]);
+            return Err(Failure { exit: Exit::Usage, words });
+        }
         let waiting = shown(app, engine.store(), &run).await?.waiting_on;
         let Some(WaitingOn::Person { question }) = waiting else {
             let words = app.text("run.asks_nothing", &[("id", run.as_str())]);
@@ -218,5 +225,7 @@ async fn resume(
             app.note("run.already_answered", &[]);
         }
     }
+    // Whoever names a run wants it to go on, however often it was interrupted before.
+    engine.store().pardon(&run).await.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }

@@ -1,6 +1,6 @@
 //! `everloop worker`: drives every run that is ready, until it is told to stop.
 
-use super::foreground::Signals;
+use super::foreground::{Signals, give_back};
 use crate::app::{App, chain};
 use crate::args;
 use crate::exit::{Exit, Failure};
@@ -23,7 +23,7 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
         }
     };
     let now = engine.clock().now();
-    for orphan in engine.store().requeue_orphans(now).await.map_err(fail)? {
+    for orphan in app.take_up(engine.store(), now).await? {
         let key = match orphan.status_now {
             Status::Quarantined => "worker.put_aside",
             _ => "worker.takes_up",
@@ -33,7 +33,7 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
     engine.store().trim(now, keep_ms(app)).await.map_err(fail)?;
     tokio::spawn(engine.clone().deliver_mail());
     let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
-    let mut worker = everloop_engine::Worker::new(engine, most);
+    let mut worker = everloop_engine::Worker::new(engine.clone(), most);
     let report = |report| tell(app, report);
     if args.drain {
         worker.drain(report).await.map_err(fail)?;
@@ -51,6 +51,8 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
     };
     let (worked, exit) = tokio::join!(worker.work(&stop, report), wait);
     worked.map_err(fail)?;
+    drop(worker);
+    give_back(&engine).await;
     drop(lock);
     Ok(exit)
 }

@@ -112,7 +112,13 @@ impl Engine {
     pub(super) async fn cannot_load(&self, claim: &Claim, source: StoreError) -> DriveError {
         let run = claim.run.clone();
         match &source {
-            StoreError::NewerEntry { .. } => DriveError::Newer { run, what: source.to_string() },
+            StoreError::NewerEntry { .. } => {
+                // However often an old program looks, a newer one must find it in service.
+                match self.store.pardon(&run).await {
+                    Ok(()) => DriveError::Newer { run, what: source.to_string() },
+                    Err(source) => DriveError::Store { run, source },
+                }
+            }
             StoreError::Damaged { .. } => {
                 let note = source.to_string();
                 let frame = self.store.frame(&run).await.ok().flatten().unwrap_or_default();

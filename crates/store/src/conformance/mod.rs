@@ -50,6 +50,7 @@ checks! {
     queue: a_run_is_claimed_once, claims_follow_priority_then_time, one_key_makes_one_run,
         a_waiting_run_is_due_in_time, a_run_can_be_claimed_by_name,
         five_claims_without_progress_end_the_service, progress_resets_the_stalls,
+        a_pardon_forgets_the_stalls,
         quarantine_gives_one_last_message, released_runs_go_to_the_next_worker;
     inbox: a_letter_before_parking_keeps_the_run_awake, a_letter_after_parking_wakes_the_run,
         every_order_of_letter_and_parking_is_safe, the_first_answer_wins,

@@ -113,6 +113,16 @@ pub(super) async fn progress_resets_the_stalls(store: Store) {
     assert_eq!(store.run(&run_id("run_a")).await.unwrap().unwrap().lease.stalls, 1);
 }
 
+pub(super) async fn a_pardon_forgets_the_stalls(store: Store) {
+    create(&store, "run_a").await;
+    for _ in 0..6 {
+        claim(&store, "run_a").await;
+        store.pardon(&run_id("run_a")).await.unwrap();
+        assert_eq!(store.requeue_orphans(NOW).await.unwrap()[0].status_now, Status::Queued);
+    }
+    assert_eq!(store.run(&run_id("run_a")).await.unwrap().unwrap().lease.stalls, 1);
+}
+
 pub(super) async fn quarantine_gives_one_last_message(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
     let words = || Some("taken out of service".to_owned());

@@ -25,8 +25,10 @@ super::texts! {
     "run.other_drives" => zh: "另一个 everloop 进程（pid {pid}）正在驱动运行；{id} 已保存，在此等待", en: "Another everloop process (pid {pid}) drives runs here; {id} is saved and waits for its turn";
     "run.canceling" => zh: "正在取消……（再按一次立即离开）", en: "Canceling… (press again to leave at once)";
     "run.stopped" => zh: "运行 {id} 暂停：{detail}\n继续：everloop runs resume {id}", en: "Run {id} stopped: {detail}\nGo on with: everloop runs resume {id}";
+    "run.put_aside" => zh: "运行 {id} 无法继续：{detail}", en: "Run {id} cannot go on: {detail}";
     "run.left" => zh: "已离开；运行 {id} 保留。继续：everloop runs resume {id}", en: "Left; run {id} is kept. Go on with: everloop runs resume {id}";
     "run.needs_person" => zh: "运行 {id} 需要有人回答：{question}\n回答：everloop runs resume {id} --answer \"…\"", en: "Run {id} needs a person to answer: {question}\nAnswer with: everloop runs resume {id} --answer \"…\"";
+    "run.empty_answer" => zh: "回答是空的；运行 {id} 的问题仍在等待", en: "The answer is empty; the question of run {id} stays open";
     "run.asks_nothing" => zh: "运行 {id} 没有等待回答的问题", en: "Run {id} has no open question";
     "run.already_answered" => zh: "这个问题已经有人回答过了", en: "This question was already answered";
     "run.already_finished" => zh: "运行 {id} 已经结束：{status}", en: "Run {id} has already ended: {status}";
@@ -37,6 +39,7 @@ super::texts! {
     "progress.plan" => zh: "▸ 计划 v{version}（步数 {steps}/{steps_max}）", en: "▸ Plan v{version} (steps {steps}/{steps_max})";
     "progress.calls" => zh: "{mark} {tool} {args}", en: "{mark} {tool} {args}";
     "progress.came_back" => zh: "  {mark} {tool}：{text}", en: "  {mark} {tool}: {text}";
+    "progress.model_failed" => zh: "{mark} 模型出错：{detail}", en: "{mark} The model failed: {detail}";
     "runs.none" => zh: "还没有运行。试试：everloop run \"要做的事\"", en: "There are no runs yet. Try: everloop run \"what is to be done\"";
     "runs.no_status" => zh: "没有名为 {word} 的状态。全部：{all}", en: "There is no status called {word}. All of them: {all}";
     "runs.show_id" => zh: "运行      {value}", en: "run          {value}";

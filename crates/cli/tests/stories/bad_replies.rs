@@ -1,0 +1,163 @@
+//! Models that answer badly: every run ends in words, with nothing lost.
+
+use crate::support::{Home, calls, done, of_type, plan, says, thought};
+use everloop_models::testing::{Canned, FakeServer};
+use serde_json::{Value, json};
+
+const REACT: [&str; 4] = ["run", "--loop", "react", "go"];
+
+fn chunk(delta: &str) -> String {
+    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta}}}]}}\n\n")
+}
+
+/// A whole stream of these deltas.
+fn stream(deltas: &[&str], stop: &str) -> Canned {
+    let mut body: String = deltas.iter().map(|delta| chunk(delta)).collect();
+    body.push_str(&format!(
+        "data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{stop}\"}}]}}\n\n"
+    ));
+    body.push_str("data: [DONE]\n\n");
+    Canned::sse(body)
+}
+
+fn text(text: &str) -> Canned {
+    stream(&[&json!({ "content": text }).to_string()], "stop")
+}
+
+#[test]
+fn a_reply_that_is_no_json_is_asked_for_again_with_the_fault_named() {
+    let home =
+        Home::scripted(&[says("Sure! Let me plan."), plan(&["one"]), thought("ok"), done("Done.")]);
+    let ran = home.run(["run", "go"]).ends_with(0);
+    assert_eq!(ran.stdout, "Done.\n");
+    let state = home.run(["replay", &home.newest(), "--at", "9"]).stdout;
+    assert!(state.contains("contract error"), "{state}");
+    home.verified(&home.newest());
+}
+
+#[test]
+fn replies_that_are_never_json_end_the_run_in_words() {
+    let home = Home::scripted(&vec![says("no JSON here"); 9]);
+    let ran = home.run(["run", "go"]).ends_with(1);
+    assert!(ran.stdout.contains("unavailable right now"), "{}", ran.stdout);
+    let shown = home.show(&home.newest());
+    assert_eq!((&shown["status"], &shown["model_calls"]), (&json!("failed"), &json!(3)));
+    home.verified(&home.newest());
+}
+
+#[test]
+fn empty_replies_end_the_run_in_words() {
+    let empty: Vec<Canned> = (0..4).map(|_| stream(&[], "stop")).collect();
+    let server = FakeServer::start(empty);
+    let home = Home::new().endpoint(&server.url());
+    let ran = home.run(REACT.iter().chain(&["--set", "model.attempts=2"])).ends_with(1);
+    assert!(ran.stdout.len() > 10, "{}", ran.stdout);
+    assert_eq!(home.status(&home.newest()), "failed");
+    home.verified(&home.newest());
+}
+
+#[test]
+fn a_tool_that_does_not_exist_is_news_for_the_model() {
+    let home = Home::scripted(&[calls("fly", json!({"to": "the moon"})), says("I cannot fly.")]);
+    let ran = home.run(REACT).ends_with(0);
+    assert_eq!(ran.stdout, "I cannot fly.\n");
+    let events = home.events(&home.newest());
+    let told = of_type(&events, "tool.failed")[0]["result"].as_str().unwrap().to_owned();
+    assert!(told.contains("no tool called \"fly\"") && told.contains("write_file"), "{told}");
+    home.verified(&home.newest());
+}
+
+#[test]
+fn wrong_arguments_are_news_for_the_model_and_nothing_is_done() {
+    let home = Home::scripted(&[
+        calls("write_file", json!({"path": 7})),
+        calls("write_file", json!({"path": "../../outside.txt", "content": "x"})),
+        says("I give up."),
+    ]);
+    assert_eq!(home.run(REACT).ends_with(0).stdout, "I give up.\n");
+    assert!(!home.path("outside.txt").exists());
+    assert_eq!(of_type(&home.events(&home.newest()), "tool.failed").len(), 2);
+    home.verified(&home.newest());
+}
+
+#[test]
+fn ten_thousand_calls_in_one_reply_are_all_refused() {
+    let one = |n| json!({"tool": "shell", "args": {"command": format!("echo {n} >> made")}});
+    let calls: Vec<Value> = (0..10_000).map(one).collect();
+    let home = Home::scripted(&[json!({ "calls": calls }), says("Sorry.")]);
+    let ran = home.run(REACT.iter().chain(&["--yes", "--quiet"])).ends_with(4);
+    assert_eq!(ran.stdout, "Sorry.\n[Limit of 25 tool calls reached]\n");
+    assert!(!home.work("made").exists());
+    home.verified(&home.newest());
+}
+
+#[test]
+fn calls_with_the_same_id_are_two_calls_with_two_outcomes() {
+    let call = |index: u32, path: &str| {
+        let args = json!({"path": path, "content": path}).to_string();
+        let function = json!({"name": "write_file", "arguments": args});
+        json!({"tool_calls": [{"index": index, "id": "same", "function": function}]}).to_string()
+    };
+    let both = stream(&[&call(0, "a"), &call(1, "b")], "tool_calls");
+    let server = FakeServer::start(vec![both, text("Both written.")]);
+    let home = Home::new().endpoint(&server.url());
+    let ran = home.run(REACT).ends_with(0);
+    assert_eq!(ran.stdout, "Both written.\n");
+    assert_eq!((home.read("a"), home.read("b")), ("a".to_owned(), "b".to_owned()));
+    home.verified(&home.newest());
+}
+
+#[test]
+fn fifty_megabytes_of_text_are_cut_off_in_words() {
+    let megabyte = chunk(&json!({"content": "x".repeat(1 << 20)}).to_string());
+    let mut reply = Canned::stream();
+    for _ in 0..50 {
+        reply = reply.then(megabyte.clone());
+    }
+    let server = FakeServer::start(vec![reply.end(), text("short")]);
+    let home = Home::new().endpoint(&server.url());
+    let ran = home.run(REACT.iter().chain(&["--quiet"]));
+    assert!(matches!(ran.code, Some(0 | 1)), "{:?} {}", ran.code, ran.stderr);
+    assert!(ran.stdout.len() < 10_000, "{} bytes", ran.stdout.len());
+    assert!(!ran.stdout.trim().is_empty());
+    let size = std::fs::metadata(home.database()).unwrap().len();
+    assert!(size < 5 << 20, "the database has {size} bytes");
+    home.verified(&home.newest());
+}
+
+#[test]
+fn nul_and_lone_surrogates_do_no_harm() {
+    let odd = "{\"content\":\"a\\u0000b\\ud800c\"}";
+    let args = "{\\\"path\\\":\\\"f\\\",\\\"content\\\":\\\"x\\\\u0000y\\\\udc00z\\\"}";
+    let call = format!(
+        "{{\"tool_calls\":[{{\"index\":0,\"id\":\"c\",\"function\":\
+         {{\"name\":\"write_file\",\"arguments\":\"{args}\"}}}}]}}"
+    );
+    let server = FakeServer::start(vec![stream(&[&call], "tool_calls"), stream(&[odd], "stop")]);
+    let home = Home::new().endpoint(&server.url());
+    let ran = home.run(REACT).ends_with(0);
+    assert!(ran.stdout.starts_with('a') && !ran.stdout.contains('\0'), "{:?}", ran.stdout);
+    home.verified(&home.newest());
+}
+
+#[test]
+fn a_stream_that_is_no_json_is_tried_again_and_then_ends_in_words() {
+    let broken = || Canned::sse("data: {]\n\n");
+    let server = FakeServer::start(vec![broken(), text("fine")]);
+    let home = Home::new().endpoint(&server.url());
+    assert_eq!(home.run(REACT).ends_with(0).stdout, "fine\n");
+    let server = FakeServer::start(vec![broken(), broken(), broken(), broken()]);
+    let home = Home::new().endpoint(&server.url());
+    let ran = home.run(REACT.iter().chain(&["--set", "model.attempts=2"])).ends_with(1);
+    assert!(!ran.stdout.trim().is_empty());
+    home.verified(&home.newest());
+}
+
+#[test]
+fn a_model_that_repeats_itself_is_stopped_in_words() {
+    let same: Vec<Value> = vec![calls("list_dir", json!({"path": "."})); 30];
+    let home = Home::scripted(&same);
+    let ran = home.run(REACT).ends_with(4);
+    assert!(ran.stdout.contains("list_dir kept giving the same result"), "{}", ran.stdout);
+    home.verified(&home.newest());
+}

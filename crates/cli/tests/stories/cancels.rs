@@ -1,0 +1,146 @@
+//! Canceling: from elsewhere, with Ctrl-C, and what a polite end leaves.
+
+use crate::support::{Home, ask, calls, eventually, of_type, plan, says};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Generous: a loaded machine must not fail a test, a hanging one must.
+const SOON: Duration = Duration::from_secs(5);
+
+fn endless_reply() -> Value {
+    json!({"text": "a b c d e f g h", "chunk": 2, "delay_ms": 60_000})
+}
+
+fn endless_command() -> Value {
+    calls("shell", json!({"command": "echo $$ > begun; setsid sleep 1000 & sleep 1000"}))
+}
+
+#[test]
+fn a_run_is_canceled_from_elsewhere_while_the_model_speaks() {
+    let home = Home::scripted(&[endless_reply()]);
+    let mut run = home.spawn(["run", "--loop", "react", "--output-format", "stream-json", "talk"]);
+    run.until("step.started");
+    let id = home.newest();
+    let begun = Instant::now();
+    home.run(["runs", "cancel", &id]).ends_with(0).says(&["is canceled"]);
+    let ended = run.ended().ends_with(130);
+    assert!(begun.elapsed() < SOON);
+    assert_eq!(ended.lines().last().unwrap()["status"], "canceled");
+    assert_eq!(home.status(&id), "canceled");
+    home.verified(&id);
+}
+
+#[test]
+fn a_run_is_canceled_from_elsewhere_during_a_command_and_its_processes_end() {
+    let home = Home::scripted(&[endless_command(), says("never said")]);
+    let run = home.spawn(["run", "--loop", "react", "--yes", "wait"]);
+    eventually("the command", || home.work("begun").exists().then_some(()));
+    let id = home.newest();
+    let begun = Instant::now();
+    home.run(["runs", "cancel", &id]).ends_with(0).says(&["is canceled"]);
+    let ended = run.ended().ends_with(130);
+    home.deserted();
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    assert!(ended.stdout.contains("Canceled"), "{}", ended.stdout);
+    let events = home.events(&id);
+    assert_eq!(of_type(&events, "tool.failed")[0]["ending"], "canceled");
+    assert_eq!(of_type(&events, "run.canceled").len(), 1);
+    home.verified(&id);
+}
+
+#[test]
+fn a_waiting_run_is_canceled_without_anyone_driving_it() {
+    let home = Home::scripted(&[plan(&["ask"]), ask("Really?")]);
+    let id = home.run(["run", "ask"]).ends_with(3).stdout.trim().to_owned();
+    home.run(["runs", "cancel", &id]).ends_with(0).says(&["is canceled"]);
+    assert_eq!(home.status(&id), "canceled");
+    home.run(["runs", "cancel", &id]).ends_with(0).says(&["already ended: canceled"]);
+    home.verified(&id);
+}
+
+#[test]
+fn a_killed_run_is_canceled_without_repeating_its_command() {
+    let home = Home::scripted(&[endless_command()]);
+    let run = home.spawn(["run", "--loop", "react", "--yes", "wait"]);
+    eventually("the command", || home.work("begun").exists().then_some(()));
+    run.kill9();
+    home.deserted();
+    std::fs::remove_file(home.work("begun")).unwrap();
+    let id = home.newest();
+    home.run(["runs", "cancel", &id]).ends_with(0).says(&["is canceled"]);
+    assert!(!home.work("begun").exists());
+    let shown = home.show(&id);
+    assert_eq!(shown["status"], "canceled");
+    assert!(shown["text"].as_str().unwrap().starts_with("Outcome unknown"), "{shown}");
+    home.verified(&id);
+}
+
+#[test]
+fn ctrl_c_cancels_the_run_in_the_foreground() {
+    let home = Home::scripted(&[endless_reply()]);
+    let mut run = home.spawn(["run", "--loop", "react", "--output-format", "stream-json", "talk"]);
+    run.until("step.started");
+    run.signal(Signal::INT);
+    run.until("Canceling");
+    run.ended().ends_with(130);
+    let id = home.newest();
+    assert_eq!(home.status(&id), "canceled");
+    home.verified(&id);
+}
+
+#[test]
+fn ctrl_c_ends_a_command_and_all_its_processes() {
+    let home = Home::scripted(&[endless_command()]);
+    let run = home.spawn(["run", "--loop", "react", "--yes", "wait"]);
+    eventually("the command", || home.work("begun").exists().then_some(()));
+    run.signal(Signal::INT);
+    run.ended().ends_with(130);
+    home.deserted();
+    assert_eq!(home.status(&home.newest()), "canceled");
+}
+
+#[test]
+fn ctrl_c_cancels_a_run_that_waits_for_another_process() {
+    let home = Home::scripted(&[endless_reply()]);
+    let mut busy = home.spawn(["run", "--loop", "react", "--output-format", "stream-json", "talk"]);
+    busy.until("step.started");
+    let mut second = home.spawn(["run", "--loop", "react", "second"]);
+    let told = second.until("is saved and waits");
+    let id = home.newest();
+    assert!(told.contains(&id));
+    second.signal(Signal::INT);
+    second.ended().ends_with(130);
+    busy.kill9();
+    home.rewrite(&[says("done")]);
+    let after = home.run(["runs", "resume", &id]);
+    assert_eq!((after.code, home.status(&id).as_str()), (Some(130), "canceled"));
+}
+
+#[test]
+fn a_polite_end_leaves_the_run_to_be_resumed() {
+    let home = Home::scripted(&[endless_reply()]);
+    let mut run = home.spawn(["run", "--loop", "react", "--output-format", "stream-json", "talk"]);
+    run.until("step.started");
+    run.signal(Signal::TERM);
+    let id = home.newest();
+    run.ended().ends_with(143).says(&[&format!("everloop runs resume {id}")]);
+    home.rewrite(&[says("a b c d e f g h")]);
+    let ended = home.run(["runs", "resume", &id]).ends_with(0);
+    assert_eq!(ended.stdout, "a b c d e f g h\n");
+    home.verified(&id);
+}
+
+#[test]
+fn a_polite_end_during_a_command_leaves_no_process_and_an_unknown_outcome() {
+    let home = Home::scripted(&[endless_command(), says("I will look first.")]);
+    let run = home.spawn(["run", "--loop", "react", "--yes", "wait"]);
+    eventually("the command", || home.work("begun").exists().then_some(()));
+    run.signal(Signal::TERM);
+    run.ended().ends_with(143);
+    home.deserted();
+    let id = home.newest();
+    let ended = home.run(["runs", "resume", &id]).ends_with(7);
+    assert!(ended.stdout.starts_with("Outcome unknown, not repeated: shell"), "{}", ended.stdout);
+    home.verified(&id);
+}

@@ -1,0 +1,218 @@
+//! Data that cannot be used: said clearly, and left as it is.
+
+use crate::support::{Home, calls, says};
+use rusqlite::Connection;
+use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
+
+const RUN: [&str; 4] = ["run", "--loop", "react", "go"];
+
+/// A home with this many finished runs, newest last.
+fn with_runs(count: usize) -> (Home, Vec<String>) {
+    let home = Home::scripted(&[says("done")]);
+    let ids = (0..count).map(|_| {
+        home.run(RUN).ends_with(0);
+        home.newest()
+    });
+    let ids = ids.collect();
+    (home, ids)
+}
+
+/// Changes the database behind the program's back.
+fn tamper(home: &Home, sql: &str) -> usize {
+    let conn = Connection::open(home.database()).unwrap();
+    let changed = conn.execute(sql, []).unwrap();
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    changed
+}
+
+/// A run killed in the middle, so that there is something to go on with.
+fn interrupted(home: &Home) -> String {
+    home.rewrite(&[json!({"text": "done", "delay_ms": 600_000})]);
+    let mut run = home.spawn(["run", "--loop", "react", "--output-format", "stream-json", "go"]);
+    run.until("step.started");
+    run.kill9();
+    home.rewrite(&[says("done")]);
+    home.newest()
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_made_is_named() {
+    let home = Home::scripted(&[says("done")]);
+    std::fs::write(home.path("file"), "x").unwrap();
+    let below = home.path("file").join("home");
+    let home = home.with("EVERLOOP_HOME", below.to_str().unwrap());
+    let ran = home.run(RUN).ends_with(6);
+    assert!(ran.says(&["file/home", "data folder"]).stdout.is_empty());
+    home.run(["runs", "list"]).ends_with(6);
+    home.run(["worker", "--drain"]).ends_with(6);
+    home.run(["doctor"]).ends_with(0);
+}
+
+#[test]
+fn a_database_that_is_a_folder_or_garbage_is_named_and_left_alone() {
+    let home = Home::scripted(&[says("done")]);
+    std::fs::create_dir(home.database()).unwrap();
+    home.run(RUN).ends_with(6).says(&["everloop.db"]);
+    std::fs::remove_dir(home.database()).unwrap();
+    let garbage = b"this is not a database, but a very important letter\n".repeat(100);
+    std::fs::write(home.database(), &garbage).unwrap();
+    for args in [&RUN[..], &["runs", "list"], &["worker", "--drain"], &["doctor"]] {
+        let ran = home.run(args).ends_with(6);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(said.contains("everloop.db"), "{said}");
+    }
+    assert_eq!(std::fs::read(home.database()).unwrap(), garbage);
+}
+
+#[test]
+fn a_database_of_something_else_is_left_alone() {
+    let home = Home::scripted(&[says("done")]);
+    let conn = Connection::open(home.database()).unwrap();
+    conn.execute_batch("CREATE TABLE recipes (name TEXT); INSERT INTO recipes VALUES ('soup')")
+        .unwrap();
+    drop(conn);
+    home.run(RUN).ends_with(6).says(&["no Everloop database"]);
+    let conn = Connection::open(home.database()).unwrap();
+    let tables: i64 =
+        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+    assert_eq!(tables, 1);
+}
+
+#[test]
+fn a_schema_of_a_newer_program_is_refused() {
+    let (home, _) = with_runs(1);
+    let sql = "UPDATE schema_meta SET v = '99' WHERE k IN ('schema_version', 'min_reader')";
+    assert_eq!(tamper(&home, sql), 2);
+    let before = std::fs::read(home.database()).unwrap();
+    for args in [&RUN[..], &["runs", "list"], &["worker", "--drain"]] {
+        home.run(args).ends_with(6).says(&["schema 99", "newer program"]);
+    }
+    assert_eq!(std::fs::read(home.database()).unwrap(), before);
+}
+
+#[test]
+fn one_flipped_byte_puts_that_run_aside_in_words_and_no_other() {
+    let (home, fine) = with_runs(2);
+    let broken = interrupted(&home);
+    let sql = format!(
+        "UPDATE journal SET body = replace(body, 'think', 'thinc')
+          WHERE run_id = '{broken}' AND kind = 'EffectPlanned'"
+    );
+    assert_eq!(tamper(&home, &sql), 1);
+    let ran = home.run(["runs", "resume", &broken]).ends_with(6);
+    ran.says(&[&broken, "put aside"]);
+    let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
+    let row = &list["data"][0];
+    assert_eq!((&row["run_id"], &row["status"]), (&json!(broken), &json!("quarantined")));
+    assert!(row["note"].is_string(), "{row}");
+    let cannot = home.run(["replay", &broken, "--verify", "--json"]).ends_with(1).json();
+    assert_eq!(cannot["verdict"], "cannot");
+    home.run(["runs", "show", &broken]).ends_with(6).says(&[&broken]);
+    for run in &fine {
+        assert_eq!(home.show(run)["text"], "done");
+        home.verified(run);
+    }
+    let next = home.run(RUN).ends_with(0);
+    assert!(!next.stderr.contains(&broken), "{}", next.stderr);
+}
+
+#[test]
+fn a_worker_puts_a_damaged_run_aside_and_serves_the_others() {
+    let home = Home::scripted(&[]);
+    let broken = interrupted(&home);
+    let fine = interrupted(&home);
+    let sql = format!("UPDATE journal SET crc = crc + 1 WHERE run_id = '{broken}' AND seq = 3");
+    assert_eq!(tamper(&home, &sql), 1);
+    let drained = home.run(["worker", "--drain"]).ends_with(0);
+    drained.says(&[&format!("{fine} ended: succeeded"), &format!("{broken} stopped: ")]);
+    home.verified(&fine);
+}
+
+/// Renames the kind of an entry, with the checksum that goes with it.
+fn rename_kind(home: &Home, run: &str, from: &str, to: &str) {
+    let conn = Connection::open(home.database()).unwrap();
+    let sql = "SELECT seq, epoch, fmt, ts, COALESCE(effect_id, ''), body, COALESCE(blob_ref, '')
+                 FROM journal WHERE run_id = ?1 AND kind = ?2";
+    let (numbers, texts) = conn
+        .query_row(sql, [run, from], |row| {
+            let numbers: [i64; 4] = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+            let texts: [String; 3] = [row.get(4)?, row.get(5)?, row.get(6)?];
+            Ok((numbers, texts))
+        })
+        .unwrap();
+    let mut crc = 0;
+    for number in numbers {
+        crc = crc32c::crc32c_append(crc, &number.to_le_bytes());
+    }
+    for text in [run, to, &texts[0], &texts[1], &texts[2]] {
+        let length = i64::try_from(text.len()).unwrap();
+        crc = crc32c::crc32c_append(crc, &length.to_le_bytes());
+        crc = crc32c::crc32c_append(crc, text.as_bytes());
+    }
+    let sql = "UPDATE journal SET kind = ?1, crc = ?2 WHERE run_id = ?3 AND seq = ?4";
+    assert_eq!(conn.execute(sql, (to, i64::from(crc), run, numbers[0])).unwrap(), 1);
+}
+
+#[test]
+fn an_entry_of_a_newer_program_is_refused_again_and_again_and_nothing_is_changed() {
+    let home = Home::scripted(&[]);
+    let newer = interrupted(&home);
+    rename_kind(&home, &newer, "EffectPlanned", "DreamDreamt");
+    let journal = |home: &Home| -> Vec<(i64, String, String)> {
+        let conn = Connection::open(home.database()).unwrap();
+        let mut all = conn.prepare("SELECT seq, kind, body FROM journal ORDER BY seq").unwrap();
+        let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let before = journal(&home);
+    for _ in 0..7 {
+        home.run(["worker", "--drain"]).ends_with(0).says(&["newer everloop", "DreamDreamt"]);
+    }
+    home.run(["runs", "resume", &newer]).ends_with(6).says(&["newer everloop", "DreamDreamt"]);
+    home.run(["runs", "show", &newer]).ends_with(6).says(&["DreamDreamt"]);
+    assert_eq!(journal(&home), before);
+    // The program that wrote it finds it as it was, and goes on by itself.
+    rename_kind(&home, &newer, "DreamDreamt", "EffectPlanned");
+    home.run(["worker", "--drain"]).ends_with(0).says(&["ended: succeeded"]);
+    home.verified(&newer);
+}
+
+#[test]
+fn a_disk_that_takes_no_more_stops_the_run_and_loses_nothing() {
+    let (home, _) = with_runs(1);
+    let text = "x".repeat(20_000);
+    let write = |n: u32| calls("write_file", json!({"path": format!("{n}.txt"), "content": text}));
+    let mut replies: Vec<_> = (0..20).map(write).collect();
+    replies.push(says("Twenty files."));
+    home.rewrite(&replies);
+    let room = ["--set", "context.tokens=1000000"];
+    let full = home.run_on_small_disk(RUN.into_iter().chain(room)).ends_with(6);
+    let id = home.newest();
+    full.says(&[&id, &format!("everloop runs resume {id}")]);
+    assert_eq!(home.run(["runs", "resume", &id]).ends_with(0).stdout, "Twenty files.\n");
+    for n in 0..20 {
+        assert_eq!(home.read(&format!("{n}.txt")), text);
+    }
+    home.verified(&id);
+}
+
+#[test]
+fn a_database_that_another_program_has_locked_is_named_and_can_still_be_read() {
+    let (home, ids) = with_runs(1);
+    let conn = Connection::open(home.database()).unwrap();
+    conn.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    home.run(RUN).ends_with(6).says(&["everloop.db", "locked by another process"]);
+    assert_eq!(home.show(&ids[0])["text"], "done");
+    conn.execute_batch("ROLLBACK").unwrap();
+    home.run(RUN).ends_with(0);
+}
+
+#[test]
+fn only_the_user_can_read_the_data() {
+    let (home, _) = with_runs(1);
+    for entry in std::fs::read_dir(home.data()).unwrap().flatten() {
+        let mode = entry.metadata().unwrap().permissions().mode() & 0o077;
+        assert_eq!(mode, 0, "{}", entry.path().display());
+    }
+}

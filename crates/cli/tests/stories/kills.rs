@@ -1,0 +1,128 @@
+//! `kill -9` at the worst moments.
+
+use crate::support::{Home, calls, done, eventually, goes_on, of_type, plan, says, thought};
+use serde_json::{Value, json};
+
+/// The same reply, so slow that nothing but a kill ends it.
+fn slow(mut reply: Value) -> Value {
+    reply["delay_ms"] = json!(600_000);
+    reply
+}
+
+#[test]
+fn a_run_killed_while_the_model_speaks_goes_on_where_it_was() {
+    let write = calls("write_file", json!({"path": "a.txt", "content": "one"}));
+    let home = Home::scripted(&[write.clone(), slow(says("It is written."))]);
+    let args = ["run", "--loop", "react", "--output-format", "stream-json", "write one"];
+    let mut first = home.spawn(args);
+    first.until("tool.completed");
+    first.until("step.started");
+    first.kill9();
+    let run = home.newest();
+    assert_eq!(home.status(&run), "running");
+    home.rewrite(&[write, says("It is written.")]);
+    let resumed = home.run(["runs", "resume", &run]).ends_with(0).says(&["Recovered", &run]);
+    assert_eq!(resumed.stdout, "It is written.\n");
+    assert_eq!(home.newest(), run);
+    let shown = home.show(&run);
+    assert_eq!(shown["status"], "succeeded");
+    assert_eq!((&shown["model_calls"], &shown["tool_calls"]), (&json!(2), &json!(1)));
+    assert_eq!(of_type(&home.events(&run), "run.resumed").len(), 1);
+    home.verified(&run);
+}
+
+#[test]
+fn a_command_that_was_killed_half_way_is_never_repeated_and_its_outcome_is_unknown() {
+    let command = "echo once >> log; setsid sleep 1000 & cat gate";
+    let home = Home::scripted(&[
+        calls("shell", json!({ "command": command })),
+        says("I looked: the line is there."),
+    ]);
+    let made = std::process::Command::new("mkfifo").arg(home.work("gate")).status().unwrap();
+    assert!(made.success());
+    let mut first = home.spawn(["run", "--loop", "react", "--yes", "append a line"]);
+    first.until("shell");
+    eventually("the line", || (home.read("log") == "once\n").then_some(()));
+    assert!(home.processes().len() > 1);
+    first.kill9();
+    home.deserted();
+    let run = home.newest();
+    let resumed = home.run(["runs", "resume", &run]).ends_with(7);
+    let first_line = resumed.stdout.lines().next().unwrap();
+    assert!(first_line.starts_with("Outcome unknown, not repeated: shell"), "{first_line}");
+    assert!(first_line.contains("echo once"), "{first_line}");
+    assert!(resumed.stdout.contains("I looked: the line is there."));
+    assert_eq!(home.read("log"), "once\n");
+    assert_eq!(home.status(&run), "unsettled");
+    let events = home.events(&run);
+    let outcomes = of_type(&events, "tool.failed");
+    assert_eq!((outcomes.len(), &outcomes[0]["ending"]), (1, &json!("unknown")));
+    assert!(outcomes[0]["result"].as_str().unwrap().contains("unknown"));
+    home.verified(&run);
+}
+
+/// Ten files, one a step.
+fn ten_files() -> Vec<Value> {
+    let mut replies = vec![plan(&["write ten files"])];
+    for n in 0..10 {
+        let input = json!({"path": format!("{n}.txt"), "content": format!("file {n}\n")});
+        replies.push(goes_on("write_file", input));
+    }
+    replies.extend([thought("written"), done("Ten files are written.")]);
+    // Slow enough that each kill comes while there is something to kill.
+    replies.iter_mut().for_each(|reply| reply["delay_ms"] = json!(100));
+    replies
+}
+
+#[test]
+fn a_run_killed_twenty_times_writes_every_file_and_succeeds() {
+    let home = Home::scripted(&ten_files());
+    let mut first = home.spawn(["run", "--set", "loop.max_steps=50", "ten files"]);
+    first.until("has begun");
+    first.lines(2);
+    first.kill9();
+    let run = home.newest();
+    let mut kills = 1;
+    let mut lines = 1;
+    while kills < 20 {
+        let mut next = home.spawn(["runs", "resume", &run]);
+        next.until("Recovered");
+        // Each process gets a little further; one line more whenever the run is not ahead.
+        next.lines(lines);
+        if !next.kill9_if_alive() {
+            break;
+        }
+        kills += 1;
+        lines = 1 + kills % 2;
+    }
+    assert_eq!(kills, 20, "the run ended before it was killed twenty times");
+    let ended = home.run(["runs", "resume", &run]).ends_with(0);
+    assert_eq!(ended.stdout, "Ten files are written.\n");
+    for n in 0..10 {
+        assert_eq!(home.read(&format!("{n}.txt")), format!("file {n}\n"));
+    }
+    let files = std::fs::read_dir(home.work("")).unwrap().count();
+    assert_eq!(files, 10, "no temporary file is left");
+    let shown = home.show(&run);
+    assert_eq!((&shown["status"], &shown["tool_calls"]), (&json!("succeeded"), &json!(10)));
+    assert_eq!(of_type(&home.events(&run), "run.resumed").len(), 20);
+    home.verified(&run);
+}
+
+#[test]
+fn a_run_killed_again_and_again_in_the_same_place_still_goes_on() {
+    let home = Home::scripted(&[slow(says("At last."))]);
+    let args = ["run", "--loop", "react", "--output-format", "stream-json", "wait"];
+    let mut first = home.spawn(args);
+    first.until("step.started");
+    first.kill9();
+    let run = home.newest();
+    for _ in 0..7 {
+        let mut next = home.spawn(["runs", "resume", &run]);
+        next.until("Recovered");
+        next.kill9();
+    }
+    home.rewrite(&[says("At last.")]);
+    assert_eq!(home.run(["runs", "resume", &run]).ends_with(0).stdout, "At last.\n");
+    home.verified(&run);
+}

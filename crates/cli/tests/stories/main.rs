@@ -1,0 +1,20 @@
+//! Whole stories with the real binary: what a person does, and what must hold afterwards.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod approvals;
+mod bad_replies;
+mod cancels;
+mod data_folder;
+mod kills;
+mod languages;
+mod model_down;
+mod output;
+mod overview;
+mod questions;
+mod settings;
+mod wire;
+mod workers;

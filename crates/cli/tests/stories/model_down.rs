@@ -1,0 +1,157 @@
+//! Endpoints that are down, slow, overloaded or unwilling.
+
+use crate::support::{Home, done, plan, thought};
+use everloop_models::Scripted;
+use everloop_models::testing::{Canned, FakeServer};
+use serde_json::json;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+const REACT: [&str; 4] = ["run", "--loop", "react", "say hi"];
+
+fn hi() -> Canned {
+    Canned::sse(
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\n\
+         data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
+         data: [DONE]\n\n",
+    )
+}
+
+fn half() -> Canned {
+    Canned::stream()
+        .then("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half a\"}}]}\n\n")
+}
+
+/// An address on which nobody listens.
+fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
+#[test]
+fn an_endpoint_that_is_down_is_named_in_time_and_the_run_is_kept_until_it_is_up() {
+    let mut home = Home::new().endpoint(&nobody());
+    let begun = Instant::now();
+    let down = home.run(REACT).ends_with(1);
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    assert!(down.stdout.is_empty(), "{}", down.stdout);
+    let id = home.newest();
+    assert_eq!(home.status(&id), "waiting");
+    down.says(&["does not answer", "nothing is lost", &format!("everloop runs resume {id}")]);
+    let server = FakeServer::start(vec![hi()]);
+    home.set("OPENAI_BASE_URL", &server.url());
+    assert_eq!(home.run(["runs", "resume", &id]).ends_with(0).stdout, "hi\n");
+    home.verified(&id);
+}
+
+#[test]
+fn an_endpoint_that_is_down_says_so_in_json_too() {
+    let home = Home::new().endpoint(&nobody());
+    let args = ["run", "--output-format", "json", "--set", "model.patience=1s", "say hi"];
+    let result = home.run(args).ends_with(1).json();
+    assert_eq!((&result["status"], &result["model_calls"]), (&json!("waiting"), &json!(1)));
+    assert!(result["text"].is_string());
+}
+
+#[test]
+fn a_worker_takes_up_a_run_when_its_model_is_back() {
+    let mut home = Home::new().endpoint(&nobody());
+    home.run(["run", "--loop", "react", "--set", "model.patience=100ms", "say hi"]).ends_with(1);
+    let server = FakeServer::start(vec![hi()]);
+    home.set("OPENAI_BASE_URL", &server.url());
+    let mut worker = home.spawn(["worker"]);
+    worker.until("ended: succeeded");
+}
+
+#[test]
+fn a_stream_that_is_cut_is_asked_for_again_and_half_a_reply_is_never_used() {
+    let server = FakeServer::start(vec![half().cut(), hi()]);
+    let home = Home::new().endpoint(&server.url());
+    let ran = home.run(REACT).ends_with(0).says(&["trying again"]);
+    assert_eq!((ran.stdout.as_str(), server.seen().len()), ("hi\n", 2));
+    home.verified(&home.newest());
+}
+
+#[test]
+fn too_many_requests_are_waited_out_for_as_long_as_the_endpoint_asks() {
+    let busy = Canned::status(429, "retry-after: 1\r\n", "{\"error\":{\"message\":\"slow down\"}}");
+    let server = FakeServer::start(vec![busy, hi()]);
+    let home = Home::new().endpoint(&server.url());
+    let begun = Instant::now();
+    let ran = home.run(REACT).ends_with(0).says(&["slow down", "trying again in 1.0 s"]);
+    assert!(begun.elapsed() >= Duration::from_secs(1));
+    assert_eq!(ran.stdout, "hi\n");
+}
+
+#[test]
+fn a_long_wait_parks_the_run_at_once() {
+    let busy = Canned::status(429, "retry-after: 3600\r\n", "slow down");
+    let server = FakeServer::start(vec![busy, hi()]);
+    let home = Home::new().endpoint(&server.url());
+    home.run(REACT).ends_with(1).says(&["runs resume"]);
+    let id = home.newest();
+    assert_eq!(home.status(&id), "waiting");
+    assert_eq!(home.run(["runs", "resume", &id]).ends_with(0).stdout, "hi\n");
+}
+
+#[test]
+fn a_server_error_is_tried_again() {
+    let server = FakeServer::start(vec![Canned::status(500, "", "oops"), hi()]);
+    let home = Home::new().endpoint(&server.url());
+    assert_eq!(home.run(REACT).ends_with(0).stdout, "hi\n");
+    home.verified(&home.newest());
+}
+
+#[test]
+fn a_stream_without_end_is_ended_and_the_run_kept() {
+    let endless = Canned::stream()
+        .forever("data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"\"}}]}\n\n");
+    let server = FakeServer::start(vec![endless.clone(), endless.clone(), endless, hi()]);
+    let home = Home::new().endpoint(&server.url());
+    let limits = ["--set", "model.total_timeout=300ms", "--set", "model.patience=700ms"];
+    home.run(REACT.iter().chain(&limits)).ends_with(1).says(&["runs resume"]);
+    let id = home.newest();
+    assert_eq!(home.status(&id), "waiting");
+    let again = home.run(["runs", "resume", &id, "--set", "model.total_timeout=300ms"]);
+    assert_eq!(again.ends_with(0).stdout, "hi\n");
+    home.verified(&id);
+}
+
+#[test]
+fn a_stream_that_falls_silent_is_given_up_and_asked_for_again() {
+    let server = FakeServer::start(vec![half().stall(), hi()]);
+    let home = Home::new().endpoint(&server.url());
+    let ran = home.run(REACT.iter().chain(&["--set", "model.idle_timeout=200ms"])).ends_with(0);
+    assert_eq!(ran.stdout, "hi\n");
+}
+
+#[test]
+fn a_wrong_key_ends_the_run_in_words_at_once() {
+    let body = "{\"error\":{\"message\":\"Incorrect API key provided\"}}";
+    let server = FakeServer::start(vec![Canned::status(401, "", body)]);
+    let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
+    let ran = home.run(REACT).ends_with(1);
+    assert!(ran.stdout.contains("Incorrect API key provided"), "{}", ran.stdout);
+    assert_eq!((home.status(&home.newest()).as_str(), server.seen().len()), ("failed", 1));
+    home.verified(&home.newest());
+}
+
+#[test]
+fn a_wrong_key_ends_a_planned_run_with_the_cause_in_its_words() {
+    let body = "{\"error\":{\"message\":\"Incorrect API key provided\"}}";
+    let server = FakeServer::start(vec![Canned::status(401, "", body)]);
+    let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
+    let ran = home.run(["run", "say hi"]).ends_with(1);
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(said.contains("Incorrect API key provided"), "{said}");
+}
+
+#[test]
+fn a_planned_run_outlives_an_outage_in_its_middle() {
+    let text = |reply: serde_json::Value| Scripted::says(reply["text"].as_str().unwrap());
+    let outage = text(thought("ok")).failing(everloop_types::ModelErrorKind::Server);
+    let server = FakeServer::openai(vec![text(plan(&["one"])), outage, text(done("Done."))]);
+    let home = Home::new().endpoint(&server.url());
+    assert_eq!(home.run(["run", "go"]).ends_with(0).stdout, "Done.\n");
+    home.verified(&home.newest());
+}
