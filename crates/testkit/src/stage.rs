@@ -108,7 +108,8 @@ impl Stage {
         Process { engine }
     }
 
-    /// Rows that a unique index kept out, whoever tried to write them: each is a bug above the index.
+    /// Rows that a unique index kept out, whoever tried to write them: each is a bug above the
+    /// index.
     #[must_use]
     pub fn violations(&self) -> u64 {
         self.store.violations() + self.pointed.violations()

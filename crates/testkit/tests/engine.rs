@@ -43,7 +43,8 @@ async fn attempts_failed(stage: &Stage) -> usize {
     entries.iter().filter(|entry| matches!(entry.kind, Kind::EffectAttemptFailed(_))).count()
 }
 
-/// Drives in one process and sends a letter `after_ms` later; returns how long the drive took after it.
+/// Drives in one process and sends a letter `after_ms` later; returns how long the drive took after
+/// it.
 async fn drive_and_send(stage: &Stage, process: &Process, after_ms: u64, letter: Letter) -> u64 {
     let clock = process.engine.clock();
     let meddle = async {

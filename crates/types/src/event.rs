@@ -82,8 +82,6 @@ pub enum Notice {
         /// How often in a row.
         times: u32,
     },
-    /// A budget is nearly used up; there is room for one more call.
-    BudgetNearlySpent,
     /// The user wants the answer now.
     AnswerNow,
     /// The user adds something while the run works.

@@ -33,6 +33,13 @@ enum Round {
     Signal(Exit),
 }
 
+/// What came of putting a question to the person.
+enum Heard {
+    Answer,
+    Nothing,
+    Terminated,
+}
+
 /// Drives the run here, or follows it while another process does.
 pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
@@ -42,8 +49,9 @@ pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failu
         let first = json!({"type": "session", "run_id": foreground.run});
         terminal::answer(&first.to_string());
     }
+    let mut printer = Printer::new(app, foreground.manner());
     loop {
-        match foreground.round(&mut signals).await? {
+        match foreground.round(&mut signals, &mut printer).await? {
             Round::Over => return foreground.finish().await,
             Round::Signal(exit) => return Ok(foreground.leave(exit)),
             Round::NoModel(error) => {
@@ -53,8 +61,10 @@ pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failu
                 return Ok(Exit::Failed);
             }
             Round::Asks(question) if app.interactive => {
-                if !foreground.ask(&question, &mut signals).await? {
-                    return foreground.needs_person(&question).await;
+                match foreground.ask(&question, &mut signals).await? {
+                    Heard::Answer => {}
+                    Heard::Nothing => return foreground.needs_person(&question).await,
+                    Heard::Terminated => return Ok(foreground.leave(Exit::Terminated)),
                 }
             }
             Round::Asks(question) => return foreground.needs_person(&question).await,
@@ -68,14 +78,18 @@ impl Foreground<'_> {
     }
 
     /// One claim of the run, or one stretch of following another process.
-    async fn round(&self, signals: &mut Signals) -> Result<Round, Failure> {
+    async fn round(
+        &self,
+        signals: &mut Signals,
+        printer: &mut Printer<'_>,
+    ) -> Result<Round, Failure> {
         let worker = &self.engine.identity().worker;
         let mut told = false;
         loop {
             let taken = ClaimLock::try_take(self.app.home.data(), worker);
             match taken.map_err(|error| self.app.store_failure(&error))? {
                 Ok(lock) => {
-                    let round = self.claim_and_drive(signals).await;
+                    let round = self.claim_and_drive(signals, printer).await;
                     drop(lock);
                     if let Some(round) = round? {
                         return Ok(round);
@@ -113,7 +127,11 @@ impl Foreground<'_> {
     }
 
     /// Having the lock proves that every earlier driver is dead: their runs go back to the queue.
-    async fn claim_and_drive(&self, signals: &mut Signals) -> Result<Option<Round>, Failure> {
+    async fn claim_and_drive(
+        &self,
+        signals: &mut Signals,
+        printer: &mut Printer<'_>,
+    ) -> Result<Option<Round>, Failure> {
         let app = self.app;
         let now = self.engine.clock().now();
         let orphans = app.take_up(self.store(), now).await?;
@@ -131,7 +149,7 @@ impl Foreground<'_> {
         let worker = &self.engine.identity().worker;
         let claim = self.store().claim_run(worker, &self.run, now).await;
         match claim.map_err(|error| app.store_failure(&error))? {
-            Some(claim) => self.drive(claim, signals).await.map(Some),
+            Some(claim) => self.drive(claim, signals, printer).await.map(Some),
             None => Ok(None),
         }
     }
@@ -152,14 +170,21 @@ impl Foreground<'_> {
         Ok(None)
     }
 
-    async fn drive(&self, claim: Claim, signals: &mut Signals) -> Result<Round, Failure> {
-        let manner = match self.format {
+    fn manner(&self) -> Manner {
+        match self.format {
             Format::Text if self.app.quiet => Manner::Silent,
             Format::Text => Manner::Lines,
             Format::Json => Manner::Silent,
             Format::StreamJson => Manner::Events,
-        };
-        let mut printer = Printer::new(self.app, manner);
+        }
+    }
+
+    async fn drive(
+        &self,
+        claim: Claim,
+        signals: &mut Signals,
+        printer: &mut Printer<'_>,
+    ) -> Result<Round, Failure> {
         let mut watch = self.engine.watch();
         let mut driving = std::pin::pin!(self.engine.drive(claim));
         let driven = loop {
@@ -177,7 +202,7 @@ impl Foreground<'_> {
                 }
             }
         };
-        show_rest(&mut watch, &mut printer);
+        show_rest(&mut watch, printer);
         match driven {
             Ok(Driven::Finished(_)) => Ok(Round::Over),
             Ok(Driven::Parked(WaitingOn::Person { question })) => Ok(Round::Asks(question)),
@@ -196,8 +221,8 @@ impl Foreground<'_> {
         Failure { exit: Exit::Data, words: self.app.text(key, &args) }
     }
 
-    /// Puts the open question to the person. `false` if nobody answered.
-    async fn ask(&self, question: &Question, signals: &mut Signals) -> Result<bool, Failure> {
+    /// Puts the open question to the person.
+    async fn ask(&self, question: &Question, signals: &mut Signals) -> Result<Heard, Failure> {
         let app = self.app;
         terminal::complain(&self.question_text(question).await?);
         let prompt = match question.kind {
@@ -207,13 +232,18 @@ impl Foreground<'_> {
         };
         let text = tokio::select! {
             text = terminal::ask(&prompt) => text,
-            _ = signals.next() => None,
+            exit = signals.next() => match exit {
+                Exit::Terminated => return Ok(Heard::Terminated),
+                _ => None,
+            },
         };
-        let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(false) };
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            return Ok(Heard::Nothing);
+        };
         let answer = Asked { question: question.id.clone(), text, by: "user".to_owned() };
         let sent = self.engine.answer(&self.run, answer).await;
         sent.map_err(|error| app.store_failure(&error))?;
-        Ok(true)
+        Ok(Heard::Answer)
     }
 
     /// Nobody can be asked: the run is kept, and its id printed.

@@ -6,8 +6,8 @@ use super::{Closing, Run};
 use crate::AgentLoop;
 use everloop_types::journal::EffectPlanned;
 use everloop_types::{
-    Answer, Batch, Effect, ItemState, Message, ModelCall, Next, Observation, Offer, OnUnknown,
-    Purpose, Reason, Status, ToolCall, ToolChoice, Words, check_args,
+    Answer, Batch, BudgetKind, Effect, ItemState, Message, ModelCall, Next, Observation, Offer,
+    OnUnknown, Purpose, Reason, Status, ToolCall, ToolChoice, Words, check_args,
 };
 
 /// What a run does next.
@@ -285,10 +285,15 @@ fn reason_line(reason: &Reason) -> Words {
         Reason::StepLimit { limit } => {
             Words::with("reason.step_limit", [("limit", limit.to_string())])
         }
-        Reason::Budget { what, limit } => Words::with(
-            "reason.budget",
-            [("what", format!("{what:?}")), ("limit", limit.to_string())],
-        ),
+        Reason::Budget { what, limit } => {
+            let key = match what {
+                BudgetKind::ModelCalls => "reason.budget_model_calls",
+                BudgetKind::ToolCalls => "reason.budget_tool_calls",
+                BudgetKind::Tokens => "reason.budget_tokens",
+                BudgetKind::WorkMs => "reason.budget_work",
+            };
+            Words::with(key, [("limit", limit.to_string())])
+        }
         Reason::Repetition { tool } => Words::with("reason.repetition", [("tool", tool.clone())]),
         Reason::ContextFull => Words::key("reason.context_full"),
         Reason::Model(error) => Words::with("reason.model", [("detail", error.detail.clone())]),

@@ -217,13 +217,17 @@ impl<L: AgentLoop> Run<L> {
     fn close_batch(&mut self) {
         let mut seen = std::mem::take(&mut self.ledger.seen);
         seen.sort_by(|a, b| a.0.cmp(&b.0));
-        for (_, call, observation) in seen {
-            self.account.take(&call, &observation);
+        for (place, (_, call, observation)) in seen.iter().enumerate() {
+            self.account.take(call, observation);
             let polls = self.frame.tool(&call.tool).is_some_and(|tool| tool.handling.polls);
-            if polls {
+            // Twice in one reply is no repetition yet: the model has not seen the result.
+            let again = seen[..place].iter().any(|(_, earlier, result)| {
+                (&earlier.tool, &earlier.args, result) == (&call.tool, &call.args, observation)
+            });
+            if polls || again {
                 continue;
             }
-            if let Some((tool, times)) = self.guards.observe(&call, &observation, &self.frame) {
+            if let Some((tool, times)) = self.guards.observe(call, observation, &self.frame) {
                 self.held.push(Notice::Repeating { tool, times });
             }
         }
@@ -254,7 +258,7 @@ fn told(notice: &Notice) -> Option<String> {
             Some(text.replace("{tool}", tool).replace("{times}", &times.to_string()))
         }
         Notice::Steered { text } => Some(text.clone()),
-        Notice::BudgetNearlySpent | Notice::AnswerNow => None,
+        Notice::AnswerNow => None,
     }
 }
 

