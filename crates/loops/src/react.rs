@@ -126,7 +126,10 @@ impl React {
         self.phase = if reply.calls.is_empty() {
             Phase::Finished(reply.text.clone())
         } else {
-            self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
+            // More calls than a reply may hold are all refused: none of them is made.
+            if reply.calls.len() <= self.frame.limits.context.calls_per_reply {
+                self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
+            }
             let asked = reply.calls.iter().map(|call| Asked { call: call.clone(), ending: None });
             Phase::Acting(asked.collect())
         };

@@ -73,7 +73,7 @@ fn another_result_or_another_call_between_begins_the_count_anew() {
 }
 
 #[test]
-fn equal_calls_in_one_reply_count_as_in_a_row() {
+fn equal_calls_in_one_reply_count_once_because_the_model_has_seen_no_result_yet() {
     let read = ("read_file", json!({"path": "a"}));
     let scenario = Scenario::react("go").calls_all(&vec![read; 6]);
     let scenario = (0..6).fold(scenario, |scenario, _| scenario.sees("the same"));
@@ -137,11 +137,11 @@ fn each_budget_ends_the_run_with_a_summary_and_its_name() {
     calls.assert_eq(&cut_short(|limits| limits.budget.model_calls = 2));
     let last = |trace: String| trace.lines().last().unwrap_or_default().to_owned();
     expect![[r#"finish failed (budget) "As far as it went." [reason.budget_tool_calls limit=2]"#]]
-    .assert_eq(&last(cut_short(|limits| limits.budget.tool_calls = 2)));
+        .assert_eq(&last(cut_short(|limits| limits.budget.tool_calls = 2)));
     expect![[r#"finish failed (budget) "As far as it went." [reason.budget_tokens limit=30]"#]]
-    .assert_eq(&last(cut_short(|limits| limits.budget.tokens = 30)));
+        .assert_eq(&last(cut_short(|limits| limits.budget.tokens = 30)));
     expect![[r#"finish failed (budget) "As far as it went." [reason.budget_work limit=600]"#]]
-    .assert_eq(&last(cut_short(|limits| limits.budget.work_ms = 600)));
+        .assert_eq(&last(cut_short(|limits| limits.budget.work_ms = 600)));
 }
 
 #[test]
