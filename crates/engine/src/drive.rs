@@ -33,6 +33,9 @@ use everloop_types::{
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// How often a tool whose write was refused is asked again before the drive gives up.
+const WRITE_REFUSALS_MAX: u32 = 3;
+
 /// How a drive ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Driven {
@@ -121,12 +124,30 @@ impl Engine {
     /// See [`DriveError`]; the run can be claimed again after any of them but a quarantine.
     pub async fn drive(&self, claim: Claim) -> Result<Driven, DriveError> {
         let run = claim.run.clone();
-        let driven = match Driver::load(self, claim).await {
-            Ok(mut driver) => driver.go().await,
-            Err(error) => Err(error),
-        };
+        let driven = self.drive_again(claim).await;
         self.mail.forget(&run);
         driven
+    }
+
+    /// What a refused commit had folded is thrown away and folded again from the journal.
+    async fn drive_again(&self, mut claim: Claim) -> Result<Driven, DriveError> {
+        let mut refusals = 0;
+        loop {
+            let mut driver = Driver::load(self, claim).await?;
+            match driver.go().await {
+                Err(DriveError::Store { source: StoreError::OverLimit { .. }, .. }) => {
+                    return Driver::load(self, driver.claim).await?.end_full().await;
+                }
+                // A tool's own write did not find what it expected: the tool is asked again.
+                Err(DriveError::Store { source: StoreError::WriteRefused { .. }, .. })
+                    if refusals < WRITE_REFUSALS_MAX =>
+                {
+                    refusals += 1;
+                    claim = driver.claim;
+                }
+                driven => return driven,
+            }
+        }
     }
 }
 

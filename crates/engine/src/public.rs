@@ -96,7 +96,12 @@ impl Projection {
 fn outcome(call: Option<ToolCall>, outcome: &Outcome, took_ms: u64) -> Value {
     match (outcome, call) {
         (Outcome::Replied(reply), _) => json!({
-            "type": "message.completed", "text": reply.text, "usage": reply.usage,
+            "type": "message.completed", "text": reply.text,
+            "usage": {
+                "input_tokens": reply.usage.input_tokens,
+                "output_tokens": reply.usage.output_tokens,
+                "cached_tokens": reply.usage.cached_tokens,
+            },
             "tool_calls": reply.calls.len(), "duration_ms": took_ms,
         }),
         (Outcome::Observed(seen), Some(call)) => json!({

@@ -4,7 +4,7 @@ use crate::drive::fold_from_start;
 use everloop_loops::{AnyRun, Decision};
 use everloop_store::{Store, StoreError};
 use everloop_types::journal::{Entry, Kind, Outcome, RunFinished};
-use everloop_types::{EffectId, Frame, RunId, Status};
+use everloop_types::{EffectId, Frame, Reason, RunId, Status};
 use std::sync::Arc;
 
 /// A run's whole past.
@@ -180,8 +180,9 @@ impl History {
     }
 
     fn check_ending(&self, run: &AnyRun, at: i64, found: &RunFinished) -> Result<(), Verdict> {
-        let decision = match found.status {
-            Status::Canceled => run.canceled(),
+        let decision = match (found.status, &found.reason) {
+            (Status::Canceled, _) => run.canceled(),
+            (_, Some(Reason::JournalFull)) => run.journal_full(),
             _ => run.decide(),
         };
         let diverged = |expected: String| Verdict::Diverged {

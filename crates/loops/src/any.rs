@@ -130,6 +130,12 @@ impl AnyRun {
         each!(self, run => run.canceled())
     }
 
+    /// The words of an ending that the journal's size forces.
+    #[must_use]
+    pub fn journal_full(&self) -> Decision {
+        each!(self, run => run.journal_full())
+    }
+
     /// The frame.
     #[must_use]
     pub fn frame(&self) -> &Arc<Frame> {

@@ -27,6 +27,14 @@ pub struct Holder {
 }
 
 impl ClaimLock {
+    /// Who signed the lock last and is still alive, without touching the lock.
+    #[must_use]
+    pub fn signed_by(dir: &Path) -> Option<Holder> {
+        let mut file = File::open(dir.join("everloop.lock")).ok()?;
+        let holder = holder(&mut file).ok()?;
+        Path::new("/proc").join(holder.pid.to_string()).exists().then_some(holder)
+    }
+
     /// Takes the lock of a data folder, or says who has it.
     ///
     /// # Errors

@@ -216,3 +216,28 @@ async fn an_exchange_costs_two_commits() {
     let asked = |kind: &Kind| matches!(kind, Kind::EffectPlanned(EffectPlanned::CallModel { .. }));
     assert_eq!(entries.iter().filter(|entry| asked(&entry.kind)).count(), 4);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_whose_own_write_is_refused_is_asked_again() {
+    let mut stage = stage(vec![calls("scribe"), Scripted::says("written")]).await;
+    assert_eq!(drive(&mut stage).await, Driven::Finished(Status::Succeeded));
+    assert_eq!(endings(&stage).await, [Ending::Ok]);
+    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.unwrap();
+    let told = entries.iter().any(|entry| entry.kind.body().contains("written at call 2"));
+    assert!(told, "the outcome of the refused write must be gone");
+    check(&stage).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_journal_is_full_ends_in_words() {
+    let mut stage = stage(vec![calls("stutter"), Scripted::says("never")]).await;
+    let full = everloop_types::Write {
+        sql: "UPDATE runs SET bytes = 67108864",
+        params: Vec::new(),
+        expect: everloop_types::Rows::Exactly(1),
+    };
+    stage.store.db().commit(vec![full], everloop_store::Urgency::Critical).await.unwrap();
+    assert_eq!(drive(&mut stage).await, Driven::Finished(Status::Failed));
+    let ending = check(&stage).await.unwrap();
+    assert!(ending.text.contains("The journal is full"), "{}", ending.text);
+}

@@ -107,7 +107,7 @@ pub struct OutputSchema {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
-    /// Effect and outcome are one transaction on our own tables: exactly once.
+    /// Effect and outcome are one transaction on our own tables: both or neither.
     Transactional,
     /// Changes nothing: may be performed again.
     Pure,

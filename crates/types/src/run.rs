@@ -96,6 +96,8 @@ pub enum Reason {
     },
     /// The conversation no longer fits and could not be shortened enough.
     ContextFull,
+    /// The journal has no room for more.
+    JournalFull,
     /// The model failed for good.
     Model(ModelError),
     /// The model broke its contract too often in a row.
@@ -122,6 +124,7 @@ impl Reason {
             Self::StepLimit { .. }
                 | Self::Budget { .. }
                 | Self::ContextFull
+                | Self::JournalFull
                 | Self::Repetition { .. }
                 | Self::TooManyQuestions { .. }
         )

@@ -5,9 +5,7 @@ use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
-use everloop_engine::fresh_id;
 use everloop_store::{ClaimLock, Store};
-use everloop_types::WorkerId;
 use serde_json::{Value, json};
 
 pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failure> {
@@ -53,8 +51,7 @@ async fn look_into(app: &App, report: &mut Value) -> Exit {
             return Exit::Data;
         }
     };
-    let worker = WorkerId::new(fresh_id("worker_", 0));
-    if let Ok(Err(holder)) = ClaimLock::try_take(app.home.data(), &worker) {
+    if let Some(holder) = ClaimLock::signed_by(app.home.data()) {
         report["driven_by_pid"] = json!(holder.pid);
     }
     match store.inspect().await {

@@ -5,7 +5,7 @@ use crate::args::Format;
 use crate::exit::{Exit, Failure};
 use crate::show::{Manner, Printer, Shown};
 use crate::terminal;
-use everloop_engine::{Asked, DriveError, Driven, Engine, History, Watch};
+use everloop_engine::{Asked, DriveError, Driven, Engine, History, Projection, Watch};
 use everloop_store::{Claim, ClaimLock, Commit, Holder, Store, Then};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{ModelError, Question, QuestionKind, RunId, Status};
@@ -48,6 +48,7 @@ pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failu
     if foreground.format == Format::StreamJson {
         let first = json!({"type": "session", "run_id": foreground.run});
         terminal::answer(&first.to_string());
+        foreground.show_beginning().await?;
     }
     let mut printer = Printer::new(app, foreground.manner());
     loop {
@@ -75,6 +76,16 @@ pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failu
 impl Foreground<'_> {
     fn store(&self) -> &Store {
         self.engine.store()
+    }
+
+    /// The run was created before anybody watched: its first entry comes from the journal.
+    async fn show_beginning(&self) -> Result<(), Failure> {
+        let entries = self.store().journal(&self.run, 0, 1).await;
+        let entries = entries.map_err(|error| self.app.store_failure(&error))?;
+        for event in entries.iter().flat_map(|e| Projection::default().entry(&self.run, e)) {
+            terminal::answer(&event.to_string());
+        }
+        Ok(())
     }
 
     /// One claim of the run, or one stretch of following another process.

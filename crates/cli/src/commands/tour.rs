@@ -125,7 +125,8 @@ impl<'a> Stage<'a> {
 
     async fn wait_for_file(&self, name: &str) {
         for _ in 0..FILE_LOOKS_MAX {
-            if self.workspace().join(name).exists() {
+            let written = std::fs::metadata(self.workspace().join(name));
+            if written.is_ok_and(|file| file.len() > 0) {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -9,19 +9,33 @@ use everloop_types::{Ending, Observation, OnError};
 impl Driver<'_> {
     /// Every outstanding effect gets its outcome, then the run ends. Nothing runs any more here.
     pub(super) async fn end_canceled(&mut self) -> Result<Driven, DriveError> {
+        self.settle_outstanding("the run was canceled");
+        self.end(self.run.canceled()).await
+    }
+
+    /// The journal has no room for more: the run ends with an account of what it holds.
+    pub(super) async fn end_full(mut self) -> Result<Driven, DriveError> {
+        self.settle_outstanding("the journal is full");
+        self.end(self.run.journal_full()).await
+    }
+
+    fn settle_outstanding(&mut self, why: &str) {
         for open in self.run.outstanding().to_vec() {
             let outcome = match &open.planned {
                 EffectPlanned::CallModel { .. } => Outcome::Canceled,
                 EffectPlanned::CallTool { class, .. } => match &open.stage {
                     Stage::Started(_) if class.needs_intent() => Outcome::Observed(interrupted()),
-                    _ => Outcome::Observed(not_wanted("the run was canceled")),
+                    _ => Outcome::Observed(not_wanted(why)),
                 },
             };
             self.note_outcome(open.effect, outcome, 0);
         }
-        match self.run.canceled() {
+    }
+
+    async fn end(&mut self, decision: Decision) -> Result<Driven, DriveError> {
+        match decision {
             Decision::Finish { status, reason, words } => self.finish(status, reason, &words).await,
-            Decision::Do(_) => unreachable!("a canceled run only ends"),
+            Decision::Do(_) => unreachable!("an ending asks for nothing more"),
         }
     }
 

@@ -84,6 +84,12 @@ impl<L: AgentLoop> Run<L> {
         Decision::Finish { status: Status::Canceled, reason: Some(Reason::Canceled), words }
     }
 
+    /// The ending of a run whose journal has no room for more.
+    #[must_use]
+    pub fn journal_full(&self) -> Decision {
+        self.last_words(Some(Reason::JournalFull), "")
+    }
+
     /// Why the closing was begun: recomputed, because it is not part of the planned call.
     pub(super) fn trouble(&self) -> Option<Reason> {
         match &self.closing {
@@ -296,6 +302,7 @@ fn reason_line(reason: &Reason) -> Words {
         }
         Reason::Repetition { tool } => Words::with("reason.repetition", [("tool", tool.clone())]),
         Reason::ContextFull => Words::key("reason.context_full"),
+        Reason::JournalFull => Words::key("reason.journal_full"),
         Reason::Model(error) => Words::with("reason.model", [("detail", error.detail.clone())]),
         Reason::BrokenContract => Words::key("reason.broken_contract"),
         Reason::RepeatedQuestion => Words::key("reason.repeated_question"),

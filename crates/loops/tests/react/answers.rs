@@ -155,8 +155,7 @@ fn as_many_calls_at_once_also_reach_the_limits_and_end_in_words() {
     let scenario = Scenario::react("go").calls_raw(vec![call; 10_000]).says("I asked too much.");
     let played = scenario.play();
     let last = played.trace.lines().last().unwrap_or_default();
-    expect![[r#"finish succeeded "I asked too much.""#]]
-        .assert_eq(last);
+    expect![[r#"finish succeeded "I asked too much.""#]].assert_eq(last);
 }
 
 #[test]

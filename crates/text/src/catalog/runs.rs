@@ -28,6 +28,7 @@ super::texts! {
     "reason.budget_work" => zh: "[预算用完：工作 {limit} 毫秒（设置 budget.work_time）]", en: "[Budget used up: {limit} ms of work (setting budget.work_time)]";
     "reason.repetition" => zh: "[工具 {tool} 反复得到相同结果，已停止]", en: "[Stopped: {tool} kept giving the same result]";
     "reason.context_full" => zh: "[对话过长，无法再压缩]", en: "[The conversation no longer fits and could not be shortened]";
+    "reason.journal_full" => zh: "[运行日志已满（50,000 条或 64 MiB）；请开始一个新的运行继续]", en: "[The journal is full (50,000 entries or 64 MiB); start a new run to go on]";
     "reason.model" => zh: "[模型出错：{detail}]", en: "[The model failed: {detail}]";
     "reason.broken_contract" => zh: "[模型多次没有按约定回复]", en: "[The model broke its reply contract too often]";
     "reason.repeated_question" => zh: "[模型重复提问]", en: "[The model asked the same question again]";
