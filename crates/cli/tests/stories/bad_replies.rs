@@ -81,12 +81,12 @@ fn wrong_arguments_are_news_for_the_model_and_nothing_is_done() {
 }
 
 #[test]
-fn ten_thousand_calls_in_one_reply_are_all_refused() {
+fn ten_thousand_calls_in_one_reply_are_all_refused_and_the_model_goes_on() {
     let one = |n| json!({"tool": "shell", "args": {"command": format!("echo {n} >> made")}});
     let calls: Vec<Value> = (0..10_000).map(one).collect();
     let home = Home::scripted(&[json!({ "calls": calls }), says("Sorry.")]);
-    let ran = home.run(REACT.iter().chain(&["--yes", "--quiet"])).ends_with(4);
-    assert_eq!(ran.stdout, "Sorry.\n[Limit of 25 tool calls reached]\n");
+    let ran = home.run(REACT.iter().chain(&["--yes", "--quiet"])).ends_with(0);
+    assert_eq!(ran.stdout, "Sorry.\n");
     assert!(!home.work("made").exists());
     home.verified(&home.newest());
 }
