@@ -4,7 +4,7 @@ use crate::drive::fold_from_start;
 use everloop_loops::{AnyRun, Decision};
 use everloop_store::{Store, StoreError};
 use everloop_types::journal::{Entry, Kind, Outcome, RunFinished};
-use everloop_types::{EffectId, Frame, Reason, RunId, Status};
+use everloop_types::{Counts, EffectId, Frame, Reason, RunId, Status};
 use std::sync::Arc;
 
 /// A run's whole past.
@@ -85,11 +85,40 @@ impl History {
         Ok(fold_from_start(&self.run, entries, self.frame.clone())?.run)
     }
 
+    /// Whether no entry is missing; old runs are trimmed to their outcomes.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        !self.entries.is_empty()
+            && self.entries.iter().zip(1..).all(|(entry, seq)| entry.seq == seq)
+    }
+
+    /// What was used, from the outcomes alone: all that a trimmed journal still has.
+    #[must_use]
+    pub fn counts_of_outcomes(&self) -> Counts {
+        let mut counts = Counts::default();
+        for entry in &self.entries {
+            let Kind::EffectFinished(finished) = &entry.kind else { continue };
+            match &finished.outcome {
+                Outcome::Replied(reply) => {
+                    counts.model_calls += 1;
+                    counts.usage.add(reply.usage);
+                }
+                Outcome::ModelFailed(_) | Outcome::Superseded | Outcome::Canceled => {
+                    counts.model_calls += 1;
+                }
+                Outcome::Observed(seen) => {
+                    counts.tool_calls += 1;
+                    counts.tool_failures += u32::from(!seen.is_ok());
+                }
+            }
+        }
+        counts
+    }
+
     /// Recomputes every decision that the journal shows.
     #[must_use]
     pub fn verify(&self) -> Verdict {
-        let whole = self.entries.iter().zip(1..).all(|(entry, seq)| entry.seq == seq);
-        if !whole || self.entries.is_empty() {
+        if !self.is_whole() {
             return Verdict::Cannot { reason: "the journal is not whole".to_owned() };
         }
         let Some(Entry { kind: Kind::RunCreated(created), .. }) = self.entries.first() else {

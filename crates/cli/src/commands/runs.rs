@@ -51,7 +51,11 @@ pub(crate) async fn shown(app: &App, store: &Store, run: &RunId) -> Result<Shown
         Some(WaitingOn::Person { question }) => question_text(app, store, run, question).await?,
         _ => None,
     };
-    let (counts, progress) = (state.counts(), state.progress());
+    let progress = state.progress();
+    let counts = match history.is_whole() {
+        true => state.counts(),
+        false => history.counts_of_outcomes(),
+    };
     Ok(Shown { row, history, counts, progress, waiting_on, question })
 }
 

@@ -134,3 +134,18 @@ fn a_worker_that_is_stopped_politely_gives_its_runs_back_and_never_puts_them_asi
     home.run(["worker", "--drain"]).ends_with(0).says(&[&format!("{id} ended: succeeded")]);
     home.verified(&id);
 }
+
+#[test]
+fn an_old_run_keeps_its_words_and_numbers_when_its_journal_is_trimmed() {
+    let home = Home::scripted(&[calls("list_dir", json!({"path": "."})), says("Nothing there.")]);
+    home.run(["run", "--loop", "react", "look"]).ends_with(0);
+    let run = home.newest();
+    let before = home.show(&run);
+    home.run(["worker", "--drain", "--set", "store.keep=0ms"]).ends_with(0);
+    let after = home.show(&run);
+    for field in ["status", "text", "model_calls", "tool_calls", "usage"] {
+        assert_eq!(before[field], after[field], "{field}");
+    }
+    let verdict = home.run(["replay", "--verify", &run]).ends_with(1);
+    assert!(verdict.stdout.starts_with("Cannot be verified"), "{}", verdict.stdout);
+}
