@@ -115,6 +115,8 @@ pub(crate) struct Driver<'e> {
     waited_ms: u64,
     snapshot_at: i64,
     bell: Arc<Bell>,
+    /// Rings of the bell after which the inbox was looked into.
+    heard: u64,
 }
 
 impl Engine {
@@ -170,6 +172,7 @@ impl<'e> Driver<'e> {
             waited_ms: 0,
             snapshot_at: folded.snapshot_seq,
             bell: engine.mail.bell(&claim.run),
+            heard: 0,
             claim,
         };
         driver.announce_recovery();

@@ -1,13 +1,11 @@
 //! Who is told that a letter has come. The letters themselves live in the store's inbox.
 
 use crate::Engine;
-use everloop_store::StoreError;
 use everloop_types::RunId;
 use everloop_types::journal::Letter;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 /// The bells of the runs that are driven here.
 #[derive(Debug, Default)]
@@ -15,24 +13,32 @@ pub(crate) struct Mail {
     bells: Mutex<BTreeMap<RunId, Arc<Bell>>>,
 }
 
-/// Rings when a letter has come. Saves a look into the inbox before every decision.
+/// Counts how often a letter may have come. Saves a look into the inbox before every decision, and
+/// wakes everybody who listens: a batch of calls is canceled as one.
 #[derive(Debug)]
 pub(crate) struct Bell {
-    rung: AtomicBool,
-    notify: Notify,
+    rings: watch::Sender<u64>,
 }
 
 impl Default for Bell {
-    /// A new bell counts as rung: what came before there was a bell must be looked for.
+    /// A new bell has rung once: what came before there was a bell must be looked for.
     fn default() -> Self {
-        Self { rung: AtomicBool::new(true), notify: Notify::new() }
+        Self { rings: watch::Sender::new(1) }
     }
 }
 
 impl Bell {
-    /// Whether it rang since the last time this was asked.
-    pub(crate) fn was_rung(&self) -> bool {
-        self.rung.swap(false, Ordering::AcqRel)
+    /// How often it rang.
+    pub(crate) fn rings(&self) -> u64 {
+        *self.rings.borrow()
+    }
+
+    /// Comes back once it rang more often than `heard`, with the new count.
+    async fn rings_after(&self, heard: u64) -> u64 {
+        let mut listener = self.rings.subscribe();
+        let rings = listener.wait_for(|rings| *rings > heard).await.map(|rings| *rings);
+        // The sender lives in this very bell, so it cannot be gone.
+        rings.unwrap_or(heard)
     }
 }
 
@@ -45,8 +51,7 @@ impl Mail {
     pub(crate) fn ring(&self, run: &RunId) {
         let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bell) = bells.get(run) {
-            bell.rung.store(true, Ordering::Release);
-            bell.notify.notify_one();
+            bell.rings.send_modify(|rings| *rings += 1);
         }
     }
 
@@ -75,14 +80,18 @@ impl Engine {
         }
     }
 
-    /// Comes back when a cancel has arrived for the run; never otherwise.
-    pub(crate) async fn cancel_arrived(&self, run: &RunId) -> Result<(), StoreError> {
+    /// Comes back when a cancel has arrived for the run after `heard` rings; never otherwise.
+    ///
+    /// A look that fails is no cancel: the bell rings again while the letter lies unread.
+    pub(crate) async fn cancel_arrived(&self, run: &RunId, mut heard: u64) {
         let bell = self.mail.bell(run);
         loop {
-            bell.notify.notified().await;
-            let unread = self.store.unread(run).await?;
-            if unread.letters.iter().any(|(_, letter)| matches!(letter, Letter::Cancel { .. })) {
-                return Ok(());
+            heard = bell.rings_after(heard).await;
+            let unread = self.store.unread(run).await.map(|unread| unread.letters);
+            let is_cancel =
+                |(_, letter): &(String, Letter)| matches!(letter, Letter::Cancel { .. });
+            if unread.unwrap_or_default().iter().any(is_cancel) {
+                return;
             }
         }
     }

@@ -9,6 +9,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 const IDLE_MS: u64 = 250;
+const STORE_PAUSE_MS: u64 = 1_000;
 
 /// Drives every run that is ready. The caller holds the right to claim runs.
 pub struct Worker {
@@ -111,6 +112,8 @@ impl Worker {
             Ok((_, Ok(driven))) => report(Report::Driven(run, driven)),
             Ok((_, Err(error))) => {
                 if matches!(error, DriveError::Store { .. }) {
+                    // A store that fails is given a moment, so that no run is put aside for it.
+                    self.engine.clock.pause(STORE_PAUSE_MS).await;
                     self.engine.store.stalled(&claim, self.engine.clock.now()).await?;
                 }
                 report(Report::Failed(run, error));

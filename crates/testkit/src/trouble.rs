@@ -66,6 +66,27 @@ impl Tool for Doze {
     }
 }
 
+/// Changes nothing, and sleeps until it is told to stop.
+struct Nap;
+
+impl Tool for Nap {
+    const NAME: &'static str = "nap";
+    type Args = Nothing;
+
+    fn description(&self) -> &'static str {
+        "sleeps and changes nothing"
+    }
+
+    fn handling(&self) -> Handling {
+        handling(EffectClass::Pure)
+    }
+
+    async fn call(&self, _: Nothing, context: &CallContext) -> Done {
+        context.cancel.cancelled().await;
+        Done::Seen(Observation { ending: Ending::Canceled, text: "woken".to_owned() })
+    }
+}
+
 /// Takes its process down.
 struct Explode;
 
@@ -144,5 +165,11 @@ impl Tool for Scribe {
 
 /// Adds the misbehaving tools.
 pub(crate) fn with_trouble(registry: Registry) -> Registry {
-    registry.with(Hang).with(Doze).with(Explode).with(Stutter::default()).with(Scribe::default())
+    registry
+        .with(Hang)
+        .with(Doze)
+        .with(Nap)
+        .with(Explode)
+        .with(Stutter::default())
+        .with(Scribe::default())
 }

@@ -241,3 +241,15 @@ async fn a_run_whose_journal_is_full_ends_in_words() {
     let ending = check(&stage).await.unwrap();
     assert!(ending.text.contains("The journal is full"), "{}", ending.text);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_stops_every_call_of_a_batch_at_once() {
+    let batch = (0..20).fold(calls("nap"), |reply, _| reply.and_calls("nap", json!({})));
+    let mut stage = stage(vec![batch, Scripted::says("never")]).await;
+    let process = stage.process();
+    let letter = Letter::Cancel { by: "person".to_owned() };
+    let took = drive_and_send(&stage, &process, 1_000, letter).await;
+    assert!(took <= 500, "it took {took} ms");
+    assert_eq!(endings(&stage).await, [Ending::Canceled; 21]);
+    check(&stage).await.unwrap();
+}

@@ -28,7 +28,7 @@ impl Driver<'_> {
         }
         self.commit(Then::GoOn).await?;
         let begun = self.engine.clock.now();
-        let attempt = self.attempt(call).await?;
+        let attempt = self.attempt(call).await;
         let took_ms = u64::try_from(self.engine.clock.now() - begun).unwrap_or(0);
         match attempt {
             // The letter is still in the inbox: the main loop takes it and ends the run.
@@ -41,11 +41,11 @@ impl Driver<'_> {
         Ok(Flow::GoOn)
     }
 
-    async fn attempt(&mut self, call: &ModelCall) -> Result<Attempt, DriveError> {
+    async fn attempt(&mut self, call: &ModelCall) -> Attempt {
         let frame = self.run.frame().clone();
         let (model, name) = match self.engine.means.model(&frame.model) {
             Ok(found) => found,
-            Err(error) => return Ok(Attempt::Over(Err(error))),
+            Err(error) => return Attempt::Over(Err(error)),
         };
         let mut wire = std::mem::take(&mut self.wire);
         let run = self.claim.run.clone();
@@ -65,13 +65,11 @@ impl Driver<'_> {
         };
         let attempt = tokio::select! {
             biased;
-            canceled = self.engine.cancel_arrived(&self.claim.run) => {
-                canceled.map(|()| Attempt::Canceled)
-            }
-            replied = model.ask(request, &mut on_delta) => Ok(Attempt::Over(replied)),
+            () = self.engine.cancel_arrived(&self.claim.run, self.heard) => Attempt::Canceled,
+            replied = model.ask(request, &mut on_delta) => Attempt::Over(replied),
         };
         self.wire = wire;
-        attempt.map_err(|source| self.failed(source))
+        attempt
     }
 
     /// A passing error is tried again, in place while patience lasts, and from the queue after
@@ -104,11 +102,10 @@ impl Driver<'_> {
         self.engine.watchers.tell(|| Update::Retrying { run, error, wait_ms });
         self.commit(Then::GoOn).await?;
         tokio::select! {
-            () = self.engine.clock.pause(wait_ms) => Ok(Flow::GoOn),
-            canceled = self.engine.cancel_arrived(&self.claim.run) => {
-                canceled.map(|()| Flow::GoOn).map_err(|source| self.failed(source))
-            }
+            () = self.engine.clock.pause(wait_ms) => {}
+            () = self.engine.cancel_arrived(&self.claim.run, self.heard) => {}
         }
+        Ok(Flow::GoOn)
     }
 }
 

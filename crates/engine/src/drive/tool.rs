@@ -31,8 +31,9 @@ impl Driver<'_> {
         open: Vec<Outstanding>,
     ) -> Result<Flow, DriveError> {
         self.commit(Then::GoOn).await?;
-        let (engine, tools, frame) = (self.engine, &self.tools, self.run.frame().clone());
-        let runs = open.iter().map(|open| call_tool(engine, tools, &frame, open));
+        let frame = self.run.frame().clone();
+        let desk = self.desk(&frame);
+        let runs = open.iter().map(|open| desk.call(open));
         for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
             let seen = match came_back {
                 CameBack::Done(Done::Seen(seen) | Done::Wrote(seen, _)) => seen,
@@ -63,7 +64,7 @@ impl Driver<'_> {
             self.commit(Then::GoOn).await?;
         }
         let frame = self.run.frame().clone();
-        let (came_back, took_ms) = call_tool(self.engine, &self.tools, &frame, &open).await;
+        let (came_back, took_ms) = self.desk(&frame).call(&open).await;
         match came_back {
             CameBack::Done(Done::Ask(question)) => {
                 return self.ask_person(&open, &call, question).await;
@@ -112,6 +113,10 @@ impl Driver<'_> {
         Ok(Begun::TooLate)
     }
 
+    fn desk<'d>(&'d self, frame: &'d Frame) -> Desk<'d> {
+        Desk { engine: self.engine, tools: &self.tools, frame, heard: self.heard }
+    }
+
     fn may_retry(&self, open: &Outstanding) -> bool {
         open.failed_attempts < handling(self.run.frame(), open).retries
     }
@@ -141,60 +146,59 @@ enum Begun {
     TooLate,
 }
 
-/// Makes one call and stops it at its deadline, or when the run is canceled.
-async fn call_tool(
-    engine: &Engine,
-    tools: &Registry,
-    frame: &Frame,
-    open: &Outstanding,
-) -> (CameBack, u64) {
-    let begun = engine.clock.now();
-    let came_back = match &open.planned {
-        EffectPlanned::CallTool { call, deadline, .. } => {
-            let left = deadline.map(|at| u64::try_from(at - begun).unwrap_or(0));
-            make_call(engine, tools, frame, open, call, left).await
-        }
-        EffectPlanned::CallModel { .. } => unreachable!("only tool calls come here"),
-    };
-    (came_back, u64::try_from(engine.clock.now() - begun).unwrap_or(0))
+/// What a call is made with. Several calls may share one.
+struct Desk<'d> {
+    engine: &'d Engine,
+    tools: &'d Registry,
+    frame: &'d Frame,
+    heard: u64,
 }
 
-async fn make_call(
-    engine: &Engine,
-    tools: &Registry,
-    frame: &Frame,
-    open: &Outstanding,
-    call: &ToolCall,
-    left_ms: Option<u64>,
-) -> CameBack {
-    let Some(tool) = tools.get(&call.tool) else {
-        let gone = format!("the tool {} is not available here; nothing was done", call.tool);
-        return CameBack::Done(Done::Seen(Observation::error(gone)));
-    };
-    let handling = handling(frame, open);
-    let run = &open.effect.run;
-    let timeout = [Some(handling.timeout_ms), left_ms].into_iter().flatten().filter(|ms| *ms > 0);
-    let timeout_ms = timeout.min().unwrap_or(NO_LIMIT_MS);
-    let context = CallContext {
-        cancel: CancellationToken::new(),
-        deadline: Instant::now().checked_add(Duration::from_millis(timeout_ms)),
-        observation_chars: frame.limits.context.observation_chars,
-        idem_key: digest_bytes(open.effect.to_string().as_bytes()),
-        on_output: Some(output_to(engine, run)),
-    };
-    let mut calling = tool.call(&call.args, &context);
-    let ending = tokio::select! {
-        biased;
-        done = &mut calling => return CameBack::Done(done),
-        _ = engine.cancel_arrived(run) => Ending::Canceled,
-        // A tool that keeps its own time gets a moment to say so itself.
-        () = engine.clock.pause(timeout_ms.saturating_add(500)) => Ending::TimedOut,
-    };
-    context.cancel.cancel();
-    tokio::select! {
-        biased;
-        done = &mut calling => CameBack::Done(done),
-        () = engine.clock.pause(handling.grace_ms.saturating_add(500)) => CameBack::Silent(ending),
+impl Desk<'_> {
+    /// Makes one call and stops it at its deadline, or when the run is canceled.
+    async fn call(&self, open: &Outstanding) -> (CameBack, u64) {
+        let begun = self.engine.clock.now();
+        let came_back = match &open.planned {
+            EffectPlanned::CallTool { call, deadline, .. } => {
+                let left_ms = deadline.map(|at| u64::try_from(at - begun).unwrap_or(0));
+                self.make(open, call, left_ms).await
+            }
+            EffectPlanned::CallModel { .. } => unreachable!("only tool calls come here"),
+        };
+        (came_back, u64::try_from(self.engine.clock.now() - begun).unwrap_or(0))
+    }
+
+    async fn make(&self, open: &Outstanding, call: &ToolCall, left_ms: Option<u64>) -> CameBack {
+        let Some(tool) = self.tools.get(&call.tool) else {
+            let gone = format!("the tool {} is not available here; nothing was done", call.tool);
+            return CameBack::Done(Done::Seen(Observation::error(gone)));
+        };
+        let (engine, run) = (self.engine, &open.effect.run);
+        let handling = handling(self.frame, open);
+        let limits = [Some(handling.timeout_ms), left_ms].into_iter().flatten();
+        let timeout_ms = limits.filter(|ms| *ms > 0).min().unwrap_or(NO_LIMIT_MS);
+        let context = CallContext {
+            cancel: CancellationToken::new(),
+            deadline: Instant::now().checked_add(Duration::from_millis(timeout_ms)),
+            observation_chars: self.frame.limits.context.observation_chars,
+            idem_key: digest_bytes(open.effect.to_string().as_bytes()),
+            on_output: Some(output_to(engine, run)),
+        };
+        let mut calling = tool.call(&call.args, &context);
+        let ending = tokio::select! {
+            biased;
+            done = &mut calling => return CameBack::Done(done),
+            () = engine.cancel_arrived(run, self.heard) => Ending::Canceled,
+            // A tool that keeps its own time gets a moment to say so itself.
+            () = engine.clock.pause(timeout_ms.saturating_add(500)) => Ending::TimedOut,
+        };
+        context.cancel.cancel();
+        let grace_ms = handling.grace_ms.saturating_add(500);
+        tokio::select! {
+            biased;
+            done = &mut calling => CameBack::Done(done),
+            () = engine.clock.pause(grace_ms) => CameBack::Silent(ending),
+        }
     }
 }
 
