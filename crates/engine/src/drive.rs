@@ -17,7 +17,7 @@ mod tool;
 
 pub(crate) use recover::fold_from_start;
 
-use crate::mail::Bell;
+use crate::mail::Ear;
 use crate::{Engine, Update};
 use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
 use everloop_models::WirePrompt;
@@ -114,9 +114,7 @@ pub(crate) struct Driver<'e> {
     /// Milliseconds this drive has waited for a model.
     waited_ms: u64,
     snapshot_at: i64,
-    bell: Arc<Bell>,
-    /// Rings of the bell after which the inbox was looked into.
-    heard: u64,
+    ear: Ear,
 }
 
 impl Engine {
@@ -171,8 +169,7 @@ impl<'e> Driver<'e> {
             begun_here: BTreeSet::new(),
             waited_ms: 0,
             snapshot_at: folded.snapshot_seq,
-            bell: engine.mail.bell(&claim.run),
-            heard: 0,
+            ear: engine.mail.ear(&claim.run),
             claim,
         };
         driver.announce_recovery();

@@ -16,7 +16,7 @@ pub(crate) struct Mail {
 /// Counts how often a letter may have come. Saves a look into the inbox before every decision, and
 /// wakes everybody who listens: a batch of calls is canceled as one.
 #[derive(Debug)]
-pub(crate) struct Bell {
+struct Bell {
     rings: watch::Sender<u64>,
 }
 
@@ -27,12 +27,23 @@ impl Default for Bell {
     }
 }
 
-impl Bell {
-    /// How often it rang.
-    pub(crate) fn rings(&self) -> u64 {
-        *self.rings.borrow()
-    }
+/// A driver's ear: how much of its bell it has heard.
+#[derive(Debug)]
+pub(crate) struct Ear {
+    bell: Arc<Bell>,
+    /// Rings after which the inbox was looked into.
+    pub(crate) heard: u64,
+}
 
+impl Ear {
+    /// The count of rings, if it rang since the inbox was looked into.
+    pub(crate) fn news(&self) -> Option<u64> {
+        let rings = *self.bell.rings.borrow();
+        (rings > self.heard).then_some(rings)
+    }
+}
+
+impl Bell {
     /// Comes back once it rang more often than `heard`, with the new count.
     async fn rings_after(&self, heard: u64) -> u64 {
         let mut listener = self.rings.subscribe();
@@ -43,7 +54,11 @@ impl Bell {
 }
 
 impl Mail {
-    pub(crate) fn bell(&self, run: &RunId) -> Arc<Bell> {
+    pub(crate) fn ear(&self, run: &RunId) -> Ear {
+        Ear { bell: self.bell(run), heard: 0 }
+    }
+
+    fn bell(&self, run: &RunId) -> Arc<Bell> {
         let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         bells.entry(run.clone()).or_default().clone()
     }

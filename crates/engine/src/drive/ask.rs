@@ -21,14 +21,11 @@ impl Driver<'_> {
     /// Notes every letter that has come, and what it settles. Marked as taken in the same
     /// transaction.
     pub(super) async fn take_mail(&mut self) -> Result<Mail, DriveError> {
-        let rings = self.bell.rings();
-        if rings == self.heard {
-            return Ok(Mail::Nothing);
-        }
+        let Some(rings) = self.ear.news() else { return Ok(Mail::Nothing) };
         let unread = self.engine.store.unread(&self.claim.run).await;
         let unread = unread.map_err(|source| self.failed(source))?;
         self.claim.inbox_ctr = unread.inbox_ctr;
-        self.heard = rings;
+        self.ear.heard = rings;
         let already: Vec<String> = self.pending.taken.iter().map(|t| t.dedupe.clone()).collect();
         let mut mail = Mail::Nothing;
         for (dedupe, letter) in unread.letters {

@@ -65,7 +65,7 @@ impl Driver<'_> {
         };
         let attempt = tokio::select! {
             biased;
-            () = self.engine.cancel_arrived(&self.claim.run, self.heard) => Attempt::Canceled,
+            () = self.engine.cancel_arrived(&self.claim.run, self.ear.heard) => Attempt::Canceled,
             replied = model.ask(request, &mut on_delta) => Attempt::Over(replied),
         };
         self.wire = wire;
@@ -103,7 +103,7 @@ impl Driver<'_> {
         self.commit(Then::GoOn).await?;
         tokio::select! {
             () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.cancel_arrived(&self.claim.run, self.heard) => {}
+            () = self.engine.cancel_arrived(&self.claim.run, self.ear.heard) => {}
         }
         Ok(Flow::GoOn)
     }

@@ -114,7 +114,7 @@ impl Driver<'_> {
     }
 
     fn desk<'d>(&'d self, frame: &'d Frame) -> Desk<'d> {
-        Desk { engine: self.engine, tools: &self.tools, frame, heard: self.heard }
+        Desk { engine: self.engine, tools: &self.tools, frame, heard: self.ear.heard }
     }
 
     fn may_retry(&self, open: &Outstanding) -> bool {
