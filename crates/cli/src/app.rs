@@ -7,8 +7,8 @@ use crate::means::LocalMeans;
 use crate::settings::{Fault, FaultKind, Settings};
 use crate::{build, terminal};
 use everloop_engine::{Engine, Identity, Rules, SystemClock, fresh_id};
-use everloop_store::{Orphan, Store, StoreError};
-use everloop_types::{Lang, RunId, Status, UtcMs, WorkerId};
+use everloop_store::{Store, StoreError};
+use everloop_types::{Lang, RunId, WorkerId};
 use std::error::Error;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -110,22 +110,6 @@ impl App {
         };
         let means = Arc::new(LocalMeans::new(&self.settings));
         Engine::new(store, means, Arc::new(SystemClock), identity, rules)
-    }
-
-    /// Gives the runs of dead processes back to the queue, and last words to those that are put
-    /// aside because nobody ever got further with them. Only while the lock is held.
-    pub(crate) async fn take_up(&self, store: &Store, now: UtcMs) -> Result<Vec<Orphan>, Failure> {
-        let fail = |error| self.store_failure(&error);
-        let orphans = store.requeue_orphans(now).await.map_err(fail)?;
-        for orphan in orphans.iter().filter(|orphan| orphan.status_now == Status::Quarantined) {
-            let row = store.run(&orphan.run).await.map_err(fail)?;
-            let note = row.and_then(|row| row.note).unwrap_or_default();
-            let frame = store.frame(&orphan.run).await.ok().flatten().unwrap_or_default();
-            let words = everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
-            let last = store.quarantine(&orphan.run, None, &note, now, Some(words)).await;
-            last.map_err(fail)?;
-        }
-        Ok(orphans)
     }
 
     /// The run that an id, or the end of one, means.

@@ -21,20 +21,23 @@ use crate::mail::Ear;
 use crate::{Engine, Update};
 use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
 use everloop_models::WirePrompt;
-use everloop_store::{Claim, Commit, NewMessage, StoreError, Then};
+use everloop_store::{Claim, Commit, NewMessage, Position, StoreError, Then};
 use everloop_tools::Registry;
 use everloop_types::journal::{
     Draft, EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, MessageEmitted, Outcome,
     RunFinished, SnapshotTaken, WaitingOn,
 };
 use everloop_types::{
-    Approval, EffectClass, EffectId, Observation, Reason, Status, Words, digest_bytes,
+    Approval, EffectClass, EffectId, Observation, Reason, RunId, Status, Words, digest_bytes,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How often a tool whose write was refused is asked again before the drive gives up.
 const WRITE_REFUSALS_MAX: u32 = 3;
+
+/// Tries at a store that fails for a moment.
+const STORE_TRIES_MAX: u32 = 5;
 
 /// How a drive ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +46,8 @@ pub enum Driven {
     Finished(Status),
     /// The run waits and holds no worker.
     Parked(WaitingOn),
+    /// This process is to stop; the run went back to the queue.
+    Released,
 }
 
 /// Why a drive could not go on. The run itself is never lost by it.
@@ -50,12 +55,12 @@ pub enum Driven {
 pub enum DriveError {
     /// Another worker has the run.
     #[error("lost the lease on {0}: another worker drives it now")]
-    LeaseLost(everloop_types::RunId),
+    LeaseLost(RunId),
     /// The run cannot be read, and was put aside.
     #[error("{run} cannot be driven and was put aside: {note}")]
     Quarantined {
         /// The run.
-        run: everloop_types::RunId,
+        run: RunId,
         /// Why.
         note: String,
     },
@@ -63,7 +68,7 @@ pub enum DriveError {
     #[error("{run} was written by a newer everloop ({what}); update this one to drive it")]
     Newer {
         /// The run.
-        run: everloop_types::RunId,
+        run: RunId,
         /// What is too new.
         what: String,
     },
@@ -71,7 +76,7 @@ pub enum DriveError {
     #[error("the store failed while {run} was driven")]
     Store {
         /// The run.
-        run: everloop_types::RunId,
+        run: RunId,
         /// What it said.
         #[source]
         source: StoreError,
@@ -191,6 +196,10 @@ impl<'e> Driver<'e> {
             if self.take_mail().await? == ask::Mail::Cancel {
                 return self.end_canceled().await;
             }
+            if self.engine.stopping.is_cancelled() {
+                self.commit(Then::Release).await?;
+                return Ok(Driven::Released);
+            }
             while self.run.outstanding().is_empty() {
                 match self.run.decide() {
                     Decision::Do(effects) => self.plan(effects),
@@ -270,7 +279,7 @@ impl<'e> Driver<'e> {
 
     /// Folds an entry and keeps it for the next commit.
     fn note(&mut self, effect: Option<EffectId>, kind: Kind) {
-        let at = self.engine.clock.now().max(self.pending.now);
+        let at = self.engine.clock.now().max(self.run.last_at());
         let entry = Entry {
             seq: self.claim.next_seq + self.pending.drafts.len() as i64,
             epoch: self.claim.epoch,
@@ -327,8 +336,7 @@ impl<'e> Driver<'e> {
                 Err(error) => error,
             };
             tries += 1;
-            let place = self.engine.store.position(&run).await.ok().flatten();
-            match place {
+            match self.place_for_sure(&run).await? {
                 Some(place) if place.epoch != self.claim.epoch => {
                     return Err(DriveError::LeaseLost(run));
                 }
@@ -338,11 +346,26 @@ impl<'e> Driver<'e> {
                     let entries = self.engine.store.journal(&run, from, commit.drafts.len()).await;
                     return entries.map_err(|source| DriveError::Store { run, source });
                 }
-                _ if error.is_transient() && tries < 5 => {
+                _ if error.is_transient() && tries < STORE_TRIES_MAX => {
                     self.engine.clock.pause(self.engine.rules.backoff(tries, None)).await;
                 }
                 _ => return Err(DriveError::Store { run, source: error }),
             }
+        }
+    }
+
+    /// Nothing may be done after a failed commit before the run's place is known.
+    async fn place_for_sure(&self, run: &RunId) -> Result<Option<Position>, DriveError> {
+        let mut tries = 0;
+        loop {
+            match self.engine.store.position(run).await {
+                Ok(place) => return Ok(place),
+                Err(source) if tries >= STORE_TRIES_MAX => {
+                    return Err(DriveError::Store { run: run.clone(), source });
+                }
+                Err(_) => tries += 1,
+            }
+            self.engine.clock.pause(self.engine.rules.backoff(tries, None)).await;
         }
     }
 

@@ -37,6 +37,7 @@ use everloop_tools::Registry;
 use everloop_types::{Frame, ModelChoice, ModelError, WorkerId};
 use mail::Mail;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 use watch::Watchers;
 
 /// Finds the model and the tools that a run's frame names.
@@ -69,6 +70,7 @@ pub struct Engine {
     pub(crate) rules: Rules,
     pub(crate) watchers: Watchers,
     pub(crate) mail: Mail,
+    pub(crate) stopping: CancellationToken,
 }
 
 impl Engine {
@@ -81,7 +83,14 @@ impl Engine {
         rules: Rules,
     ) -> Arc<Self> {
         let (watchers, mail) = (Watchers::default(), Mail::default());
-        Arc::new(Self { store, means, clock, identity, rules, watchers, mail })
+        let stopping = CancellationToken::new();
+        Arc::new(Self { store, means, clock, identity, rules, watchers, mail, stopping })
+    }
+
+    /// Asks every driver to stop: calls under way are canceled and their outcomes written, then the
+    /// runs go back to the queue, whole and without an unknown.
+    pub fn stop(&self) {
+        self.stopping.cancel();
     }
 
     /// The store, for readers.

@@ -54,8 +54,12 @@ impl Bell {
 }
 
 impl Mail {
+    /// A new driver has a new bell: an old one may have rung for somebody who is gone.
     pub(crate) fn ear(&self, run: &RunId) -> Ear {
-        Ear { bell: self.bell(run), heard: 0 }
+        let bell = Arc::new(Bell::default());
+        let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
+        bells.insert(run.clone(), bell.clone());
+        Ear { bell, heard: 0 }
     }
 
     fn bell(&self, run: &RunId) -> Arc<Bell> {
@@ -95,10 +99,18 @@ impl Engine {
         }
     }
 
+    /// Comes back when the run is canceled, or when this process is to stop.
+    pub(crate) async fn interrupted(&self, run: &RunId, heard: u64) {
+        tokio::select! {
+            () = self.cancel_arrived(run, heard) => {}
+            () = self.stopping.cancelled() => {}
+        }
+    }
+
     /// Comes back when a cancel has arrived for the run after `heard` rings; never otherwise.
     ///
     /// A look that fails is no cancel: the bell rings again while the letter lies unread.
-    pub(crate) async fn cancel_arrived(&self, run: &RunId, mut heard: u64) {
+    async fn cancel_arrived(&self, run: &RunId, mut heard: u64) {
         let bell = self.mail.bell(run);
         loop {
             heard = bell.rings_after(heard).await;

@@ -6,6 +6,9 @@ use everloop_store::{Created, NewRun, Sent, StoreError};
 use everloop_types::journal::{Letter, RunCreated};
 use everloop_types::{ConversationId, Frame, Goal, RunId, digest_json};
 
+/// Tries at a store that fails for a moment.
+const SUBMIT_TRIES_MAX: u32 = 3;
+
 /// What a new run is made of.
 #[derive(Debug, Clone)]
 pub struct Submission {
@@ -55,9 +58,18 @@ impl Engine {
             priority: 0,
             now,
         };
-        match self.store.create_run(&new).await? {
-            Created::New => Ok(run),
-            Created::Existing(earlier) => Ok(earlier),
+        // A reply that was lost is no reason for a second run: the same id is written again.
+        let mut tries = 0;
+        loop {
+            match self.store.create_run(&new).await {
+                Ok(Created::New) => return Ok(run),
+                Ok(Created::Existing(earlier)) => return Ok(earlier),
+                Err(error) if tries >= SUBMIT_TRIES_MAX || !error.is_transient() => {
+                    return Err(error);
+                }
+                Err(_) => tries += 1,
+            }
+            self.clock.pause(self.rules.backoff(tries, None)).await;
         }
     }
 

@@ -1,12 +1,11 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
 use crate::{DriveError, Driven, Engine};
-use everloop_store::{Claim, StoreError};
-use everloop_types::RunId;
+use everloop_store::{Claim, Orphan, StoreError};
+use everloop_types::{RunId, Status, UtcMs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::task::{Id, JoinError, JoinSet};
-use tokio_util::sync::CancellationToken;
 
 const IDLE_MS: u64 = 250;
 const STORE_PAUSE_MS: u64 = 1_000;
@@ -17,6 +16,19 @@ pub struct Worker {
     most: usize,
     driving: JoinSet<Result<Driven, DriveError>>,
     claims: BTreeMap<Id, Claim>,
+    /// Claims that nobody drives any more and that could not be given back yet.
+    loose: Vec<(Claim, Blame)>,
+    /// When the last run that was given back is ready again.
+    ready_at: UtcMs,
+}
+
+/// Whose fault it is that a run was not driven further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Blame {
+    /// The run's own: after five times in a row it is put aside.
+    Run,
+    /// The store's: the run waits a moment.
+    Store,
 }
 
 /// What a worker has to say.
@@ -28,101 +40,194 @@ pub enum Report {
     Driven(RunId, Driven),
     /// A run could not be driven now.
     Failed(RunId, DriveError),
-    /// A run took its driver down with it, and was put back or aside.
+    /// A run took its driver down with it, and was put back.
     Stalled(RunId),
+    /// A run did so too often, and was put aside.
+    PutAside(RunId),
 }
 
 impl Worker {
     /// A worker that drives at most `most` runs at once.
     #[must_use]
     pub fn new(engine: Arc<Engine>, most: usize) -> Self {
-        Self { engine, most: most.max(1), driving: JoinSet::new(), claims: BTreeMap::new() }
+        let (driving, claims) = (JoinSet::new(), BTreeMap::new());
+        Self { engine, most: most.max(1), driving, claims, loose: Vec::new(), ready_at: 0 }
     }
 
-    /// Works until `stop`, then lets what is under way come to its next durable point.
+    /// Works until the engine is told to stop, then lets every driver come to its durable point.
+    ///
+    /// A store that fails for a moment is waited for.
     ///
     /// # Errors
-    /// If the store cannot be asked for work.
-    pub async fn work(
-        &mut self,
-        stop: &CancellationToken,
-        mut report: impl FnMut(Report),
-    ) -> Result<(), StoreError> {
-        while !stop.is_cancelled() {
-            let claimed = self.claim(&mut report).await?;
-            if claimed > 0 && self.driving.len() < self.most {
-                continue;
-            }
+    /// If the store cannot be used any more.
+    pub async fn work(&mut self, mut report: impl FnMut(Report)) -> Result<(), StoreError> {
+        let stopping = self.engine.stopping.clone();
+        while !stopping.is_cancelled() {
+            self.look(&mut report).await?;
             tokio::select! {
-                () = stop.cancelled() => {}
-                Some(ended) = self.driving.join_next_with_id() => {
-                    self.ended(ended, &mut report).await?;
-                }
+                () = stopping.cancelled() => {}
+                Some(ended) = self.driving.join_next_with_id() => self.ended(ended, &mut report),
                 () = self.engine.clock.pause(IDLE_MS) => {}
             }
         }
-        Ok(())
+        while let Some(ended) = self.driving.join_next_with_id().await {
+            self.ended(ended, &mut report);
+        }
+        self.settle_loose(&mut report).await
     }
 
     /// Works until nothing is ready and nothing is under way.
     ///
     /// # Errors
-    /// If the store cannot be asked for work.
+    /// If the store cannot be used any more.
     pub async fn drain(&mut self, mut report: impl FnMut(Report)) -> Result<(), StoreError> {
         loop {
-            self.claim(&mut report).await?;
+            let claimed = self.look(&mut report).await?;
             match self.driving.join_next_with_id().await {
-                Some(ended) => self.ended(ended, &mut report).await?,
-                None => return Ok(()),
+                Some(ended) => self.ended(ended, &mut report),
+                None if claimed == Claimed::Nothing && !self.expects_more() => return Ok(()),
+                None => self.engine.clock.pause(IDLE_MS).await,
             }
         }
     }
 
-    async fn claim(&mut self, report: &mut impl FnMut(Report)) -> Result<usize, StoreError> {
+    fn expects_more(&self) -> bool {
+        !self.loose.is_empty() || self.engine.clock.now() <= self.ready_at
+    }
+
+    /// Gives back what is loose and claims what is ready; waits a moment if the store fails.
+    async fn look(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
+        let looked = match self.settle_loose(report).await {
+            Ok(()) => self.claim(report).await,
+            Err(error) => Err(error),
+        };
+        match looked {
+            Err(error) if error.is_transient() => {
+                self.engine.clock.pause(STORE_PAUSE_MS).await;
+                Ok(Claimed::Unknown)
+            }
+            looked => looked,
+        }
+    }
+
+    async fn claim(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
         let free = self.most - self.driving.len();
         if free == 0 {
-            return Ok(0);
+            return Ok(Claimed::Nothing);
         }
-        let engine = &self.engine;
-        let now = engine.clock.now();
-        let claims = engine.store.claim(&engine.identity.worker, now, free).await?;
-        let count = claims.len();
+        let engine = self.engine.clone();
+        let (worker, now) = (&engine.identity.worker, engine.clock.now());
+        let claims = match engine.store.claim(worker, now, free).await {
+            // The claims may have been made: whatever is ours and not driven is taken up.
+            Err(StoreError::Unknown { .. }) => {
+                let held = engine.store.held_by(worker).await?;
+                held.into_iter().filter(|claim| !self.is_driven(claim)).collect()
+            }
+            claimed => claimed?,
+        };
+        let claimed = if claims.is_empty() { Claimed::Nothing } else { Claimed::Something };
         for claim in claims {
             report(Report::Claimed(claim.run.clone()));
-            let (engine, held) = (self.engine.clone(), claim.clone());
+            let (engine, held) = (engine.clone(), claim.clone());
             let task = self.driving.spawn(async move { engine.drive(claim).await });
             self.claims.insert(task.id(), held);
         }
-        Ok(count)
+        Ok(claimed)
+    }
+
+    fn is_driven(&self, claim: &Claim) -> bool {
+        let loose = self.loose.iter().map(|(loose, _)| loose);
+        self.claims.values().chain(loose).any(|known| known.run == claim.run)
     }
 
     /// A driver that panicked must not take the worker along, nor be tried for ever.
-    async fn ended(
+    fn ended(
         &mut self,
         ended: Result<(Id, Result<Driven, DriveError>), JoinError>,
         report: &mut impl FnMut(Report),
-    ) -> Result<(), StoreError> {
+    ) {
         let id = match &ended {
             Ok((id, _)) => *id,
             Err(error) => error.id(),
         };
-        let Some(claim) = self.claims.remove(&id) else { return Ok(()) };
+        let Some(claim) = self.claims.remove(&id) else { return };
         let run = claim.run.clone();
         match ended {
             Ok((_, Ok(driven))) => report(Report::Driven(run, driven)),
             Ok((_, Err(error))) => {
-                if matches!(error, DriveError::Store { .. }) {
-                    // A store that fails is given a moment, so that no run is put aside for it.
-                    self.engine.clock.pause(STORE_PAUSE_MS).await;
-                    self.engine.store.stalled(&claim, self.engine.clock.now()).await?;
+                match &error {
+                    DriveError::Store { source, .. } if !source.is_transient() => {
+                        self.loose.push((claim, Blame::Run));
+                    }
+                    // Giving back does nothing where the lease is really lost.
+                    DriveError::Store { .. } | DriveError::LeaseLost(_) => {
+                        self.loose.push((claim, Blame::Store));
+                    }
+                    DriveError::Quarantined { .. } | DriveError::Newer { .. } => {}
                 }
                 report(Report::Failed(run, error));
             }
             Err(_) => {
-                self.engine.store.stalled(&claim, self.engine.clock.now()).await?;
+                self.loose.push((claim, Blame::Run));
                 report(Report::Stalled(run));
             }
         }
+    }
+
+    async fn settle_loose(&mut self, report: &mut impl FnMut(Report)) -> Result<(), StoreError> {
+        while let Some((claim, blame)) = self.loose.first().cloned() {
+            let (engine, now) = (&self.engine, self.engine.clock.now());
+            match blame {
+                Blame::Store => {
+                    let wake_at = now.saturating_add_unsigned(STORE_PAUSE_MS);
+                    engine.store.release(&claim, wake_at).await?;
+                    self.ready_at = self.ready_at.max(wake_at);
+                }
+                Blame::Run => {
+                    engine.store.stalled(&claim, now).await?;
+                    if engine.speak_for_quarantined(&claim.run).await? {
+                        report(Report::PutAside(claim.run.clone()));
+                    }
+                }
+            }
+            self.loose.remove(0);
+        }
         Ok(())
+    }
+}
+
+/// Whether anything was claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claimed {
+    Something,
+    Nothing,
+    /// The store failed.
+    Unknown,
+}
+
+impl Engine {
+    /// Puts the runs of dead processes back, and gives those that are put aside their last words.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn take_up(&self) -> Result<Vec<Orphan>, StoreError> {
+        let orphans = self.store.requeue_orphans(self.clock.now()).await?;
+        for orphan in &orphans {
+            self.speak_for_quarantined(&orphan.run).await?;
+        }
+        Ok(orphans)
+    }
+
+    /// A run that was put aside ends in words like any other. Tells whether it was put aside.
+    async fn speak_for_quarantined(&self, run: &RunId) -> Result<bool, StoreError> {
+        let Some(row) = self.store.run(run).await? else { return Ok(false) };
+        if row.status != Status::Quarantined {
+            return Ok(false);
+        }
+        let note = row.note.unwrap_or_default();
+        let language = self.store.frame(run).await?.map(|frame| frame.language).unwrap_or_default();
+        let words = everloop_text::get(language, "run.quarantined", &[("note", &note)]);
+        self.store.quarantine(run, None, &note, self.clock.now(), Some(words)).await?;
+        Ok(true)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{AgentLoop, Decision, Outstanding, PlanReplan, React, Run, Unknown};
 use everloop_types::journal::{Entry, RunCreated, WaitingOn};
-use everloop_types::{Counts, Frame, Message, Progress, Status};
+use everloop_types::{Counts, Frame, Message, Observation, Progress, Status, ToolCall, UtcMs};
 use std::sync::Arc;
 
 /// The names of all loops, the default first.
@@ -140,6 +140,18 @@ impl AnyRun {
     #[must_use]
     pub fn frame(&self) -> &Arc<Frame> {
         each!(self, run => run.frame())
+    }
+
+    /// Why a call must wait: an earlier effect on the same resource has an unknown outcome.
+    #[must_use]
+    pub fn held_back(&self, call: &ToolCall) -> Option<Observation> {
+        each!(self, run => run.held_back(call))
+    }
+
+    /// When the last entry that was folded was written.
+    #[must_use]
+    pub fn last_at(&self) -> UtcMs {
+        each!(self, run => run.last_at())
     }
 
     /// Place of the last entry that was folded.

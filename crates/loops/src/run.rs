@@ -150,6 +150,12 @@ impl<L: AgentLoop> Run<L> {
         }
     }
 
+    /// When the last entry that was folded was written.
+    #[must_use]
+    pub fn last_at(&self) -> UtcMs {
+        self.place.at
+    }
+
     /// Place of the last entry that was folded.
     #[must_use]
     pub fn last_seq(&self) -> i64 {

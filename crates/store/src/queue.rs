@@ -108,6 +108,11 @@ const REQUEUE: &str = "
     RETURNING run_id, goal, status
 ";
 
+const GIVE_BACK: &str = "
+    UPDATE runs SET status = 'queued', wake_at = $3, lease_owner = NULL
+     WHERE run_id = $1 AND epoch = $2 AND status = 'running'
+";
+
 /// Like `REQUEUE`, for one run whose driver failed while its process lives on.
 const STALLED: &str = "
     UPDATE runs SET
@@ -235,6 +240,16 @@ impl Store {
         orphans.sort_by(|a, b| a.run.cmp(&b.run));
         orphans.dedup();
         Ok(orphans)
+    }
+
+    /// Gives a claim back: the run is ready again at `wake_at`. Does nothing if it was lost.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn release(&self, claim: &Claim, wake_at: UtcMs) -> Result<(), StoreError> {
+        let params = params![claim.run.as_str(), claim.epoch, wake_at];
+        self.db.commit(vec![any(GIVE_BACK, params)], Urgency::Critical).await?;
+        Ok(())
     }
 
     /// Puts a run back whose driver failed while its process lives on; aside after 5 such claims.

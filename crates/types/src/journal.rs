@@ -226,6 +226,9 @@ pub struct EffectAttemptFailed {
     pub error: String,
     /// When the next attempt may begin.
     pub retry_at: UtcMs,
+    /// Whether it may have acted after all: only a keyed effect is tried again then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_have_acted: bool,
 }
 
 /// See [`Kind::EffectFinished`].

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Manner, Printer, Shown};
 use crate::terminal;
 use everloop_engine::{Asked, DriveError, Driven, Engine, History, Projection, Watch};
-use everloop_store::{Claim, ClaimLock, Commit, Holder, Store, Then};
+use everloop_store::{Claim, ClaimLock, Holder, Store};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{ModelError, Question, QuestionKind, RunId, Status};
 use serde_json::json;
@@ -145,7 +145,8 @@ impl Foreground<'_> {
     ) -> Result<Option<Round>, Failure> {
         let app = self.app;
         let now = self.engine.clock().now();
-        let orphans = app.take_up(self.store(), now).await?;
+        let orphans = self.engine.take_up().await;
+        let orphans = orphans.map_err(|error| app.store_failure(&error))?;
         for orphan in orphans.iter().filter(|orphan| orphan.run != self.run) {
             let args = [("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())];
             let key = match orphan.status_now {
@@ -204,9 +205,14 @@ impl Foreground<'_> {
                 Some(update) = watch.recv() => printer.show(&update),
                 driven = &mut driving => break driven,
                 exit = signals.next() => {
-                    if exit == Exit::Terminated || signals.interrupts > 1 {
-                        give_back(&self.engine).await;
-                        return Ok(Round::Signal(exit));
+                    match exit {
+                        // What runs is stopped and written down, then the run is given back.
+                        Exit::Terminated => {
+                            self.engine.stop();
+                            continue;
+                        }
+                        _ if signals.interrupts > 1 => return Ok(Round::Signal(exit)),
+                        _ => {}
                     }
                     self.app.note("run.canceling", &[]);
                     self.cancel().await?;
@@ -216,6 +222,7 @@ impl Foreground<'_> {
         show_rest(&mut watch, printer);
         match driven {
             Ok(Driven::Finished(_)) => Ok(Round::Over),
+            Ok(Driven::Released) => Ok(Round::Signal(Exit::Terminated)),
             Ok(Driven::Parked(WaitingOn::Person { question })) => Ok(Round::Asks(question)),
             Ok(Driven::Parked(WaitingOn::Model { error })) => Ok(Round::NoModel(error)),
             Err(error) => Err(self.drive_failure(&error)),
@@ -318,19 +325,6 @@ impl Foreground<'_> {
 fn show_rest(watch: &mut Watch, printer: &mut Printer<'_>) {
     while let Ok(update) = watch.try_recv() {
         printer.show(&update);
-    }
-}
-
-/// A process that leaves politely is not one that failed: the next one need not wonder.
-pub(crate) async fn give_back(engine: &Engine) {
-    let store = engine.store();
-    // A last write of the driver may still be under way: then the place is another one. If all
-    // tries fail, the next process finds the run as it finds one that was killed.
-    for _ in 0..3 {
-        for mut claim in store.held_by(&engine.identity().worker).await.unwrap_or_default() {
-            let release = Commit::new(Vec::new(), engine.clock().now()).then(Then::Release);
-            let _ = store.append(&mut claim, release).await;
-        }
     }
 }
 

@@ -196,7 +196,7 @@ async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<
         return Ok(false);
     };
     let now = engine.clock().now();
-    app.take_up(engine.store(), now).await?;
+    engine.take_up().await.map_err(fail)?;
     if let Some(claim) = engine.store().claim_run(worker, run, now).await.map_err(fail)? {
         let driven = engine.drive(claim).await;
         driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;

@@ -1,13 +1,12 @@
 //! `everloop worker`: drives every run that is ready, until it is told to stop.
 
-use super::foreground::{Signals, give_back};
+use super::foreground::Signals;
 use crate::app::{App, chain};
 use crate::args;
 use crate::exit::{Exit, Failure};
 use everloop_engine::{Driven, Report};
 use everloop_store::ClaimLock;
 use everloop_types::Status;
-use tokio_util::sync::CancellationToken;
 
 pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
@@ -23,7 +22,7 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
         }
     };
     let now = engine.clock().now();
-    for orphan in app.take_up(engine.store(), now).await? {
+    for orphan in engine.take_up().await.map_err(fail)? {
         let key = match orphan.status_now {
             Status::Quarantined => "worker.put_aside",
             _ => "worker.takes_up",
@@ -41,20 +40,20 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
         return Ok(Exit::Done);
     }
     app.note("worker.ready", &[]);
-    let stop = CancellationToken::new();
     let mut signals = Signals::new(app)?;
-    let stopping = stop.clone();
-    let wait = async move {
-        let exit = signals.next().await;
-        stopping.cancel();
-        exit
+    let mut exit = Exit::Done;
+    let mut working = std::pin::pin!(worker.work(report));
+    let worked = loop {
+        tokio::select! {
+            worked = &mut working => break worked,
+            signal = signals.next() => {
+                exit = signal;
+                engine.stop();
+            }
+        }
     };
-    let (worked, exit) = tokio::join!(worker.work(&stop, report), wait);
-    worked.map_err(fail)?;
-    drop(worker);
-    give_back(&engine).await;
     drop(lock);
-    Ok(exit)
+    worked.map(|()| exit).map_err(fail)
 }
 
 fn keep_ms(app: &App) -> i64 {
@@ -66,6 +65,12 @@ fn tell(app: &App, report: Report) {
         Report::Claimed(run) => app.note("worker.claimed", &[("id", run.as_str())]),
         Report::Driven(run, Driven::Finished(status)) => {
             app.note("worker.finished", &[("id", run.as_str()), ("status", status.as_str())]);
+        }
+        Report::Driven(run, Driven::Released) => {
+            app.note("worker.released", &[("id", run.as_str())]);
+        }
+        Report::PutAside(run) => {
+            app.note("worker.put_aside", &[("id", run.as_str()), ("goal", "")]);
         }
         Report::Driven(run, Driven::Parked(_)) => {
             app.note("worker.parked", &[("id", run.as_str())]);

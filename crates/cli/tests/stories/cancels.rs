@@ -132,7 +132,7 @@ fn a_polite_end_leaves_the_run_to_be_resumed() {
 }
 
 #[test]
-fn a_polite_end_during_a_command_leaves_no_process_and_an_unknown_outcome() {
+fn a_polite_end_stops_a_command_and_writes_down_that_it_was_stopped() {
     let home = Home::scripted(&[endless_command(), says("I will look first.")]);
     let run = home.spawn(["run", "--loop", "react", "--yes", "wait"]);
     eventually("the command", || home.work("begun").exists().then_some(()));
@@ -140,7 +140,9 @@ fn a_polite_end_during_a_command_leaves_no_process_and_an_unknown_outcome() {
     run.ended().ends_with(143);
     home.deserted();
     let id = home.newest();
-    let ended = home.run(["runs", "resume", &id]).ends_with(7);
-    assert!(ended.stdout.starts_with("Outcome unknown, not repeated: shell"), "{}", ended.stdout);
+    let stopped = home.events(&id);
+    assert_eq!(of_type(&stopped, "tool.failed")[0]["ending"], "canceled");
+    let ended = home.run(["runs", "resume", &id]).ends_with(0);
+    assert_eq!(ended.stdout, "I will look first.\n");
     home.verified(&id);
 }

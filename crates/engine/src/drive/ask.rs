@@ -134,7 +134,12 @@ impl Driver<'_> {
         text: String,
         words: &Words,
     ) -> Result<Flow, DriveError> {
-        let id = format!("q{}.{}", open.effect.cause, open.effect.index);
+        let word = match kind {
+            QuestionKind::Ask => "ask",
+            QuestionKind::Approve => "approve",
+            QuestionKind::Settle => "settle",
+        };
+        let id = format!("q{}.{}.{word}", open.effect.cause, open.effect.index);
         let question = Question { id: id.clone(), kind, call: call.id.clone(), text };
         self.emit(format!("ask:{id}"), words);
         self.await_answer(question).await

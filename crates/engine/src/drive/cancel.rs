@@ -23,10 +23,10 @@ impl Driver<'_> {
         for open in self.run.outstanding().to_vec() {
             let outcome = match &open.planned {
                 EffectPlanned::CallModel { .. } => Outcome::Canceled,
-                EffectPlanned::CallTool { class, .. } => match &open.stage {
-                    Stage::Started(_) if class.needs_intent() => Outcome::Observed(interrupted()),
-                    _ => Outcome::Observed(not_wanted(why)),
-                },
+                EffectPlanned::CallTool { .. } if open.may_have_acted => {
+                    Outcome::Observed(interrupted())
+                }
+                EffectPlanned::CallTool { .. } => Outcome::Observed(not_wanted(why)),
             };
             self.note_outcome(open.effect, outcome, 0);
         }

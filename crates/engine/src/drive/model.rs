@@ -8,12 +8,15 @@ use everloop_store::Then;
 use everloop_types::journal::{
     EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn,
 };
-use everloop_types::{Frame, ModelCall, ModelError, Offer, Reply, ToolSpec};
+use everloop_types::{Frame, ModelCall, ModelError, Offer, Reply, ToolSpec, UtcMs};
 
 /// How an attempt ended.
 enum Attempt {
     Over(Result<Reply, ModelError>),
-    Canceled,
+    /// This process cannot reach the model at all; another one may.
+    NoMeans(ModelError),
+    /// The run was canceled, or this process is to stop.
+    Interrupted,
 }
 
 impl Driver<'_> {
@@ -31,8 +34,13 @@ impl Driver<'_> {
         let attempt = self.attempt(call).await;
         let took_ms = u64::try_from(self.engine.clock.now() - begun).unwrap_or(0);
         match attempt {
-            // The letter is still in the inbox: the main loop takes it and ends the run.
-            Attempt::Canceled => self.note_outcome(open.effect, Outcome::Canceled, took_ms),
+            // The main loop finds out why, and ends the run or gives it back.
+            Attempt::Interrupted => {}
+            Attempt::NoMeans(error) => {
+                let again_ms = self.engine.rules.backoff_max_ms;
+                let until = self.engine.clock.now().saturating_add_unsigned(again_ms);
+                return self.park_for_model(error, until).await;
+            }
             Attempt::Over(Ok(reply)) => {
                 self.note_outcome(open.effect, Outcome::Replied(reply), took_ms);
             }
@@ -45,7 +53,7 @@ impl Driver<'_> {
         let frame = self.run.frame().clone();
         let (model, name) = match self.engine.means.model(&frame.model) {
             Ok(found) => found,
-            Err(error) => return Attempt::Over(Err(error)),
+            Err(error) => return Attempt::NoMeans(error),
         };
         let mut wire = std::mem::take(&mut self.wire);
         let run = self.claim.run.clone();
@@ -65,7 +73,7 @@ impl Driver<'_> {
         };
         let attempt = tokio::select! {
             biased;
-            () = self.engine.cancel_arrived(&self.claim.run, self.ear.heard) => Attempt::Canceled,
+            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => Attempt::Interrupted,
             replied = model.ask(request, &mut on_delta) => Attempt::Over(replied),
         };
         self.wire = wire;
@@ -88,24 +96,40 @@ impl Driver<'_> {
         }
         let wait_ms = rules.backoff(attempt, error.retry_after_ms);
         let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
-        let failed = EffectAttemptFailed { attempt, error: error.detail.clone(), retry_at };
+        let failed = EffectAttemptFailed {
+            attempt,
+            error: error.detail.clone(),
+            retry_at,
+            may_have_acted: false,
+        };
         self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
         self.waited_ms += wait_ms + took_ms;
         if self.waited_ms > rules.patience_ms {
-            let on = WaitingOn::Model { error };
-            self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: Some(retry_at) }));
-            let note = "model".to_owned();
-            self.commit(Then::Park { wake_at: Some(retry_at), note }).await?;
-            return Ok(Flow::Over(Driven::Parked(on)));
+            return self.park_for_model(error, retry_at).await;
         }
         let run = self.claim.run.clone();
         self.engine.watchers.tell(|| Update::Retrying { run, error, wait_ms });
         self.commit(Then::GoOn).await?;
         tokio::select! {
             () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.cancel_arrived(&self.claim.run, self.ear.heard) => {}
+            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => {}
         }
         Ok(Flow::GoOn)
+    }
+}
+
+impl Driver<'_> {
+    /// Waits for the model without a worker; no attempt is counted for it.
+    async fn park_for_model(
+        &mut self,
+        error: ModelError,
+        until: UtcMs,
+    ) -> Result<Flow, DriveError> {
+        let on = WaitingOn::Model { error };
+        self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: Some(until) }));
+        let note = "model".to_owned();
+        self.commit(Then::Park { wake_at: Some(until), note }).await?;
+        Ok(Flow::Over(Driven::Parked(on)))
     }
 }
 

@@ -58,7 +58,10 @@ impl Driver<'_> {
             _ => open.failed_attempts + 1,
         };
         let retry_at = self.engine.clock.now();
-        let failed = EffectAttemptFailed { attempt, error: why.to_owned(), retry_at };
+        let may_have_acted =
+            matches!(open.planned, EffectPlanned::CallTool { class: EffectClass::Keyed, .. });
+        let error = why.to_owned();
+        let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted };
         self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
     }
 
@@ -159,6 +162,11 @@ pub(crate) fn fold_from_start(
     let Some(Entry { kind: Kind::RunCreated(created), .. }) = entries.first() else {
         return Err(damaged());
     };
+    let known = AnyRun::version(&created.loop_name);
+    if known.is_some_and(|known| created.loop_ver > known) {
+        let kind = format!("loop {} of version {}", created.loop_name, created.loop_ver);
+        return Err(StoreError::NewerEntry { run: run.clone(), seq: 1, kind, fmt: 0 });
+    }
     let mut folded = AnyRun::new(created, frame).map_err(|unknown| StoreError::NewerEntry {
         run: run.clone(),
         seq: 1,

@@ -57,6 +57,11 @@ impl Driver<'_> {
         };
         self.wait_for_retry(&open).await?;
         if class.needs_intent() {
+            // An earlier call of the same batch may have ended unknown since this one was planned.
+            if let Some(held_back) = self.run.held_back(&call) {
+                self.note_seen(&open, held_back, 0);
+                return Ok(Flow::GoOn);
+            }
             if self.begin(&open, &call).await? == Begun::TooLate {
                 return Ok(Flow::GoOn);
             }
@@ -125,16 +130,21 @@ impl Driver<'_> {
         let wait_ms = self.engine.rules.tool_retry_ms;
         let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
         let attempt = open.failed_attempts + 1;
-        let failed = EffectAttemptFailed { attempt, error, retry_at };
+        let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted: false };
         self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
     }
 
+    /// Never longer than the rule says, whatever the clock does, and never deaf to a cancel.
     async fn wait_for_retry(&mut self, open: &Outstanding) -> Result<(), DriveError> {
         let now = self.engine.clock.now();
-        let wait_ms = open.retry_at.map_or(0, |at| u64::try_from(at - now).unwrap_or(0));
+        let left_ms = open.retry_at.map_or(0, |at| u64::try_from(at - now).unwrap_or(0));
+        let wait_ms = left_ms.min(self.engine.rules.tool_retry_ms);
         if wait_ms > 0 {
             self.commit(Then::GoOn).await?;
-            self.engine.clock.pause(wait_ms).await;
+            tokio::select! {
+                () = self.engine.clock.pause(wait_ms) => {}
+                () = self.engine.interrupted(&self.claim.run, self.ear.heard) => {}
+            }
         }
         Ok(())
     }
@@ -161,7 +171,10 @@ impl Desk<'_> {
         let came_back = match &open.planned {
             EffectPlanned::CallTool { call, deadline, .. } => {
                 let left_ms = deadline.map(|at| u64::try_from(at - begun).unwrap_or(0));
-                self.make(open, call, left_ms).await
+                match left_ms {
+                    Some(0) => CameBack::Done(Done::Seen(too_late())),
+                    _ => self.make(open, call, left_ms).await,
+                }
             }
             EffectPlanned::CallModel { .. } => unreachable!("only tool calls come here"),
         };
@@ -188,7 +201,7 @@ impl Desk<'_> {
         let ending = tokio::select! {
             biased;
             done = &mut calling => return CameBack::Done(done),
-            () = engine.cancel_arrived(run, self.heard) => Ending::Canceled,
+            () = engine.interrupted(run, self.heard) => Ending::Canceled,
             // A tool that keeps its own time gets a moment to say so itself.
             () = engine.clock.pause(timeout_ms.saturating_add(500)) => Ending::TimedOut,
         };
@@ -215,6 +228,11 @@ fn handling(frame: &Frame, open: &Outstanding) -> Handling {
         EffectPlanned::CallModel { .. } => None,
     };
     tool.map(|tool| tool.handling.clone()).unwrap_or_default()
+}
+
+fn too_late() -> Observation {
+    let text = "not performed: its deadline had passed".to_owned();
+    Observation { ending: Ending::TimedOut, text }
 }
 
 fn stopped(ending: Ending) -> Observation {

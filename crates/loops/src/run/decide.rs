@@ -205,7 +205,8 @@ impl<L: AgentLoop> Run<L> {
     }
 
     /// Refuses an effect on a resource whose state is unknown until that is settled.
-    fn held_back(&self, call: &ToolCall) -> Option<Observation> {
+    #[must_use]
+    pub fn held_back(&self, call: &ToolCall) -> Option<Observation> {
         let wanted = resource(call, self.frame.tool(&call.tool));
         let open = self.ledger.unknowns.iter().find(|unknown| unknown.resource == wanted)?;
         Some(Observation::denied(format!(

@@ -4,8 +4,8 @@ use super::ledger::{Outstanding, Stage};
 use super::{Closing, Parked, Place, Run};
 use crate::AgentLoop;
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, Entry, EpochStarted, Input, Kind, Letter, Outcome, RunCreated,
-    Waiting, WaitingOn,
+    EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Input, Kind, Letter,
+    Outcome, RunCreated, Waiting, WaitingOn,
 };
 use everloop_types::{
     CallId, EffectId, Ending, Event, Message, ModelError, ModelErrorKind, Notice, Observation,
@@ -26,7 +26,7 @@ impl<L: AgentLoop> Run<L> {
             (Kind::EffectPlanned(planned), Some(effect)) => self.plan(effect, planned),
             (Kind::ApprovalGiven(_), Some(effect)) => self.move_to(effect, Stage::Approved),
             (Kind::EffectStarted(started), Some(effect)) => {
-                self.move_to(effect, Stage::Started(started.clone()));
+                self.start(effect, started);
             }
             (Kind::EffectAttemptFailed(failed), Some(effect)) => {
                 self.guards.counts.wasted_attempts += 1;
@@ -34,6 +34,7 @@ impl<L: AgentLoop> Run<L> {
                     open.stage = Stage::Approved;
                     open.failed_attempts = failed.attempt;
                     open.retry_at = Some(failed.retry_at);
+                    open.may_have_acted &= failed.may_have_acted;
                 }
             }
             (Kind::EffectFinished(finished), Some(effect)) => self.finish(at, effect, finished),
@@ -96,6 +97,7 @@ impl<L: AgentLoop> Run<L> {
             stage: Stage::Planned,
             failed_attempts: 0,
             retry_at: None,
+            may_have_acted: false,
         });
     }
 
@@ -108,6 +110,13 @@ impl<L: AgentLoop> Run<L> {
         }
         self.parked = Parked::Waiting(waiting.clone());
         self.guards.stop_work();
+    }
+
+    fn start(&mut self, effect: &EffectId, started: &EffectStarted) {
+        if let Some(open) = self.ledger.find(effect) {
+            open.stage = Stage::Started(started.clone());
+            open.may_have_acted = true;
+        }
     }
 
     fn move_to(&mut self, effect: &EffectId, stage: Stage) {

@@ -22,6 +22,9 @@ pub struct Outstanding {
     pub failed_attempts: u32,
     /// When the next attempt may begin.
     pub retry_at: Option<UtcMs>,
+    /// Whether it was begun and nothing proves that it did not act.
+    #[serde(default)]
+    pub may_have_acted: bool,
 }
 
 /// How far an outstanding effect is.

@@ -242,6 +242,7 @@ impl Player {
                 attempt: 1,
                 error: "connection refused".to_owned(),
                 retry_at: self.at + 1_000,
+                may_have_acted: false,
             }),
         );
         self.append(Some(&id), Kind::EffectStarted(started(2)));

@@ -67,6 +67,7 @@ super::texts! {
     "worker.claimed" => zh: "{id} 开始", en: "{id} begins";
     "worker.finished" => zh: "{id} 结束：{status}", en: "{id} ended: {status}";
     "worker.parked" => zh: "{id} 等待", en: "{id} waits";
+    "worker.released" => zh: "{id} 放回队列", en: "{id} goes back to the queue";
     "worker.failed" => zh: "{id} 暂停：{detail}", en: "{id} stopped: {detail}";
     "worker.stalled" => zh: "{id} 的驱动意外停止，已放回队列", en: "The driver of {id} stopped unexpectedly; it was put back";
 }

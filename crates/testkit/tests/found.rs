@@ -1,0 +1,400 @@
+//! What a fresh look found, each once broken: passing faults of the store, panics, clocks that jump.
+
+use everloop_engine::{
+    Clock, DriveError, Driven, Engine, Identity, Means, Rules, Submission, Worker,
+};
+use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_store::{
+    Claim, Db, DbError, DbFuture, Done as Rows, MemoryDb, Row, RunFilter, Store, Urgency,
+};
+use everloop_testkit::{Point, Scenario, Stage, VirtualClock, Went};
+use everloop_tools::{CallContext, Done, Registry, Tool};
+use everloop_types::journal::{Kind, Letter, Outcome, WaitingOn};
+use everloop_types::{
+    Approval, EffectClass, Ending, Frame, Goal, Handling, ModelChoice, ModelError, Observation,
+    OnUnknown, QuestionKind, RunId, SqlValue, Status, UtcMs, WorkerId, Write,
+};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+/// A database that loses the reply of the n-th commit from now and fails so many reads after it.
+#[derive(Default)]
+struct Flaky {
+    lose_commit_in: AtomicI64,
+    then_fail_reads: AtomicUsize,
+    fail_reads: AtomicUsize,
+}
+struct FlakyDb(Arc<dyn Db>, Arc<Flaky>);
+impl Db for FlakyDb {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Rows>> {
+        Box::pin(async move {
+            let done = self.0.commit(writes, urgency).await;
+            if self.1.lose_commit_in.fetch_sub(1, SeqCst) == 1 {
+                self.1.fail_reads.store(self.1.then_fail_reads.load(SeqCst), SeqCst);
+                return Err(DbError::CommitUnknown {
+                    source: Arc::new(std::io::Error::other("lost")),
+                });
+            }
+            done
+        })
+    }
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+        let left = self.1.fail_reads.load(SeqCst);
+        if left > 0 {
+            self.1.fail_reads.store(left - 1, SeqCst);
+            return Box::pin(async {
+                Err(DbError::Locked { file: std::path::Path::new("x").into() })
+            });
+        }
+        self.0.query(sql, params)
+    }
+}
+
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+fn handling(class: EffectClass) -> Handling {
+    Handling {
+        class,
+        approval: Approval::Allow,
+        on_unknown: OnUnknown::TellModel,
+        timeout_ms: 60_000,
+        grace_ms: 1_000,
+        ..Handling::default()
+    }
+}
+
+macro_rules! tool {
+    ($name:ident, $word:literal, $handling:expr, |$this:ident, $context:ident| $call:expr) => {
+        #[derive(Default)]
+        struct $name {
+            calls: AtomicUsize,
+        }
+        impl Tool for $name {
+            const NAME: &'static str = $word;
+            type Args = Nothing;
+            fn description(&self) -> &'static str {
+                "x"
+            }
+            fn handling(&self) -> Handling {
+                $handling
+            }
+            async fn call(&self, _: Nothing, $context: &CallContext) -> Done {
+                let $this = self.calls.fetch_add(1, SeqCst);
+                $call
+            }
+        }
+    };
+}
+tool!(
+    Wire,
+    "wire",
+    Handling {
+        approval: Approval::Ask,
+        on_unknown: OnUnknown::AskUser,
+        ..handling(EffectClass::Dangerous)
+    },
+    |_call, _context| std::future::pending().await
+);
+tool!(Boom, "boom", handling(EffectClass::Pure), |call, _context| {
+    assert!(call > 0, "the first call panics");
+    Done::Seen(Observation::ok("fine"))
+});
+tool!(Slow, "slow", handling(EffectClass::Dangerous), |_call, context| tokio::select! {
+    () = context.cancel.cancelled() =>
+        Done::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() }),
+    () = tokio::time::sleep(Duration::from_secs(10)) => Done::Seen(Observation::ok("done")),
+});
+tool!(Lazy, "lazy", handling(EffectClass::Pure), |_call, context| {
+    context.cancel.cancelled().await;
+    Done::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() })
+});
+
+struct Props(Arc<ScriptedModel>, Arc<Registry>);
+impl Means for Props {
+    fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
+        Ok((self.0.clone(), "x".to_owned()))
+    }
+    fn tools(&self, _: &Frame) -> Arc<Registry> {
+        self.1.clone()
+    }
+}
+
+struct House {
+    store: Store,
+    flaky: Arc<Flaky>,
+    model: Arc<ScriptedModel>,
+    tools: Arc<Registry>,
+    clock: Arc<dyn Clock>,
+    run: RunId,
+}
+impl House {
+    async fn new(script: Vec<Scripted>) -> Self {
+        Self::with(script, Arc::new(VirtualClock::default())).await
+    }
+    async fn with(script: Vec<Scripted>, clock: Arc<dyn Clock>) -> Self {
+        let flaky = Arc::new(Flaky::default());
+        let store = Store::with_db(Arc::new(FlakyDb(Arc::new(MemoryDb::new()), flaky.clone())));
+        let tools = Registry::default()
+            .with(Wire::default())
+            .with(Boom::default())
+            .with(Slow::default())
+            .with(Lazy::default())
+            .with(everloop_tools::AskUser);
+        let model = Arc::new(ScriptedModel::new(script).closing("in the end"));
+        let mut house =
+            Self { store, flaky, model, tools: Arc::new(tools), clock, run: RunId::new("") };
+        house.run = house.engine("w0").submit(house.submission()).await.expect("works");
+        house
+    }
+    fn submission(&self) -> Submission {
+        let frame = Frame {
+            tools: self.tools.specs(),
+            model: ModelChoice { name: "scripted/x".to_owned(), ..ModelChoice::default() },
+            time_zone: "UTC".to_owned(),
+            ..Frame::default()
+        };
+        let goal = Goal { text: "goal".to_owned(), context: String::new() };
+        Submission { loop_name: "react".to_owned(), goal, frame, idem_key: None }
+    }
+    fn engine(&self, name: &str) -> Arc<Engine> {
+        let identity = Identity { worker: WorkerId::new(name), build: "test".to_owned() };
+        let means = Arc::new(Props(self.model.clone(), self.tools.clone()));
+        Engine::new(self.store.clone(), means, self.clock.clone(), identity, Rules::default())
+    }
+    async fn claim(&self, engine: &Engine) -> Claim {
+        let claimed =
+            self.store.claim_run(&engine.identity().worker, &self.run, self.clock.now()).await;
+        claimed.expect("works").expect("claimable")
+    }
+    async fn status(&self) -> Status {
+        self.store.run(&self.run).await.expect("works").expect("works").status
+    }
+    async fn endings(&self) -> Vec<Ending> {
+        endings(&self.store, &self.run).await
+    }
+}
+
+async fn endings(store: &Store, run: &RunId) -> Vec<Ending> {
+    let entries = store.journal(run, 0, usize::MAX).await.expect("works");
+    entries
+        .into_iter()
+        .filter_map(|entry| match entry.kind {
+            Kind::EffectFinished(finished) => match finished.outcome {
+                Outcome::Observed(seen) => Some(seen.ending),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect()
+}
+
+fn calls(tool: &str) -> Scripted {
+    Scripted::calls(tool, json!({}))
+}
+
+/// Plays until right after the n-th act outside (replies count), and dies there.
+async fn die_after_act(script: Vec<Scripted>, n: usize) -> Stage {
+    let scenario = Scenario::react("review", script);
+    let mut calm = Stage::set(&scenario).await;
+    let before = calm.points.passed();
+    calm.play_on().await;
+    let points = calm.points.seen().split_off(before);
+    let at = (0..points.len()).filter(|n| points[*n] == Point::AfterEffect).nth(n).expect("works");
+    let mut stage = Stage::set(&scenario).await;
+    stage.points.halt_at(at);
+    assert!(matches!(stage.play_once().await, Went::Died));
+    stage.points.calm();
+    stage
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_does_not_hide_an_unknown_that_waits_to_be_settled() {
+    let script = vec![Scripted::calls("mail", json!({"what": "invoice"})), Scripted::says("sent")];
+    let mut stage = die_after_act(script, 1).await;
+    let went = stage.play_once().await;
+    assert!(
+        matches!(&went, Went::Well(Ok(Driven::Parked(WaitingOn::Person { question })))
+        if question.kind == QuestionKind::Settle),
+        "{went:?}"
+    );
+    assert_eq!(stage.world.acts().len(), 1, "the mail was sent");
+    let process = stage.process();
+    process.engine.cancel(&stage.run, "person").await.expect("works");
+    let went = stage.play_once().await;
+    assert!(matches!(went, Went::Well(Ok(Driven::Finished(Status::Canceled)))), "{went:?}");
+    assert_eq!(endings(&stage.store, &stage.run).await, [Ending::Unknown]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_needs_permission_and_settlement_can_be_settled() {
+    let house = House::new(vec![calls("wire"), Scripted::says("done")]).await;
+    let engine = house.engine("w1");
+    let driven = engine.drive(house.claim(&engine).await).await.expect("works");
+    let Driven::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
+    let letter =
+        Letter::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
+    house.store.send(&house.run, &question.id, &letter, house.clock.now()).await.expect("works");
+    let claim = house.claim(&engine).await;
+    // The process dies while the call is out.
+    assert!(tokio::time::timeout(Duration::from_secs(1), engine.drive(claim)).await.is_err());
+    let engine = house.engine("w2");
+    house.store.requeue_orphans(house.clock.now()).await.expect("works");
+    let driven = engine.drive(house.claim(&engine).await).await;
+    assert!(matches!(&driven, Ok(Driven::Parked(WaitingOn::Person { .. }))), "{driven:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_letter_is_heard_after_a_driver_panicked() {
+    let ask = Scripted::calls("ask_user", json!({"question": "which?"}));
+    let house = House::new(vec![calls("boom"), ask, Scripted::says("done")]).await;
+    let engine = house.engine("w1");
+    let claim = house.claim(&engine).await;
+    let (driver, held) = (engine.clone(), claim.clone());
+    assert!(tokio::spawn(async move { driver.drive(claim).await }).await.is_err());
+    house.store.stalled(&held, house.clock.now()).await.expect("works");
+    // Another process sends it.
+    let letter = Letter::Cancel { by: "p".into() };
+    house.store.send(&house.run, "cancel", &letter, house.clock.now()).await.expect("works");
+    let driven = engine.drive(house.claim(&engine).await).await.expect("works");
+    let unread = house.store.unread(&house.run).await.expect("works").letters.len();
+    let status = house.status().await;
+    assert!(driven == Driven::Finished(Status::Canceled), "{driven:?}, {status}, {unread} unread");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_submission_whose_reply_is_lost_is_made_once_and_answered() {
+    let house = House::new(vec![Scripted::says("hi")]).await;
+    house.flaky.lose_commit_in.store(1, SeqCst);
+    let submitted = house.engine("w1").submit(house.submission()).await;
+    let all = RunFilter { statuses: Vec::new(), before: None, most: 10 };
+    let there = house.store.runs(&all).await.expect("works").len() - 1;
+    assert!(submitted.is_ok(), "told that there is no run, and there is {there}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_reply_and_a_failing_read_do_not_strand_the_run() {
+    let house = House::new(vec![Scripted::says("hi")]).await;
+    // The claim is the first, the plan the second.
+    house.flaky.lose_commit_in.store(2, SeqCst);
+    house.flaky.then_fail_reads.store(1, SeqCst);
+    let mut worker = Worker::new(house.engine("w1"), 4);
+    let mut reports = Vec::new();
+    worker.drain(|report| reports.push(format!("{report:?}"))).await.expect("works");
+    assert_eq!(house.status().await, Status::Succeeded, "{reports:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_put_aside_by_a_living_worker_has_last_words() {
+    let mut stage = Stage::set(&Scenario::react("x", vec![calls("explode")])).await;
+    let process = stage.process();
+    Worker::new(process.engine.clone(), 4).drain(|_| {}).await.expect("works");
+    let row = stage.store.run(&stage.run).await.expect("works").expect("works");
+    assert_eq!(row.status, Status::Quarantined);
+    let messages = stage.store.messages(&stage.run).await.expect("works");
+    assert_eq!(messages.iter().filter(|m| m.slot == "final").count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn reads_that_fail_for_a_moment_do_not_end_a_run() {
+    let house = House::new(vec![Scripted::says("hi")]).await;
+    house.flaky.fail_reads.store(5, SeqCst);
+    let mut worker = Worker::new(house.engine("w1"), 4);
+    worker.drain(|_| {}).await.expect("works");
+    assert_eq!(house.status().await, Status::Succeeded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_second_act_on_a_resource_whose_state_is_unknown() {
+    let strike = json!({"what": "anvil"});
+    let script = vec![
+        Scripted::calls("strike", strike.clone()).and_calls("strike", strike),
+        Scripted::says("struck"),
+    ];
+    let mut stage = die_after_act(script, 1).await;
+    stage.play_on().await;
+    let endings = endings(&stage.store, &stage.run).await;
+    assert_eq!(stage.world.acts().len(), 1, "{endings:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failing_look_into_the_inbox_does_not_stop_a_tool() {
+    let house = House::new(vec![calls("slow"), Scripted::says("done")]).await;
+    let engine = house.engine("w1");
+    let claim = house.claim(&engine).await;
+    let meddle = async {
+        house.clock.pause(2_000).await;
+        house.flaky.fail_reads.store(1, SeqCst);
+        let steer = Letter::Steer { text: "a word".into() };
+        engine.send(&house.run, "steer", &steer).await.expect("works");
+    };
+    let (driven, ()) = tokio::join!(engine.drive(claim), meddle);
+    let endings = house.endings().await;
+    assert_eq!(endings, [Ending::Ok], "{driven:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_stops_all_calls_that_run_together() {
+    let many = (1..20).fold(calls("lazy"), |reply, _| reply.and_calls("lazy", json!({})));
+    let house = House::new(vec![many, Scripted::says("done")]).await;
+    let engine = house.engine("w1");
+    tokio::spawn(engine.clone().deliver_mail());
+    let claim = house.claim(&engine).await;
+    let meddle = async {
+        house.clock.pause(1_000).await;
+        engine.cancel(&house.run, "p").await.expect("works");
+        house.clock.since_boot_ms()
+    };
+    let (driven, sent) = tokio::join!(engine.drive(claim), meddle);
+    let took = house.clock.since_boot_ms() - sent;
+    assert!(took < 1_000, "{driven:?} after {took} ms");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_of_a_newer_loop_is_left_alone() {
+    let house = House::new(vec![Scripted::says("hi")]).await;
+    let created = house.store.created(&house.run).await.expect("works").expect("works");
+    let new = everloop_store::NewRun {
+        run: RunId::new("run_newer"),
+        conversation: everloop_types::ConversationId::new("c"),
+        created: everloop_types::journal::RunCreated { loop_ver: 99, ..created },
+        frame: house.store.frame(&house.run).await.expect("works").expect("works"),
+        idem_key: None,
+        priority: 0,
+        now: house.clock.now(),
+    };
+    house.store.create_run(&new).await.expect("works");
+    let engine = house.engine("w1");
+    let claim = house.store.claim_run(&engine.identity().worker, &new.run, new.now).await;
+    let driven = engine.drive(claim.expect("works").expect("works")).await;
+    assert!(matches!(driven, Err(DriveError::Newer { .. })), "{driven:?}");
+}
+
+/// Wall time jumps back an hour at the `n`-th look.
+struct Jumpy(VirtualClock, AtomicI64);
+impl Clock for Jumpy {
+    fn now(&self) -> UtcMs {
+        let back = if self.1.fetch_sub(1, SeqCst) <= 0 { 3_600_000 } else { 0 };
+        self.0.now() - back
+    }
+    fn since_boot_ms(&self) -> u64 {
+        self.0.since_boot_ms()
+    }
+    fn pause(&self, ms: u64) -> everloop_engine::Pause<'_> {
+        Box::pin(tokio::time::sleep(Duration::from_millis(ms)))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_in_a_journal_never_goes_back() {
+    let clock = Arc::new(Jumpy(VirtualClock::default(), AtomicI64::new(12)));
+    let house = House::with(vec![calls("slow"), Scripted::says("done")], clock).await;
+    let engine = house.engine("w1");
+    engine.drive(house.claim(&engine).await).await.expect("works");
+    let entries = house.store.journal(&house.run, 0, usize::MAX).await.expect("works");
+    let back = entries.windows(2).find(|pair| pair[1].at < pair[0].at);
+    assert!(back.is_none(), "{back:?}");
+}
