@@ -1,4 +1,5 @@
-//! What a fresh look found, each once broken: passing faults of the store, panics, clocks that jump.
+//! What a fresh look found, each once broken: passing faults of the store, panics, clocks that
+//! jump.
 
 use everloop_engine::{
     Clock, DriveError, Driven, Engine, Identity, Means, Rules, Submission, Worker,

@@ -1,0 +1,94 @@
+//! Commits: what was noted becomes durable, and a reply that was lost is read back.
+
+use super::{DriveError, Driver};
+use crate::Update;
+use everloop_store::{Commit, Position, StoreError, Then};
+use everloop_types::journal::{Entry, Kind, SnapshotTaken};
+use everloop_types::{RunId, digest_bytes};
+
+/// Tries at a store that fails for a moment.
+const STORE_TRIES_MAX: u32 = 5;
+
+impl Driver<'_> {
+    /// Makes everything noted so far durable, and only then shows it to watchers.
+    pub(super) async fn commit(&mut self, then: Then) -> Result<(), DriveError> {
+        let now = self.engine.clock.now();
+        if self.pending.drafts.is_empty() && matches!(then, Then::GoOn) {
+            return Ok(());
+        }
+        let mut commit = std::mem::replace(&mut self.pending, Commit::new(Vec::new(), now));
+        commit.then = then;
+        commit.now = now;
+        self.add_snapshot(&mut commit);
+        let entries = self.append(&commit).await?;
+        for entry in entries {
+            let run = self.claim.run.clone();
+            self.engine.watchers.tell(|| Update::Entry(run, Box::new(entry)));
+        }
+        let run = self.claim.run.clone();
+        self.engine.watchers.tell(|| Update::Progress(run, self.run.progress()));
+        Ok(())
+    }
+
+    /// A commit whose fate is unknown is read back before anything else happens (W3).
+    async fn append(&mut self, commit: &Commit) -> Result<Vec<Entry>, DriveError> {
+        let run = self.claim.run.clone();
+        let expected = self.claim.next_seq + commit.drafts.len() as i64;
+        let mut tries = 0;
+        loop {
+            let error = match self.engine.store.append(&mut self.claim, commit.clone()).await {
+                Ok(entries) => return Ok(entries),
+                Err(StoreError::LeaseLost { .. }) => return Err(DriveError::LeaseLost(run)),
+                Err(error) => error,
+            };
+            tries += 1;
+            match self.place_for_sure(&run).await? {
+                Some(place) if place.epoch != self.claim.epoch => {
+                    return Err(DriveError::LeaseLost(run));
+                }
+                Some(place) if place.next_seq == expected => {
+                    self.claim.next_seq = expected;
+                    let from = expected - commit.drafts.len() as i64 - 1;
+                    let entries = self.engine.store.journal(&run, from, commit.drafts.len()).await;
+                    return entries.map_err(|source| DriveError::Store { run, source });
+                }
+                _ if error.is_transient() && tries < STORE_TRIES_MAX => {
+                    self.engine.clock.pause(self.engine.rules.backoff(tries, None)).await;
+                }
+                _ => return Err(DriveError::Store { run, source: error }),
+            }
+        }
+    }
+
+    /// Nothing may be done after a failed commit before the run's place is known.
+    async fn place_for_sure(&self, run: &RunId) -> Result<Option<Position>, DriveError> {
+        let mut tries = 0;
+        loop {
+            match self.engine.store.position(run).await {
+                Ok(place) => return Ok(place),
+                Err(source) if tries >= STORE_TRIES_MAX => {
+                    return Err(DriveError::Store { run: run.clone(), source });
+                }
+                Err(_) => tries += 1,
+            }
+            self.engine.clock.pause(self.engine.rules.backoff(tries, None)).await;
+        }
+    }
+
+    /// Snapshots come at growing distances, so that all of them together cost no more than the
+    /// journal.
+    fn add_snapshot(&mut self, commit: &mut Commit) {
+        let seq = self.run.last_seq();
+        let due = self.engine.rules.snapshot_every.max(self.snapshot_at);
+        if seq - self.snapshot_at < due || self.run.ended().is_some() {
+            return;
+        }
+        let state_hash = digest_bytes(self.run.state().as_bytes());
+        self.pending.drafts = std::mem::take(&mut commit.drafts);
+        self.note(None, Kind::SnapshotTaken(SnapshotTaken { state_hash }));
+        commit.drafts = std::mem::take(&mut self.pending.drafts);
+        let state = self.run.state();
+        commit.snapshot = Some((digest_bytes(state.as_bytes()), state));
+        self.snapshot_at = seq;
+    }
+}
