@@ -24,7 +24,7 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn start(common: &Common) -> Result<Self, Failure> {
-        let first = early_language(common);
+        let first = early_language(common.lang);
         let fail = |exit, words| Failure { exit, words };
         let home = Home::find().map_err(|error| fail(Exit::Configuration, error.to_string()))?;
         let path = home.config_file();
@@ -154,10 +154,10 @@ fn environment() -> impl Iterator<Item = (String, String)> {
 }
 
 /// `--lang`, then `EVERLOOP_LANG`, then the locale; the settings come later because they may fail.
-fn early_language(common: &Common) -> Lang {
+pub(crate) fn early_language(flag: Option<Lang>) -> Lang {
     let named = |name: &str| std::env::var(name).ok().and_then(|value| Lang::parse(&value));
     let variables = ["EVERLOOP_LANG", "LC_ALL", "LC_MESSAGES", "LANG"];
-    common.lang.or_else(|| variables.into_iter().find_map(named)).unwrap_or_default()
+    flag.or_else(|| variables.into_iter().find_map(named)).unwrap_or_default()
 }
 
 fn bad_setting(lang: Lang, fault: &Fault) -> Failure {

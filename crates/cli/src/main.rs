@@ -5,6 +5,7 @@ mod args;
 mod build;
 mod commands;
 mod exit;
+mod help;
 mod home;
 mod means;
 mod settings;
@@ -12,13 +13,15 @@ mod show;
 mod terminal;
 
 use app::App;
-use args::{Cli, Command};
-use clap::Parser;
+use args::Command;
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match help::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     // The guard must start in a moment and needs nothing of what follows.
     if let Some(Command::Guard { command }) = cli.command {
         return everloop_tools::guard_main(command);

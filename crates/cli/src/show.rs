@@ -1,11 +1,14 @@
 //! What the CLI shows: JSON objects with fixed fields, and lines of progress.
 
+mod answering;
+
 use crate::app::App;
-use crate::terminal::{Marks, complain, marks};
-use everloop_engine::{History, Projection, Update};
+use crate::terminal::{self, Marks, complain, marks};
+use answering::Answering;
+use everloop_engine::{Fragment, History, Projection, Update};
 use everloop_store::RunRow;
 use everloop_types::journal::{EffectPlanned, Kind, Outcome, RunFinished, WaitingOn};
-use everloop_types::{Counts, EffectId, ItemState, Progress, Reason, UtcMs};
+use everloop_types::{Counts, EffectId, ItemState, Progress, Purpose, Reason, Usage, UtcMs};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -42,6 +45,24 @@ impl Shown {
     fn duration_ms(&self) -> i64 {
         let last = self.history.entries.last().map_or(0, |entry| entry.at);
         (last - self.row.times.created_at).max(0)
+    }
+
+    /// The last line about a run that ended: its status, its counts, its time.
+    pub(crate) fn summary(&self, app: &App) -> String {
+        let counts = self.counts;
+        let calls = |count: u32, one, many| {
+            let key = if count == 1 { one } else { many };
+            app.text(key, &[("count", &grouped(count.into()))])
+        };
+        let seconds = format!("{:.1}", self.duration_ms() as f64 / 1000.0);
+        let parts = [
+            self.row.status.to_string(),
+            calls(counts.model_calls, "ended.one_model_call", "ended.model_calls"),
+            calls(counts.tool_calls, "ended.one_tool_call", "ended.tool_calls"),
+            tokens(app, counts.usage),
+            app.text("ended.seconds", &[("seconds", &seconds)]),
+        ];
+        parts.join(" · ")
     }
 
     /// The object that `run --output-format json` prints.
@@ -81,6 +102,26 @@ impl Shown {
     }
 }
 
+fn tokens(app: &App, usage: Usage) -> String {
+    let [read, written, cached] =
+        [usage.input_tokens, usage.output_tokens, usage.cached_tokens].map(grouped);
+    let key = if usage.cached_tokens == 0 { "ended.tokens" } else { "ended.tokens_cached" };
+    app.text(key, &[("in", &read), ("out", &written), ("cached", &cached)])
+}
+
+/// A number with a comma between its thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// The object of one run in a list.
 pub(crate) fn row_json(row: &RunRow) -> Value {
     json!({
@@ -115,6 +156,9 @@ pub(crate) struct Printer<'a> {
     projection: Projection,
     tools: BTreeMap<EffectId, String>,
     plan: Option<Progress>,
+    /// The reply on its way, if a person watches.
+    answering: Option<Answering>,
+    watched: bool,
 }
 
 /// How progress is shown.
@@ -130,8 +174,16 @@ pub(crate) enum Manner {
 
 impl<'a> Printer<'a> {
     pub(crate) fn new(app: &'a App, manner: Manner) -> Self {
-        let projection = Projection::default();
-        Self { app, marks: marks(), manner, projection, tools: BTreeMap::new(), plan: None }
+        Self {
+            app,
+            marks: marks(),
+            manner,
+            projection: Projection::default(),
+            tools: BTreeMap::new(),
+            plan: None,
+            answering: None,
+            watched: manner == Manner::Lines && !app.quiet && terminal::can_rewrite(),
+        }
     }
 
     pub(crate) fn show(&mut self, update: &Update) {
@@ -140,7 +192,7 @@ impl<'a> Printer<'a> {
             Manner::Lines => self.line(update),
             Manner::Events => {
                 for event in self.projection.of(update) {
-                    crate::terminal::answer(&event.to_string());
+                    terminal::answer(&event.to_string());
                 }
             }
         }
@@ -150,7 +202,7 @@ impl<'a> Printer<'a> {
         match update {
             Update::Entry(_, entry) => self.entry(entry.effect.as_ref(), &entry.kind),
             Update::Progress(_, progress) => self.progress(progress),
-            Update::Delta(..) => {}
+            Update::Delta(_, fragment) => self.delta(fragment),
             Update::Recovered { run, interrupted } => {
                 let count = interrupted.to_string();
                 let args = [("id", run.as_str()), ("count", count.as_str())];
@@ -160,7 +212,31 @@ impl<'a> Printer<'a> {
                 let wait = format!("{:.1}", *wait_ms as f64 / 1000.0);
                 let args = [("detail", error.detail.as_str()), ("wait", wait.as_str())];
                 self.app.note("run.retrying", &args);
+                self.answering.as_mut().map(Answering::begin_again);
             }
+        }
+    }
+
+    fn asked(&mut self, purpose: Purpose) {
+        if self.watched {
+            let answering = self.answering.insert(Answering::to(purpose));
+            answering.draw(self.app, self.marks.now);
+        }
+    }
+
+    fn delta(&mut self, fragment: &Fragment) {
+        if self.watched && self.answering.is_none() {
+            self.answering = Answering::unexpectedly(fragment);
+        }
+        if let Some(answering) = &mut self.answering {
+            answering.grow(fragment);
+            answering.draw(self.app, self.marks.now);
+        }
+    }
+
+    fn answered(&mut self) {
+        if self.answering.take().is_some() {
+            terminal::wipe();
         }
     }
 
@@ -175,7 +251,11 @@ impl<'a> Printer<'a> {
                 ];
                 self.app.note("progress.calls", &args);
             }
+            (Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }), _) => {
+                self.asked(call.purpose);
+            }
             (Kind::EffectFinished(finished), Some(effect)) => {
+                self.answered();
                 if let Outcome::ModelFailed(error) = &finished.outcome {
                     let args = [("mark", self.marks.failed), ("detail", error.detail.as_str())];
                     self.app.note("progress.model_failed", &args);
@@ -234,5 +314,16 @@ pub(crate) fn preview(text: &str) -> String {
     match line.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let shown = [0, 999, 1_000, 12_304, 1_000_000].map(grouped);
+        assert_eq!(shown, ["0", "999", "1,000", "12,304", "1,000,000"]);
     }
 }

@@ -1,20 +1,54 @@
 //! The terminal: who is there, and lines to and from them.
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncBufReadExt, BufReader};
+
+/// Whether a passing line stands on the terminal.
+static PASSING: AtomicBool = AtomicBool::new(false);
 
 /// Whether a person can be asked.
 pub(crate) fn person_is_there() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// Whether a line on stderr can be taken back.
+pub(crate) fn can_rewrite() -> bool {
+    std::io::stderr().is_terminal() && !is_dumb()
+}
+
+fn is_dumb() -> bool {
+    std::env::var("TERM").is_ok_and(|term| term == "dumb")
+}
+
+/// Shows a line that whatever is said next replaces.
+///
+/// Only one row can be wiped, so the terminal is told to cut the line at its edge instead of
+/// wrapping it. Thus no width has to be known, neither the terminal's nor that of a character.
+pub(crate) fn pass(line: &str) {
+    let mut out = std::io::stderr().lock();
+    PASSING.store(true, Ordering::Relaxed);
+    let whole = format!("\r\x1b[K\x1b[?7l{line}\x1b[?7h");
+    let _ = out.write_all(whole.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Takes the passing line back, if one stands there.
+pub(crate) fn wipe() {
+    if PASSING.swap(false, Ordering::Relaxed) {
+        let mut out = std::io::stderr().lock();
+        let _ = out.write_all(b"\r\x1b[K").and_then(|()| out.flush());
+    }
+}
+
 /// A line for the person or the log. A closed pipe is no reason to stop working.
 pub(crate) fn complain(line: &str) {
+    wipe();
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// A line of the answer.
 pub(crate) fn answer(line: &str) {
+    wipe();
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
@@ -22,6 +56,7 @@ pub(crate) fn answer(line: &str) {
 /// Asks and reads one line; `None` at the end of input.
 pub(crate) async fn ask(prompt: &str) -> Option<String> {
     {
+        wipe();
         let mut out = std::io::stderr().lock();
         let _ = write!(out, "{prompt}").and_then(|()| out.flush());
     }
@@ -51,8 +86,7 @@ pub(crate) fn marks() -> Marks {
         let name = name.to_lowercase();
         name.contains("utf-8") || name.contains("utf8")
     });
-    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
-    if utf8 && !dumb {
+    if utf8 && !is_dumb() {
         Marks { done: "✔", now: "◐", open: "○", failed: "✖", skipped: "⊘", act: "→" }
     } else {
         Marks { done: "[x]", now: "[~]", open: "[ ]", failed: "[!]", skipped: "[-]", act: "->" }

@@ -1,6 +1,7 @@
 //! The catalogue: one entry a text, both languages side by side.
 
 mod cli;
+mod help;
 mod runs;
 mod story;
 mod tour;
@@ -16,4 +17,5 @@ macro_rules! texts {
 }
 use texts;
 
-pub(crate) const ALL: &[&[Text]] = &[runs::TEXTS, cli::TEXTS, story::TEXTS, tour::TEXTS];
+pub(crate) const ALL: &[&[Text]] =
+    &[runs::TEXTS, cli::TEXTS, help::TEXTS, story::TEXTS, tour::TEXTS];

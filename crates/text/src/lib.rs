@@ -54,6 +54,11 @@ pub fn means_yes(answer: &str) -> bool {
     matches!(word.as_str(), "y" | "yes" | "ok" | "allow" | "1" | "是" | "好" | "可以" | "允许")
 }
 
+/// Every key of the catalogue.
+pub fn keys() -> impl Iterator<Item = &'static str> {
+    catalog::ALL.iter().flat_map(|part| part.iter()).map(|text| text.key)
+}
+
 fn find(key: &str) -> Option<&'static Text> {
     catalog::ALL.iter().flat_map(|part| part.iter()).find(|text| text.key == key)
 }

@@ -290,6 +290,9 @@ impl Foreground<'_> {
     async fn finish(&self) -> Result<Exit, Failure> {
         let shown = self.shown().await?;
         self.print(&shown);
+        if self.manner() == Manner::Lines {
+            terminal::complain(&shown.summary(self.app));
+        }
         Ok(Exit::of(shown.row.status, shown.reason()))
     }
 

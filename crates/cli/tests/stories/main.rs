@@ -9,6 +9,7 @@ mod approvals;
 mod bad_replies;
 mod cancels;
 mod data_folder;
+mod help;
 mod kills;
 mod languages;
 mod model_down;

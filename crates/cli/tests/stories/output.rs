@@ -72,6 +72,32 @@ fn text_keeps_stdout_for_the_answer_alone() {
 }
 
 #[test]
+fn a_run_ends_with_one_line_of_numbers_on_stderr() {
+    let last = |lang: &str, more: &[&str]| {
+        let home = Home::scripted(&planned()).with("EVERLOOP_LANG", lang);
+        let ran = home.run(["run", "write"].iter().chain(more)).ends_with(0);
+        ran.stderr.lines().last().unwrap_or_default().to_owned()
+    };
+    let english = last("en", &[]);
+    assert!(english.starts_with("succeeded · 4 model calls · 1 tool call · "), "{english}");
+    assert!(english.contains(" tokens (") && english.ends_with(" s"), "{english}");
+    let chinese = last("zh-CN", &[]);
+    assert!(chinese.starts_with("succeeded · 4 次模型调用 · 1 次工具调用 · "), "{chinese}");
+    assert!(chinese.contains(" 词元（缓存 ") && chinese.ends_with(" 秒"), "{chinese}");
+    for format in ["json", "stream-json"] {
+        assert!(!last("en", &["--output-format", format]).contains("model calls"));
+    }
+}
+
+#[test]
+fn a_pipe_sees_no_line_that_is_rewritten() {
+    let home = Home::scripted(&[json!({"text": "a long answer", "chunk": 1, "delay_ms": 1})]);
+    let ran = home.run(["run", "--loop", "react", "say"]).ends_with(0);
+    assert!(!ran.stderr.contains(['\r', '\u{1b}']), "{:?}", ran.stderr);
+    assert!(!ran.stderr.contains("the model thinks"), "{:?}", ran.stderr);
+}
+
+#[test]
 fn runs_are_listed_newest_first_and_page_by_page() {
     let home = Home::scripted(&[says("done")]);
     let goals = ["one", "two", "three", "four", "five"];

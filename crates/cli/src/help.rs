@@ -1,0 +1,188 @@
+//! The words of `--help`, in the person's language.
+//!
+//! ```text
+//!   parse without words ──fits──► the command
+//!          └──help is wanted, or it does not fit──► parse again with words, print what clap says
+//! ```
+//!
+//! A command line that fits never pays for the words. Clap's own complaints stay English.
+
+use crate::app::early_language;
+use crate::args::Cli;
+use crate::terminal;
+use clap::builder::{PossibleValue, Styles};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
+use everloop_types::Lang;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Reads the command line, or prints help or a complaint and says how to exit.
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    Cli::try_parse_from(&args).map_err(|error| explain(error, args))
+}
+
+fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
+    let lang = early_language(wanted_language(&args));
+    if shows_help(error.kind()) {
+        let again = worded(Cli::command(), lang).try_get_matches_from(args);
+        error = again.err().unwrap_or(error);
+    }
+    // A closed pipe is no reason to fail in another way.
+    let _ = error.print();
+    // In English clap says the same itself.
+    if error.exit_code() != 0 && !shows_help(error.kind()) && lang != Lang::En {
+        terminal::complain(&everloop_text::get(lang, "usage.hint", &[]));
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+fn shows_help(kind: ErrorKind) -> bool {
+    let on_missing = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    kind == ErrorKind::DisplayHelp || kind == on_missing
+}
+
+/// `--lang` in arguments that clap did not accept, or that ask for help before it is read.
+fn wanted_language(args: &[OsString]) -> Option<Lang> {
+    let flags = args.iter().map_while(|arg| arg.to_str().filter(|arg| *arg != "--"));
+    let next = args.iter().skip(1).map(|arg| arg.to_str().unwrap_or_default());
+    flags.zip(next.chain([""])).find_map(|(flag, next)| match flag {
+        "--lang" => Lang::parse(next),
+        _ => Lang::parse(flag.strip_prefix("--lang=")?),
+    })
+}
+
+/// The whole command line with its words. The flags for help and version are our own, because
+/// clap's come with English words.
+fn worded(command: Command, lang: Lang) -> Command {
+    let help = Arg::new("help").short('h').long("help").action(ArgAction::Help).global(true);
+    let version = Arg::new("version").short('V').long("version").action(ArgAction::Version);
+    // What every command takes comes after what only this one takes.
+    let command = command
+        .mut_args(|arg| arg.display_order(900))
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .args([help.display_order(998), version.display_order(999)]);
+    let about = everloop_text::get(lang, &about_key(command.get_name()), &[]);
+    words_inside(command, "", lang).about(about)
+}
+
+/// Gives words to the arguments and subcommands of `command`, whose path is `path`.
+fn words_inside(command: Command, path: &str, lang: Lang) -> Command {
+    let template = template(&command, lang);
+    command.help_template(template).mut_args(|arg| words_of(arg, path, lang)).mut_subcommands(
+        |inner| {
+            if inner.is_hide_set() {
+                return inner;
+            }
+            let path = inside(path, inner.get_name());
+            let about = everloop_text::get(lang, &about_key(&path), &[]);
+            words_inside(inner, &path, lang).about(about)
+        },
+    )
+}
+
+fn words_of(arg: Arg, path: &str, lang: Lang) -> Arg {
+    let text = everloop_text::get(lang, &about_key(&inside(path, arg.get_id().as_str())), &[]);
+    if !arg.get_action().takes_values() {
+        return arg.help(text);
+    }
+    let help = with_values(text, &arg, lang);
+    arg.help(help).hide_default_value(true).hide_possible_values(true)
+}
+
+/// Adds the values that an argument takes and the one that it has, which clap tells in English.
+fn with_values(text: String, arg: &Arg, lang: Lang) -> String {
+    let choices = arg.get_possible_values();
+    let all: Vec<&str> = choices.iter().map(PossibleValue::get_name).collect();
+    let default = arg.get_default_values().first().map(|value| value.to_string_lossy());
+    let key = match (all.as_slice(), &default) {
+        ([], None) => return text,
+        ([], Some(_)) => "usage.default",
+        (_, None) => "usage.choices",
+        (_, Some(_)) => "usage.choices_default",
+    };
+    let (all, default) = (all.join(" | "), default.unwrap_or_default());
+    everloop_text::get(lang, key, &[("text", &text), ("all", &all), ("default", &default)])
+}
+
+/// The layout of one command's help: clap's own, with headings in the person's language.
+fn template(command: &Command, lang: Lang) -> String {
+    let style = *Styles::styled().get_header();
+    let heading = |key| format!("{style}{}{style:#}", everloop_text::get(lang, key, &[]));
+    let mut layout = format!("{{about-with-newline}}\n{} {{usage}}", heading("heading.usage"));
+    let mut section = |key, tag| layout.push_str(&format!("\n\n{}\n{{{tag}}}", heading(key)));
+    if command.has_subcommands() {
+        section("heading.commands", "subcommands");
+    }
+    if command.get_positionals().next().is_some() {
+        section("heading.arguments", "positionals");
+    }
+    section("heading.options", "options");
+    layout
+}
+
+fn inside(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+fn about_key(path: &str) -> String {
+    format!("help.{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The keys that the visible commands and arguments ask for.
+    fn asked_for(command: &Command, path: &str, keys: &mut BTreeSet<String>) {
+        keys.extend(command.get_arguments().map(|a| about_key(&inside(path, a.get_id().as_str()))));
+        for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+            let path = inside(path, inner.get_name());
+            keys.insert(about_key(&path));
+            asked_for(inner, &path, keys);
+        }
+    }
+
+    #[test]
+    fn each_command_and_argument_has_its_text_and_no_text_is_left_over() {
+        let mut asked = BTreeSet::from([about_key("everloop")]);
+        asked_for(&worded(Cli::command(), Lang::En), "", &mut asked);
+        let there = everloop_text::keys().filter(|key| key.starts_with("help."));
+        assert_eq!(asked, there.map(str::to_owned).collect());
+    }
+
+    #[test]
+    fn no_word_of_the_command_line_comes_from_elsewhere() {
+        fn bare(command: &Command) {
+            assert!(command.get_about().is_none(), "{}", command.get_name());
+            for arg in command.get_arguments() {
+                assert!(arg.get_help().is_none(), "{} of {}", arg.get_id(), command.get_name());
+            }
+            command.get_subcommands().for_each(bare);
+        }
+        bare(&Cli::command());
+    }
+
+    #[test]
+    fn the_command_line_with_words_is_sound_and_takes_what_the_one_without_takes() {
+        for lang in [Lang::En, Lang::ZhCn] {
+            worded(Cli::command(), lang).debug_assert();
+        }
+        let args = ["everloop", "runs", "list", "-q", "--set", "a.b=c", "--limit", "3"];
+        assert!(worded(Cli::command(), Lang::ZhCn).try_get_matches_from(args).is_ok());
+        assert!(Cli::try_parse_from(args).is_ok());
+    }
+
+    #[test]
+    fn the_language_is_found_before_the_rest_is_understood() {
+        let found =
+            |args: &[&str]| wanted_language(&args.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(found(&["everloop", "--help", "--lang", "zh-CN"]), Some(Lang::ZhCn));
+        assert_eq!(found(&["everloop", "--lang=en", "--nonsense"]), Some(Lang::En));
+        assert_eq!(found(&["everloop", "run", "--lang"]), None);
+        assert_eq!(found(&["everloop", "run", "--", "--lang=zh-CN"]), None);
+    }
+}

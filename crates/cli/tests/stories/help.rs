@@ -1,0 +1,83 @@
+//! `--help` in both languages.
+
+use crate::support::Home;
+
+/// Help of these arguments in this language; it must be all that is said.
+#[track_caller]
+fn help(lang: &str, args: &[&str]) -> String {
+    let home = Home::new().with("EVERLOOP_LANG", lang);
+    let said = home.run(args).ends_with(0);
+    assert_eq!(said.stderr, "");
+    assert!(!said.stdout.contains("help."), "a key without its text: {}", said.stdout);
+    said.stdout
+}
+
+#[track_caller]
+fn holds(text: &str, words: &[&str]) {
+    for words in words {
+        assert!(text.contains(words), "{words:?} is not in: {text}");
+    }
+}
+
+fn has_chinese(text: &str) -> bool {
+    text.chars().any(|c| matches!(c, '\u{4e00}'..='\u{9fff}'))
+}
+
+#[test]
+fn the_overview_is_in_the_language_of_the_reader() {
+    let en = help("en", &["--help"]);
+    holds(&en, &["Agent loops that cannot be lost", "Usage: everloop [OPTIONS] [COMMAND]"]);
+    holds(&en, &["Commands:\n  run ", "Options:\n", "-h, --help", "Print the version"]);
+    assert!(!has_chinese(&en) && !en.contains("__guard"), "{en}");
+    let zh = help("zh-CN", &["--help"]);
+    holds(&zh, &["不会丢失的智能体循环", "用法： everloop [OPTIONS] [COMMAND]", "命令：\n  run "]);
+    holds(&zh, &["选项：\n", "显示这份帮助", "显示版本", "只在这一次改变一个设置"]);
+    for words in ["Usage", "Commands:", "Options:", "Print"] {
+        assert!(!zh.contains(words), "{words:?} is in: {zh}");
+    }
+}
+
+#[test]
+fn a_group_of_commands_tells_of_each_of_them() {
+    let en = help("en", &["runs", "--help"]);
+    holds(&en, &["List, show, cancel and resume runs", "List runs, newest first", "End a run"]);
+    assert!(!has_chinese(&en), "{en}");
+    let zh = help("zh-CN", &["runs", "--help"]);
+    holds(&zh, &["列出、查看、取消和继续运行", "列出运行，最新的在前", "结束一个运行"]);
+    // Without a command the same is said, as a complaint.
+    let home = Home::new().with("EVERLOOP_LANG", "zh-CN");
+    assert_eq!(home.run(["runs"]).ends_with(2).stderr, zh);
+}
+
+#[test]
+fn a_command_tells_of_its_arguments_their_values_and_their_defaults() {
+    let en = help("en", &["run", "--help"]);
+    holds(&en, &["Arguments:\n  <GOAL>  What is to be done", "Options:\n"]);
+    holds(&en, &["How the answer is printed (one of text | json | stream-json; default text)"]);
+    let zh = help("zh-CN", &["run", "--help"]);
+    holds(&zh, &["参数：\n  <GOAL>  要做的事", "选项：\n", "允许这次运行的每个工具请求"]);
+    holds(&zh, &["答案的输出格式（可选：text | json | stream-json；默认：text）"]);
+    assert!(!zh.contains("possible values") && !zh.contains("[default"), "{zh}");
+}
+
+#[test]
+fn the_flag_decides_wherever_it_stands_and_the_locale_when_nothing_else_does() {
+    for args in [["--help", "--lang", "zh-CN"].as_slice(), &["--lang=zh-CN", "-h"]] {
+        holds(&help("en", args), &["用法："]);
+    }
+    let mut home = Home::new();
+    home.unset("EVERLOOP_LANG");
+    home.set("LANG", "zh_CN.UTF-8");
+    holds(&home.run(["--help"]).ends_with(0).stdout, &["用法："]);
+    home.set("LC_ALL", "en_US.UTF-8");
+    holds(&home.run(["--help"]).ends_with(0).stdout, &["Usage:"]);
+}
+
+#[test]
+fn a_wrong_command_line_points_to_the_help_in_chinese() {
+    let home = Home::new();
+    let english = home.run(["run", "--nonsense"]).ends_with(2).stderr;
+    assert!(!has_chinese(&english) && english.contains("--help"), "{english}");
+    let chinese = home.run(["run", "--nonsense", "--lang", "zh-CN"]).ends_with(2).stderr;
+    assert!(chinese.ends_with("用法见 everloop --help，或在任意命令后加 --help\n"), "{chinese}");
+}
