@@ -27,6 +27,7 @@ use everloop_types::journal::{
     Draft, EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, MessageEmitted, Outcome,
     RunFinished, SnapshotTaken, WaitingOn,
 };
+use everloop_types::planted::{self, Bug};
 use everloop_types::{
     Approval, EffectClass, EffectId, Observation, Reason, Status, Words, digest_bytes,
 };
@@ -305,6 +306,11 @@ impl<'e> Driver<'e> {
         commit.then = then;
         commit.now = now;
         self.add_snapshot(&mut commit);
+        if planted::is_on(Bug::SnapshotAhead) && commit.snapshot.is_some() {
+            let mut ahead = Commit::new(vec![commit.drafts.remove(0)], now);
+            ahead.snapshot = commit.snapshot.take();
+            self.append(&ahead).await?;
+        }
         let entries = self.append(&commit).await?;
         for entry in entries {
             let run = self.claim.run.clone();
@@ -328,7 +334,7 @@ impl<'e> Driver<'e> {
             };
             tries += 1;
             let place = self.engine.store.position(&run).await.ok().flatten();
-            match place {
+            match place.filter(|_| !planted::is_on(Bug::LostReplyNotReadBack)) {
                 Some(place) if place.epoch != self.claim.epoch => {
                     return Err(DriveError::LeaseLost(run));
                 }
