@@ -18,6 +18,7 @@ use crate::{
 use everloop_types::{
     Status, UtcMs, Write, digest_bytes,
     journal::{Draft, Entry, FMT, Kind},
+    planted::{self, Bug},
 };
 
 /// One step of a run: all of it becomes durable, or nothing.
@@ -115,6 +116,15 @@ const ADVANCE: &str = "
        AND bytes + $5 <= $6
 ";
 
+/// For [`Bug::EpochFenceRemoved`]: whoever knows the place may write, in whose epoch ever.
+const ADVANCE_UNFENCED: &str = "
+    UPDATE runs
+       SET next_seq = next_seq + $4, bytes = bytes + $5, snap_seq = COALESCE($7, snap_seq),
+           stalls = CASE WHEN $8 = 1 THEN 0 ELSE stalls END, updated_at = $9
+     WHERE run_id = $1 AND next_seq = $3 AND status = 'running'
+       AND bytes + $5 <= $6 AND $2 = $2
+";
+
 const TAKE_LETTER: &str = "
     UPDATE inbox SET taken_seq = $3 WHERE run_id = $1 AND dedupe = $2 AND taken_seq IS NULL
 ";
@@ -133,6 +143,14 @@ const PARK: &str = "
        SET status = CASE WHEN inbox_ctr = $2 THEN 'waiting' ELSE 'queued' END,
            wake_at = CASE WHEN inbox_ctr = $2 THEN $3 ELSE $4 END,
            note = $5, lease_owner = NULL
+     WHERE run_id = $1
+";
+
+/// For [`Bug::NaiveInboxCheck`]: what came since the last look is not seen.
+const PARK_BLIND: &str = "
+    UPDATE runs
+       SET status = 'waiting', wake_at = CASE WHEN $2 = $2 AND $4 = $4 THEN $3 END, note = $5,
+           lease_owner = NULL
      WHERE run_id = $1
 ";
 
@@ -164,8 +182,12 @@ impl Store {
     ) -> Result<Vec<Entry>, StoreError> {
         let mut plan = Plan::make(claim, commit)?;
         let writes = std::mem::take(&mut plan.writes);
+        let (writes, later) = split_last_words(writes);
         match self.db.commit(writes, Urgency::Critical).await {
             Ok(_) => {
+                if !later.is_empty() {
+                    self.db.commit(later, Urgency::Critical).await?;
+                }
                 claim.next_seq += int(plan.entries.len());
                 claim.snap_seq = plan.snap_seq.unwrap_or(claim.snap_seq);
                 Ok(plan.entries)
@@ -205,6 +227,15 @@ impl Store {
     }
 }
 
+/// For [`Bug::FinalMessageLater`]; otherwise all writes are one transaction.
+fn split_last_words(writes: Vec<Write>) -> (Vec<Write>, Vec<Write>) {
+    let finishes = || writes.iter().any(|write| write.sql == FINISH);
+    if !planted::is_on(Bug::FinalMessageLater) || !finishes() {
+        return (writes, Vec::new());
+    }
+    writes.into_iter().partition(|write| write.sql != INSERT_MESSAGE)
+}
+
 /// What a write of the transaction is for, to explain its failure.
 enum Part {
     Advance,
@@ -238,7 +269,9 @@ impl Plan {
             entries: Vec::with_capacity(commit.drafts.len()),
             snap_seq,
         };
-        plan.push(Part::Advance, one(ADVANCE, Vec::new()));
+        let fenced = !planted::is_on(Bug::EpochFenceRemoved);
+        let advance = if fenced { ADVANCE } else { ADVANCE_UNFENCED };
+        plan.push(Part::Advance, one(advance, Vec::new()));
         let bytes = plan.add_entries(claim, commit.drafts)?;
         plan.writes[0].params = params![
             claim.run.as_str(),
@@ -322,7 +355,9 @@ impl Plan {
             Then::Park { wake_at, note } => {
                 let wake_at = wake_at.unwrap_or(NEVER);
                 let params = params![run, claim.inbox_ctr, wake_at, now, note];
-                self.push(Part::Other, one(PARK, params));
+                let blind = planted::is_on(Bug::NaiveInboxCheck);
+                let park = if blind { PARK_BLIND } else { PARK };
+                self.push(Part::Other, one(park, params));
             }
             Then::Release => self.push(Part::Other, one(RELEASE, params![run, now])),
             Then::Finish(status) => {

@@ -3,9 +3,11 @@
 use crate::stage::Stage;
 use crate::world::Act;
 use everloop_engine::{History, Verdict};
-use everloop_types::journal::{EffectPlanned, Entry, Kind, Outcome};
-use everloop_types::{EffectClass, EffectId, Observation, Status, digest_bytes};
-use std::collections::BTreeMap;
+use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome};
+use everloop_types::{
+    Approval, EffectClass, EffectId, Observation, Status, digest_bytes, digest_json,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a run ended, for comparing a disturbed one with an undisturbed one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,33 +20,55 @@ pub struct Ending {
     pub unknowns: usize,
 }
 
+/// Checks what must hold at any moment, whoever has just died or parked.
+///
+/// # Errors
+/// The first invariant that does not hold, in words.
+pub async fn check_midway(stage: &Stage) -> Result<(), String> {
+    let (history, status) = read(stage).await?;
+    holds_always(stage, &history, status).await
+}
+
 /// Checks the whole invariant set on a finished run and returns how it ended.
 ///
 /// # Errors
 /// The first invariant that does not hold, in words.
 pub async fn check(stage: &Stage) -> Result<Ending, String> {
-    let history = History::read(&stage.store, &stage.run).await;
-    let history = history.map_err(|error| format!("unreadable: {error}"))?.ok_or("no run")?;
-    let row = stage.store.run(&stage.run).await.map_err(|error| error.to_string())?;
-    let row = row.ok_or("no row")?;
-    let violations = stage.violations();
-    ensure(violations == 0, || format!("{violations} rows were kept out by a unique index"))?;
-    gap_free(&history.entries)?;
-    one_outcome_each(&history.entries)?;
-    one_ending(&history.entries, row.status)?;
-    one_final_message(stage).await?;
-    acts_fit_journal(&history.entries, &stage.world.acts())?;
+    let (history, status) = read(stage).await?;
+    holds_always(stage, &history, status).await?;
+    all_finished(&history.entries)?;
+    one_ending(&history.entries, status)?;
+    cancel_obeyed(&history.entries, status)?;
     let unknowns = unknown_count(&history.entries);
-    ensure(row.status != Status::Succeeded || unknowns == 0, || {
+    ensure(status != Status::Succeeded || unknowns == 0, || {
         "plain success over an unknown".to_owned()
     })?;
-    fold_agrees(stage, &history).await?;
     match history.verify() {
         Verdict::Verified { .. } => {}
         other => return Err(format!("replay does not verify: {other:?}")),
     }
     let text = history.final_text().unwrap_or_default().to_owned();
-    Ok(Ending { status: row.status, text, unknowns })
+    Ok(Ending { status, text, unknowns })
+}
+
+async fn read(stage: &Stage) -> Result<(History, Status), String> {
+    let history = History::read(&stage.store, &stage.run).await;
+    let history = history.map_err(|error| format!("unreadable: {error}"))?.ok_or("no run")?;
+    let row = stage.store.run(&stage.run).await.map_err(|error| error.to_string())?;
+    Ok((history, row.ok_or("no row")?.status))
+}
+
+async fn holds_always(stage: &Stage, history: &History, status: Status) -> Result<(), String> {
+    let violations = stage.violations();
+    ensure(violations == 0, || format!("{violations} rows were kept out by a unique index"))?;
+    gap_free(&history.entries)?;
+    one_outcome_at_most(&history.entries)?;
+    acts_fit_journal(&history.entries, &stage.world.acts())?;
+    approvals_fit_calls(history)?;
+    final_message_with_ending(stage, status).await?;
+    snapshot_agrees(stage, history).await?;
+    counts_agree(history)?;
+    no_unread_mail_while_waiting(stage, status).await
 }
 
 fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
@@ -56,19 +80,31 @@ fn gap_free(entries: &[Entry]) -> Result<(), String> {
     ensure(gap.is_none(), || format!("gap in the journal: {gap:?}"))
 }
 
-fn one_outcome_each(entries: &[Entry]) -> Result<(), String> {
-    let mut outcomes: BTreeMap<&EffectId, (u32, u32)> = BTreeMap::new();
+/// How often each effect was planned and finished.
+fn plans_and_outcomes(entries: &[Entry]) -> BTreeMap<&EffectId, (u32, u32)> {
+    let mut counts: BTreeMap<&EffectId, (u32, u32)> = BTreeMap::new();
     for entry in entries {
         let Some(effect) = &entry.effect else { continue };
-        let counts = outcomes.entry(effect).or_default();
+        let counts = counts.entry(effect).or_default();
         match &entry.kind {
             Kind::EffectPlanned(_) => counts.0 += 1,
             Kind::EffectFinished(_) => counts.1 += 1,
             _ => {}
         }
     }
-    let odd = outcomes.iter().find(|(_, counts)| **counts != (1, 1));
+    counts
+}
+
+fn one_outcome_at_most(entries: &[Entry]) -> Result<(), String> {
+    let counts = plans_and_outcomes(entries);
+    let odd = counts.iter().find(|(_, (plans, outcomes))| *plans != 1 || *outcomes > 1);
     ensure(odd.is_none(), || format!("planned and finished counts: {odd:?}"))
+}
+
+fn all_finished(entries: &[Entry]) -> Result<(), String> {
+    let counts = plans_and_outcomes(entries);
+    let open = counts.iter().find(|(_, (_, outcomes))| *outcomes == 0);
+    ensure(open.is_none(), || format!("over, and without an outcome: {open:?}"))
 }
 
 fn one_ending(entries: &[Entry], status: Status) -> Result<(), String> {
@@ -85,11 +121,87 @@ fn one_ending(entries: &[Entry], status: Status) -> Result<(), String> {
     ensure(said == status, || format!("journal says {said}, row says {status}"))
 }
 
-async fn one_final_message(stage: &Stage) -> Result<(), String> {
+/// A cancel that was taken from the inbox decides the ending.
+fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
+    let cancel = |entry: &Entry| matches!(&entry.kind, Kind::Input(input) if matches!(input.letter, Letter::Cancel { .. }));
+    let obeyed = status == Status::Canceled || !entries.iter().any(cancel);
+    ensure(obeyed, || format!("a cancel was taken, and the run ended as {status}"))
+}
+
+/// One final message if the run is over, and none before.
+async fn final_message_with_ending(stage: &Stage, status: Status) -> Result<(), String> {
     let messages = stage.store.messages(&stage.run).await.map_err(|error| error.to_string())?;
     let last: Vec<_> = messages.iter().filter(|message| message.slot == "final").collect();
-    ensure(last.len() == 1, || format!("{} final messages", last.len()))?;
-    ensure(!last[0].body.trim().is_empty(), || "the final message is empty".to_owned())
+    let due = usize::from(status.is_final());
+    ensure(last.len() == due, || format!("{} final messages while {status}", last.len()))?;
+    let empty = last.iter().any(|message| message.body.trim().is_empty());
+    ensure(!empty, || "the final message is empty".to_owned())
+}
+
+/// A letter wakes: whoever waits has read everything.
+async fn no_unread_mail_while_waiting(stage: &Stage, status: Status) -> Result<(), String> {
+    let unread = stage.store.unread(&stage.run).await.map_err(|error| error.to_string())?;
+    let asleep = status == Status::Waiting && !unread.letters.is_empty();
+    ensure(!asleep, || format!("waiting with unread mail: {:?}", unread.letters))
+}
+
+/// Nobody counts twice: the budget's numbers are those of the plans.
+fn counts_agree(history: &History) -> Result<(), String> {
+    let counted = history.state_at(i64::MAX).map_err(|error| error.to_string())?.counts();
+    let (mut models, mut tools) = (0, 0);
+    for entry in &history.entries {
+        match &entry.kind {
+            Kind::EffectPlanned(EffectPlanned::CallModel { .. }) => models += 1,
+            Kind::EffectPlanned(EffectPlanned::CallTool { .. }) => tools += 1,
+            _ => {}
+        }
+    }
+    ensure((counted.model_calls, counted.tool_calls) == (models, tools), || {
+        let (counted_models, counted_tools) = (counted.model_calls, counted.tool_calls);
+        format!(
+            "the budget counts {counted_models} model and {counted_tools} tool calls, \
+             the journal plans {models} and {tools}"
+        )
+    })
+}
+
+/// Permission is for one call with its arguments: asked, answered, given, and only then begun.
+fn approvals_fit_calls(history: &History) -> Result<(), String> {
+    let (mut calls, mut asked) = (BTreeMap::new(), BTreeMap::new());
+    let (mut answered, mut given) = (BTreeSet::new(), BTreeSet::new());
+    for entry in &history.entries {
+        if let Kind::Input(input) = &entry.kind
+            && let Letter::Answer { question, .. } = &input.letter
+        {
+            answered.insert(question.clone());
+        }
+        let Some(effect) = &entry.effect else { continue };
+        match &entry.kind {
+            Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {
+                calls.insert(effect, call);
+            }
+            Kind::ApprovalAsked(ask) => {
+                asked.insert(effect, ask.args_hash.clone());
+            }
+            Kind::ApprovalGiven(allowed) => {
+                let hash = calls.get(effect).map(digest_json);
+                let question = format!("q{}.{}.approve", effect.cause, effect.index);
+                let fits = asked.get(effect) == Some(&allowed.args_hash)
+                    && hash.as_ref() == Some(&allowed.args_hash)
+                    && answered.contains(&question);
+                ensure(fits, || format!("permission for {effect} that nobody gave for it"))?;
+                given.insert(effect);
+            }
+            Kind::EffectStarted(_) => {
+                let spec = calls.get(effect).and_then(|call| history.frame().tool(&call.tool));
+                let asks = spec.is_some_and(|spec| spec.handling.approval == Approval::Ask);
+                let allowed = !asks || given.contains(effect);
+                ensure(allowed, || format!("{effect} began without permission"))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// No dangerous effect twice, none without its durable intent, and no claim of one that never was.
@@ -145,10 +257,10 @@ fn unknown_count(entries: &[Entry]) -> usize {
 }
 
 /// The newest snapshot and its tail give the same state as the whole journal.
-async fn fold_agrees(stage: &Stage, history: &History) -> Result<(), String> {
-    let whole = history.state_at(i64::MAX).map_err(|error| error.to_string())?;
+async fn snapshot_agrees(stage: &Stage, history: &History) -> Result<(), String> {
     let loaded = stage.store.load(&stage.run).await.map_err(|error| error.to_string())?;
     let Some(snapshot) = loaded.snapshot else { return Ok(()) };
+    let whole = history.state_at(i64::MAX).map_err(|error| error.to_string())?;
     let frame = history.frame().clone();
     let name = stage.scenario.loop_name;
     let mut short = everloop_loops::AnyRun::restore(name, &snapshot.state, frame)?;

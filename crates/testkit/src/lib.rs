@@ -18,12 +18,12 @@ mod trouble;
 mod world;
 
 pub use clock::VirtualClock;
-pub use invariants::{Ending, check};
+pub use invariants::{Ending, check, check_midway};
 pub use points::{Point, Points};
 pub use scenario::{Scenario, scenarios};
 pub use stage::{Process, Stage, Went};
 pub use sweep::{
-    Swept, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_lost_replies,
-    sweep_stale_owners,
+    Swept, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters, sweep_lost_replies,
+    sweep_stale_owners, sweep_takeovers,
 };
 pub use world::{Act, World};

@@ -134,6 +134,13 @@ fn react_with_people() -> Vec<Scenario> {
             vec![call("launch", "rocket"), Scripted::says("launched")],
         ),
         Scenario::react(
+            "needs permission twice",
+            vec![
+                call("launch", "rocket").and_calls("launch", json!({"what": "balloon"})),
+                Scripted::says("both launched"),
+            ],
+        ),
+        Scenario::react(
             "asks a person",
             vec![
                 Scripted::calls("ask_user", json!({"question": "which colour?"})),

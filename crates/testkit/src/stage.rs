@@ -1,15 +1,16 @@
 //! A stage: one store and one world that outlive every process, and processes that come and go.
 
 use crate::clock::VirtualClock;
+use crate::invariants::check_midway;
 use crate::points::{Point, PointDb, Points};
 use crate::scenario::Scenario;
 use crate::world::{World, registry};
 use everloop_engine::{Asked, DriveError, Driven, Engine, Identity, Means, Rules, Submission};
 use everloop_models::{Asking, Model, OnDelta, Request, ScriptedModel};
-use everloop_store::{MemoryDb, Store};
+use everloop_store::{Claim, MemoryDb, Store};
 use everloop_tools::Registry;
-use everloop_types::journal::WaitingOn;
-use everloop_types::{Frame, Goal, Message, ModelChoice, ModelError, RunId, WorkerId};
+use everloop_types::journal::{Letter, WaitingOn};
+use everloop_types::{Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, WorkerId};
 use std::sync::Arc;
 
 /// What survives.
@@ -130,54 +131,96 @@ impl Stage {
 
     /// Goes on, process after process, answering every question, until the run is over.
     ///
-    /// # Panics
-    /// If the run does not come to an end.
-    pub async fn play_on(&mut self) {
+    /// # Errors
+    /// If it does not come to an end, or an invariant breaks after one of the processes.
+    pub async fn play_on(&mut self) -> Result<(), String> {
         for _ in 0..100 {
-            let row = self.store.run(&self.run).await.expect("readable").expect("exists");
-            if row.status.is_final() {
-                return;
+            if self.is_over().await {
+                return Ok(());
             }
             self.answer_open_question().await;
             match self.play_once().await {
                 Went::Died => self.points.calm(),
                 Went::Well(Ok(_)) | Went::Idle => {}
-                Went::Well(Err(error)) => panic!("{}: {error}", self.scenario.name),
+                Went::Well(Err(error)) => return Err(in_words(&error)),
+            }
+            // What holds at the end is more, and is checked by whoever asked for the end.
+            if !self.is_over().await {
+                check_midway(self).await?;
             }
         }
-        panic!("{} does not end", self.scenario.name);
+        Err("it does not end".to_owned())
     }
 
-    /// Puts the person's answer into the inbox, past all points.
-    pub async fn answer_open_question(&mut self) {
+    /// Whether the run has its ending.
+    ///
+    /// # Panics
+    /// If there is no run.
+    pub async fn is_over(&self) -> bool {
+        let row = self.store.run(&self.run).await.expect("readable").expect("exists");
+        row.status.is_final()
+    }
+
+    /// The question that the run waits with.
+    ///
+    /// # Panics
+    /// If the run cannot be read.
+    pub async fn open_question(&self) -> Option<Question> {
         let history = everloop_engine::History::read(&self.store, &self.run).await;
         let history = history.expect("readable").expect("exists");
         let state = history.state_at(i64::MAX).expect("foldable");
-        if let Some(WaitingOn::Person { question }) = state.waiting_on() {
-            let letter = everloop_types::journal::Letter::Answer {
-                question: question.id.clone(),
-                text: self.scenario.answer.to_owned(),
-                by: "person".to_owned(),
-            };
-            let now = everloop_engine::Clock::now(&self.clock);
-            let sent = self.store.send(&self.run, &question.id, &letter, now).await;
-            sent.expect("the letter is written");
+        match state.waiting_on() {
+            Some(WaitingOn::Person { question }) => Some(question.clone()),
+            _ => None,
         }
     }
+
+    /// The person's answer to a question.
+    #[must_use]
+    pub fn answer_to(&self, question: &Question) -> Letter {
+        let (text, by) = (self.scenario.answer.to_owned(), "person".to_owned());
+        Letter::Answer { question: question.id.clone(), text, by }
+    }
+
+    /// Puts the person's answer into the inbox, past all points.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub async fn answer_open_question(&mut self) {
+        let Some(question) = self.open_question().await else { return };
+        let now = everloop_engine::Clock::now(&self.clock);
+        let letter = self.answer_to(&question);
+        let sent = self.store.send(&self.run, &question.id, &letter, now).await;
+        sent.expect("the letter is written");
+    }
+}
+
+/// An error with everything that it comes from.
+pub(crate) fn in_words(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        words = format!("{words}: {error}");
+        source = error.source();
+    }
+    words
 }
 
 impl Process {
     /// Proves the others dead, claims the run, and drives it.
     pub async fn claim_and_drive(&self, run: &RunId) -> Went {
+        match self.claim(run).await {
+            Some(claim) => Went::Well(self.engine.drive(claim).await),
+            None => Went::Idle,
+        }
+    }
+
+    /// Proves the others dead and claims the run.
+    pub async fn claim(&self, run: &RunId) -> Option<Claim> {
         let (store, now) = (self.engine.store(), self.engine.clock().now());
         // A reply that was lost here leaves the run to the next process, as a crash would.
-        if store.requeue_orphans(now).await.is_err() {
-            return Went::Idle;
-        }
-        match store.claim_run(&self.engine.identity().worker, run, now).await {
-            Ok(Some(claim)) => Went::Well(self.engine.drive(claim).await),
-            Ok(None) | Err(_) => Went::Idle,
-        }
+        store.requeue_orphans(now).await.ok()?;
+        store.claim_run(&self.engine.identity().worker, run, now).await.ok().flatten()
     }
 
     /// Answers through the engine, as a surface does.

@@ -1,17 +1,22 @@
 //! Sweeps: the same scenario, disturbed at every point, one point after the other.
 
-use crate::invariants::{Ending, check};
+mod owners;
+
+pub use owners::{sweep_stale_owners, sweep_takeovers};
+
+use crate::invariants::{Ending, check, check_midway};
 use crate::points::Point;
 use crate::scenario::Scenario;
-use crate::stage::{Stage, Went};
-use everloop_engine::DriveError;
+use crate::stage::{Stage, Went, in_words};
 use everloop_types::Status;
-use everloop_types::journal::Letter;
-use std::time::Duration;
+use everloop_types::journal::{Entry, Kind, Letter};
 
 /// Points after a restart at which the second crash comes: well past the end of the recovery
 /// itself.
 const RECOVERY_POINTS: usize = 12;
+
+/// Processes after which a run that still has no end is given up.
+const PROCESSES_MAX: usize = 100;
 
 /// What a sweep came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,179 +40,243 @@ impl Swept {
     }
 }
 
+/// One disturbance of one scenario, for saying where something broke.
+struct Place<'s> {
+    scenario: &'s Scenario,
+    what: String,
+}
+
+impl Place<'_> {
+    fn ensure(&self, holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+        if holds { Ok(()) } else { Err(self.broken(&otherwise())) }
+    }
+
+    fn broken(&self, why: &str) -> String {
+        format!("{} / {}: {why}", self.scenario.name, self.what)
+    }
+
+    async fn play_on(&self, stage: &mut Stage) -> Result<(), String> {
+        stage.play_on().await.map_err(|why| self.broken(&why))
+    }
+
+    /// Goes on to the end, and sends the letter to the process that stands at its point.
+    async fn play_on_with(
+        &self,
+        stage: &mut Stage,
+        dedupe: &str,
+        letter: &Letter,
+    ) -> Result<(), String> {
+        for _ in 0..PROCESSES_MAX {
+            if stage.is_over().await {
+                return Ok(());
+            }
+            stage.answer_open_question().await;
+            self.drive_and_send(stage, dedupe, letter).await?;
+        }
+        Err(self.broken("it does not end"))
+    }
+
+    /// One process that is sent a letter when it stands at its point, and then goes on.
+    async fn drive_and_send(
+        &self,
+        stage: &mut Stage,
+        dedupe: &str,
+        letter: &Letter,
+    ) -> Result<Met, String> {
+        let process = stage.process();
+        let (run, points) = (stage.run.clone(), stage.points.clone());
+        let meddle = async {
+            points.reached().await;
+            process.engine.send(&run, dedupe, letter).await.expect("the letter is written");
+            points.wake();
+        };
+        let mut driving = std::pin::pin!(process.claim_and_drive(&run));
+        let (met, went) = tokio::select! {
+            biased;
+            () = meddle => (Met::AtPoint, driving.await),
+            went = &mut driving => (Met::Ended, went),
+        };
+        if let Went::Well(Err(error)) = went {
+            return Err(self.broken(&in_words(&error)));
+        }
+        check_midway(stage).await.map_err(|why| self.broken(&why))?;
+        Ok(met)
+    }
+
+    async fn check(&self, stage: &Stage) -> Result<Ending, String> {
+        check(stage).await.map_err(|why| self.broken(&why))
+    }
+
+    /// A disturbed run ends like the undisturbed one, unless an outcome is unknown.
+    fn same_end(&self, calm: &Ending, ending: &Ending) -> Result<(), String> {
+        let same = match ending.unknowns {
+            0 => ending == calm,
+            _ => ending.status == Status::Unsettled,
+        };
+        self.ensure(same, || format!("it ended with {ending:?}, undisturbed with {calm:?}"))
+    }
+}
+
 /// Plays the scenario with nothing in its way.
-async fn undisturbed(scenario: &Scenario) -> (Ending, Vec<Point>) {
+async fn undisturbed(scenario: &Scenario) -> Result<(Ending, Vec<Point>), String> {
+    let place = Place { scenario, what: "undisturbed".to_owned() };
     let mut stage = Stage::set(scenario).await;
     let before = stage.points.passed();
-    stage.play_on().await;
-    let ending = expect(scenario, "undisturbed", check(&stage).await);
-    assert_eq!(ending.status, scenario.ends, "{}: {}", scenario.name, ending.text);
-    (ending, stage.points.seen().split_off(before))
-}
-
-fn expect(scenario: &Scenario, place: &str, checked: Result<Ending, String>) -> Ending {
-    checked.unwrap_or_else(|broken| panic!("{} / {place}: {broken}", scenario.name))
-}
-
-/// A disturbed run ends like the undisturbed one, unless an outcome is unknown.
-fn same_end(scenario: &Scenario, place: &str, calm: &Ending, ending: &Ending) {
-    if ending.unknowns == 0 {
-        assert_eq!(ending, calm, "{} / {place}", scenario.name);
-    } else {
-        assert_eq!(ending.status, Status::Unsettled, "{} / {place}", scenario.name);
-    }
+    place.play_on(&mut stage).await?;
+    let ending = place.check(&stage).await?;
+    place.ensure(ending.status == scenario.ends, || format!("it ended with {ending:?}"))?;
+    Ok((ending, stage.points.seen().split_off(before)))
 }
 
 /// Crashes the process at every point, once.
 ///
-/// # Panics
-/// With the scenario and the point at the first invariant that does not hold.
-pub async fn sweep_crashes(scenario: &Scenario) -> Swept {
-    let (calm, points) = undisturbed(scenario).await;
+/// # Errors
+/// The scenario, the point, and the first invariant that does not hold.
+pub async fn sweep_crashes(scenario: &Scenario) -> Result<Swept, String> {
+    let (calm, points) = undisturbed(scenario).await?;
     let mut swept = Swept::default();
     for (n, kind) in points.iter().enumerate() {
+        let place = Place { scenario, what: format!("crash at point {n} ({kind:?})") };
         let mut stage = Stage::set(scenario).await;
         stage.points.halt_at(n);
-        stage.play_on().await;
-        let place = format!("crash at point {n} ({kind:?})");
-        let ending = expect(scenario, &place, check(&stage).await);
-        same_end(scenario, &place, &calm, &ending);
+        place.play_on(&mut stage).await?;
+        let ending = place.check(&stage).await?;
+        place.same_end(&calm, &ending)?;
         swept.count(&ending);
     }
-    swept
+    Ok(swept)
 }
 
 /// Crashes the process at every point, and the next one at every point of its recovery.
 ///
-/// # Panics
-/// With the scenario and both points at the first invariant that does not hold.
-pub async fn sweep_double_crashes(scenario: &Scenario) -> Swept {
-    let (calm, points) = undisturbed(scenario).await;
+/// # Errors
+/// The scenario, both points, and the first invariant that does not hold.
+pub async fn sweep_double_crashes(scenario: &Scenario) -> Result<Swept, String> {
+    let (calm, points) = undisturbed(scenario).await?;
     let mut swept = Swept::default();
     for first in 0..points.len() {
         for second in 0..RECOVERY_POINTS {
+            let what = format!("crash at point {first}, then {second} later");
+            let place = Place { scenario, what };
             let mut stage = Stage::set(scenario).await;
             stage.points.halt_at(first);
             let mut crashes = 0;
-            while crashes == 0 && stage_is_open(&stage).await {
+            while crashes == 0 && !stage.is_over().await {
                 stage.answer_open_question().await;
                 crashes += usize::from(matches!(stage.play_once().await, Went::Died));
             }
             let passed = stage.points.passed();
             stage.points.halt_at(second);
-            stage.play_on().await;
+            place.play_on(&mut stage).await?;
             if stage.points.passed() - passed <= second {
                 break;
             }
-            let place = format!("crash at point {first}, then {second} later");
-            let ending = expect(scenario, &place, check(&stage).await);
-            same_end(scenario, &place, &calm, &ending);
+            let ending = place.check(&stage).await?;
+            place.same_end(&calm, &ending)?;
             swept.count(&ending);
         }
     }
-    swept
+    Ok(swept)
 }
 
 /// Cancels the run at every point: one ending, every effect with its outcome.
 ///
-/// # Panics
-/// With the scenario and the point at the first invariant that does not hold.
-pub async fn sweep_cancels(scenario: &Scenario) -> Swept {
-    let (calm, points) = undisturbed(scenario).await;
+/// # Errors
+/// The scenario, the point, and the first invariant that does not hold.
+pub async fn sweep_cancels(scenario: &Scenario) -> Result<Swept, String> {
+    let (calm, points) = undisturbed(scenario).await?;
     let mut swept = Swept::default();
+    let letter = Letter::Cancel { by: "person".to_owned() };
     for (n, kind) in points.iter().enumerate() {
+        let place = Place { scenario, what: format!("cancel at point {n} ({kind:?})") };
         let mut stage = Stage::set(scenario).await;
         stage.points.halt_at(n);
-        while stage_is_open(&stage).await {
-            stage.answer_open_question().await;
-            drive_and_cancel(&mut stage).await;
-        }
-        let place = format!("cancel at point {n} ({kind:?})");
-        let ending = expect(scenario, &place, check(&stage).await);
-        let ended_before = ending.status == calm.status;
-        assert!(ending.status == Status::Canceled || ended_before, "{} / {place}", scenario.name);
+        place.play_on_with(&mut stage, "cancel", &letter).await?;
+        let ending = place.check(&stage).await?;
+        let ended = ending.status == Status::Canceled || ending.status == calm.status;
+        place.ensure(ended, || format!("it ended with {ending:?}"))?;
         swept.count(&ending);
     }
-    swept
+    Ok(swept)
 }
 
 /// Every commit takes place once while its caller is told that nobody knows.
 ///
-/// # Panics
-/// With the scenario and the point at the first invariant that does not hold.
-pub async fn sweep_lost_replies(scenario: &Scenario) -> Swept {
-    let (calm, points) = undisturbed(scenario).await;
+/// # Errors
+/// The scenario, the point, and the first invariant that does not hold.
+pub async fn sweep_lost_replies(scenario: &Scenario) -> Result<Swept, String> {
+    let (calm, points) = undisturbed(scenario).await?;
     let mut swept = Swept::default();
     for (n, kind) in points.iter().enumerate().filter(|(_, kind)| **kind == Point::BeforeCommit) {
+        let place = Place { scenario, what: format!("reply lost at point {n} ({kind:?})") };
         let mut stage = Stage::set(scenario).await;
         stage.points.lose_reply_at(n);
-        stage.play_on().await;
-        let place = format!("reply lost at point {n} ({kind:?})");
-        let ending = expect(scenario, &place, check(&stage).await);
-        same_end(scenario, &place, &calm, &ending);
+        place.play_on(&mut stage).await?;
+        let ending = place.check(&stage).await?;
+        place.same_end(&calm, &ending)?;
         swept.count(&ending);
     }
-    swept
+    Ok(swept)
 }
 
-/// Holds the owner at every commit, lets another take over and finish, then wakes the first.
+/// A word to the model arrives at every point, and an answer at every point of a run that was woken
+/// and is about to wait again: no run ever waits with unread mail, and nothing that came is lost.
 ///
-/// Only at commits: an owner that sleeps inside a tool is beyond any journal. Locally such an owner
-/// still
-/// holds the lock, so nobody takes over; `start_by` and the deadline bound it elsewhere.
-///
-/// # Panics
-/// With the scenario and the point at the first invariant that does not hold.
-pub async fn sweep_stale_owners(scenario: &Scenario) -> Swept {
-    let (_, points) = undisturbed(scenario).await;
+/// # Errors
+/// The scenario, the point, and the first invariant that does not hold.
+pub async fn sweep_letters(scenario: &Scenario) -> Result<Swept, String> {
+    let (_, points) = undisturbed(scenario).await?;
     let mut swept = Swept::default();
-    let at_commit = |kind: &Point| matches!(kind, Point::BeforeCommit | Point::AfterCommit);
-    for (n, kind) in points.iter().enumerate().filter(|(_, kind)| at_commit(kind)) {
+    let letter = Letter::Steer { text: "mind the sea too".to_owned() };
+    for (n, kind) in points.iter().enumerate() {
+        let place = Place { scenario, what: format!("a word at point {n} ({kind:?})") };
         let mut stage = Stage::set(scenario).await;
         stage.points.halt_at(n);
-        let stale = stage.process();
-        let (run, points) = (stage.run.clone(), stage.points.clone());
-        let mut sleeping = std::pin::pin!(stale.claim_and_drive(&run));
-        tokio::select! {
-            biased;
-            () = points.reached() => {}
-            _ = &mut sleeping => continue,
-        }
-        stage.points.calm();
-        // Longer than an intent is good for: whoever slept through it must not act on it.
-        tokio::time::advance(Duration::from_secs(60)).await;
-        stage.play_on().await;
-        points.wake();
-        let woken = sleeping.await;
-        let place = format!("owner asleep at point {n} ({kind:?})");
-        let held = matches!(woken, Went::Well(Err(DriveError::LeaseLost(_)) | Ok(_)) | Went::Idle);
-        assert!(held, "{} / {place}: {woken:?}", scenario.name);
-        let ending = expect(scenario, &place, check(&stage).await);
+        place.play_on_with(&mut stage, "word", &letter).await?;
+        let ending = place.check(&stage).await?;
+        // The last commit is the ending: what comes after it was decided is too late.
+        let heard = took(&stage, "word").await || n + 2 >= points.len();
+        place.ensure(heard, || "the word was accepted and lost".to_owned())?;
         swept.count(&ending);
     }
-    swept
+    swept.add(sweep_answers(scenario).await?);
+    Ok(swept)
 }
 
-/// One process that is sent a cancel when it stands at its point, and then goes on.
-async fn drive_and_cancel(stage: &mut Stage) {
-    let process = stage.process();
-    let (run, points) = (stage.run.clone(), stage.points.clone());
-    let meddle = async {
-        points.reached().await;
-        // Past the points: the sender is another process.
-        let letter = Letter::Cancel { by: "person".to_owned() };
-        stage.store.send(&run, "cancel", &letter, 0).await.expect("the letter is written");
-        points.wake();
-        process.engine.cancel(&run, "person").await.expect("the bell rings");
-    };
-    let mut driving = std::pin::pin!(process.claim_and_drive(&run));
-    tokio::select! {
-        () = meddle => { driving.await; }
-        _ = &mut driving => {}
+/// The run waits, is woken by something else, and the answer comes while it is about to park.
+async fn sweep_answers(scenario: &Scenario) -> Result<Swept, String> {
+    let mut swept = Swept::default();
+    for n in 0.. {
+        let place = Place { scenario, what: format!("the answer at point {n} after a wake-up") };
+        let mut stage = Stage::set(scenario).await;
+        stage.play_once().await;
+        let Some(question) = stage.open_question().await else { break };
+        let wake = Letter::Steer { text: "are you there?".to_owned() };
+        let sent = stage.store.send(&stage.run, "wake", &wake, 0).await;
+        place.ensure(sent.is_ok(), || format!("{sent:?}"))?;
+        stage.points.halt_at(n);
+        let answer = stage.answer_to(&question);
+        if place.drive_and_send(&mut stage, &question.id, &answer).await? == Met::Ended {
+            break;
+        }
+        place.play_on(&mut stage).await?;
+        let ending = place.check(&stage).await?;
+        let heard = took(&stage, &question.id).await && took(&stage, "wake").await;
+        place.ensure(heard, || "the answer was accepted and lost".to_owned())?;
+        swept.count(&ending);
     }
+    Ok(swept)
 }
 
-async fn stage_is_open(stage: &Stage) -> bool {
-    let row = stage.store.run(&stage.run).await.expect("readable").expect("exists");
-    !row.status.is_final()
+async fn took(stage: &Stage, dedupe: &str) -> bool {
+    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
+    let taken = |entry: &Entry| matches!(&entry.kind, Kind::Input(i) if i.dedupe == dedupe);
+    entries.iter().any(taken)
+}
+
+/// Whether a process came to its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Met {
+    AtPoint,
+    Ended,
 }

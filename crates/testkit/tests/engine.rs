@@ -182,7 +182,7 @@ async fn a_key_that_is_no_longer_honoured_makes_the_effect_unknown() {
     let script = vec![Scripted::calls("post", json!({"what": "letter"})), Scripted::says("posted")];
     let mut undisturbed = stage(script.clone()).await;
     let before = undisturbed.points.passed();
-    undisturbed.play_on().await;
+    undisturbed.play_on().await.unwrap();
     let points = undisturbed.points.seen().split_off(before);
     let mut acts = (0..points.len()).filter(|n| points[*n] == Point::AfterEffect);
     // The first is the model's reply; the process dies right after the second, the post itself.
@@ -192,7 +192,7 @@ async fn a_key_that_is_no_longer_honoured_makes_the_effect_unknown() {
     assert!(matches!(stage.play_once().await, Went::Died));
     stage.points.calm();
     tokio::time::advance(std::time::Duration::from_secs(2 * 3_600)).await;
-    stage.play_on().await;
+    stage.play_on().await.unwrap();
     assert_eq!(endings(&stage).await, [Ending::Unknown]);
     assert_eq!(check(&stage).await.unwrap().status, Status::Unsettled);
 }

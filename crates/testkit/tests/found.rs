@@ -202,7 +202,7 @@ async fn die_after_act(script: Vec<Scripted>, n: usize) -> Stage {
     let scenario = Scenario::react("review", script);
     let mut calm = Stage::set(&scenario).await;
     let before = calm.points.passed();
-    calm.play_on().await;
+    calm.play_on().await.expect("ends");
     let points = calm.points.seen().split_off(before);
     let at = (0..points.len()).filter(|n| points[*n] == Point::AfterEffect).nth(n).expect("works");
     let mut stage = Stage::set(&scenario).await;
@@ -316,7 +316,7 @@ async fn no_second_act_on_a_resource_whose_state_is_unknown() {
         Scripted::says("struck"),
     ];
     let mut stage = die_after_act(script, 1).await;
-    stage.play_on().await;
+    stage.play_on().await.expect("ends");
     let endings = endings(&stage.store, &stage.run).await;
     assert_eq!(stage.world.acts().len(), 1, "{endings:?}");
 }

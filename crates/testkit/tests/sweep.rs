@@ -3,17 +3,17 @@
 //! The numbers that are printed are those of the README; run with `--no-capture` to see them.
 
 use everloop_testkit::{
-    Scenario, Swept, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
-    sweep_lost_replies, sweep_stale_owners,
+    Scenario, Swept, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters,
+    sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
 };
 
 async fn all<F>(what: &str, least: usize, sweep: impl Fn(Scenario) -> F)
 where
-    F: Future<Output = Swept>,
+    F: Future<Output = Result<Swept, String>>,
 {
     let mut total = Swept::default();
     for scenario in scenarios() {
-        total.add(sweep(scenario).await);
+        total.add(sweep(scenario).await.unwrap_or_else(|broken| panic!("{broken}")));
     }
     println!("{what}: {} points, {} ended unsettled, 0 violations", total.points, total.unsettled);
     assert!(total.points >= least, "only {} points were swept", total.points);
@@ -42,4 +42,14 @@ async fn a_commit_whose_reply_is_lost_is_read_back_and_not_repeated() {
 #[tokio::test(start_paused = true)]
 async fn an_owner_that_wakes_after_a_takeover_can_do_nothing() {
     all("stale owners", 200, async |scenario| sweep_stale_owners(&scenario).await).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_wakes_between_a_claim_and_its_first_entry_can_do_nothing() {
+    all("takeovers", 150, async |scenario| sweep_takeovers(&scenario).await).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_letter_at_any_point_is_read_and_no_run_waits_with_unread_mail() {
+    all("letters", 400, async |scenario| sweep_letters(&scenario).await).await;
 }

@@ -9,6 +9,7 @@ mod frame;
 mod ids;
 pub mod journal;
 mod message;
+pub mod planted;
 mod progress;
 mod run;
 mod schema;

@@ -6,6 +6,7 @@ use everloop_store::{Taken, Then};
 use everloop_types::journal::{
     ApprovalAsked, ApprovalGiven, EffectPlanned, Input, Kind, Letter, Waiting, WaitingOn,
 };
+use everloop_types::planted::{self, Bug};
 use everloop_types::{
     Approval, Ending, Observation, Question, QuestionKind, ToolCall, Words, digest_json,
 };
@@ -32,7 +33,8 @@ impl Driver<'_> {
             if already.contains(&dedupe) {
                 continue;
             }
-            if matches!(letter, Letter::Cancel { .. }) {
+            let forgotten = planted::is_on(Bug::CancelForgotten) && !self.begun_here.is_empty();
+            if matches!(letter, Letter::Cancel { .. }) && !forgotten {
                 mail = Mail::Cancel;
             }
             let draft = self.pending.drafts.len();
@@ -84,6 +86,10 @@ impl Driver<'_> {
         }
         if self.run.frame().policy.approve_all {
             self.note_approval(&open, "--yes".to_owned());
+            return Ok(Flow::GoOn);
+        }
+        if planted::is_on(Bug::ApprovalForOtherArguments) && !self.begun_here.is_empty() {
+            self.note_approval(&open, "person".to_owned());
             return Ok(Flow::GoOn);
         }
         let asked = ApprovalAsked { args_hash: digest_json(call) };

@@ -4,6 +4,7 @@ use super::{DriveError, Driver};
 use crate::Update;
 use everloop_store::{Commit, Position, StoreError, Then};
 use everloop_types::journal::{Entry, Kind, SnapshotTaken};
+use everloop_types::planted::{self, Bug};
 use everloop_types::{RunId, digest_bytes};
 
 /// Tries at a store that fails for a moment.
@@ -20,6 +21,11 @@ impl Driver<'_> {
         commit.then = then;
         commit.now = now;
         self.add_snapshot(&mut commit);
+        if planted::is_on(Bug::SnapshotAhead) && commit.snapshot.is_some() {
+            let mut ahead = Commit::new(vec![commit.drafts.remove(0)], now);
+            ahead.snapshot = commit.snapshot.take();
+            self.append(&ahead).await?;
+        }
         let entries = self.append(&commit).await?;
         for entry in entries {
             let run = self.claim.run.clone();
@@ -42,7 +48,8 @@ impl Driver<'_> {
                 Err(error) => error,
             };
             tries += 1;
-            match self.place_for_sure(&run).await? {
+            let place = self.place_for_sure(&run).await?;
+            match place.filter(|_| !planted::is_on(Bug::LostReplyNotReadBack)) {
                 Some(place) if place.epoch != self.claim.epoch => {
                     return Err(DriveError::LeaseLost(run));
                 }

@@ -10,7 +10,8 @@ use crate::Engine;
 use everloop_loops::{AnyRun, Outstanding, Stage};
 use everloop_store::{Claim, StoreError};
 use everloop_tools::Probe;
-use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, Entry, Kind};
+use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, Entry, Kind, Outcome};
+use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
 use serde_json::Value;
 use std::sync::Arc;
@@ -44,6 +45,9 @@ impl Driver<'_> {
                 Probe::DidNot => self.again(&open, "a probe shows that it did not happen"),
                 Probe::Unknown => return self.unknown(&open, call, *on_unknown).await,
             },
+            EffectClass::Dangerous if planted::is_on(Bug::DangerousRepeated) => {
+                self.again(&open, "was cut short");
+            }
             EffectClass::Keyed | EffectClass::Dangerous => {
                 return self.unknown(&open, call, *on_unknown).await;
             }
@@ -86,6 +90,10 @@ impl Driver<'_> {
             OnUnknown::AskUser => self.ask_to_settle(open, call).await,
             OnUnknown::TellModel | OnUnknown::FailRun => {
                 self.note_seen(open, interrupted(), 0);
+                if planted::is_on(Bug::OutcomeNotUnique) {
+                    let again = Outcome::Observed(interrupted());
+                    self.note_outcome(open.effect.clone(), again, 0);
+                }
                 Ok(Flow::GoOn)
             }
         }

@@ -6,6 +6,7 @@ use everloop_loops::Outstanding;
 use everloop_store::Then;
 use everloop_tools::{CallContext, Done, Registry};
 use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
+use everloop_types::planted::{self, Bug};
 use everloop_types::{Ending, Frame, Handling, Observation, RunId, ToolCall, digest_bytes};
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -107,10 +108,16 @@ impl Driver<'_> {
         let start_by = self.engine.clock.now().saturating_add_unsigned(within);
         let asleep_since = self.engine.clock.since_boot_ms();
         let started = EffectStarted { attempt, start_by, before };
-        self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
-        self.commit(Then::GoOn).await?;
+        if planted::is_on(Bug::IntentAfterEffect) {
+            self.commit(Then::GoOn).await?;
+            self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
+        } else {
+            self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
+            self.commit(Then::GoOn).await?;
+        }
         self.begun_here.insert(open.effect.clone());
-        if self.engine.clock.since_boot_ms() - asleep_since <= within {
+        let in_time = self.engine.clock.since_boot_ms() - asleep_since <= within;
+        if in_time || planted::is_on(Bug::StartWindowUnchecked) {
             return Ok(Begun::InTime);
         }
         let error = "not made: too much time passed after its intent was written".to_owned();

@@ -5,6 +5,7 @@ use super::ledger::{Unknown, resource};
 use super::{Closing, Run};
 use crate::AgentLoop;
 use everloop_types::journal::EffectPlanned;
+use everloop_types::planted::{self, Bug};
 use everloop_types::{
     Answer, Batch, BudgetKind, Effect, ItemState, Message, ModelCall, Next, Observation, Offer,
     OnUnknown, Purpose, Reason, Status, ToolCall, ToolChoice, Words, check_args,
@@ -132,7 +133,7 @@ impl<L: AgentLoop> Run<L> {
     }
 
     fn end(&self, answer: Answer) -> Decision {
-        let open = !self.ledger.unknowns.is_empty();
+        let open = !self.ledger.unknowns.is_empty() && !planted::is_on(Bug::UnknownHidden);
         let status = match (&answer.trouble, open) {
             (_, true) => Status::Unsettled,
             (None, false) => Status::Succeeded,

@@ -7,6 +7,7 @@ use everloop_types::journal::{
     EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Input, Kind, Letter,
     Outcome, RunCreated, Waiting, WaitingOn,
 };
+use everloop_types::planted::{self, Bug};
 use everloop_types::{
     CallId, EffectId, Ending, Event, Message, ModelError, ModelErrorKind, Notice, Observation,
     Purpose, Reason, Reply, UtcMs,
@@ -58,7 +59,11 @@ impl<L: AgentLoop> Run<L> {
         let cut_short = !matches!(self.parked, Parked::Waiting(_));
         if cut_short {
             let lost = self.ledger.outstanding.iter().filter(|open| open.is_model_call()).count();
-            self.guards.counts.wasted_attempts += u32::try_from(lost).unwrap_or(u32::MAX);
+            let lost = u32::try_from(lost).unwrap_or(u32::MAX);
+            self.guards.counts.wasted_attempts += lost;
+            if planted::is_on(Bug::BudgetCountedTwice) {
+                self.guards.counts.model_calls += lost;
+            }
         }
         self.parked = Parked::No;
         self.guards.begin_work(at);

@@ -1,0 +1,115 @@
+//! Owners that sleep through a takeover, and wake when the run is over or has just been claimed.
+//!
+//! Only at commits: an owner that sleeps inside a tool is beyond any journal. Locally such an owner
+//! still holds the lock, so nobody takes over; `start_by` and the deadline bound it elsewhere.
+
+use super::{Place, Swept, undisturbed};
+use crate::points::Point;
+use crate::scenario::Scenario;
+use crate::stage::{Stage, Went, in_words};
+use everloop_engine::DriveError;
+use std::time::Duration;
+
+/// Longer than an intent is good for: whoever slept through it must not act on it.
+const NAP: Duration = Duration::from_secs(60);
+
+/// Before these the process does not have the run yet: it looks for orphans, and claims.
+const POINTS_TO_CLAIM: usize = 3;
+
+/// Holds the owner at every commit, lets another take over and finish, then wakes the first.
+///
+/// # Errors
+/// The scenario, the point, and the first invariant that does not hold.
+pub async fn sweep_stale_owners(scenario: &Scenario) -> Result<Swept, String> {
+    let mut swept = Swept::default();
+    for (n, kind) in commits(scenario).await? {
+        let place = Place { scenario, what: format!("owner asleep at point {n} ({kind:?})") };
+        let mut stage = Stage::set(scenario).await;
+        stage.points.halt_at(n);
+        let stale = stage.process();
+        let (run, points) = (stage.run.clone(), stage.points.clone());
+        let mut sleeping = std::pin::pin!(stale.claim_and_drive(&run));
+        tokio::select! {
+            biased;
+            () = points.reached() => {}
+            _ = &mut sleeping => continue,
+        }
+        stage.points.calm();
+        tokio::time::advance(NAP).await;
+        place.play_on(&mut stage).await?;
+        let before = Traces::of(&stage).await;
+        points.wake();
+        let woken = sleeping.await;
+        place.ensure(is_harmless(&woken), || format!("the stale owner: {woken:?}"))?;
+        place.ensure(Traces::of(&stage).await == before, || left_traces(&woken))?;
+        let ending = place.check(&stage).await?;
+        swept.count(&ending);
+    }
+    Ok(swept)
+}
+
+/// Holds the owner at every commit, lets another claim the run, wakes the first before the other
+/// has written anything, and lets the other finish.
+///
+/// # Errors
+/// The scenario, the point, and the first invariant that does not hold.
+pub async fn sweep_takeovers(scenario: &Scenario) -> Result<Swept, String> {
+    let mut swept = Swept::default();
+    for (n, kind) in commits(scenario).await?.into_iter().skip(POINTS_TO_CLAIM) {
+        let place = Place { scenario, what: format!("run taken over at point {n} ({kind:?})") };
+        let mut stage = Stage::set(scenario).await;
+        stage.points.halt_at(n);
+        let (stale, heir) = (stage.process(), stage.process());
+        let (run, points) = (stage.run.clone(), stage.points.clone());
+        let mut sleeping = std::pin::pin!(stale.claim_and_drive(&run));
+        tokio::select! {
+            biased;
+            () = points.reached() => {}
+            _ = &mut sleeping => continue,
+        }
+        stage.points.calm();
+        tokio::time::advance(NAP).await;
+        let Some(claim) = heir.claim(&run).await else { continue };
+        let before = Traces::of(&stage).await;
+        points.wake();
+        let woken = sleeping.await;
+        place.ensure(is_harmless(&woken), || format!("the stale owner: {woken:?}"))?;
+        place.ensure(Traces::of(&stage).await == before, || left_traces(&woken))?;
+        let driven = heir.engine.drive(claim).await;
+        driven.map_err(|error| place.broken(&in_words(&error)))?;
+        place.play_on(&mut stage).await?;
+        let ending = place.check(&stage).await?;
+        swept.count(&ending);
+    }
+    Ok(swept)
+}
+
+async fn commits(scenario: &Scenario) -> Result<Vec<(usize, Point)>, String> {
+    let (_, points) = undisturbed(scenario).await?;
+    let at_commit = |kind: &Point| matches!(kind, Point::BeforeCommit | Point::AfterCommit);
+    Ok(points.into_iter().enumerate().filter(|(_, kind)| at_commit(kind)).collect())
+}
+
+fn is_harmless(woken: &Went) -> bool {
+    matches!(woken, Went::Well(Err(DriveError::LeaseLost(_)) | Ok(_)) | Went::Idle)
+}
+
+fn left_traces(woken: &Went) -> String {
+    format!("the stale owner wrote or acted after the takeover: {woken:?}")
+}
+
+/// All that an owner could change: the journal, the row, and what cannot be done twice.
+#[derive(Debug, PartialEq, Eq)]
+struct Traces {
+    epoch: i64,
+    next_seq: i64,
+    acts: usize,
+}
+
+impl Traces {
+    async fn of(stage: &Stage) -> Self {
+        let at = stage.store.position(&stage.run).await.expect("readable").expect("exists");
+        let acts = stage.world.acts().iter().filter(|act| act.tool != "look").count();
+        Self { epoch: at.epoch, next_seq: at.next_seq, acts }
+    }
+}

@@ -1,0 +1,67 @@
+//! Planted bugs: mistakes that the sweeps must find, to prove that they would find them.
+//!
+//! Without the feature `planted`, [`is_on`] is a constant `false` and every branch behind it is
+//! gone. With it nothing changes until a test calls `plant`. No release is built with it.
+
+/// A mistake that would lose, repeat or hide something. Each one is a single branch in the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Bug {
+    /// The intent becomes durable with the outcome, not before the act.
+    IntentAfterEffect = 1,
+    /// An append does not ask whose epoch it is.
+    EpochFenceRemoved,
+    /// Recovery writes the outcome of an effect twice.
+    OutcomeNotUnique,
+    /// A run parks without a look at the counter of its inbox.
+    NaiveInboxCheck,
+    /// Recovery makes a dangerous call again.
+    DangerousRepeated,
+    /// A snapshot is written before all of the entries that it holds.
+    SnapshotAhead,
+    /// The final message is written after the ending, in a transaction of its own.
+    FinalMessageLater,
+    /// A model call that was cut short is counted again when the run is taken over.
+    BudgetCountedTwice,
+    /// A run with an unknown outcome ends as a plain success.
+    UnknownHidden,
+    /// An act is made however long ago its intent was written.
+    StartWindowUnchecked,
+    /// A commit whose fate is unknown is made again without reading back.
+    LostReplyNotReadBack,
+    /// A cancel that arrives while a tool works is noted and not obeyed.
+    CancelForgotten,
+    /// Permission for one call is taken for the next one too.
+    ApprovalForOtherArguments,
+}
+
+#[cfg(feature = "planted")]
+mod switch {
+    use super::Bug;
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    /// The bug of this process, 0 for none.
+    static PLANTED: AtomicU8 = AtomicU8::new(0);
+
+    /// Switches one bug on, for the whole process, or all of them off.
+    pub fn plant(bug: Option<Bug>) {
+        PLANTED.store(bug.map_or(0, |bug| bug as u8), Ordering::SeqCst);
+    }
+
+    /// Whether the bug is switched on.
+    #[must_use]
+    pub fn is_on(bug: Bug) -> bool {
+        PLANTED.load(Ordering::SeqCst) == bug as u8
+    }
+}
+
+#[cfg(feature = "planted")]
+pub use switch::{is_on, plant};
+
+/// Whether the bug is switched on: never, in a program without the feature.
+#[cfg(not(feature = "planted"))]
+#[must_use]
+#[inline(always)]
+pub const fn is_on(_: Bug) -> bool {
+    false
+}
