@@ -422,3 +422,59 @@ fn a_store_can_be_shared_and_sent() {
     fn shared<T: Send + Sync + Clone>() {}
     shared::<Store>();
 }
+
+/// The second process of the next test: looks into the database and closes it.
+#[test]
+fn a_look_from_another_process() {
+    let Ok(path) = std::env::var("EVERLOOP_TEST_DATABASE") else { return };
+    let conn = rusqlite::Connection::open(path).unwrap();
+    let _: i64 = conn.query_row("SELECT count(*) FROM runs", [], |row| row.get(0)).unwrap();
+    conn.close().unwrap();
+}
+
+fn look_from_another_process(path: &Path) {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "sqlite::sqlite_tests::a_look_from_another_process"]);
+    let out = command.env("EVERLOOP_TEST_DATABASE", path).output().unwrap();
+    assert!(out.status.success(), "{out:?}");
+    assert!(String::from_utf8_lossy(&out.stdout).contains("1 passed"), "{out:?}");
+}
+
+/// Closing any descriptor of the file would drop the locks of the process; another process would
+/// then think itself alone, and take the log away from under the first store.
+#[tokio::test]
+async fn a_second_open_in_one_process_is_refused_and_the_locks_of_the_first_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    let store = Store::open(&path).unwrap();
+    let linked = folder.path().join("linked.db");
+    std::os::unix::fs::symlink(&path, &linked).unwrap();
+    for path in [&path, &linked] {
+        let refused = SqliteDb::open(path).err().unwrap();
+        assert!(matches!(refused, OpenError::AlreadyOpen { .. }), "{refused}");
+    }
+    let log = folder.path().join("e.db-wal");
+    let id = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
+    let before = id(&log);
+    look_from_another_process(&path);
+    assert_eq!(id(&log), before, "nobody took the log away");
+    store.create_run(&new_run("run_a")).await.unwrap();
+    look_from_another_process(&path);
+    drop(store);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.load(&RunId::new("run_a")).await.unwrap().entries.len(), 1);
+}
+
+/// An open that fails gives its right back.
+#[test]
+fn a_file_that_could_not_be_opened_can_be_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    fs::write(&path, "this is not a database, only some text that is long enough").unwrap();
+    for _ in 0..2 {
+        let refused = SqliteDb::open(&path).err().unwrap();
+        assert!(matches!(refused, OpenError::Db(DbError::Damaged { .. })), "{refused}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(SqliteDb::open(&path).is_ok());
+}
