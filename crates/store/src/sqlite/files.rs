@@ -1,6 +1,7 @@
 //! The files around a database: who may read them, and where they may lie.
 
 use super::open::OpenError;
+use crate::db::DbError;
 use rustix::fs::Access;
 use std::{
     collections::BTreeSet,
@@ -86,12 +87,11 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 fn refused(path: &Path, source: io::Error) -> OpenError {
-    let path = path.to_owned();
     match source.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            OpenError::ReadOnly { path }
+            DbError::ReadOnly { file: path.into() }.into()
         }
-        _ => OpenError::Folder { path, source },
+        _ => OpenError::Folder { path: path.to_owned(), source },
     }
 }
 

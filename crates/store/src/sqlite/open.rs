@@ -166,12 +166,6 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
-    /// The folder or file may not be written.
-    #[error("{} is read-only; make it writable or choose another data folder", .path.display())]
-    ReadOnly {
-        /// The folder or file.
-        path: PathBuf,
-    },
     /// A store of this very process has the file open.
     #[error("{} is already open in this process; share that store", .path.display())]
     AlreadyOpen {
