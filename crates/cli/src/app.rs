@@ -108,7 +108,7 @@ impl App {
             worker: WorkerId::new(fresh_id("worker_", now)),
             build: build::VERSION.to_owned(),
         };
-        let means = Arc::new(LocalMeans::new(&self.settings));
+        let means = Arc::new(LocalMeans::new(&self.settings, &self.home));
         Engine::new(store, means, Arc::new(SystemClock), identity, rules)
     }
 

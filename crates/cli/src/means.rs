@@ -1,5 +1,6 @@
 //! Where models and tools come from: the settings and environment of this process.
 
+use crate::home::Home;
 use crate::settings::Settings;
 use everloop_engine::Means;
 use everloop_models::{Endpoint, Model, Secret, Timeouts, connect};
@@ -16,11 +17,12 @@ pub(crate) struct LocalMeans {
     endpoint: Endpoint,
     shell_timeout_ms: u64,
     output_bytes_max: usize,
+    protected: Vec<PathBuf>,
     models: Mutex<BTreeMap<String, Connected>>,
 }
 
 impl LocalMeans {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings, home: &Home) -> Self {
         let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
         let endpoint = Endpoint {
             base_url: base_url(settings),
@@ -37,6 +39,7 @@ impl LocalMeans {
             endpoint,
             shell_timeout_ms: settings.number("tools.shell_timeout"),
             output_bytes_max: size("tools.output_max"),
+            protected: own_files(home),
             models: Mutex::default(),
         }
     }
@@ -47,10 +50,31 @@ impl LocalMeans {
             guard: std::env::current_exe().ok(),
             shell_timeout_ms: self.shell_timeout_ms,
             output_bytes_max: self.output_bytes_max,
+            protected: self.protected.clone(),
             ..Setting::new(workspace)
         };
         Registry::builtin(&setting).ok()
     }
+}
+
+/// The files that no tool may touch: a look into the database from within this process would drop
+/// its locks, and nobody but the person changes the settings.
+fn own_files(home: &Home) -> Vec<PathBuf> {
+    let database = home.database();
+    // The log lies beside the real file, where a link leads to it.
+    let real = database.canonicalize().unwrap_or_else(|_| database.clone());
+    let endings = ["", "-wal", "-shm", "-journal"];
+    let beside = |file: &PathBuf| {
+        let file = file.clone().into_os_string();
+        endings.map(|ending| {
+            let mut name = file.clone();
+            name.push(ending);
+            PathBuf::from(name)
+        })
+    };
+    let mut files: Vec<PathBuf> = [database, real].iter().flat_map(beside).collect();
+    files.extend([home.data().join("everloop.lock"), home.config_file()]);
+    files
 }
 
 /// The endpoint that was chosen, if one was.

@@ -16,6 +16,7 @@ mod guard;
 mod list_dir;
 mod process;
 mod process_table;
+mod protected;
 mod read_file;
 mod registry;
 mod shell;

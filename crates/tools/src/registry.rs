@@ -20,6 +20,9 @@ pub struct Setting {
     pub shell_timeout_ms: u64,
     /// Bytes of a shell command's output that are kept in memory.
     pub output_bytes_max: usize,
+    /// Files that no file tool may open, replace or make, by whatever name: those of the program
+    /// itself.
+    pub protected: Vec<PathBuf>,
 }
 
 impl Setting {
@@ -30,6 +33,7 @@ impl Setting {
             guard: None,
             shell_timeout_ms: 120_000,
             output_bytes_max: 1_000_000,
+            protected: Vec::new(),
         }
     }
 }
@@ -46,7 +50,8 @@ impl Registry {
     /// # Errors
     /// [`WorkspaceError::Root`] if the workspace cannot be opened.
     pub fn builtin(setting: &Setting) -> Result<Self, WorkspaceError> {
-        let workspace = Arc::new(Workspace::open(&setting.workspace)?);
+        let workspace = Workspace::open(&setting.workspace)?.protecting(&setting.protected);
+        let workspace = Arc::new(workspace);
         let limits = ShellLimits {
             timeout_ms: setting.shell_timeout_ms,
             output_bytes_max: setting.output_bytes_max,

@@ -4,10 +4,13 @@
 //! cannot do it at once, so that neither `..` nor a symbolic link leads out of it, not even one
 //! that appears between a check and its use.
 
+use crate::protected::Protected;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
+use std::ffi::OsStr;
 use std::io::{self, Read};
+use std::os::fd::IntoRawFd;
 use std::path::{Component, Path, PathBuf};
 
 /// The folder that file tools are confined to.
@@ -16,6 +19,7 @@ pub struct Workspace {
     dir: Dir,
     /// The root as it was given, and without symbolic links: both are accepted in paths.
     roots: [PathBuf; 2],
+    protected: Protected,
 }
 
 /// Why a path of the workspace cannot be used.
@@ -50,6 +54,12 @@ pub enum WorkspaceError {
     /// It is a device, a pipe or a socket.
     #[error("{} is neither a file nor a folder", path.display())]
     Special {
+        /// As it was given.
+        path: PathBuf,
+    },
+    /// It is a file of the program itself.
+    #[error("{} belongs to everloop itself; nothing was done", path.display())]
+    Protected {
         /// As it was given.
         path: PathBuf,
     },
@@ -93,7 +103,13 @@ impl Workspace {
         let failed = |source| WorkspaceError::Root { root: root.to_owned(), source };
         let real = root.canonicalize().map_err(failed)?;
         let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(failed)?;
-        Ok(Self { dir, roots: [root.to_owned(), real] })
+        Ok(Self { dir, roots: [root.to_owned(), real], protected: Protected::default() })
+    }
+
+    /// The same folder, but for these files: no tool opens, replaces or makes them.
+    #[must_use]
+    pub fn protecting(self, files: &[PathBuf]) -> Self {
+        Self { protected: Protected::new(files), ..self }
     }
 
     /// The folder, without symbolic links.
@@ -146,14 +162,42 @@ impl Workspace {
     fn open_file(&self, path: &Path) -> Result<(File, Metadata), WorkspaceError> {
         let failed = |error| WorkspaceError::io(path, error);
         let relative = self.resolve(path)?;
-        check_regular(path, &self.dir.metadata(&relative).map_err(failed)?)?;
+        self.check_place(path, &relative)?;
+        let metadata = self.dir.metadata(&relative).map_err(failed)?;
+        self.check_file(path, &metadata)?;
+        check_regular(path, &metadata)?;
         let mut options = OpenOptions::new();
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         options.read(true).custom_flags(flags.bits().cast_signed());
         let file = self.dir.open_with(&relative, &options).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
+        if let Err(refused) = self.check_file(path, &metadata) {
+            // Closing it would drop the program's locks: better a descriptor that nobody closes.
+            let _ = file.into_raw_fd();
+            return Err(refused);
+        }
         check_regular(path, &metadata)?;
         Ok((file, metadata))
+    }
+
+    /// Refuses a path, relative to the workspace, that is a file of the program itself.
+    pub(crate) fn check_place(&self, path: &Path, relative: &Path) -> Result<(), WorkspaceError> {
+        refuse(path, self.protected.is_place(&self.root().join(relative)))
+    }
+
+    /// Refuses a file of the program itself under any other name.
+    pub(crate) fn check_file(&self, path: &Path, found: &Metadata) -> Result<(), WorkspaceError> {
+        refuse(path, self.protected.is_file(found))
+    }
+
+    /// Refuses the name of a file of the program itself, in its folder.
+    pub(crate) fn check_entry(
+        &self,
+        path: &Path,
+        folder: &Dir,
+        name: &OsStr,
+    ) -> Result<(), WorkspaceError> {
+        refuse(path, self.protected.is_entry(folder, name))
     }
 
     /// The handle that other tools of this crate work below, and the path under it.
@@ -165,6 +209,10 @@ impl Workspace {
     pub(crate) fn failed(path: &Path, error: io::Error) -> WorkspaceError {
         WorkspaceError::io(path, error)
     }
+}
+
+fn refuse(path: &Path, protected: bool) -> Result<(), WorkspaceError> {
+    if protected { Err(WorkspaceError::Protected { path: path.to_owned() }) } else { Ok(()) }
 }
 
 /// Refuses all but regular files.

@@ -126,15 +126,18 @@ fn write(
     let failed = |error| Workspace::failed(&args.path, error);
     let (dir, relative) = workspace.entry(&args.path)?;
     let target = follow_links(dir, relative).map_err(failed)?;
+    workspace.check_place(&args.path, &target)?;
     let Some(name) = target.file_name() else {
         return Err(WorkspaceError::Folder { path: args.path.clone() });
     };
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = make_folder(dir, folder.unwrap_or(Path::new("."))).map_err(failed)?;
+    workspace.check_entry(&args.path, &folder, name)?;
     let mode = match folder.symlink_metadata(name) {
         // A link that came up meanwhile is replaced by the rename, never followed.
         Ok(metadata) if metadata.is_symlink() => None,
         Ok(metadata) => {
+            workspace.check_file(&args.path, &metadata)?;
             check_regular(&args.path, &metadata)?;
             Some(metadata.permissions())
         }

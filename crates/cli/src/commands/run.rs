@@ -85,7 +85,7 @@ fn model(app: &App) -> Result<String, Failure> {
         let words = app.text("model.missing", &[]);
         return Err(Failure { exit: Exit::Configuration, words });
     }
-    let means = LocalMeans::new(&app.settings);
+    let means = LocalMeans::new(&app.settings, &app.home);
     let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };
     match everloop_engine::Means::model(&means, &choice) {
         Ok(_) => Ok(name.to_owned()),
@@ -105,7 +105,7 @@ fn frame(
     policy: Policy,
 ) -> Result<Frame, Failure> {
     let settings = &app.settings;
-    let registry = LocalMeans::new(settings).registry(workspace.to_owned());
+    let registry = LocalMeans::new(settings, &app.home).registry(workspace.to_owned());
     let registry = registry.ok_or_else(|| {
         let folder = workspace.display().to_string();
         let args = [("folder", folder.as_str()), ("detail", "")];

@@ -216,3 +216,34 @@ fn only_the_user_can_read_the_data() {
         assert_eq!(mode, 0, "{}", entry.path().display());
     }
 }
+
+/// A tool that opened and closed the database would drop the locks of its own process; the next
+/// process would then take the log away, and with it all that is committed later.
+#[test]
+fn a_model_in_the_data_folder_cannot_open_our_files_and_nothing_is_lost() {
+    let replies = [
+        calls("read_file", json!({"path": "data/everloop.db"})),
+        calls("read_file", json!({"path": "data/everloop.db-shm"})),
+        calls("write_file", json!({"path": "data/everloop.db-wal", "content": "x"})),
+        calls("write_file", json!({"path": "data/config.toml", "content": "x"})),
+        json!({"text": "Nothing to see.", "delay_ms": 3_000}),
+    ];
+    let home = Home::scripted(&replies);
+    let data = home.work("data");
+    let home = home.with("EVERLOOP_HOME", data.to_str().unwrap());
+    let mut run = home.spawn(["run", "--loop", "react", "--output-format", "stream-json", "go"]);
+    for _ in 0..4 {
+        run.until("tool.failed");
+    }
+    let id = home.newest();
+    assert!(data.join("everloop.db-wal").exists(), "the log was taken away");
+    let ran = run.ended().ends_with(0);
+    assert_eq!(ran.stdout.matches("belongs to everloop itself").count(), 4, "{}", ran.stdout);
+    let shown = home.show(&id);
+    assert_eq!(
+        (&shown["status"], &shown["text"]),
+        (&json!("succeeded"), &json!("Nothing to see."))
+    );
+    home.verified(&id);
+    assert!(!data.join("config.toml").exists());
+}

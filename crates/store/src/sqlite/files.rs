@@ -1,17 +1,41 @@
 //! The files around a database: who may read them, and where they may lie.
 
 use super::open::OpenError;
+use crate::db::DbError;
+use rustix::fs::Access;
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    collections::BTreeSet,
+    fs::{self, DirBuilder, File, Metadata, OpenOptions},
     io,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
-/// Makes the folder (0700) and the file (0600) where they are missing.
+/// The databases that this process has open, by device and inode.
+static OPEN: Mutex<BTreeSet<Id>> = Mutex::new(BTreeSet::new());
+
+type Id = (u64, u64);
+
+/// The only right of this process to open a database, as long as it lives.
+///
+/// The locks of SQLite belong to the whole process, and whoever closes any descriptor of the file
+/// drops them all. So nobody here opens a file beside SQLite that a store has open.
+#[derive(Debug)]
+pub(super) struct Sole {
+    id: Id,
+}
+
+impl Drop for Sole {
+    fn drop(&mut self) {
+        OPEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
+/// Makes the folder (0700) and the file (0600) where they are missing. Opens no file that exists.
 ///
 /// SQLite gives its log the rights of the database, so this one place covers all three files.
-pub(super) fn prepare(path: &Path) -> Result<(), OpenError> {
+pub(super) fn prepare(path: &Path) -> Result<Sole, OpenError> {
     let folder = folder_of(path);
     DirBuilder::new()
         .recursive(true)
@@ -19,14 +43,30 @@ pub(super) fn prepare(path: &Path) -> Result<(), OpenError> {
         .create(&folder)
         .map_err(|source| refused(&folder, source))?;
     refuse_network(&folder)?;
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)
-        .map_err(|source| refused(path, source))?;
-    Ok(())
+    // Held to the end: between making the file and closing it, no store may open it.
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let failed = |source| refused(path, source);
+    let metadata = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make(path),
+        found => found,
+    };
+    let metadata = metadata.map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(failed(io::Error::other("it is no regular file")));
+    }
+    let rights = Access::READ_OK | Access::WRITE_OK;
+    rustix::fs::access(path, rights).map_err(|error| failed(error.into()))?;
+    let id = (metadata.dev(), metadata.ino());
+    if !open.insert(id) {
+        return Err(OpenError::AlreadyOpen { path: path.to_owned() });
+    }
+    Ok(Sole { id })
+}
+
+/// Makes a file that is missing, or takes the one of a process that was faster.
+fn make(path: &Path) -> io::Result<Metadata> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600).open(path)?.metadata()
 }
 
 /// A new file (0600) that must not have existed.
@@ -47,12 +87,11 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 fn refused(path: &Path, source: io::Error) -> OpenError {
-    let path = path.to_owned();
     match source.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            OpenError::ReadOnly { path }
+            DbError::ReadOnly { file: path.into() }.into()
         }
-        _ => OpenError::Folder { path, source },
+        _ => OpenError::Folder { path: path.to_owned(), source },
     }
 }
 

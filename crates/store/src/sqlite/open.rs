@@ -34,6 +34,8 @@ pub struct SqliteDb {
     readers: Readers,
     writer: Writer,
     commits: Arc<AtomicU64>,
+    // Declared last, so given back when everything is closed.
+    _sole: files::Sole,
 }
 
 impl SqliteDb {
@@ -50,7 +52,8 @@ impl SqliteDb {
         migrations: &[migrate::Migration],
     ) -> Result<Self, OpenError> {
         check_version(rusqlite::version_number(), rusqlite::version())?;
-        files::prepare(path)?;
+        // The first of all, so the last to go if something fails.
+        let sole = files::prepare(path)?;
         let file: Arc<Path> = path.into();
         let mut conn = connect(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         migrate::migrate(&mut conn, &file, migrations)?;
@@ -64,7 +67,7 @@ impl SqliteDb {
         };
         let sessions = (0..READERS).map(reader).collect::<Result<Vec<_>, OpenError>>()?;
         let readers = Readers::start(sessions).map_err(thread)?;
-        Ok(Self { readers, writer, commits })
+        Ok(Self { readers, writer, commits, _sole: sole })
     }
 
     /// How many commits the writer has made since the file was opened.
@@ -163,10 +166,10 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
-    /// The folder or file may not be written.
-    #[error("{} is read-only; make it writable or choose another data folder", .path.display())]
-    ReadOnly {
-        /// The folder or file.
+    /// A store of this very process has the file open.
+    #[error("{} is already open in this process; share that store", .path.display())]
+    AlreadyOpen {
+        /// The file.
         path: PathBuf,
     },
     /// The folder lies on a network file system.

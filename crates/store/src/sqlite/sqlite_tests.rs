@@ -5,8 +5,8 @@ use super::{
     migrate::{MIGRATIONS, Migration},
 };
 use crate::{
-    Claim, ClaimLock, Commit, Db, DbError, DbFuture, Done, MemoryDb, NewRun, Position, Row, Sent,
-    Store, StoreError, Urgency, conformance,
+    Claim, ClaimLock, Commit, Db, DbError, DbFuture, Done, MemoryDb, NewRun, Position, Row, Store,
+    StoreError, Urgency, conformance,
 };
 use everloop_types::{
     ConversationId, Frame, Goal, Rows, RunId, SqlValue, Status, WorkerId, Write, digest_json,
@@ -192,7 +192,7 @@ fn what_is_no_database_of_ours_is_refused() {
     let refused = SqliteDb::open(folder.path()).err().unwrap();
     assert!(matches!(refused, OpenError::Folder { .. }), "{refused}");
     let sealed = SqliteDb::open(Path::new("/proc/everloop/e.db")).err().unwrap();
-    assert!(matches!(sealed, OpenError::Folder { .. } | OpenError::ReadOnly { .. }), "{sealed}");
+    assert!(matches!(sealed, OpenError::Folder { .. }), "{sealed}");
 }
 
 #[tokio::test]
@@ -354,17 +354,37 @@ async fn a_locked_file_is_a_definite_failure_and_passes() {
     store.append(&mut claim, entry("b")).await.unwrap();
 }
 
+/// What a second process does for other tests; nothing when it is run as a test itself.
+#[tokio::test]
+async fn a_second_process() {
+    let Ok(path) = std::env::var("EVERLOOP_TEST_DATABASE") else { return };
+    let (store, run) = (Store::open(Path::new(&path)).unwrap(), RunId::new("run_a"));
+    if store.run(&run).await.unwrap().is_some() {
+        store.send(&run, "d", &Letter::AnswerNow, 1).await.unwrap();
+        println!("entries: {}", store.load(&run).await.unwrap().entries.len());
+    }
+}
+
+/// Sends a letter to `run_a`, if there is one, from another process, and gives what it printed.
+fn from_a_second_process(path: &Path) -> String {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "sqlite::sqlite_tests::a_second_process", "--nocapture"]);
+    let out = command.env("EVERLOOP_TEST_DATABASE", path).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(out.status.success() && said.contains("1 passed"), "{out:?}");
+    said
+}
+
 #[tokio::test]
 async fn another_process_can_send_while_the_first_drives() {
     let folder = tempfile::tempdir().unwrap();
     let (_, store) = on_file(&folder);
     let mut claim = claimed(&store, "run_a").await;
-    let (_, other) = on_file(&folder);
-    let sent = other.send(&claim.run, "d", &Letter::AnswerNow, 1).await.unwrap();
-    assert_eq!(sent, Sent::Accepted);
+    from_a_second_process(&folder.path().join("e.db"));
     store.append(&mut claim, entry("b")).await.unwrap();
     assert_eq!(store.unread(&claim.run).await.unwrap().letters.len(), 1);
-    assert_eq!(other.load(&claim.run).await.unwrap().entries.len(), 2);
+    let said = from_a_second_process(&folder.path().join("e.db"));
+    assert!(said.contains("entries: 2"), "{said}");
 }
 
 #[test]
@@ -421,4 +441,43 @@ async fn after_an_unknown_commit_the_position_tells() {
 fn a_store_can_be_shared_and_sent() {
     fn shared<T: Send + Sync + Clone>() {}
     shared::<Store>();
+}
+
+/// Closing any descriptor of the file would drop the locks of the process; another process would
+/// then think itself alone, and take the log away from under the first store.
+#[tokio::test]
+async fn a_second_open_in_one_process_is_refused_and_the_locks_of_the_first_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    let store = Store::open(&path).unwrap();
+    let linked = folder.path().join("linked.db");
+    std::os::unix::fs::symlink(&path, &linked).unwrap();
+    for path in [&path, &linked] {
+        let refused = SqliteDb::open(path).err().unwrap();
+        assert!(matches!(refused, OpenError::AlreadyOpen { .. }), "{refused}");
+    }
+    let log = folder.path().join("e.db-wal");
+    let id = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
+    let before = id(&log);
+    from_a_second_process(&path);
+    assert_eq!(id(&log), before, "nobody took the log away");
+    store.create_run(&new_run("run_a")).await.unwrap();
+    from_a_second_process(&path);
+    drop(store);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.load(&RunId::new("run_a")).await.unwrap().entries.len(), 1);
+}
+
+/// An open that fails gives its right back.
+#[test]
+fn a_file_that_could_not_be_opened_can_be_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    fs::write(&path, "this is not a database, only some text that is long enough").unwrap();
+    for _ in 0..2 {
+        let refused = SqliteDb::open(&path).err().unwrap();
+        assert!(matches!(refused, OpenError::Db(DbError::Damaged { .. })), "{refused}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(SqliteDb::open(&path).is_ok());
 }

@@ -1,0 +1,68 @@
+//! Files that belong to the program itself, which no tool may open.
+//!
+//! A lock on a file belongs to the whole process: whoever closes any descriptor of a file drops
+//! the locks that the process holds on it. A tool that merely reads our database would so make
+//! another process believe that it is alone. Everything here looks at names and inodes only.
+
+use cap_std::fs::{Dir, MetadataExt as _};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+/// What tells a file from all others, whatever it is called.
+type Id = (u64, u64);
+
+/// The files that no tool may touch, whether they exist or not.
+#[derive(Debug, Default)]
+pub(crate) struct Protected {
+    paths: Vec<PathBuf>,
+}
+
+impl Protected {
+    pub(crate) fn new(paths: &[PathBuf]) -> Self {
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        Self { paths: paths.iter().map(absolute).collect() }
+    }
+
+    /// Whether it is one of them by another name. They come and go, so each is looked up anew.
+    pub(crate) fn is_file(&self, metadata: &cap_std::fs::Metadata) -> bool {
+        let id = (metadata.dev(), metadata.ino());
+        self.paths.iter().any(|path| id_of(path) == Some(id))
+    }
+
+    /// Whether the path is one of them, or lies below one as if that were a folder.
+    pub(crate) fn is_place(&self, path: &Path) -> bool {
+        let place = real(path);
+        self.paths.iter().any(|path| place.starts_with(real(path)))
+    }
+
+    /// Whether this name in this folder is one of them, whatever way led to the folder.
+    pub(crate) fn is_entry(&self, folder: &Dir, name: &OsStr) -> bool {
+        let Ok(folder) = folder.dir_metadata() else { return true };
+        let id = (folder.dev(), folder.ino());
+        self.paths.iter().any(|path| {
+            let same_name = path.file_name().is_some_and(|own| own.eq_ignore_ascii_case(name));
+            same_name && path.parent().and_then(id_of) == Some(id)
+        })
+    }
+}
+
+fn id_of(path: &Path) -> Option<Id> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// The path without symbolic links and `..`, as far as it exists; the rest by its look.
+fn real(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|start| Some((start, start.canonicalize().ok()?)));
+    let Some((start, mut real)) = existing else { return path.to_owned() };
+    for component in path.strip_prefix(start).unwrap_or(Path::new("")).components() {
+        match component {
+            Component::ParentDir => drop(real.pop()),
+            Component::Normal(name) => real.push(name),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    real
+}
