@@ -123,7 +123,10 @@ fn one_ending(entries: &[Entry], status: Status) -> Result<(), String> {
 
 /// A cancel that was taken from the inbox decides the ending.
 fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
-    let cancel = |entry: &Entry| matches!(&entry.kind, Kind::Input(input) if matches!(input.letter, Letter::Cancel { .. }));
+    let cancel = |entry: &Entry| match &entry.kind {
+        Kind::Input(input) => matches!(input.letter, Letter::Cancel { .. }),
+        _ => false,
+    };
     let obeyed = status == Status::Canceled || !entries.iter().any(cancel);
     ensure(obeyed, || format!("a cancel was taken, and the run ended as {status}"))
 }
