@@ -104,23 +104,13 @@ const REQUEUE: &str = "
            wake_at = CASE WHEN stalls + 1 >= $2 THEN $3 ELSE $1 END,
            note = CASE WHEN stalls + 1 >= $2 THEN $4 ELSE note END,
            stalls = stalls + 1, lease_owner = NULL, updated_at = $1
-     WHERE status = 'running'
+     WHERE status = 'running' AND ($5 IS NULL OR run_id = $5) AND ($6 IS NULL OR epoch = $6)
     RETURNING run_id, goal, status
 ";
 
 const GIVE_BACK: &str = "
     UPDATE runs SET status = 'queued', wake_at = $3, lease_owner = NULL
      WHERE run_id = $1 AND epoch = $2 AND status = 'running'
-";
-
-/// Like `REQUEUE`, for one run whose driver failed while its process lives on.
-const STALLED: &str = "
-    UPDATE runs SET
-           status = CASE WHEN stalls + 1 >= $2 THEN 'quarantined' ELSE 'queued' END,
-           wake_at = CASE WHEN stalls + 1 >= $2 THEN $3 ELSE $1 END,
-           note = CASE WHEN stalls + 1 >= $2 THEN $4 ELSE note END,
-           stalls = stalls + 1, lease_owner = NULL, updated_at = $1
-     WHERE run_id = $5 AND epoch = $6 AND status = 'running'
 ";
 
 const PARDON: &str = "
@@ -221,9 +211,8 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn requeue_orphans(&self, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
-        let note = format!("claimed {STALLS_MAX} times without progress");
         let writes = vec![
-            any(REQUEUE, params![now, STALLS_MAX, NEVER, note]),
+            any(REQUEUE, requeue(now, None)),
             any(CLOSE_QUARANTINED, params![]),
             any(QUARANTINED_WITHOUT_MESSAGE, params![]),
         ];
@@ -257,9 +246,8 @@ impl Store {
     /// # Errors
     /// If it could not be written.
     pub async fn stalled(&self, claim: &Claim, now: UtcMs) -> Result<(), StoreError> {
-        let note = format!("claimed {STALLS_MAX} times without progress");
-        let params = params![now, STALLS_MAX, NEVER, note, claim.run.as_str(), claim.epoch];
-        let writes = vec![any(STALLED, params), any(CLOSE_QUARANTINED, params![])];
+        let writes =
+            vec![any(REQUEUE, requeue(now, Some(claim))), any(CLOSE_QUARANTINED, params![])];
         self.db.commit(writes, Urgency::Critical).await?;
         Ok(())
     }
@@ -304,4 +292,11 @@ impl Store {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Parameters of `REQUEUE`: one claim, or every run that somebody drove.
+fn requeue(now: UtcMs, claim: Option<&Claim>) -> Vec<everloop_types::SqlValue> {
+    let note = format!("claimed {STALLS_MAX} times without progress");
+    let run = claim.map(|claim| claim.run.as_str());
+    params![now, STALLS_MAX, NEVER, note, run, claim.map(|claim| claim.epoch)]
 }
