@@ -77,10 +77,13 @@ impl<L: AgentLoop> Run<L> {
     pub fn canceled(&self) -> Decision {
         let progress = self.inner.progress();
         let done = progress.items.iter().filter(|i| i.state == ItemState::Completed);
-        let words = Words::with(
-            "run.canceled",
-            [("done", done.count().to_string()), ("total", progress.items.len().to_string())],
-        );
+        let words = match progress.items.len() {
+            0 => Words::key("run.canceled_early"),
+            total => Words::with(
+                "run.canceled",
+                [("done", done.count().to_string()), ("total", total.to_string())],
+            ),
+        };
         let words = self.with_unknowns(words);
         Decision::Finish { status: Status::Canceled, reason: Some(Reason::Canceled), words }
     }

@@ -199,9 +199,9 @@ fn a_cancel_ends_the_run_in_words_of_its_own() {
     check(
         scenario.cancels(Point::After(0)),
         &expect![[r#"
-        letter cancel
-        finish canceled (canceled) [run.canceled done=0 total=0]
-    "#]],
+            letter cancel
+            finish canceled (canceled) [run.canceled_early]
+        "#]],
     );
 }
 

@@ -254,11 +254,11 @@ fn an_unknown_outcome_ends_the_run_where_the_tool_says_so() {
     check(
         scenario.cancels(Point::After(2)),
         &expect![[r#"
-        call_model think with 2 messages
-        call_tool deploy {"target":"moon"}
-        letter cancel
-        finish canceled (canceled) [run.unsettled calls=deploy {"target":"moon"}] [run.canceled done=0 total=0]
-    "#]],
+            call_model think with 2 messages
+            call_tool deploy {"target":"moon"}
+            letter cancel
+            finish canceled (canceled) [run.unsettled calls=deploy {"target":"moon"}] [run.canceled_early]
+        "#]],
     );
 }
 

@@ -36,6 +36,7 @@ super::texts! {
     "reason.unknown_outcome" => zh: "[有操作的结果未知]", en: "[The outcome of an effect is unknown]";
     "reason.canceled" => zh: "[已取消]", en: "[Canceled]";
     "run.canceled" => zh: "已取消：完成 {done}/{total} 步，结果保留。", en: "Canceled: {done} of {total} plan items done, results kept.";
+    "run.canceled_early" => zh: "已取消；到目前为止的结果保留。", en: "Canceled; what was done so far is kept.";
     "run.unsettled" => zh: "结果未知，没有重做：{calls}", en: "Outcome unknown, not repeated: {calls}";
     "run.quarantined" => zh: "此运行无法继续，已隔离：{note}", en: "This run cannot go on and was put aside: {note}";
     "approve.question" => zh: "允许运行 {tool} 吗？\n{args}", en: "Allow {tool} to run?\n{args}";
