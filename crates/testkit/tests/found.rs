@@ -26,10 +26,17 @@ struct Flaky {
     lose_commit_in: AtomicI64,
     then_fail_reads: AtomicUsize,
     fail_reads: AtomicUsize,
+    fail_commits: AtomicUsize,
 }
 struct FlakyDb(Arc<dyn Db>, Arc<Flaky>);
 impl Db for FlakyDb {
     fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Rows>> {
+        let left = self.1.fail_commits.load(SeqCst);
+        if left > 0 {
+            self.1.fail_commits.store(left - 1, SeqCst);
+            let file = std::path::Path::new("x").into();
+            return Box::pin(async { Err(DbError::Locked { file }) });
+        }
         Box::pin(async move {
             let done = self.0.commit(writes, urgency).await;
             if self.1.lose_commit_in.fetch_sub(1, SeqCst) == 1 {
@@ -398,4 +405,48 @@ async fn time_in_a_journal_never_goes_back() {
     let entries = house.store.journal(&house.run, 0, usize::MAX).await.expect("works");
     let back = entries.windows(2).find(|pair| pair[1].at < pair[0].at);
     assert!(back.is_none(), "{back:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_waits_for_a_store_that_is_locked_for_a_moment() {
+    let house = House::new(vec![Scripted::says("hi")]).await;
+    house.flaky.fail_commits.store(3, SeqCst);
+    let mut worker = Worker::new(house.engine("w1"), 4);
+    worker.drain(|_| {}).await.expect("the worker goes on");
+    assert_eq!(house.status().await, Status::Succeeded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_takes_up_what_it_claimed_without_hearing_of_it() {
+    let house = House::new(vec![Scripted::says("hi")]).await;
+    house.flaky.lose_commit_in.store(1, SeqCst);
+    let mut worker = Worker::new(house.engine("w1"), 4);
+    worker.drain(|_| {}).await.expect("the worker goes on");
+    assert_eq!(house.status().await, Status::Succeeded);
+}
+
+/// A process whose environment names no way to the model.
+struct NoWay(Arc<Registry>);
+impl Means for NoWay {
+    fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
+        Err(ModelError::new(everloop_types::ModelErrorKind::Refused, "no address"))
+    }
+    fn tools(&self, _: &Frame) -> Arc<Registry> {
+        self.0.clone()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_cannot_reach_the_model_leaves_the_run_to_one_that_can() {
+    let house = House::new(vec![Scripted::says("hi")]).await;
+    let identity = Identity { worker: WorkerId::new("w1"), build: "test".to_owned() };
+    let means = Arc::new(NoWay(house.tools.clone()));
+    let lost =
+        Engine::new(house.store.clone(), means, house.clock.clone(), identity, Rules::default());
+    let driven = lost.drive(house.claim(&lost).await).await.expect("it parks");
+    assert!(matches!(driven, Driven::Parked(WaitingOn::Model { .. })), "{driven:?}");
+    assert_eq!(house.status().await, Status::Waiting);
+    let able = house.engine("w2");
+    let driven = able.drive(house.claim(&able).await).await.expect("it is driven");
+    assert_eq!(driven, Driven::Finished(Status::Succeeded));
 }
