@@ -15,6 +15,12 @@ macro_rules! skip_locked {
 }
 pub(crate) use skip_locked;
 
+/// Stands for the database's own clock, in UTC milliseconds: what leases are measured with.
+const NOW_MARKER: &str = "{now}";
+
+/// The clock's name in SQLite, where every connection brings it along.
+pub(crate) const SQLITE_NOW: &str = "everloop_now";
+
 /// The column type of raw bytes in table definitions.
 const BYTES_MARKER: &str = "{bytes}";
 
@@ -22,7 +28,7 @@ const BYTES_MARKER: &str = "{bytes}";
 ///
 /// SQLite takes `$1` for a *name* and numbers it by first use, so the form must change.
 pub(crate) fn sqlite_statement(sql: &str) -> String {
-    sql.replace('$', "?")
+    sql.replace('$', "?").replace(NOW_MARKER, "everloop_now()")
 }
 
 /// Table definitions as SQLite wants them.

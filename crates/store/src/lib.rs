@@ -31,6 +31,7 @@ mod schema;
 mod sqlite;
 mod statement;
 mod store;
+mod workers;
 
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -48,3 +49,4 @@ pub use read::{Loaded, SnapshotRow};
 pub use runs::{MessageRow, Position, RunFilter, RunLease, RunRow, RunTimes};
 pub use sqlite::{MemoryDb, OpenError, SqliteDb};
 pub use store::Store;
+pub use workers::{Heartbeat, WorkerRow};

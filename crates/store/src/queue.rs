@@ -8,7 +8,7 @@ use crate::{
     statement::{CLOSE_INBOX, NEVER, any, int, one, params},
     store::Store,
 };
-use everloop_types::{ConversationId, RunId, Status, UtcMs, WorkerId};
+use everloop_types::{ConversationId, RunId, SqlValue, Status, UtcMs, WorkerId, Write};
 
 /// A worker's right to a run. Whoever has the newest epoch may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,16 +97,30 @@ const HELD: &str = "
       FROM runs WHERE status = 'running' AND lease_owner = $1 ORDER BY run_id
 ";
 
-/// The right-hand sides see the row as it was.
-const REQUEUE: &str = "
+/// Puts running runs back, or aside. The right-hand sides see the row as it was; `$1` to `$4` are
+/// taken by [`requeue`].
+macro_rules! requeue_where {
+    ($condition:literal) => {
+        concat!(
+            "
     UPDATE runs SET
            status = CASE WHEN stalls + 1 >= $2 THEN 'quarantined' ELSE 'queued' END,
            wake_at = CASE WHEN stalls + 1 >= $2 THEN $3 ELSE $1 END,
            note = CASE WHEN stalls + 1 >= $2 THEN $4 ELSE note END,
            stalls = stalls + 1, lease_owner = NULL, updated_at = $1
-     WHERE status = 'running' AND ($5 IS NULL OR run_id = $5) AND ($6 IS NULL OR epoch = $6)
+     WHERE status = 'running' AND ",
+            $condition,
+            "
     RETURNING run_id, goal, status
-";
+"
+        )
+    };
+}
+pub(crate) use requeue_where;
+
+const REQUEUE_ALL: &str = requeue_where!("1 = 1");
+
+const REQUEUE_ONE: &str = requeue_where!("run_id = $5 AND epoch = $6");
 
 const GIVE_BACK: &str = "
     UPDATE runs SET status = 'queued', wake_at = $3, lease_owner = NULL
@@ -211,15 +225,17 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn requeue_orphans(&self, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
-        let writes = vec![
-            any(REQUEUE, requeue(now, None)),
-            any(CLOSE_QUARANTINED, params![]),
-            any(QUARANTINED_WITHOUT_MESSAGE, params![]),
-        ];
-        let mut done = self.db.commit(writes, Urgency::Critical).await?;
-        let quarantined = done.pop().unwrap_or_default().rows;
+        self.put_back(vec![any(REQUEUE_ALL, requeue(now))]).await
+    }
+
+    /// Performs a `requeue_where!` and what goes with it; returns also the quarantined runs that
+    /// have no last message yet.
+    pub(crate) async fn put_back(&self, mut writes: Vec<Write>) -> Result<Vec<Orphan>, StoreError> {
+        writes.push(any(CLOSE_QUARANTINED, params![]));
+        writes.push(any(QUARANTINED_WITHOUT_MESSAGE, params![]));
+        let done = self.db.commit(writes, Urgency::Critical).await?;
         let mut orphans = Vec::new();
-        for row in done.into_iter().flat_map(|done| done.rows).chain(quarantined) {
+        for row in done.into_iter().flat_map(|done| done.rows) {
             let mut cells = row.cells();
             let run = RunId::new(cells.text()?);
             let goal = cells.text()?;
@@ -246,8 +262,9 @@ impl Store {
     /// # Errors
     /// If it could not be written.
     pub async fn stalled(&self, claim: &Claim, now: UtcMs) -> Result<(), StoreError> {
-        let writes =
-            vec![any(REQUEUE, requeue(now, Some(claim))), any(CLOSE_QUARANTINED, params![])];
+        let mut of_claim = requeue(now);
+        of_claim.extend(params![claim.run.as_str(), claim.epoch]);
+        let writes = vec![any(REQUEUE_ONE, of_claim), any(CLOSE_QUARANTINED, params![])];
         self.db.commit(writes, Urgency::Critical).await?;
         Ok(())
     }
@@ -294,9 +311,8 @@ impl Store {
     }
 }
 
-/// Parameters of `REQUEUE`: one claim, or every run that somebody drove.
-fn requeue(now: UtcMs, claim: Option<&Claim>) -> Vec<everloop_types::SqlValue> {
+/// The parameters that every `requeue_where!` begins with.
+pub(crate) fn requeue(now: UtcMs) -> Vec<SqlValue> {
     let note = format!("claimed {STALLS_MAX} times without progress");
-    let run = claim.map(|claim| claim.run.as_str());
-    params![now, STALLS_MAX, NEVER, note, run, claim.map(|claim| claim.epoch)]
+    params![now, STALLS_MAX, NEVER, note]
 }

@@ -63,3 +63,8 @@ CREATE TABLE settlements (run_id TEXT NOT NULL, effect_id TEXT NOT NULL, verdict
 
 CREATE TABLE blobs (hash TEXT PRIMARY KEY, size BIGINT NOT NULL, bytes {bytes} NOT NULL);
 ";
+
+/// Where a worker lives, so that a neighbour on the same machine can see that it is dead.
+pub(crate) const V2: &str = "
+ALTER TABLE workers ADD COLUMN place TEXT NOT NULL DEFAULT '';
+";

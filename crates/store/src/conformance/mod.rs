@@ -12,6 +12,7 @@ mod journal;
 mod keep;
 mod kit;
 mod queue;
+mod workers;
 
 use crate::Store;
 use std::{future::Future, pin::Pin};
@@ -66,6 +67,9 @@ checks! {
         runs_are_listed_newest_first, runs_are_found_by_the_end_of_their_name,
         an_inspection_counts_runs,
         a_backup_never_overwrites;
+    workers: a_lease_is_measured_on_the_databases_clock, a_lease_that_ran_out_is_not_renewed,
+        the_reaper_takes_from_the_dead_only, the_reaper_puts_poison_aside,
+        one_worker_can_be_buried, a_reaped_owner_cannot_write;
 }
 
 /// Runs every check on a store of its own, one after the other.

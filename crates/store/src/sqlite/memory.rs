@@ -1,8 +1,11 @@
 //! The same SQL on a database in memory, for tests, sweeps and simulators.
 
-use super::{migrate, session::Session};
+use super::{
+    migrate,
+    session::{Session, machine_now},
+};
 use crate::db::{Db, DbError, DbFuture, Done, Row, Urgency};
-use everloop_types::{SqlValue, Write};
+use everloop_types::{SqlValue, UtcMs, Write};
 use rusqlite::{Connection, backup::Backup};
 use std::{
     path::Path,
@@ -38,12 +41,22 @@ impl MemoryDb {
     /// If there is no memory left.
     #[must_use]
     pub fn new() -> Self {
+        Self::with_clock(machine_now)
+    }
+
+    /// An empty database whose clock is `now`.
+    ///
+    /// # Panics
+    /// If there is no memory left.
+    #[must_use]
+    pub fn with_clock(now: impl Fn() -> UtcMs + Send + 'static) -> Self {
         let mut conn = open();
         let empty = EMPTY.lock().unwrap_or_else(PoisonError::into_inner);
         let copied = Backup::new(&empty, &mut conn).and_then(|copy| copy.step(-1));
         copied.expect("a copy in memory needs no disk");
         drop(empty);
-        Self { session: Mutex::new(Session::new(conn, Path::new(NAME).into())) }
+        let session = Session::new(conn, Path::new(NAME).into(), now);
+        Self { session: Mutex::new(session.expect("a function needs no disk")) }
     }
 
     fn session(&self) -> MutexGuard<'_, Session> {

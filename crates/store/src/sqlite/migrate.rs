@@ -21,8 +21,10 @@ pub(super) struct Migration {
 }
 
 /// All steps so far, in order.
-pub(super) const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, min_reader: 1, sql: schema::V1 }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, min_reader: 1, sql: schema::V1 },
+    Migration { version: 2, min_reader: 1, sql: schema::V2 },
+];
 
 const META: &str = "CREATE TABLE IF NOT EXISTS schema_meta (k TEXT PRIMARY KEY, v TEXT NOT NULL)";
 const SET_META: &str = "INSERT INTO schema_meta (k, v) VALUES (?1, ?2)

@@ -3,7 +3,7 @@
 use super::{
     files, migrate,
     readers::Readers,
-    session::{Session, classify},
+    session::{Session, classify, machine_now},
     writer::{self, Request},
 };
 use crate::{
@@ -59,11 +59,11 @@ impl SqliteDb {
         migrate::migrate(&mut conn, &file, migrations)?;
         let commits = Arc::new(AtomicU64::new(0));
         let thread = |source| OpenError::Thread { source };
-        let session = Session::new(conn, Arc::clone(&file));
+        let session = Session::new(conn, Arc::clone(&file), machine_now)?;
         let writer = Writer::start(session, &commits).map_err(thread)?;
         let reader = |_| {
             let conn = connect(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-            Ok(Session::new(conn, Arc::clone(&file)))
+            Ok(Session::new(conn, Arc::clone(&file), machine_now)?)
         };
         let sessions = (0..READERS).map(reader).collect::<Result<Vec<_>, OpenError>>()?;
         let readers = Readers::start(sessions).map_err(thread)?;

@@ -4,13 +4,19 @@ use crate::{
     db::{DbError, Done, Row},
     dialect,
 };
-use everloop_types::{Rows, SqlValue, Write};
+use everloop_types::{Rows, SqlValue, UtcMs, Write};
 use rusqlite::{
     CachedStatement, Connection, ErrorCode, ToSql,
     ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
+    functions::FunctionFlags,
     types::{ToSqlOutput, ValueRef},
 };
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 /// Far more than there are statements, so that none is ever compiled twice.
 const STATEMENTS_KEPT: usize = 512;
@@ -23,9 +29,16 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(conn: Connection, file: Arc<Path>) -> Self {
+    pub(super) fn new(
+        conn: Connection,
+        file: Arc<Path>,
+        now: impl Fn() -> UtcMs + Send + 'static,
+    ) -> Result<Self, DbError> {
         conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-        Self { conn, file, translated: HashMap::new() }
+        let flags = FunctionFlags::SQLITE_UTF8;
+        let clock = conn.create_scalar_function(dialect::SQLITE_NOW, 0, flags, move |_| Ok(now()));
+        clock.map_err(|error| classify(error, &file, 0))?;
+        Ok(Self { conn, file, translated: HashMap::new() })
     }
 
     /// Performs one logical transaction as a transaction of its own.
@@ -173,4 +186,10 @@ pub(super) fn classify(error: rusqlite::Error, file: &Arc<Path>, index: usize) -
 
 fn is_unique(extended_code: i32) -> bool {
     matches!(extended_code, SQLITE_CONSTRAINT_UNIQUE | SQLITE_CONSTRAINT_PRIMARYKEY)
+}
+
+/// The machine's clock, which is the database's where both are on one machine.
+pub(super) fn machine_now() -> UtcMs {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UtcMs::try_from(since.as_millis()).unwrap_or(UtcMs::MAX)
 }

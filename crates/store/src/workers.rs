@@ -1,0 +1,167 @@
+//! Who is at work: one row per process, renewed on the database's clock.
+//!
+//! ```text
+//!   register ──► heartbeat, heartbeat, … ──► leave
+//!                    └─ silent for longer than the lease ──► reap: its runs go back
+//! ```
+//!
+//! A lease only says who may be *presumed* dead; what keeps two workers apart is the epoch that
+//! every claim raises. Deliberately absent: when to beat, and what to do when a beat fails.
+
+use crate::{
+    db::Urgency,
+    error::StoreError,
+    queue::{Orphan, requeue, requeue_where},
+    statement::{any, params},
+    store::Store,
+};
+use everloop_types::{UtcMs, WorkerId};
+
+/// A worker as the others see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerRow {
+    /// Its name, new at every process start.
+    pub worker: WorkerId,
+    /// The build that it runs.
+    pub build: String,
+    /// Its machine and process, in a form that only its neighbours understand.
+    pub place: String,
+    /// When it is presumed dead, on the database's clock.
+    pub expires_at: UtcMs,
+}
+
+/// What a heartbeat found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heartbeat {
+    /// The lease holds; the database's clock says this.
+    Kept(UtcMs),
+    /// The lease had run out: others may have taken the runs.
+    Lost,
+}
+
+const REGISTER: &str = "
+    INSERT INTO workers (worker_id, build, place, expires_at) VALUES ($1, $2, $3, {now} + $4)
+    ON CONFLICT (worker_id) DO UPDATE SET expires_at = {now} + $4
+    RETURNING {now}
+";
+
+/// A lease that ran out is not renewed: somebody may be acting on that already.
+const BEAT: &str = "
+    UPDATE workers SET expires_at = {now} + $2 WHERE worker_id = $1 AND expires_at > {now}
+    RETURNING {now}
+";
+
+const LEAVE: &str = "DELETE FROM workers WHERE worker_id = $1";
+
+const ALL: &str = "SELECT worker_id, build, place, expires_at FROM workers ORDER BY worker_id";
+
+const TIME: &str = "SELECT {now}";
+
+/// Reapers go one after the other, so that each sees what the one before has done.
+const REAP_IN_TURN: &str = "
+    INSERT INTO schema_meta (k, v) VALUES ('reaped_at', '0')
+    ON CONFLICT (k) DO UPDATE SET v = excluded.v
+";
+
+/// An owner that has no row is as dead as one whose lease ran out.
+const REAP: &str = requeue_where!(
+    "(lease_owner IS NULL OR NOT EXISTS (
+              SELECT 1 FROM workers w WHERE w.worker_id = runs.lease_owner
+                 AND w.expires_at > {now}))"
+);
+
+const FORGET_EXPIRED: &str = "DELETE FROM workers WHERE expires_at <= {now}";
+
+const REQUEUE_OF: &str = requeue_where!("lease_owner = $5");
+
+impl Store {
+    /// Announces a worker for `lease_ms`; says what the database's clock shows.
+    ///
+    /// # Errors
+    /// If it could not be written. The same holds for the others.
+    pub async fn register(
+        &self,
+        worker: &WorkerId,
+        build: &str,
+        place: &str,
+        lease_ms: i64,
+    ) -> Result<UtcMs, StoreError> {
+        let register = any(REGISTER, params![worker.as_str(), build, place, lease_ms]);
+        let done = self.db.commit(vec![register], Urgency::Critical).await?;
+        let row = done.into_iter().flat_map(|done| done.rows).next();
+        row.map_or(Ok(0), |row| Ok(row.cells().int()?))
+    }
+
+    /// Renews a worker's lease, unless it has run out.
+    ///
+    /// # Errors
+    /// If it could not be written: the lease is then as it was, or renewed.
+    pub async fn heartbeat(
+        &self,
+        worker: &WorkerId,
+        lease_ms: i64,
+    ) -> Result<Heartbeat, StoreError> {
+        let beat = any(BEAT, params![worker.as_str(), lease_ms]);
+        let done = self.db.commit(vec![beat], Urgency::Critical).await?;
+        match done.into_iter().flat_map(|done| done.rows).next() {
+            Some(row) => Ok(Heartbeat::Kept(row.cells().int()?)),
+            None => Ok(Heartbeat::Lost),
+        }
+    }
+
+    /// Takes a worker off the list; what it still holds is reaped next.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn leave(&self, worker: &WorkerId) -> Result<(), StoreError> {
+        self.db.commit(vec![any(LEAVE, params![worker.as_str()])], Urgency::Critical).await?;
+        Ok(())
+    }
+
+    /// Puts back, or aside, the runs of workers whose lease has run out.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn reap(&self, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
+        let turn = any(REAP_IN_TURN, params![]);
+        let reap = any(REAP, requeue(now));
+        self.put_back(vec![turn, reap, any(FORGET_EXPIRED, params![])]).await
+    }
+
+    /// Puts back the runs of a worker that is proved dead, and takes it off the list.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn bury(&self, worker: &WorkerId, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
+        let mut of_worker = requeue(now);
+        of_worker.extend(params![worker.as_str()]);
+        let leave = any(LEAVE, params![worker.as_str()]);
+        self.put_back(vec![any(REQUEUE_OF, of_worker), leave]).await
+    }
+
+    /// Everybody who is on the list, dead or alive.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
+        let read = |row: crate::Row| {
+            let mut cells = row.cells();
+            Ok(WorkerRow {
+                worker: WorkerId::new(cells.text()?),
+                build: cells.text()?,
+                place: cells.text()?,
+                expires_at: cells.int()?,
+            })
+        };
+        self.rows(ALL, params![]).await?.into_iter().map(read).collect()
+    }
+
+    /// What the database's clock shows.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn time(&self) -> Result<UtcMs, StoreError> {
+        let row = self.first(TIME, params![]).await?;
+        row.map_or(Ok(0), |row| Ok(row.cells().int()?))
+    }
+}
