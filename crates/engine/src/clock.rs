@@ -3,6 +3,7 @@
 use everloop_types::UtcMs;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A wait that ends by itself.
@@ -16,6 +17,44 @@ pub trait Clock: Send + Sync {
     fn since_boot_ms(&self) -> u64;
     /// Waits.
     fn pause(&self, ms: u64) -> Pause<'_>;
+    /// The database's clock shows this now. Only a clock that is shared with others minds.
+    fn agree(&self, _shown: UtcMs) {}
+}
+
+/// The clock of a database that many machines share. In between it goes on by the time since boot,
+/// so nobody who sets this machine's clock moves a timer.
+#[derive(Debug)]
+pub struct SharedClock {
+    /// Shown by the database, and the time since boot when it was.
+    seen: Mutex<(UtcMs, u64)>,
+}
+
+impl SharedClock {
+    /// A clock that begins with what the database shows.
+    #[must_use]
+    pub fn new(shown: UtcMs) -> Self {
+        Self { seen: Mutex::new((shown, SystemClock.since_boot_ms())) }
+    }
+}
+
+impl Clock for SharedClock {
+    fn now(&self) -> UtcMs {
+        let (shown, at) = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.saturating_add_unsigned(SystemClock.since_boot_ms().saturating_sub(at))
+    }
+
+    fn since_boot_ms(&self) -> u64 {
+        SystemClock.since_boot_ms()
+    }
+
+    fn pause(&self, ms: u64) -> Pause<'_> {
+        SystemClock.pause(ms)
+    }
+
+    fn agree(&self, shown: UtcMs) {
+        let seen = (shown, SystemClock.since_boot_ms());
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = seen;
+    }
 }
 
 /// The machine's clocks.
@@ -35,5 +74,18 @@ impl Clock for SystemClock {
 
     fn pause(&self, ms: u64) -> Pause<'_> {
         Box::pin(tokio::time::sleep(Duration::from_millis(ms)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_clock_shows_what_the_database_shows() {
+        let clock = SharedClock::new(1_000);
+        assert!((1_000..2_000).contains(&clock.now()));
+        clock.agree(5_000_000);
+        assert!((5_000_000..5_001_000).contains(&clock.now()));
     }
 }

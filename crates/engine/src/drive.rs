@@ -125,7 +125,13 @@ impl Engine {
     /// See [`DriveError`]; the run can be claimed again after any of them but a quarantine.
     pub async fn drive(&self, claim: Claim) -> Result<Driven, DriveError> {
         let run = claim.run.clone();
-        let driven = self.drive_again(claim).await;
+        let fences = self.standing.fences();
+        // A fence drops the driver where it stands, and with it every call that it makes.
+        let driven = tokio::select! {
+            biased;
+            () = self.standing.fenced_after(fences) => Err(DriveError::LeaseLost(run.clone())),
+            driven = self.drive_again(claim) => driven,
+        };
         self.mail.forget(&run);
         driven
     }

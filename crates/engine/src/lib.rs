@@ -12,7 +12,9 @@
 mod clock;
 mod drive;
 mod ids;
+mod lease;
 mod mail;
+mod presence;
 mod public;
 mod replay;
 mod rules;
@@ -21,9 +23,10 @@ mod submit;
 mod watch;
 mod worker;
 
-pub use clock::{Clock, Pause, SystemClock};
+pub use clock::{Clock, Pause, SharedClock, SystemClock};
 pub use drive::{DriveError, Driven};
 pub use ids::fresh_id;
+pub use lease::LeaseTimes;
 pub use public::Projection;
 pub use replay::{History, Verdict};
 pub use rules::Rules;
@@ -35,6 +38,7 @@ use everloop_models::Model;
 use everloop_store::Store;
 use everloop_tools::Registry;
 use everloop_types::{Frame, ModelChoice, ModelError, WorkerId};
+use lease::Standing;
 use mail::Mail;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -71,6 +75,7 @@ pub struct Engine {
     pub(crate) watchers: Watchers,
     pub(crate) mail: Mail,
     pub(crate) stopping: CancellationToken,
+    pub(crate) standing: Standing,
 }
 
 impl Engine {
@@ -83,8 +88,8 @@ impl Engine {
         rules: Rules,
     ) -> Arc<Self> {
         let (watchers, mail) = (Watchers::default(), Mail::default());
-        let stopping = CancellationToken::new();
-        Arc::new(Self { store, means, clock, identity, rules, watchers, mail, stopping })
+        let (stopping, standing) = (CancellationToken::new(), Standing::default());
+        Arc::new(Self { store, means, clock, identity, rules, watchers, mail, stopping, standing })
     }
 
     /// Asks every driver to stop: calls under way are canceled and their outcomes written, then the

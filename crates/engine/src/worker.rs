@@ -1,6 +1,6 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
-use crate::{DriveError, Driven, Engine};
+use crate::{DriveError, Driven, Engine, LeaseTimes};
 use everloop_store::{Claim, Orphan, StoreError};
 use everloop_types::{RunId, Status, UtcMs};
 use std::collections::BTreeMap;
@@ -20,6 +20,14 @@ pub struct Worker {
     loose: Vec<(Claim, Blame)>,
     /// When the last run that was given back is ready again.
     ready_at: UtcMs,
+    reaping: Option<Reaping>,
+}
+
+/// When a worker looks for the dead. On a database that is its own it need not.
+#[derive(Debug, Clone, Copy)]
+struct Reaping {
+    every_ms: u64,
+    due_at: u64,
 }
 
 /// Whose fault it is that a run was not driven further.
@@ -44,6 +52,8 @@ pub enum Report {
     Stalled(RunId),
     /// A run did so too often, and was put aside.
     PutAside(RunId),
+    /// The worker of a run is dead or silent; the run is ready again, or put aside.
+    TookUp(Orphan),
 }
 
 impl Worker {
@@ -51,7 +61,15 @@ impl Worker {
     #[must_use]
     pub fn new(engine: Arc<Engine>, most: usize) -> Self {
         let (driving, claims) = (JoinSet::new(), BTreeMap::new());
-        Self { engine, most: most.max(1), driving, claims, loose: Vec::new(), ready_at: 0 }
+        let (most, loose) = (most.max(1), Vec::new());
+        Self { engine, most, driving, claims, loose, ready_at: 0, reaping: None }
+    }
+
+    /// A worker among others: it puts back the runs of those who died.
+    #[must_use]
+    pub fn reaping(mut self, times: LeaseTimes) -> Self {
+        self.reaping = Some(Reaping { every_ms: times.beat_ms(), due_at: 0 });
+        self
     }
 
     /// Works until the engine is told to stop, then lets every driver come to its durable point.
@@ -67,7 +85,7 @@ impl Worker {
             tokio::select! {
                 () = stopping.cancelled() => {}
                 Some(ended) = self.driving.join_next_with_id() => self.ended(ended, &mut report),
-                () = self.engine.clock.pause(IDLE_MS) => {}
+                () = idle(&self.engine) => {}
             }
         }
         while let Some(ended) = self.driving.join_next_with_id().await {
@@ -86,7 +104,7 @@ impl Worker {
             match self.driving.join_next_with_id().await {
                 Some(ended) => self.ended(ended, &mut report),
                 None if claimed == Claimed::Nothing && !self.expects_more() => return Ok(()),
-                None => self.engine.clock.pause(IDLE_MS).await,
+                None => idle(&self.engine).await,
             }
         }
     }
@@ -97,11 +115,7 @@ impl Worker {
 
     /// Gives back what is loose and claims what is ready; waits a moment if the store fails.
     async fn look(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
-        let looked = match self.settle_loose(report).await {
-            Ok(()) => self.claim(report).await,
-            Err(error) => Err(error),
-        };
-        match looked {
+        match self.put_in_order_and_claim(report).await {
             Err(error) if error.is_transient() => {
                 self.engine.clock.pause(STORE_PAUSE_MS).await;
                 Ok(Claimed::Unknown)
@@ -110,9 +124,30 @@ impl Worker {
         }
     }
 
+    async fn put_in_order_and_claim(
+        &mut self,
+        report: &mut impl FnMut(Report),
+    ) -> Result<Claimed, StoreError> {
+        self.settle_loose(report).await?;
+        self.reap(report).await?;
+        self.claim(report).await
+    }
+
+    async fn reap(&mut self, report: &mut impl FnMut(Report)) -> Result<(), StoreError> {
+        let now = self.engine.clock.since_boot_ms();
+        let Some(reaping) = self.reaping.as_mut().filter(|reaping| reaping.due_at <= now) else {
+            return Ok(());
+        };
+        reaping.due_at = now + reaping.every_ms;
+        for orphan in self.engine.reap().await? {
+            report(Report::TookUp(orphan));
+        }
+        Ok(())
+    }
+
     async fn claim(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
         let free = self.most - self.driving.len();
-        if free == 0 {
+        if free == 0 || !self.engine.standing.may_claim() {
             return Ok(Claimed::Nothing);
         }
         let engine = self.engine.clone();
@@ -196,6 +231,12 @@ impl Worker {
     }
 }
 
+/// Not all workers look at the same moment.
+async fn idle(engine: &Engine) {
+    let jitter = engine.clock.since_boot_ms() % (IDLE_MS / 4);
+    engine.clock.pause(IDLE_MS + jitter).await;
+}
+
 /// Whether anything was claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Claimed {
@@ -219,7 +260,7 @@ impl Engine {
     }
 
     /// A run that was put aside ends in words like any other. Tells whether it was put aside.
-    async fn speak_for_quarantined(&self, run: &RunId) -> Result<bool, StoreError> {
+    pub(crate) async fn speak_for_quarantined(&self, run: &RunId) -> Result<bool, StoreError> {
         let Some(row) = self.store.run(run).await? else { return Ok(false) };
         if row.status != Status::Quarantined {
             return Ok(false);

@@ -5,7 +5,7 @@ use crate::app::{App, chain};
 use crate::args;
 use crate::exit::{Exit, Failure};
 use everloop_engine::{Driven, Report};
-use everloop_store::ClaimLock;
+use everloop_store::{ClaimLock, Orphan};
 use everloop_types::Status;
 
 pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failure> {
@@ -23,11 +23,7 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
     };
     let now = engine.clock().now();
     for orphan in engine.take_up().await.map_err(fail)? {
-        let key = match orphan.status_now {
-            Status::Quarantined => "worker.put_aside",
-            _ => "worker.takes_up",
-        };
-        app.note(key, &[("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())]);
+        tell_of_orphan(app, &orphan);
     }
     engine.store().trim(now, keep_ms(app)).await.map_err(fail)?;
     tokio::spawn(engine.clone().deliver_mail());
@@ -60,6 +56,14 @@ fn keep_ms(app: &App) -> i64 {
     i64::try_from(app.settings.number("store.keep")).unwrap_or(i64::MAX)
 }
 
+fn tell_of_orphan(app: &App, orphan: &Orphan) {
+    let key = match orphan.status_now {
+        Status::Quarantined => "worker.put_aside",
+        _ => "worker.takes_up",
+    };
+    app.note(key, &[("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())]);
+}
+
 fn tell(app: &App, report: Report) {
     match report {
         Report::Claimed(run) => app.note("worker.claimed", &[("id", run.as_str())]),
@@ -72,6 +76,7 @@ fn tell(app: &App, report: Report) {
         Report::PutAside(run) => {
             app.note("worker.put_aside", &[("id", run.as_str()), ("goal", "")]);
         }
+        Report::TookUp(orphan) => tell_of_orphan(app, &orphan),
         Report::Driven(run, Driven::Parked(_)) => {
             app.note("worker.parked", &[("id", run.as_str())]);
         }

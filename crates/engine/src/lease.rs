@@ -1,0 +1,207 @@
+//! A place among many workers: a lease on the database's clock, kept by heartbeats.
+//!
+//! ```text
+//!   join ──► beat every 5 s ──► leave
+//!              ├─ no answer for 20 s ──► fence: every driver is dropped, nothing is claimed
+//!              └─ the lease ran out  ──► fence, then join anew
+//! ```
+//!
+//! The fence comes before the lease runs out, so that others who then take over find nobody at
+//! work. It rests on a clock that counts sleep: a process that was paused for longer than its
+//! lease finds itself fenced. Deliberately absent: safety. That is the epoch's, in the store.
+
+use crate::Engine;
+use crate::presence;
+use everloop_store::{Heartbeat, Orphan, StoreError};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// The times of a lease, all derived from its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaseTimes {
+    /// How long a worker may be silent before it is presumed dead.
+    pub lease_ms: u64,
+}
+
+impl Default for LeaseTimes {
+    fn default() -> Self {
+        Self { lease_ms: 30_000 }
+    }
+}
+
+impl LeaseTimes {
+    /// Between two heartbeats.
+    #[must_use]
+    pub fn beat_ms(self) -> u64 {
+        self.lease_ms / 6
+    }
+
+    /// Silence after which a worker gives itself up.
+    #[must_use]
+    pub fn fence_ms(self) -> u64 {
+        self.lease_ms / 3 * 2
+    }
+
+    fn length(self) -> i64 {
+        i64::try_from(self.lease_ms).unwrap_or(i64::MAX)
+    }
+}
+
+/// Whether this process may drive. Without a cluster it always may.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    state: watch::Sender<State>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct State {
+    /// Raised by every fence: what began before it must end.
+    fences: u64,
+    may_claim: bool,
+}
+
+impl Default for Standing {
+    fn default() -> Self {
+        Self { state: watch::Sender::new(State { fences: 0, may_claim: true }) }
+    }
+}
+
+impl Standing {
+    pub(crate) fn may_claim(&self) -> bool {
+        self.state.borrow().may_claim
+    }
+
+    pub(crate) fn fences(&self) -> u64 {
+        self.state.borrow().fences
+    }
+
+    /// Comes back once there was a fence after `fences`.
+    pub(crate) async fn fenced_after(&self, fences: u64) {
+        let mut listener = self.state.subscribe();
+        // The sender lives in this very value, so it cannot be gone.
+        let _ = listener.wait_for(|state| state.fences > fences).await;
+    }
+
+    fn fence(&self) {
+        self.state.send_if_modified(|state| {
+            let was_open = std::mem::replace(&mut state.may_claim, false);
+            state.fences += u64::from(was_open);
+            was_open
+        });
+    }
+
+    fn open(&self) {
+        self.state.send_if_modified(|state| !std::mem::replace(&mut state.may_claim, true));
+    }
+}
+
+impl Engine {
+    /// Takes a place among the workers of a shared database.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn join(&self, times: LeaseTimes) -> Result<(), StoreError> {
+        let (worker, build) = (&self.identity.worker, &self.identity.build);
+        let place = presence::here();
+        let shown = self.store.register(worker, build, &place, times.length()).await?;
+        self.clock.agree(shown);
+        self.standing.open();
+        Ok(())
+    }
+
+    /// Gives the place back, so that nobody waits for us.
+    ///
+    /// # Errors
+    /// If it could not be written; the lease then runs out by itself.
+    pub async fn leave(&self) -> Result<(), StoreError> {
+        self.standing.fence();
+        self.store.leave(&self.identity.worker).await
+    }
+
+    /// Keeps the lease for as long as the process lives.
+    ///
+    /// A beat that fails is tried again soon; a silence that lasts too long fences this process
+    /// until the database can be reached again.
+    pub async fn keep_lease(self: Arc<Self>, times: LeaseTimes) {
+        let mut heard_at = self.clock.since_boot_ms();
+        let mut pause_ms = times.beat_ms();
+        loop {
+            self.clock.pause(pause_ms).await;
+            let sent_at = self.clock.since_boot_ms();
+            if sent_at.saturating_sub(heard_at) >= times.fence_ms() {
+                self.standing.fence();
+            }
+            pause_ms = match self.beat(times, heard_at).await {
+                Some(Heartbeat::Kept(shown)) => {
+                    heard_at = sent_at;
+                    self.clock.agree(shown);
+                    self.standing.open();
+                    times.beat_ms()
+                }
+                Some(Heartbeat::Lost) => {
+                    self.standing.fence();
+                    // If this fails, the next beat finds no lease either, and it is tried again.
+                    if self.join(times).await.is_ok() {
+                        heard_at = sent_at;
+                    }
+                    times.beat_ms() / 5
+                }
+                None => times.beat_ms() / 5,
+            };
+        }
+    }
+
+    /// One beat, given up when the fence is due: a database may also answer nothing at all.
+    async fn beat(&self, times: LeaseTimes, heard_at: u64) -> Option<Heartbeat> {
+        let silent_ms = self.clock.since_boot_ms().saturating_sub(heard_at);
+        let left_ms = times.fence_ms().saturating_sub(silent_ms).max(times.beat_ms());
+        tokio::select! {
+            beat = self.store.heartbeat(&self.identity.worker, times.length()) => beat.ok(),
+            () = self.clock.pause(left_ms) => None,
+        }
+    }
+
+    /// Puts back the runs of workers that are proved dead or whose lease has run out, and gives
+    /// those that are put aside their last words.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn reap(&self) -> Result<Vec<Orphan>, StoreError> {
+        let mut orphans = Vec::new();
+        for neighbour in self.store.workers().await? {
+            if presence::is_proved_dead(&neighbour.place) {
+                let now = self.clock.now();
+                orphans.extend(self.store.bury(&neighbour.worker, now).await?);
+            }
+        }
+        orphans.extend(self.store.reap(self.clock.now()).await?);
+        for orphan in &orphans {
+            self.speak_for_quarantined(&orphan.run).await?;
+        }
+        Ok(orphans)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_gives_up_before_others_take_over() {
+        let times = LeaseTimes::default();
+        assert_eq!((times.beat_ms(), times.fence_ms()), (5_000, 20_000));
+        assert!(times.fence_ms() < times.lease_ms);
+    }
+
+    #[tokio::test]
+    async fn a_fence_that_was_missed_still_counts() {
+        let standing = Standing::default();
+        let begun = standing.fences();
+        standing.fence();
+        standing.fence();
+        standing.open();
+        assert!(standing.may_claim());
+        assert_eq!(standing.fences(), begun + 1);
+        standing.fenced_after(begun).await;
+    }
+}

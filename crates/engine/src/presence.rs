@@ -1,0 +1,97 @@
+//! Where a process lives, so that a neighbour can tell that it is dead without waiting.
+//!
+//! A place is `boot namespace pid start`: a process id means something only during one boot of one
+//! machine, inside one namespace, and together with the moment at which the process started.
+//! Deliberately absent: guessing. Who cannot be seen from here is not proved dead.
+
+use std::fs;
+use std::path::Path;
+
+/// The place of this process; empty where the system does not tell.
+pub(crate) fn here() -> String {
+    let pid = std::process::id();
+    place_of(pid).unwrap_or_default()
+}
+
+/// Whether the process that lived there is certainly gone.
+pub(crate) fn is_proved_dead(place: &str) -> bool {
+    let mut parts = place.split(' ');
+    let (Some(boot), Some(namespace), Some(pid), Some(start), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    let Some((our_boot, our_namespace)) = surroundings() else { return false };
+    if our_boot != boot || our_namespace != namespace {
+        return false;
+    }
+    match start_of(pid) {
+        Some(found) => found != start,
+        // Gone, and not merely hidden from us: we can see ourselves.
+        None => start_of(&std::process::id().to_string()).is_some(),
+    }
+}
+
+fn place_of(pid: u32) -> Option<String> {
+    let (boot, namespace) = surroundings()?;
+    let start = start_of(&pid.to_string())?;
+    Some(format!("{boot} {namespace} {pid} {start}"))
+}
+
+fn surroundings() -> Option<(String, String)> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
+    Some((boot.trim().to_owned(), namespace.to_str()?.to_owned()))
+}
+
+/// The start of a process in ticks since boot; nothing for one that is gone or only a remnant.
+fn start_of(pid: &str) -> Option<String> {
+    let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat")).ok()?;
+    // The name in brackets may hold anything, brackets included.
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut fields = after_name.split_whitespace();
+    let state = fields.next()?;
+    let start = fields.nth(18)?;
+    (state != "Z" && state != "X").then(|| start.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_lives() {
+        assert!(!here().is_empty());
+        assert!(!is_proved_dead(&here()));
+    }
+
+    #[test]
+    fn a_child_is_dead_once_it_has_ended_and_not_before() {
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("cat is there");
+        let place = place_of(child.id()).expect("it runs");
+        assert!(!is_proved_dead(&place));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        assert!(is_proved_dead(&place));
+    }
+
+    #[test]
+    fn a_process_that_has_the_number_of_another_does_not_pass_for_it() {
+        let place = here();
+        let (front, start) = place.rsplit_once(' ').expect("four parts");
+        let earlier = start.parse::<u64>().expect("ticks") - 1;
+        assert!(is_proved_dead(&format!("{front} {earlier}")));
+    }
+
+    #[test]
+    fn another_machine_and_another_form_prove_nothing() {
+        assert!(!is_proved_dead("other-boot pid:[1] 1 1"));
+        assert!(!is_proved_dead(""));
+        assert!(!is_proved_dead("something else entirely, from a newer program"));
+        let (boot, _) = surroundings().expect("known here");
+        assert!(!is_proved_dead(&format!("{boot} pid:[1] 999999 1")), "another namespace");
+    }
+}
