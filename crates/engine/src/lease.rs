@@ -156,6 +156,7 @@ impl Engine {
         let silent_ms = self.clock.since_boot_ms().saturating_sub(heard_at);
         let left_ms = times.fence_ms().saturating_sub(silent_ms).max(times.beat_ms());
         tokio::select! {
+            biased;
             beat = self.store.heartbeat(&self.identity.worker, times.length()) => beat.ok(),
             () = self.clock.pause(left_ms) => None,
         }

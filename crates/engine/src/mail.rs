@@ -102,6 +102,7 @@ impl Engine {
     /// Comes back when the run is canceled, or when this process is to stop.
     pub(crate) async fn interrupted(&self, run: &RunId, heard: u64) {
         tokio::select! {
+            biased;
             () = self.cancel_arrived(run, heard) => {}
             () = self.stopping.cancelled() => {}
         }

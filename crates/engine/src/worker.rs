@@ -83,6 +83,7 @@ impl Worker {
         while !stopping.is_cancelled() {
             self.look(&mut report).await?;
             tokio::select! {
+                biased;
                 () = stopping.cancelled() => {}
                 Some(ended) = self.driving.join_next_with_id() => self.ended(ended, &mut report),
                 () = idle(&self.engine) => {}

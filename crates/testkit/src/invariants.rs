@@ -1,11 +1,11 @@
 //! What must hold after any crash, cancel or lost reply.
 
-use crate::stage::Stage;
-use crate::world::Act;
+use crate::world::{Act, World};
 use everloop_engine::{History, Verdict};
 use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome};
+use everloop_store::Store;
 use everloop_types::{
-    Approval, EffectClass, EffectId, Observation, Status, digest_bytes, digest_json,
+    Approval, EffectClass, EffectId, Observation, RunId, Status, digest_bytes, digest_json,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,22 +20,36 @@ pub struct Ending {
     pub unknowns: usize,
 }
 
+/// A run, and everything that it could have touched.
+pub struct Watched<'a> {
+    /// Where its journal is.
+    pub store: &'a Store,
+    /// The run.
+    pub run: &'a RunId,
+    /// The outside, as this run alone could reach it.
+    pub world: &'a World,
+    /// The loop that decides.
+    pub loop_name: &'a str,
+    /// Rows that a unique index kept out.
+    pub violations: u64,
+}
+
 /// Checks what must hold at any moment, whoever has just died or parked.
 ///
 /// # Errors
 /// The first invariant that does not hold, in words.
-pub async fn check_midway(stage: &Stage) -> Result<(), String> {
-    let (history, status) = read(stage).await?;
-    holds_always(stage, &history, status).await
+pub async fn check_midway(watched: &Watched<'_>) -> Result<(), String> {
+    let (history, status) = read(watched).await?;
+    holds_always(watched, &history, status).await
 }
 
 /// Checks the whole invariant set on a finished run and returns how it ended.
 ///
 /// # Errors
 /// The first invariant that does not hold, in words.
-pub async fn check(stage: &Stage) -> Result<Ending, String> {
-    let (history, status) = read(stage).await?;
-    holds_always(stage, &history, status).await?;
+pub async fn check(watched: &Watched<'_>) -> Result<Ending, String> {
+    let (history, status) = read(watched).await?;
+    holds_always(watched, &history, status).await?;
     all_finished(&history.entries)?;
     one_ending(&history.entries, status)?;
     cancel_obeyed(&history.entries, status)?;
@@ -51,24 +65,26 @@ pub async fn check(stage: &Stage) -> Result<Ending, String> {
     Ok(Ending { status, text, unknowns })
 }
 
-async fn read(stage: &Stage) -> Result<(History, Status), String> {
-    let history = History::read(&stage.store, &stage.run).await;
+async fn read(watched: &Watched<'_>) -> Result<(History, Status), String> {
+    let history = History::read(watched.store, watched.run).await;
     let history = history.map_err(|error| format!("unreadable: {error}"))?.ok_or("no run")?;
-    let row = stage.store.run(&stage.run).await.map_err(|error| error.to_string())?;
+    let row = watched.store.run(watched.run).await.map_err(|error| error.to_string())?;
     Ok((history, row.ok_or("no row")?.status))
 }
 
-async fn holds_always(stage: &Stage, history: &History, status: Status) -> Result<(), String> {
-    let violations = stage.violations();
+async fn holds_always(watched: &Watched<'_>, history: &History, status: Status) -> Result<(), String> {
+    let violations = watched.violations;
     ensure(violations == 0, || format!("{violations} rows were kept out by a unique index"))?;
     gap_free(&history.entries)?;
+    epochs_rise(&history.entries)?;
+    one_input_per_letter(&history.entries)?;
     one_outcome_at_most(&history.entries)?;
-    acts_fit_journal(&history.entries, &stage.world.acts())?;
+    acts_fit_journal(&history.entries, &watched.world.acts())?;
     approvals_fit_calls(history)?;
-    final_message_with_ending(stage, status).await?;
-    snapshot_agrees(stage, history).await?;
+    final_message_with_ending(watched, status).await?;
+    snapshot_agrees(watched, history).await?;
     counts_agree(history)?;
-    no_unread_mail_while_waiting(stage, status).await
+    no_unread_mail_while_waiting(watched, status).await
 }
 
 fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
@@ -78,6 +94,31 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String>
 fn gap_free(entries: &[Entry]) -> Result<(), String> {
     let gap = (1..).zip(entries).find(|(seq, entry)| entry.seq != *seq);
     ensure(gap.is_none(), || format!("gap in the journal: {gap:?}"))
+}
+
+/// Whoever claimed later wrote later, and said so first.
+fn epochs_rise(entries: &[Entry]) -> Result<(), String> {
+    let mut epoch = 0;
+    for entry in entries {
+        ensure(entry.epoch >= epoch, || format!("an older owner wrote entry {}", entry.seq))?;
+        let introduced = matches!(entry.kind, Kind::EpochStarted(_) | Kind::RunCreated(_));
+        let fits = entry.epoch == epoch || introduced;
+        ensure(fits, || format!("entry {} comes before its owner's name", entry.seq))?;
+        epoch = entry.epoch;
+    }
+    Ok(())
+}
+
+/// However often a letter was sent, it was taken once.
+fn one_input_per_letter(entries: &[Entry]) -> Result<(), String> {
+    let mut taken = BTreeSet::new();
+    for entry in entries {
+        if let Kind::Input(input) = &entry.kind {
+            let first = taken.insert(&input.dedupe);
+            ensure(first, || format!("the letter {} was taken twice", input.dedupe))?;
+        }
+    }
+    Ok(())
 }
 
 /// How often each effect was planned and finished.
@@ -132,8 +173,8 @@ fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
 }
 
 /// One final message if the run is over, and none before.
-async fn final_message_with_ending(stage: &Stage, status: Status) -> Result<(), String> {
-    let messages = stage.store.messages(&stage.run).await.map_err(|error| error.to_string())?;
+async fn final_message_with_ending(watched: &Watched<'_>, status: Status) -> Result<(), String> {
+    let messages = watched.store.messages(watched.run).await.map_err(|error| error.to_string())?;
     let last: Vec<_> = messages.iter().filter(|message| message.slot == "final").collect();
     let due = usize::from(status.is_final());
     ensure(last.len() == due, || format!("{} final messages while {status}", last.len()))?;
@@ -142,8 +183,8 @@ async fn final_message_with_ending(stage: &Stage, status: Status) -> Result<(), 
 }
 
 /// A letter wakes: whoever waits has read everything.
-async fn no_unread_mail_while_waiting(stage: &Stage, status: Status) -> Result<(), String> {
-    let unread = stage.store.unread(&stage.run).await.map_err(|error| error.to_string())?;
+async fn no_unread_mail_while_waiting(watched: &Watched<'_>, status: Status) -> Result<(), String> {
+    let unread = watched.store.unread(watched.run).await.map_err(|error| error.to_string())?;
     let asleep = status == Status::Waiting && !unread.letters.is_empty();
     ensure(!asleep, || format!("waiting with unread mail: {:?}", unread.letters))
 }
@@ -260,12 +301,12 @@ fn unknown_count(entries: &[Entry]) -> usize {
 }
 
 /// The newest snapshot and its tail give the same state as the whole journal.
-async fn snapshot_agrees(stage: &Stage, history: &History) -> Result<(), String> {
-    let loaded = stage.store.load(&stage.run).await.map_err(|error| error.to_string())?;
+async fn snapshot_agrees(watched: &Watched<'_>, history: &History) -> Result<(), String> {
+    let loaded = watched.store.load(watched.run).await.map_err(|error| error.to_string())?;
     let Some(snapshot) = loaded.snapshot else { return Ok(()) };
     let whole = history.state_at(i64::MAX).map_err(|error| error.to_string())?;
     let frame = history.frame().clone();
-    let name = stage.scenario.loop_name;
+    let name = watched.loop_name;
     let mut short = everloop_loops::AnyRun::restore(name, &snapshot.state, frame)?;
     loaded.entries.iter().for_each(|entry| short.apply(entry));
     ensure(short.state() == whole.state(), || "snapshot and journal disagree".to_owned())

@@ -18,8 +18,8 @@ mod trouble;
 mod world;
 
 pub use clock::VirtualClock;
-pub use invariants::{Ending, check, check_midway};
-pub use points::{Point, Points};
+pub use invariants::{Ending, Watched, check, check_midway};
+pub use points::{Gate, InTime, Passing, Point, Points};
 pub use scenario::{Scenario, scenarios};
 pub use stage::{Process, Stage, Went};
 pub use sweep::{

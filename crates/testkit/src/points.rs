@@ -2,6 +2,8 @@
 
 use everloop_store::{Db, DbError, DbFuture, Done, Row, Urgency};
 use everloop_types::{SqlValue, Write};
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -17,6 +19,24 @@ pub enum Point {
     BeforeEffect,
     /// The outside was touched and nobody has heard of it.
     AfterEffect,
+}
+
+/// Whoever stands between a process and the outside.
+pub trait Gate: Send + Sync {
+    /// Comes back when the process may go on, with whether it is still in time to act.
+    fn pass(&self, point: Point) -> Passing<'_>;
+}
+
+/// A wait at a gate.
+pub type Passing<'a> = Pin<Box<dyn Future<Output = InTime> + Send + 'a>>;
+
+/// Whether the outside may still be touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InTime {
+    /// It may.
+    Yes,
+    /// The call's time is over: whoever enforces deadlines has ended it.
+    No,
 }
 
 /// What happens at the chosen point.
@@ -96,6 +116,15 @@ impl Points {
             self.gate.notified().await;
         }
         n
+    }
+}
+
+impl Gate for Points {
+    fn pass(&self, point: Point) -> Passing<'_> {
+        Box::pin(async move {
+            Self::pass(self, point).await;
+            InTime::Yes
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! A stage: one store and one world that outlive every process, and processes that come and go.
 
 use crate::clock::VirtualClock;
-use crate::invariants::check_midway;
-use crate::points::{Point, PointDb, Points};
+use crate::invariants::{Watched, check_midway};
+use crate::points::{Gate, Point, PointDb, Points};
 use crate::scenario::Scenario;
 use crate::world::{World, registry};
 use everloop_engine::{Asked, DriveError, Driven, Engine, Identity, Means, Rules, Submission};
@@ -82,7 +82,7 @@ impl Stage {
     }
 
     fn submission(&self) -> Submission {
-        let tools = registry(&self.world, &self.points).specs();
+        let tools = registry(&self.world, &self.gate()).specs();
         let frame = Frame {
             system: "You act on things.".to_owned(),
             tools,
@@ -96,13 +96,29 @@ impl Stage {
         Submission { loop_name, goal, frame, idem_key: None }
     }
 
+    fn gate(&self) -> Arc<dyn Gate> {
+        self.points.clone()
+    }
+
+    /// The run as the invariants see it.
+    #[must_use]
+    pub fn watched(&self) -> Watched<'_> {
+        Watched {
+            store: &self.store,
+            run: &self.run,
+            world: &self.world,
+            loop_name: self.scenario.loop_name,
+            violations: self.violations(),
+        }
+    }
+
     /// A new process. Having been started proves that the one before is dead, unless it is told
     /// otherwise.
     pub fn process(&mut self) -> Process {
         self.processes += 1;
         let worker = WorkerId::new(format!("worker_{}", self.processes));
         let identity = Identity { worker, build: "test".to_owned() };
-        let tools = Arc::new(registry(&self.world, &self.points));
+        let tools = Arc::new(registry(&self.world, &self.gate()));
         let means = Arc::new(Props { model: self.model.clone(), tools });
         let clock = Arc::new(self.clock);
         let engine = Engine::new(self.pointed.clone(), means, clock, identity, self.rules);
@@ -146,7 +162,7 @@ impl Stage {
             }
             // What holds at the end is more, and is checked by whoever asked for the end.
             if !self.is_over().await {
-                check_midway(self).await?;
+                check_midway(&self.watched()).await?;
             }
         }
         Err("it does not end".to_owned())

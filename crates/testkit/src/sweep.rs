@@ -99,12 +99,12 @@ impl Place<'_> {
         if let Went::Well(Err(error)) = went {
             return Err(self.broken(&in_words(&error)));
         }
-        check_midway(stage).await.map_err(|why| self.broken(&why))?;
+        check_midway(&stage.watched()).await.map_err(|why| self.broken(&why))?;
         Ok(met)
     }
 
     async fn check(&self, stage: &Stage) -> Result<Ending, String> {
-        check(stage).await.map_err(|why| self.broken(&why))
+        check(&stage.watched()).await.map_err(|why| self.broken(&why))
     }
 
     /// A disturbed run ends like the undisturbed one, unless an outcome is unknown.

@@ -1,6 +1,6 @@
 //! The world: remembers every act that reached it, and offers one tool per effect class.
 
-use crate::points::{Point, Points};
+use crate::points::{Gate, InTime, Point};
 use crate::trouble::with_trouble;
 use everloop_tools::{AskUser, CallContext, Done, Probe, Registry, TodoWrite, Tool};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
@@ -57,7 +57,7 @@ pub(crate) struct On {
 
 struct Hands {
     world: Arc<World>,
-    points: Arc<Points>,
+    gate: Arc<dyn Gate>,
 }
 
 macro_rules! tool {
@@ -86,9 +86,11 @@ macro_rules! tool {
             }
 
             async fn call(&self, args: On, context: &CallContext) -> Done {
-                self.0.points.pass(Point::BeforeEffect).await;
+                if self.0.gate.pass(Point::BeforeEffect).await == InTime::No {
+                    return Done::Seen(Observation::error("ended by its deadline; nothing done"));
+                }
                 let seen = $call(&self.0, &args.what, context);
-                self.0.points.pass(Point::AfterEffect).await;
+                self.0.gate.pass(Point::AfterEffect).await;
                 Done::Seen(seen)
             }
 
@@ -97,7 +99,7 @@ macro_rules! tool {
             }
 
             async fn probe(&self, args: On, before: &Value) -> Probe {
-                self.0.points.pass(Point::BeforeEffect).await;
+                self.0.gate.pass(Point::BeforeEffect).await;
                 let now = self.0.world.count($word, &args.what);
                 match before.as_u64() {
                     Some(before) if now as u64 > before => {
@@ -171,8 +173,8 @@ tool!(
 );
 
 /// The made-up tools, one per class, and the shipped ones that need no outside.
-pub(crate) fn registry(world: &Arc<World>, points: &Arc<Points>) -> Registry {
-    let hands = || Hands { world: world.clone(), points: points.clone() };
+pub(crate) fn registry(world: &Arc<World>, gate: &Arc<dyn Gate>) -> Registry {
+    let hands = || Hands { world: world.clone(), gate: gate.clone() };
     let calm = Registry::default()
         .with(Look(hands()))
         .with(Miss(hands()))

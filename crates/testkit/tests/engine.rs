@@ -79,7 +79,7 @@ async fn attempts_at_a_model_are_spent_in_the_end_and_the_run_ends_with_words() 
         assert!(drives < 20, "it tries for ever");
     }
     assert_eq!(attempts_failed(&stage).await, 11, "eleven failed, the twelfth was the last");
-    let ending = check(&stage).await.unwrap();
+    let ending = check(&stage.watched()).await.unwrap();
     assert!(ending.text.contains("model failed"), "{}", ending.text);
 }
 
@@ -101,7 +101,7 @@ async fn a_tool_that_hangs_is_given_up_at_its_time_out_and_its_outcome_is_unknow
     let mut stage = stage(vec![calls("hang"), Scripted::says("gave up")]).await;
     assert_eq!(drive(&mut stage).await, Driven::Finished(Status::Unsettled));
     assert_eq!(endings(&stage).await, [Ending::Unknown]);
-    let ending = check(&stage).await.unwrap();
+    let ending = check(&stage.watched()).await.unwrap();
     assert!(ending.text.starts_with("Outcome unknown, not repeated: hang"), "{}", ending.text);
 }
 
@@ -112,7 +112,7 @@ async fn a_cancel_interrupts_a_model_stream_at_once() {
     let letter = Letter::Cancel { by: "person".to_owned() };
     let took = drive_and_send(&stage, &process, 1_000, letter).await;
     assert!(took < 1_000, "it took {took} ms");
-    assert_eq!(check(&stage).await.unwrap().status, Status::Canceled);
+    assert_eq!(check(&stage.watched()).await.unwrap().status, Status::Canceled);
 }
 
 #[tokio::test(start_paused = true)]
@@ -124,7 +124,7 @@ async fn a_cancel_stops_a_tool_within_its_grace_and_says_what_is_known() {
         let took = drive_and_send(&stage, &process, 1_000, letter).await;
         assert!(took <= 1_500, "{tool} took {took} ms");
         assert_eq!(endings(&stage).await, [ending], "{tool}");
-        assert_eq!(check(&stage).await.unwrap().status, Status::Canceled);
+        assert_eq!(check(&stage.watched()).await.unwrap().status, Status::Canceled);
     }
 }
 
@@ -164,7 +164,7 @@ async fn a_word_to_the_model_is_heard_after_its_reply_and_before_the_next_call()
     let place = |words: &str| state.messages().iter().position(|m| m.text().contains(words));
     assert!(place("saw sky") < place("mind the sea too"), "{:?}", state.messages());
     assert!(place("mind the sea too") < place("heard"));
-    check(&stage).await.unwrap();
+    check(&stage.watched()).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -173,7 +173,7 @@ async fn the_user_can_have_the_answer_now() {
     let mut stage = stage(script).await;
     let process = stage.process();
     drive_and_send(&stage, &process, 1_000, Letter::AnswerNow).await;
-    let ending = check(&stage).await.unwrap();
+    let ending = check(&stage.watched()).await.unwrap();
     assert_eq!((ending.status, ending.text.as_str()), (Status::Succeeded, "in the end"));
 }
 
@@ -194,7 +194,7 @@ async fn a_key_that_is_no_longer_honoured_makes_the_effect_unknown() {
     tokio::time::advance(std::time::Duration::from_secs(2 * 3_600)).await;
     stage.play_on().await.unwrap();
     assert_eq!(endings(&stage).await, [Ending::Unknown]);
-    assert_eq!(check(&stage).await.unwrap().status, Status::Unsettled);
+    assert_eq!(check(&stage.watched()).await.unwrap().status, Status::Unsettled);
 }
 
 #[tokio::test(start_paused = true)]
@@ -225,7 +225,7 @@ async fn a_tool_whose_own_write_is_refused_is_asked_again() {
     let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.unwrap();
     let told = entries.iter().any(|entry| entry.kind.body().contains("written at call 2"));
     assert!(told, "the outcome of the refused write must be gone");
-    check(&stage).await.unwrap();
+    check(&stage.watched()).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -238,7 +238,7 @@ async fn a_run_whose_journal_is_full_ends_in_words() {
     };
     stage.store.db().commit(vec![full], everloop_store::Urgency::Critical).await.unwrap();
     assert_eq!(drive(&mut stage).await, Driven::Finished(Status::Failed));
-    let ending = check(&stage).await.unwrap();
+    let ending = check(&stage.watched()).await.unwrap();
     assert!(ending.text.contains("The journal is full"), "{}", ending.text);
 }
 
@@ -251,5 +251,5 @@ async fn a_cancel_stops_every_call_of_a_batch_at_once() {
     let took = drive_and_send(&stage, &process, 1_000, letter).await;
     assert!(took <= 500, "it took {took} ms");
     assert_eq!(endings(&stage).await, [Ending::Canceled; 21]);
-    check(&stage).await.unwrap();
+    check(&stage.watched()).await.unwrap();
 }

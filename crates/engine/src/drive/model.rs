@@ -111,6 +111,7 @@ impl Driver<'_> {
         self.engine.watchers.tell(|| Update::Retrying { run, error, wait_ms });
         self.commit(Then::GoOn).await?;
         tokio::select! {
+            biased;
             () = self.engine.clock.pause(wait_ms) => {}
             () = self.engine.interrupted(&self.claim.run, self.ear.heard) => {}
         }

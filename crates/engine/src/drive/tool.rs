@@ -149,6 +149,7 @@ impl Driver<'_> {
         if wait_ms > 0 {
             self.commit(Then::GoOn).await?;
             tokio::select! {
+                biased;
                 () = self.engine.clock.pause(wait_ms) => {}
                 () = self.engine.interrupted(&self.claim.run, self.ear.heard) => {}
             }
