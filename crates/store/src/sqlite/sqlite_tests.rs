@@ -127,7 +127,8 @@ fn a_newer_schema_is_refused_and_named() {
     drop(SqliteDb::open_with(&path, &[v1(), next]).unwrap());
     let refused = SqliteDb::open(&path).err().unwrap();
     let known = MIGRATIONS.last().unwrap().version;
-    let named = matches!(refused, OpenError::NewerSchema { needed: 99, known: k, .. } if k == known);
+    let named =
+        matches!(refused, OpenError::NewerSchema { needed: 99, known: k, .. } if k == known);
     assert!(named, "{refused}");
     assert!(refused.to_string().contains("e.db"));
 }
