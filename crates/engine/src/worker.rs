@@ -20,6 +20,8 @@ pub struct Worker {
     loose: Vec<(Claim, Blame)>,
     /// When the last run that was given back is ready again.
     ready_at: UtcMs,
+    /// Whether runs may have been claimed without our hearing of it.
+    unsure: bool,
     reaping: Option<Reaping>,
 }
 
@@ -62,7 +64,7 @@ impl Worker {
     pub fn new(engine: Arc<Engine>, most: usize) -> Self {
         let (driving, claims) = (JoinSet::new(), BTreeMap::new());
         let (most, loose) = (most.max(1), Vec::new());
-        Self { engine, most, driving, claims, loose, ready_at: 0, reaping: None }
+        Self { engine, most, driving, claims, loose, ready_at: 0, unsure: false, reaping: None }
     }
 
     /// A worker among others: it puts back the runs of those who died.
@@ -153,13 +155,12 @@ impl Worker {
         }
         let engine = self.engine.clone();
         let (worker, now) = (&engine.identity.worker, engine.clock.now());
-        let claims = match engine.store.claim(worker, now, free).await {
-            // The claims may have been made: whatever is ours and not driven is taken up.
-            Err(StoreError::Unknown { .. }) => {
-                let held = engine.store.held_by(worker).await?;
-                held.into_iter().filter(|claim| !self.is_driven(claim)).collect()
-            }
-            claimed => claimed?,
+        let claims = match self.unsure {
+            true => self.unheard_of().await?,
+            false => match engine.store.claim(worker, now, free).await {
+                Err(StoreError::Unknown { .. }) => self.unheard_of().await?,
+                claimed => claimed?,
+            },
         };
         let claimed = if claims.is_empty() { Claimed::Nothing } else { Claimed::Something };
         for claim in claims {
@@ -169,6 +170,15 @@ impl Worker {
             self.claims.insert(task.id(), held);
         }
         Ok(claimed)
+    }
+
+    /// Claims that may have been made in spite of an error: whatever is ours and not driven. As
+    /// long as that cannot be read either, nothing else is claimed.
+    async fn unheard_of(&mut self) -> Result<Vec<Claim>, StoreError> {
+        self.unsure = true;
+        let held = self.engine.store.held_by(&self.engine.identity.worker).await?;
+        self.unsure = false;
+        Ok(held.into_iter().filter(|claim| !self.is_driven(claim)).collect())
     }
 
     fn is_driven(&self, claim: &Claim) -> bool {

@@ -12,6 +12,7 @@ mod clock;
 mod invariants;
 mod points;
 mod scenario;
+mod sim;
 mod stage;
 mod sweep;
 mod trouble;
@@ -21,6 +22,7 @@ pub use clock::VirtualClock;
 pub use invariants::{Ending, Watched, check, check_midway};
 pub use points::{Gate, InTime, Passing, Point, Points};
 pub use scenario::{Scenario, scenarios};
+pub use sim::{Simulated, simulate};
 pub use stage::{Process, Stage, Went};
 pub use sweep::{
     Swept, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters, sweep_living_owners,

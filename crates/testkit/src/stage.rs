@@ -60,9 +60,7 @@ impl Stage {
         let db: Arc<MemoryDb> = Arc::new(MemoryDb::new());
         let store = Store::with_db(db.clone());
         let pointed = Store::with_db(Arc::new(PointDb { inner: db, points: points.clone() }));
-        let script = ScriptedModel::new(scenario.script.clone()).closing("in the end");
-        let after = ScriptedModel::new(Vec::new()).closing("the end");
-        let model = Arc::new(PointModel { script, after, points: points.clone() });
+        let model = Arc::new(PointModel::new(scenario, points.clone()));
         let mut stage = Self {
             scenario: scenario.clone(),
             world,
@@ -248,24 +246,32 @@ impl Process {
 }
 
 /// The scripted model, with a point before and after each reply.
-struct PointModel {
+pub(crate) struct PointModel {
     script: ScriptedModel,
     /// Speaks once the transcript was shortened: a script counts replies, and those are gone then.
     after: ScriptedModel,
-    points: Arc<Points>,
+    gate: Arc<dyn Gate>,
+}
+
+impl PointModel {
+    pub(crate) fn new(scenario: &Scenario, gate: Arc<dyn Gate>) -> Self {
+        let script = ScriptedModel::new(scenario.script.clone()).closing("in the end");
+        let after = ScriptedModel::new(Vec::new()).closing("the end");
+        Self { script, after, gate }
+    }
 }
 
 impl Model for PointModel {
     fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
         Box::pin(async move {
-            self.points.pass(Point::BeforeEffect).await;
+            self.gate.pass(Point::BeforeEffect).await;
             let shortens = request.messages.last().is_some_and(asks_for_summary);
             let shortened = |message: &Message| message.text().contains("summary_of_earlier_work");
             let replied = match shortens || request.messages.iter().any(shortened) {
                 true => self.after.ask(request, on_delta).await,
                 false => self.script.ask(request, on_delta).await,
             };
-            self.points.pass(Point::AfterEffect).await;
+            self.gate.pass(Point::AfterEffect).await;
             replied
         })
     }

@@ -1,0 +1,272 @@
+//! A simulator: engine, store and workers as they are shipped, on made-up time, under made-up fate.
+//!
+//! ```text
+//!   seed ──► workload, people, fate ──► some workers on one database ──► invariants
+//!              crash · hold · cut off · clock jump · polite stop · refused commit · lost reply
+//! ```
+//!
+//! Everything happens on one thread and all chance comes from the seed, so a seed is a bug report.
+//! Deliberately absent: points. A sweep visits every point of one run; this visits the overlaps
+//! of many.
+
+mod body;
+mod chance;
+mod fate;
+mod people;
+mod process;
+mod story;
+mod workload;
+
+use crate::clock::VirtualClock;
+use crate::invariants::{Watched, check, check_midway};
+use crate::points::Points;
+use crate::scenario::Scenario;
+use crate::world::{World, registry};
+use chance::Chance;
+use everloop_engine::{Clock, LeaseTimes, Rules};
+use everloop_loops::AnyRun;
+use everloop_store::{MemoryDb, NewRun, Store};
+use everloop_types::journal::RunCreated;
+use everloop_types::{
+    ConversationId, Frame, Goal, ModelChoice, RunId, Status, ToolSpec, digest_json,
+};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use story::Story;
+
+/// A tenth of what is shipped, so that more happens in the same time.
+const LEASE: LeaseTimes = LeaseTimes { lease_ms: 3_000 };
+
+/// What one seed came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Simulated {
+    /// Runs that came to their end.
+    pub runs: u64,
+    /// Processes that were killed.
+    pub crashes: u64,
+    /// Processes that stood still for a while.
+    pub holds: u64,
+    /// Processes that could not reach the database for a while.
+    pub cuts: u64,
+    /// Clocks that were set.
+    pub jumps: u64,
+    /// Processes that were asked to stop.
+    pub stops: u64,
+    /// Times that a run had another owner than before.
+    pub takeovers: u64,
+    /// Runs that ended canceled.
+    pub canceled: u64,
+    /// Runs that ended with an unknown outcome.
+    pub unsettled: u64,
+    /// Runs that were put aside.
+    pub quarantined: u64,
+}
+
+impl Simulated {
+    /// Adds another seed's numbers.
+    pub fn add(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.crashes += other.crashes;
+        self.holds += other.holds;
+        self.cuts += other.cuts;
+        self.jumps += other.jumps;
+        self.stops += other.stops;
+        self.takeovers += other.takeovers;
+        self.canceled += other.canceled;
+        self.unsettled += other.unsettled;
+        self.quarantined += other.quarantined;
+    }
+}
+
+/// Everything that outlives the processes.
+struct Cast {
+    /// Past every gate, for people and for those who look on.
+    store: Store,
+    db: Arc<MemoryDb>,
+    time: VirtualClock,
+    story: Arc<Story>,
+    /// Whether several workers share the database; otherwise a lock lets in one at a time.
+    cluster: bool,
+    roles: BTreeMap<String, Role>,
+    /// The stores of all processes, for what a unique index had to keep out.
+    stores: Mutex<Vec<Store>>,
+    processes: AtomicU64,
+}
+
+/// A run's part: what its model says and what it can touch.
+struct Role {
+    run: RunId,
+    scenario: Scenario,
+    world: Arc<World>,
+}
+
+/// Plays one seed.
+///
+/// # Errors
+/// The seed, the first invariant that does not hold, and what had happened until then.
+///
+/// # Panics
+/// If the made-up world cannot be set up.
+pub fn simulate(seed: u64) -> Result<Simulated, String> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
+    runtime.block_on(async {
+        let mut chance = Chance::new(seed);
+        let cast = Cast::new(&mut chance).await;
+        let fate = fate::play(&cast, &mut chance).await;
+        let judged = match fate {
+            Ok(happened) => cast.judge(happened).await,
+            Err(why) => Err(why),
+        };
+        match judged {
+            Ok(simulated) => Ok(simulated),
+            Err(why) => Err(cast.report(seed, &why).await),
+        }
+    })
+}
+
+impl Cast {
+    async fn new(chance: &mut Chance) -> Arc<Self> {
+        let time = VirtualClock::default();
+        let db = Arc::new(MemoryDb::with_clock(move || time.now()));
+        let store = Store::with_db(db.clone());
+        let mut roles = BTreeMap::new();
+        for n in 0..chance.between(1, 3) {
+            let (run, workspace) = (RunId::new(format!("run_{n}")), format!("place_{n}"));
+            let (scenario, world) = (workload::scenario(chance), Arc::new(World::default()));
+            let role = Role { run, scenario, world };
+            let new = role.new_run(&workspace, time.now());
+            store.create_run(&new).await.expect("the run is created");
+            roles.insert(workspace, role);
+        }
+        let cluster = !chance.one_in(3);
+        let (story, stores) = (Arc::new(Story::new()), Mutex::default());
+        let processes = AtomicU64::new(0);
+        Arc::new(Self { store, db, time, story, cluster, roles, stores, processes })
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            start_within_ms: 500,
+            snapshot_every: 10,
+            owners_may_live: self.cluster,
+            ..Rules::default()
+        }
+    }
+
+    async fn all_over(&self) -> bool {
+        for role in self.roles.values() {
+            let row = self.store.run(&role.run).await.expect("readable").expect("exists");
+            let spoken = row.status != Status::Quarantined || self.has_last_words(role).await;
+            if !row.status.is_final() || !spoken {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A run that is put aside gets its last words from whoever finds it so.
+    async fn has_last_words(&self, role: &Role) -> bool {
+        let messages = self.store.messages(&role.run).await.expect("readable");
+        messages.iter().any(|message| message.slot == "final")
+    }
+
+    fn violations(&self) -> u64 {
+        let stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        stores.iter().map(Store::violations).sum()
+    }
+
+    fn watched<'a>(&'a self, role: &'a Role) -> Watched<'a> {
+        Watched {
+            store: &self.store,
+            run: &role.run,
+            world: &role.world,
+            loop_name: role.scenario.loop_name,
+            violations: self.violations(),
+        }
+    }
+
+    async fn judge(&self, mut simulated: Simulated) -> Result<Simulated, String> {
+        for role in self.roles.values() {
+            let watched = self.watched(role);
+            let broken = |why| format!("{}: {why}", role.run);
+            let row = self.store.run(&role.run).await.expect("readable").expect("exists");
+            simulated.takeovers += row.lease.epoch.saturating_sub(1).unsigned_abs();
+            match row.status {
+                Status::Quarantined => {
+                    simulated.quarantined += 1;
+                    check_midway(&watched).await.map_err(broken)?;
+                }
+                status => {
+                    check(&watched).await.map_err(broken)?;
+                    simulated.canceled += u64::from(status == Status::Canceled);
+                    simulated.unsettled += u64::from(status == Status::Unsettled);
+                }
+            }
+            simulated.runs += 1;
+        }
+        Ok(simulated)
+    }
+
+    /// All that is needed to understand a failure.
+    async fn report(&self, seed: u64, why: &str) -> String {
+        let mut report = format!("seed {seed}: {why}\n\n{}\n", self.story.text());
+        for role in self.roles.values() {
+            report.push_str(&format!("\n{} ({}):\n", role.run, role.scenario.name));
+            let entries = self.store.journal(&role.run, 0, usize::MAX).await.unwrap_or_default();
+            for entry in entries {
+                let (seq, epoch, kind) = (entry.seq, entry.epoch, format!("{:?}", entry.kind));
+                let kind: String = kind.chars().take(160).collect();
+                report.push_str(&format!("  {seq:>3} epoch {epoch}  {kind}\n"));
+            }
+            for act in role.world.acts() {
+                report.push_str(&format!("  done to the world: {act:?}\n"));
+            }
+        }
+        report
+    }
+
+    fn next_name(&self) -> String {
+        format!("worker_{}", self.processes.fetch_add(1, Ordering::SeqCst) + 1)
+    }
+}
+
+impl Role {
+    fn new_run(&self, workspace: &str, now: i64) -> NewRun {
+        let frame = self.frame(workspace);
+        let loop_name = self.scenario.loop_name.to_owned();
+        let goal = Goal { text: self.scenario.name.to_owned(), context: String::new() };
+        let created = RunCreated {
+            goal,
+            loop_ver: AnyRun::version(&loop_name).unwrap_or_default(),
+            loop_name,
+            frame: digest_json(&frame),
+            seed: 7,
+            build: "simulated".to_owned(),
+        };
+        let conversation = ConversationId::new(format!("conv_{}", self.run));
+        let (run, idem_key) = (self.run.clone(), None);
+        NewRun { run, conversation, created, frame, idem_key, priority: 0, now }
+    }
+
+    fn frame(&self, workspace: &str) -> Frame {
+        let gate: Arc<dyn crate::points::Gate> = Arc::new(Points::default());
+        let tools = registry(&self.world, &gate).specs();
+        Frame {
+            system: "You act on things.".to_owned(),
+            tools: tools.into_iter().map(quick).collect(),
+            limits: self.scenario.limits,
+            model: ModelChoice { name: format!("scripted/{workspace}"), ..ModelChoice::default() },
+            time_zone: "UTC".to_owned(),
+            workspace: workspace.to_owned(),
+            ..Frame::default()
+        }
+    }
+}
+
+/// A tool whose time is over as soon as its gate says so.
+fn quick(mut spec: ToolSpec) -> ToolSpec {
+    spec.handling.timeout_ms = body::TOOL_MS;
+    spec
+}

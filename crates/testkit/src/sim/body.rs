@@ -1,0 +1,233 @@
+//! What a simulated process is made of: a clock, a line to the database, hands, and a gate at each
+//! of them where the whole process can be held.
+//!
+//! Between two gates nothing takes time, so holding every gate is the same as stopping the
+//! process.
+
+use super::chance::Chance;
+use super::story::Story;
+use crate::clock::VirtualClock;
+use crate::points::{Gate, InTime, Passing, Point};
+use everloop_engine::{Clock, Pause};
+use everloop_store::{Db, DbError, DbFuture, Done, MemoryDb, Row, Urgency};
+use everloop_types::{SqlValue, UtcMs, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+/// How long a made-up tool may take; whoever enforces deadlines ends it then.
+pub(super) const TOOL_MS: u64 = 2_000;
+
+/// Whether the database can be reached from here, and whether anything moves at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct State {
+    moves: bool,
+    connected: bool,
+    /// Whether calls go wrong by chance.
+    troubled: bool,
+}
+
+/// One process.
+pub(super) struct Body {
+    pub(super) name: String,
+    state: watch::Sender<State>,
+    chance: Mutex<Chance>,
+    pub(super) story: Arc<Story>,
+    /// Whether what was sent to the database before a death may still arrive.
+    outlives: bool,
+}
+
+impl Body {
+    pub(super) fn new(
+        name: String,
+        chance: Chance,
+        story: Arc<Story>,
+        outlives: bool,
+    ) -> Arc<Self> {
+        let state = State { moves: true, connected: true, troubled: true };
+        let (state, chance) = (watch::Sender::new(state), Mutex::new(chance));
+        Arc::new(Self { name, state, chance, story, outlives })
+    }
+
+    pub(super) fn hold(&self, held: bool) {
+        self.state.send_modify(|state| state.moves = !held);
+    }
+
+    pub(super) fn cut_off(&self, cut: bool) {
+        self.state.send_modify(|state| state.connected = !cut);
+    }
+
+    pub(super) fn calm(&self) {
+        self.state.send_modify(|state| {
+            *state = State { moves: true, connected: true, troubled: false };
+        });
+    }
+
+    fn draw<T>(&self, draw: impl FnOnce(&mut Chance) -> T) -> T {
+        draw(&mut self.chance.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn is_troubled(&self) -> bool {
+        self.state.borrow().troubled
+    }
+
+    async fn moves(&self) {
+        let _ = self.state.subscribe().wait_for(|state| state.moves).await;
+    }
+
+    async fn reaches(&self) {
+        let _ = self.state.subscribe().wait_for(|state| state.moves && state.connected).await;
+    }
+
+    /// Some time, or none.
+    async fn dawdle(&self, most_ms: u64) {
+        let ms = self.draw(|chance| if chance.one_in(2) { 0 } else { chance.below(most_ms) });
+        if ms > 0 {
+            sleep(Duration::from_millis(ms)).await;
+        }
+    }
+}
+
+impl Gate for Body {
+    fn pass(&self, point: Point) -> Passing<'_> {
+        Box::pin(async move {
+            let begun = tokio::time::Instant::now();
+            if matches!(point, Point::BeforeEffect | Point::AfterEffect) {
+                self.dawdle(300).await;
+            }
+            self.moves().await;
+            let late = begun.elapsed() >= Duration::from_millis(TOOL_MS);
+            if late { InTime::No } else { InTime::Yes }
+        })
+    }
+}
+
+/// The clock of a process: shared with the database, or its machine's own.
+pub(super) struct BodyClock {
+    time: VirtualClock,
+    body: Arc<Body>,
+    /// How far the wall clock is off; a shared clock does not look at it.
+    off_ms: Mutex<i64>,
+    shared: bool,
+}
+
+impl BodyClock {
+    pub(super) fn new(time: VirtualClock, body: Arc<Body>, shared: bool) -> Arc<Self> {
+        Arc::new(Self { time, body, off_ms: Mutex::new(0), shared })
+    }
+
+    pub(super) fn jump(&self, by_ms: i64) {
+        *self.off_ms.lock().unwrap_or_else(PoisonError::into_inner) += by_ms;
+    }
+}
+
+impl Clock for BodyClock {
+    fn now(&self) -> UtcMs {
+        let off_ms = *self.off_ms.lock().unwrap_or_else(PoisonError::into_inner);
+        self.time.now() + off_ms
+    }
+
+    fn since_boot_ms(&self) -> u64 {
+        self.time.since_boot_ms()
+    }
+
+    fn pause(&self, ms: u64) -> Pause<'_> {
+        Box::pin(async move {
+            self.time.pause(ms).await;
+            self.body.moves().await;
+        })
+    }
+
+    /// What the database shows puts a shared clock right, whatever had happened to it.
+    fn agree(&self, _shown: UtcMs) {
+        if self.shared {
+            *self.off_ms.lock().unwrap_or_else(PoisonError::into_inner) = 0;
+        }
+    }
+}
+
+/// The line to the database: slow, cut off at times, and not always telling the truth.
+pub(super) struct BodyDb {
+    pub(super) inner: Arc<MemoryDb>,
+    pub(super) body: Arc<Body>,
+}
+
+enum Fault {
+    None,
+    /// Nothing is written.
+    Refused,
+    /// It is written, and the caller is told that nobody knows.
+    ReplyLost,
+}
+
+impl BodyDb {
+    fn fault(&self) -> Fault {
+        if !self.body.is_troubled() {
+            return Fault::None;
+        }
+        match self.body.draw(|chance| chance.below(60)) {
+            0 => Fault::Refused,
+            1 => Fault::ReplyLost,
+            _ => Fault::None,
+        }
+    }
+
+    /// A transaction that is under way may arrive after its sender has died.
+    async fn write(&self, writes: Vec<Write>, urgency: Urgency) -> Result<Vec<Done>, DbError> {
+        if !self.body.outlives || self.body.draw(|chance| chance.one_in(2)) {
+            self.body.dawdle(20).await;
+            self.body.reaches().await;
+            return self.inner.commit(writes, urgency).await;
+        }
+        let (inner, body) = (self.inner.clone(), self.body.clone());
+        let arriving = tokio::spawn(async move {
+            body.dawdle(20).await;
+            body.reaches().await;
+            inner.commit(writes, urgency).await
+        });
+        arriving.await.unwrap_or(Err(DbError::Closed))
+    }
+}
+
+impl Db for BodyDb {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+        Box::pin(async move {
+            self.body.reaches().await;
+            let fault = self.fault();
+            if let Fault::Refused = fault {
+                self.body.story.tell(|| format!("{}: a commit is refused", self.body.name));
+                return Err(locked());
+            }
+            let done = self.write(writes, urgency).await;
+            self.body.dawdle(20).await;
+            self.body.reaches().await;
+            if let Fault::ReplyLost = fault {
+                self.body
+                    .story
+                    .tell(|| format!("{}: the reply to a commit is lost", self.body.name));
+                let lost = std::io::Error::other("the reply was lost");
+                return Err(DbError::CommitUnknown { source: Arc::new(lost) });
+            }
+            done
+        })
+    }
+
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+        Box::pin(async move {
+            self.body.reaches().await;
+            let rows = self.inner.query(sql, params).await;
+            self.body.dawdle(5).await;
+            self.body.reaches().await;
+            if self.body.is_troubled() && self.body.draw(|chance| chance.one_in(300)) {
+                return Err(locked());
+            }
+            rows
+        })
+    }
+}
+
+fn locked() -> DbError {
+    DbError::Locked { file: Path::new("simulated").into() }
+}

@@ -1,0 +1,126 @@
+//! Fate: what befalls the processes, drawn from the seed.
+
+use super::body::Body;
+use super::chance::Chance;
+use super::process::Living;
+use super::{Cast, Simulated, people};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// After this even the unluckiest run must be over.
+const PATIENCE: Duration = Duration::from_secs(1_200);
+
+/// How long a process is held or cut off: some moments, or longer than its lease.
+const SPELLS_MS: &[u64] = &[30, 200, 800, 2_200, 3_500, 7_000];
+
+/// Lets fate have its way for a while, then waits until every run is over.
+pub(super) async fn play(cast: &Arc<Cast>, chance: &mut Chance) -> Result<Simulated, String> {
+    let mut people = tokio::task::JoinSet::new();
+    for role in cast.roles.values() {
+        people.spawn(people::attend(cast.clone(), role.run.clone(), chance.split()));
+    }
+    let count = if cast.cluster { chance.between(2, 3) } else { 1 };
+    let mut fate = Fate { cast, happened: Simulated::default(), living: Vec::new() };
+    for _ in 0..count {
+        fate.living.push(Living::start(cast, chance));
+    }
+    let mischief_ends = Instant::now() + Duration::from_millis(chance.between(200, 5_000));
+    while Instant::now() < mischief_ends && !cast.all_over().await {
+        sleep(Duration::from_millis(chance.between(5, 300))).await;
+        fate.strike(chance).await;
+    }
+    fate.calm(chance).await?;
+    for living in std::mem::take(&mut fate.living) {
+        living.die().await;
+    }
+    Ok(fate.happened)
+}
+
+struct Fate<'a> {
+    cast: &'a Arc<Cast>,
+    happened: Simulated,
+    living: Vec<Living>,
+}
+
+impl Fate<'_> {
+    async fn strike(&mut self, chance: &mut Chance) {
+        let at = usize::try_from(chance.below(self.living.len() as u64)).unwrap_or(0);
+        let spell_ms = *chance.pick(SPELLS_MS);
+        let tell = |what: &str, body: &Body| {
+            self.cast.story.tell(|| format!("fate: {what} {} ({spell_ms} ms)", body.name));
+        };
+        let victim = &self.living[at];
+        match chance.below(10) {
+            0..=2 => {
+                tell("kills", &victim.body);
+                self.happened.crashes += 1;
+                self.replace(at, chance).await;
+            }
+            3..=4 => {
+                tell("holds", &victim.body);
+                self.happened.holds += 1;
+                victim.body.hold(true);
+                later(spell_ms, victim.body.clone(), |body| body.hold(false));
+            }
+            5 if self.cast.cluster => {
+                tell("cuts off", &victim.body);
+                self.happened.cuts += 1;
+                victim.body.cut_off(true);
+                later(spell_ms, victim.body.clone(), |body| body.cut_off(false));
+            }
+            6 => {
+                tell("sets the clock of", &victim.body);
+                self.happened.jumps += 1;
+                let by_ms = if chance.one_in(2) { 30_000 } else { -30_000 };
+                victim.clock.jump(by_ms);
+            }
+            7 => {
+                tell("stops", &victim.body);
+                self.happened.stops += 1;
+                victim.engine.stop();
+                sleep(Duration::from_millis(spell_ms.min(800))).await;
+                self.replace(at, chance).await;
+            }
+            _ => self.revive(chance).await,
+        }
+    }
+
+    /// The old process is gone before the new one starts where a lock keeps them apart.
+    async fn replace(&mut self, at: usize, chance: &mut Chance) {
+        let old = self.living.remove(at);
+        old.die().await;
+        if self.cast.cluster {
+            sleep(Duration::from_millis(chance.below(400))).await;
+        }
+        self.living.push(Living::start(self.cast, chance));
+    }
+
+    /// A process that ended by itself is started again, as a supervisor would.
+    async fn revive(&mut self, chance: &mut Chance) {
+        while let Some(at) = self.living.iter().position(|living| living.task.is_finished()) {
+            self.replace(at, chance).await;
+        }
+    }
+
+    async fn calm(&mut self, chance: &mut Chance) -> Result<(), String> {
+        self.cast.story.tell(|| "fate: rests".to_owned());
+        let patience_ends = Instant::now() + PATIENCE;
+        while !self.cast.all_over().await {
+            self.revive(chance).await;
+            self.living.iter().for_each(|living| living.body.calm());
+            sleep(Duration::from_millis(500)).await;
+            if Instant::now() > patience_ends {
+                return Err("a run does not come to its end".to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn later(ms: u64, body: Arc<Body>, then: impl FnOnce(&Body) + Send + 'static) {
+    tokio::spawn(async move {
+        sleep(Duration::from_millis(ms)).await;
+        then(&body);
+    });
+}

@@ -1,0 +1,104 @@
+//! The people of a simulation: they answer late, twice, or two things at once, interrupt, and
+//! change their minds at the worst moment.
+
+use super::Cast;
+use super::chance::Chance;
+use everloop_engine::{Clock, History};
+use everloop_store::Store;
+use everloop_types::journal::{Letter, WaitingOn};
+use everloop_types::{Question, RunId, Status};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// Looks after one run until it is over.
+pub(super) async fn attend(cast: Arc<Cast>, run: RunId, mut chance: Chance) {
+    let cancels_at = chance.one_in(4).then(|| chance.below(3_000));
+    let steers_at = chance.one_in(4).then(|| chance.below(2_000));
+    let mut person = Person { cast, run, chance, answers: BTreeMap::new() };
+    let start = tokio::time::Instant::now();
+    let (mut cancels_at, mut steers_at) = (cancels_at, steers_at);
+    loop {
+        let pause = person.chance.between(20, 250);
+        sleep(Duration::from_millis(pause)).await;
+        let status = person.status().await;
+        if status.is_final() {
+            return;
+        }
+        let passed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if steers_at.is_some_and(|at| at <= passed) {
+            steers_at = None;
+            let letter = Letter::Steer { text: "keep it short".to_owned() };
+            person.send("steer", &letter).await;
+        }
+        if cancels_at.is_some_and(|at| at <= passed) {
+            cancels_at = None;
+            person.cancel().await;
+        }
+        if status == Status::Waiting {
+            person.answer().await;
+        }
+    }
+}
+
+struct Person {
+    cast: Arc<Cast>,
+    run: RunId,
+    chance: Chance,
+    answers: BTreeMap<String, u32>,
+}
+
+impl Person {
+    fn store(&self) -> &Store {
+        &self.cast.store
+    }
+
+    async fn status(&self) -> Status {
+        let row = self.store().run(&self.run).await.expect("readable");
+        row.expect("exists").status
+    }
+
+    async fn cancel(&self) {
+        self.send("cancel", &Letter::Cancel { by: "person".to_owned() }).await;
+    }
+
+    async fn send(&self, dedupe: &str, letter: &Letter) {
+        let sent = self.store().send(&self.run, dedupe, letter, self.cast.time.now()).await;
+        let sent = sent.expect("the letter is written");
+        self.cast.story.tell(|| format!("person: {dedupe} to {}: {sent:?}", self.run));
+    }
+
+    async fn open_question(&self) -> Option<Question> {
+        let history = History::read(self.store(), &self.run).await.ok()??;
+        match history.state_at(i64::MAX).ok()?.waiting_on() {
+            Some(WaitingOn::Person { question }) => Some(question.clone()),
+            _ => None,
+        }
+    }
+
+    /// Sometimes later, sometimes more than once, sometimes together with a cancel.
+    async fn answer(&mut self) {
+        let Some(question) = self.open_question().await else { return };
+        let said = self.answers.entry(question.id.clone()).or_default();
+        *said += 1;
+        if *said == 1 && self.chance.one_in(3) {
+            return;
+        }
+        let word = *self.chance.pick(&["yes", "no", "happened", "not", "blue"]);
+        let manner = self.chance.below(6);
+        self.say(&question, word).await;
+        match manner {
+            0 => self.say(&question, word).await,
+            1 => self.say(&question, "something else").await,
+            2 if self.chance.one_in(3) => self.cancel().await,
+            _ => {}
+        }
+    }
+
+    async fn say(&self, question: &Question, text: &str) {
+        let (text, by) = (text.to_owned(), "person".to_owned());
+        let letter = Letter::Answer { question: question.id.clone(), text, by };
+        self.send(&question.id, &letter).await;
+    }
+}

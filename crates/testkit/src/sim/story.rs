@@ -1,0 +1,27 @@
+//! What happened, in order, for whoever has to find out why.
+
+use std::sync::{Mutex, PoisonError};
+use tokio::time::Instant;
+
+/// Lines with their moment.
+#[derive(Debug)]
+pub(super) struct Story {
+    start: Instant,
+    lines: Mutex<Vec<String>>,
+}
+
+impl Story {
+    pub(super) fn new() -> Self {
+        Self { start: Instant::now(), lines: Mutex::default() }
+    }
+
+    pub(super) fn tell(&self, line: impl FnOnce() -> String) {
+        let at = self.start.elapsed().as_millis();
+        let line = format!("{at:>8} ms  {}", line());
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+    }
+}

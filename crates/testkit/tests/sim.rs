@@ -1,0 +1,67 @@
+//! Ten thousand seeds of fate. `EVERLOOP_SEED=n` plays one of them.
+
+use everloop_testkit::{Simulated, simulate};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+const SEEDS: u64 = 10_000;
+
+/// Seeds that once found a bug.
+const FOUND_BUGS: &[u64] = &[];
+
+#[test]
+fn ten_thousand_seeds_keep_every_promise() {
+    if let Some(seed) = std::env::var("EVERLOOP_SEED").ok().and_then(|seed| seed.parse().ok()) {
+        let played = simulate(seed).unwrap_or_else(|report| panic!("{report}"));
+        println!("seed {seed}: {played:?}");
+        return;
+    }
+    let begun = Instant::now();
+    let next = AtomicU64::new(0);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let total = std::thread::scope(|scope| {
+        let play = || {
+            let mut sum = Simulated::default();
+            loop {
+                let seed = next.fetch_add(1, Ordering::Relaxed);
+                if seed >= SEEDS {
+                    return sum;
+                }
+                sum.add(&simulate(seed).unwrap_or_else(|report| panic!("{report}")));
+            }
+        };
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(play)).collect();
+        let mut total = Simulated::default();
+        handles.into_iter().for_each(|handle| total.add(&handle.join().expect("every seed holds")));
+        total
+    });
+    let took = begun.elapsed().as_secs_f64();
+    println!("{SEEDS} seeds in {took:.1} s, {:.0} seeds/s: {total:?}", SEEDS as f64 / took);
+    // A fate that never strikes proves nothing.
+    for (what, count) in [
+        ("crashes", total.crashes),
+        ("holds", total.holds),
+        ("cuts", total.cuts),
+        ("jumps", total.jumps),
+        ("stops", total.stops),
+        ("takeovers", total.takeovers),
+        ("canceled", total.canceled),
+        ("unsettled", total.unsettled),
+    ] {
+        assert!(count > SEEDS / 50, "only {count} {what}");
+    }
+}
+
+#[test]
+fn a_seed_plays_out_the_same_every_time() {
+    for seed in [1, 77, 4_242] {
+        assert_eq!(simulate(seed), simulate(seed));
+    }
+}
+
+#[test]
+fn seeds_that_found_a_bug_stay_green() {
+    for seed in FOUND_BUGS {
+        simulate(*seed).unwrap_or_else(|report| panic!("{report}"));
+    }
+}
