@@ -30,6 +30,7 @@ use everloop_types::journal::RunCreated;
 use everloop_types::{
     ConversationId, Frame, Goal, ModelChoice, RunId, Status, ToolSpec, digest_json,
 };
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -101,6 +102,21 @@ struct Role {
     world: Arc<World>,
 }
 
+thread_local! {
+    static TIME: Cell<Option<VirtualClock>> = const { Cell::new(None) };
+    static DATABASE: Arc<MemoryDb> =
+        Arc::new(MemoryDb::with_clock(|| TIME.get().map_or(0, |time| time.now())));
+}
+
+/// Each thread has one database, emptied for every seed and set to its time.
+fn database(time: VirtualClock) -> Arc<MemoryDb> {
+    TIME.set(Some(time));
+    DATABASE.with(|db| {
+        db.clear();
+        db.clone()
+    })
+}
+
 /// Plays one seed.
 ///
 /// # Errors
@@ -129,10 +145,10 @@ pub fn simulate(seed: u64) -> Result<Simulated, String> {
 impl Cast {
     async fn new(chance: &mut Chance) -> Arc<Self> {
         let time = VirtualClock::default();
-        let db = Arc::new(MemoryDb::with_clock(move || time.now()));
+        let db = database(time);
         let store = Store::with_db(db.clone());
         let mut roles = BTreeMap::new();
-        for n in 0..chance.between(1, 3) {
+        for n in 0..chance.between(1, 2) {
             let (run, workspace) = (RunId::new(format!("run_{n}")), format!("place_{n}"));
             let (scenario, world) = (workload::scenario(chance), Arc::new(World::default()));
             let role = Role { run, scenario, world };
@@ -150,6 +166,7 @@ impl Cast {
         Rules {
             start_within_ms: 500,
             snapshot_every: 10,
+            mail_every_ms: 300,
             owners_may_live: self.cluster,
             ..Rules::default()
         }

@@ -59,6 +59,19 @@ impl MemoryDb {
         Self { session: Mutex::new(session.expect("a function needs no disk")) }
     }
 
+    /// Empties every table, and keeps what was compiled: cheaper than a new one.
+    ///
+    /// # Panics
+    /// If there is no memory left.
+    pub fn clear(&self) {
+        let tables = ["workers", "runs", "journal", "inbox", "snapshots", "messages", "outbox"];
+        let session = self.session();
+        for table in tables.into_iter().chain(["settlements", "blobs"]) {
+            let emptied = session.control(&format!("DELETE FROM {table}"));
+            emptied.expect("our own tables");
+        }
+    }
+
     fn session(&self) -> MutexGuard<'_, Session> {
         // A panic inside leaves at most an open transaction, which is rolled back here.
         self.session.lock().unwrap_or_else(|poisoned: PoisonError<_>| {

@@ -7,6 +7,7 @@ use crate::{
 use everloop_types::{Rows, SqlValue, UtcMs, Write};
 use rusqlite::{
     CachedStatement, Connection, ErrorCode, ToSql,
+    config::DbConfig,
     ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
     functions::FunctionFlags,
     types::{ToSqlOutput, ValueRef},
@@ -35,9 +36,12 @@ impl Session {
         now: impl Fn() -> UtcMs + Send + 'static,
     ) -> Result<Self, DbError> {
         conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        let broken = |error| classify(error, &file, 0);
+        // Otherwise a statement that could use a partial index is compiled again at each new value.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(broken)?;
         let flags = FunctionFlags::SQLITE_UTF8;
         let clock = conn.create_scalar_function(dialect::SQLITE_NOW, 0, flags, move |_| Ok(now()));
-        clock.map_err(|error| classify(error, &file, 0))?;
+        clock.map_err(broken)?;
         Ok(Self { conn, file, translated: HashMap::new() })
     }
 

@@ -20,14 +20,18 @@ pub(super) async fn play(cast: &Arc<Cast>, chance: &mut Chance) -> Result<Simula
     for role in cast.roles.values() {
         people.spawn(people::attend(cast.clone(), role.run.clone(), chance.split()));
     }
-    let count = if cast.cluster { chance.between(2, 3) } else { 1 };
+    let count = match cast.cluster {
+        true if chance.one_in(4) => 3,
+        true => 2,
+        false => 1,
+    };
     let mut fate = Fate { cast, happened: Simulated::default(), living: Vec::new() };
     for _ in 0..count {
         fate.living.push(Living::start(cast, chance));
     }
-    let mischief_ends = Instant::now() + Duration::from_millis(chance.between(200, 5_000));
+    let mischief_ends = Instant::now() + Duration::from_millis(chance.between(100, 2_500));
     while Instant::now() < mischief_ends && !cast.all_over().await {
-        sleep(Duration::from_millis(chance.between(5, 300))).await;
+        sleep(Duration::from_millis(chance.between(5, 200))).await;
         fate.strike(chance).await;
     }
     fate.calm(chance).await?;
