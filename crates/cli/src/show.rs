@@ -37,11 +37,16 @@ impl Shown {
         })
     }
 
+    /// Whether something is still to be settled.
+    pub(crate) fn has_open_unknown(&self) -> bool {
+        self.unknowns.iter().any(|unknown| unknown.settled.is_none())
+    }
+
     /// Whether every outcome that was unknown at the end is known now.
     pub(crate) fn is_settled_since(&self) -> bool {
         self.row.status == Status::Unsettled
             && !self.unknowns.is_empty()
-            && self.unknowns.iter().all(|unknown| unknown.settled.is_some())
+            && !self.has_open_unknown()
     }
 
     /// The last words, or what the run waits for.

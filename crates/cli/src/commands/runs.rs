@@ -177,7 +177,7 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
     for unknown in &shown.unknowns {
         terminal::answer(&settle::line(app, unknown));
     }
-    if shown.unknowns.iter().any(|unknown| unknown.settled.is_none()) {
+    if shown.has_open_unknown() {
         app.note("settle.how", &[("id", shown.row.run.as_str())]);
     }
     if let Some(text) = shown.text() {
