@@ -165,8 +165,8 @@ fn start(args: Vec<OsString>, output: Option<io::PipeWriter>) -> io::Result<Pid>
     Ok(Pid::from_child(&child))
 }
 
-/// Waits until every descendant is gone. Unless its end is under way already, the end of the command
-/// ends whatever it left behind. Tells how it ended, and whether by itself.
+/// Waits until every descendant is gone. Unless its end is under way already, the end of the
+/// command ends whatever it left behind. Tells how it ended, and whether by itself.
 fn reap(leader: Pid, ending: &AtomicBool) -> (Option<WaitStatus>, bool) {
     let (mut status, mut by_itself) = (None, false);
     loop {

@@ -51,7 +51,7 @@ async fn a_commit_holds_the_paths_it_names_runs_no_hook_and_is_known_by_its_effe
     let (_remote, place) = place();
     place.write(".git/hooks/pre-commit", "#!/bin/sh\ntouch hook-ran\nexit 1\n");
     git(&place, &["config", "core.hooksPath", ".git/hooks"]);
-    let hook = std::fs::Permissions::from(std::os::unix::fs::PermissionsExt::from_mode(0o755));
+    let hook = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(place.path(".git/hooks/pre-commit"), hook).unwrap();
     place.write("a.txt", "one");
     place.write("b.txt", "two");
