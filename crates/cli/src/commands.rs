@@ -5,5 +5,6 @@ pub(crate) mod foreground;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod settle;
 pub(crate) mod tour;
 pub(crate) mod worker;

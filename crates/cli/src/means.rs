@@ -18,6 +18,7 @@ pub(crate) struct LocalMeans {
     shell_timeout_ms: u64,
     output_bytes_max: usize,
     protected: Vec<PathBuf>,
+    records: PathBuf,
     models: Mutex<BTreeMap<String, Connected>>,
 }
 
@@ -40,6 +41,7 @@ impl LocalMeans {
             shell_timeout_ms: settings.number("tools.shell_timeout"),
             output_bytes_max: size("tools.output_max"),
             protected: own_files(home),
+            records: home.data().join("effects"),
             models: Mutex::default(),
         }
     }
@@ -51,6 +53,7 @@ impl LocalMeans {
             shell_timeout_ms: self.shell_timeout_ms,
             output_bytes_max: self.output_bytes_max,
             protected: self.protected.clone(),
+            records: Some(self.records.clone()),
             ..Setting::new(workspace)
         };
         Registry::builtin(&setting).ok()

@@ -3,12 +3,15 @@
 mod answering;
 
 use crate::app::App;
+use crate::commands::settle::unknown_json;
 use crate::terminal::{self, Marks, complain, marks};
 use answering::Answering;
-use everloop_engine::{Fragment, History, Projection, Update};
+use everloop_engine::{Fragment, History, OpenUnknown, Projection, Update};
 use everloop_store::RunRow;
 use everloop_types::journal::{EffectPlanned, Kind, Outcome, RunFinished, WaitingOn};
-use everloop_types::{Counts, EffectId, ItemState, Progress, Purpose, Reason, Usage, UtcMs};
+use everloop_types::{
+    Counts, EffectId, ItemState, Progress, Purpose, Reason, Status, Usage, UtcMs,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -21,6 +24,8 @@ pub(crate) struct Shown {
     pub(crate) waiting_on: Option<WaitingOn>,
     /// The open question as the person reads it.
     pub(crate) question: Option<String>,
+    /// Calls whose outcome the journal does not know.
+    pub(crate) unknowns: Vec<OpenUnknown>,
 }
 
 impl Shown {
@@ -30,6 +35,18 @@ impl Shown {
             Kind::RunFinished(RunFinished { reason, .. }) => reason.as_ref(),
             _ => None,
         })
+    }
+
+    /// Whether something is still to be settled.
+    pub(crate) fn has_open_unknown(&self) -> bool {
+        self.unknowns.iter().any(|unknown| unknown.settled.is_none())
+    }
+
+    /// Whether every outcome that was unknown at the end is known now.
+    pub(crate) fn is_settled_since(&self) -> bool {
+        self.row.status == Status::Unsettled
+            && !self.unknowns.is_empty()
+            && !self.has_open_unknown()
     }
 
     /// The last words, or what the run waits for.
@@ -94,6 +111,8 @@ impl Shown {
         }
         whole["plan"] = json!(self.progress.items);
         whole["reason"] = json!(self.reason());
+        whole["unknowns"] = self.unknowns.iter().map(unknown_json).collect();
+        whole["settled_since"] = json!(self.is_settled_since());
         whole["waiting_for"] = json!(self.waiting_on);
         whole["events"] = json!(self.row.lease.next_seq - 1);
         whole["workspace"] = json!(self.history.frame().workspace);

@@ -8,13 +8,18 @@
 //!       ◄───────────── "never <why>", or at the end "exit <code>" or "signal <n>"
 //! ```
 //!
+//! With `--record <file>` it writes down that it starts the command, and how the command ended, so
+//! that the outcome can be read after a crash (see `record`).
+//!
 //! The guard leads a session of its own, and orphans of the tree become its children, so a
 //! descendant that leaves the process group or the session is still found (on Linux; elsewhere
 //! only the group is). Not covered: a guard that is itself killed by `kill -9` (we then kill what
 //! is left of its session, if we still live), programs that run as another user, and work handed
 //! to a daemon. Those need a sandbox with a process namespace.
 
+use crate::capture::Capture;
 use crate::process_table::descendants;
+use crate::record::{self, Record};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, setsid, wait,
@@ -24,9 +29,11 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// The byte that asks for SIGTERM.
@@ -41,9 +48,15 @@ const STOP_ROUNDS_MAX: usize = 100;
 /// What the guard exits with if the command could not be started.
 const NEVER_STARTED: u8 = 127;
 
+/// How long output may still come after everybody we know of is gone.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
+
+/// What is kept of the output for the record.
+const OUTPUT_BYTES_MAX: usize = 64 * 1024;
+
 /// Runs the command in `args` (after an optional `--`) and watches over it.
 ///
-/// Call it before anything else starts threads: `everloop __guard -- sh -c …`.
+/// Call it before anything else starts threads: `everloop __guard [--record FILE] -- sh -c …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Ok(mut control) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
         return ExitCode::from(NEVER_STARTED);
@@ -52,8 +65,9 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = setsid();
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
-    let leader = match start(args) {
-        Ok(leader) => leader,
+    let (book, args) = Book::open(args);
+    let (leader, output) = match book.start(args) {
+        Ok(started) => started,
         Err(error) => {
             say(&mut control, &format!("never {error}"));
             return ExitCode::from(NEVER_STARTED);
@@ -64,33 +78,109 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         let ending = Arc::clone(&ending);
         std::thread::spawn(move || obey(listener, leader, &ending));
     }
-    let status = reap(leader, &ending);
+    let (status, by_itself) = reap(leader, &ending);
+    book.close(status.filter(|_| by_itself), output.as_ref());
     report(&mut control, status)
 }
 
-fn start(args: impl IntoIterator<Item = OsString>) -> io::Result<Pid> {
-    let mut args = args.into_iter().skip_while(|arg| arg == "--");
+/// Where the guard writes down what it does; nowhere, if it was not told.
+struct Book {
+    file: Option<PathBuf>,
+}
+
+/// The end of the output, once the last one who could write is gone.
+type Output = Receiver<String>;
+
+impl Book {
+    fn open(args: impl IntoIterator<Item = OsString>) -> (Self, Vec<OsString>) {
+        let mut args: Vec<OsString> = args.into_iter().skip_while(|arg| arg == "--").collect();
+        let file = (args.first().is_some_and(|arg| arg == "--record") && args.len() > 1)
+            .then(|| PathBuf::from(args.drain(..2).nth(1).unwrap_or_default()));
+        let args = args.into_iter().skip_while(|arg| arg == "--").collect();
+        (Self { file }, args)
+    }
+
+    /// Starts the command, after the record of it is durable.
+    fn start(&self, args: Vec<OsString>) -> io::Result<(Pid, Option<Output>)> {
+        let Some(file) = &self.file else { return Ok((start(args, None)?, None)) };
+        let held = record::begin(file, &Record::Started { pid: std::process::id() })?;
+        // The lock says that we live, so it is never let go.
+        std::mem::forget(held);
+        let started = io::pipe().and_then(|(output, writer)| {
+            let leader = start(args, Some(writer))?;
+            Ok((leader, Some(relay(output))))
+        });
+        if started.is_err() {
+            // Nothing was started: what cannot be written leaves only a doubt.
+            let _ = record::replace(file, &Record::Never);
+        }
+        started
+    }
+
+    /// Writes down how it ended; `None` if it was cut short.
+    fn close(&self, status: Option<WaitStatus>, output: Option<&Output>) {
+        let Some(file) = &self.file else { return };
+        let output = output.and_then(|output| output.recv_timeout(LAST_OUTPUT).ok());
+        let exit = status.and_then(WaitStatus::exit_status);
+        let signal = status.and_then(WaitStatus::terminating_signal);
+        let record = match (exit, signal, output) {
+            (Some(code), _, Some(output)) => Record::Exit { code, output },
+            (None, Some(signal), Some(output)) => Record::Signal { signal, output },
+            _ => Record::Killed,
+        };
+        // A record that cannot be written leaves "started", and so a doubt: that is the truth.
+        let _ = record::replace(file, &record);
+    }
+}
+
+/// Hands the output on to whoever started us, and keeps its ends.
+fn relay(mut output: io::PipeReader) -> Output {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut capture = Capture::new(OUTPUT_BYTES_MAX, None);
+        let mut onward = io::stdout().as_fd().try_clone_to_owned().map(File::from).ok();
+        let mut buffer = vec![0; 16 * 1024];
+        while let Ok(n @ 1..) = output.read(&mut buffer) {
+            capture.push(&buffer[..n]);
+            // Nobody may read any more; the command is being ended then.
+            if onward.as_mut().is_some_and(|onward| onward.write_all(&buffer[..n]).is_err()) {
+                onward = None;
+            }
+        }
+        let _ = sender.send(capture.text(OUTPUT_BYTES_MAX));
+    });
+    receiver
+}
+
+fn start(args: Vec<OsString>, output: Option<io::PipeWriter>) -> io::Result<Pid> {
+    let mut args = args.into_iter();
     let program = args.next().ok_or(io::ErrorKind::InvalidInput)?;
-    let child = Command::new(program).args(args).stdin(Stdio::null()).process_group(0).spawn()?;
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null()).process_group(0);
+    if let Some(output) = output {
+        command.stdout(output.try_clone()?).stderr(output);
+    }
+    let child = command.spawn()?;
     // A process id is never zero; the child itself is reaped below, with all others.
     Ok(Pid::from_child(&child))
 }
 
-/// Waits until every descendant is gone. Unless a gentle end is under way, the end of the command
-/// ends whatever it left behind.
-fn reap(leader: Pid, ending: &AtomicBool) -> Option<WaitStatus> {
-    let mut status = None;
+/// Waits until every descendant is gone. Unless its end is under way already, the end of the
+/// command ends whatever it left behind. Tells how it ended, and whether by itself.
+fn reap(leader: Pid, ending: &AtomicBool) -> (Option<WaitStatus>, bool) {
+    let (mut status, mut by_itself) = (None, false);
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, ended))) if pid == leader => {
                 status = Some(ended);
-                if !ending.load(Ordering::SeqCst) {
+                by_itself = !ending.load(Ordering::SeqCst);
+                if by_itself {
                     let _ = kill_process_group(leader, Signal::KILL);
                     std::thread::spawn(kill_until_gone);
                 }
             }
             Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return status,
+            Err(_) => return (status, by_itself),
         }
     }
 }
@@ -107,6 +197,7 @@ fn obey(mut control: File, leader: Pid, ending: &AtomicBool) {
             Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => {
+                ending.store(true, Ordering::SeqCst);
                 let _ = kill_process_group(leader, Signal::KILL);
                 return kill_until_gone();
             }

@@ -1,4 +1,4 @@
-//! Starts a shell command, follows it to its end, and ends it early if it must be.
+//! Starts a command, follows it to its end, and ends it early if it must be.
 //!
 //! With a guard the whole tree of processes ends with us, whatever happens. Without one, only the
 //! process group ends, and only if this process gets to drop what it holds.
@@ -38,8 +38,13 @@ const INHERITED: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
 /// A command to start.
 pub(crate) struct Launch<'a> {
     pub(crate) guard: Option<&'a Path>,
+    /// Where the guard writes down what became of the command.
+    pub(crate) record: Option<&'a Path>,
     pub(crate) folder: &'a Path,
-    pub(crate) command: &'a str,
+    /// The program and its arguments.
+    pub(crate) argv: &'a [&'a str],
+    /// Variables beside those that every command inherits.
+    pub(crate) variables: &'a [(&'a str, &'a str)],
 }
 
 /// A command under way.
@@ -67,16 +72,22 @@ impl Launch<'_> {
     pub(crate) fn start(&self) -> io::Result<Running> {
         let (output, writer) = io::pipe()?;
         let output = Receiver::from_owned_fd(OwnedFd::from(output))?;
+        let (program, args) = self.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = match self.guard {
             Some(guard) => {
                 let mut command = Command::new(guard);
-                command.args(["__guard", "--", "/bin/sh"]);
+                command.arg("__guard");
+                if let Some(record) = self.record {
+                    command.arg("--record").arg(record);
+                }
+                command.args(["--", program]);
                 command
             }
-            None => Command::new("/bin/sh"),
+            None => Command::new(program),
         };
-        command.arg("-c").arg(self.command).current_dir(self.folder);
+        command.args(args).current_dir(self.folder);
         command.env_clear().envs(environment(std::env::vars_os()));
+        command.envs(self.variables.iter().copied());
         command.stdout(writer.try_clone()?).stderr(writer);
         let (exit, leash) = match self.guard {
             Some(_) => guarded(command)?,
@@ -105,7 +116,7 @@ fn pid_of(child: &Child) -> Option<Pid> {
     child.id().and_then(|pid| Pid::from_raw(pid.cast_signed()))
 }
 
-fn environment(
+pub(crate) fn environment(
     all: impl Iterator<Item = (OsString, OsString)>,
 ) -> impl Iterator<Item = (OsString, OsString)> {
     let inherited = |name: &OsStr| {

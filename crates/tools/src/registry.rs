@@ -1,8 +1,8 @@
 //! Which tools there are, in the order in which the model sees them.
 
 use crate::{
-    AnyTool, AskUser, ListDir, ReadFile, Shell, ShellLimits, TodoWrite, Tool, Workspace,
-    WorkspaceError, WriteFile, erase,
+    AnyTool, AskUser, Git, GitCommit, GitPush, GitRead, ListDir, ReadFile, Shell, ShellLimits,
+    TodoWrite, Tool, Workspace, WorkspaceError, WriteFile, erase,
 };
 use everloop_types::ToolSpec;
 use std::path::PathBuf;
@@ -23,6 +23,8 @@ pub struct Setting {
     /// Files that no file tool may open, replace or make, by whatever name: those of the program
     /// itself.
     pub protected: Vec<PathBuf>,
+    /// A private folder for records of what became of commands; see [`Shell::records`].
+    pub records: Option<PathBuf>,
 }
 
 impl Setting {
@@ -34,6 +36,7 @@ impl Setting {
             shell_timeout_ms: 120_000,
             output_bytes_max: 1_000_000,
             protected: Vec::new(),
+            records: None,
         }
     }
 }
@@ -57,15 +60,27 @@ impl Registry {
             output_bytes_max: setting.output_bytes_max,
             ..ShellLimits::default()
         };
-        let shell =
-            Shell { workspace: Arc::clone(&workspace), guard: setting.guard.clone(), limits };
-        Ok(Self::default()
+        let shell = Shell {
+            workspace: Arc::clone(&workspace),
+            guard: setting.guard.clone(),
+            limits,
+            records: setting.records.clone(),
+        };
+        let repository = crate::git::is_repository(workspace.root());
+        let git = Git { workspace: Arc::clone(&workspace), guard: setting.guard.clone() };
+        let registry = Self::default()
             .with(ReadFile { workspace: Arc::clone(&workspace) })
             .with(ListDir { workspace: Arc::clone(&workspace) })
             .with(WriteFile { workspace })
             .with(shell)
             .with(AskUser)
-            .with(TodoWrite))
+            .with(TodoWrite);
+        Ok(match repository {
+            true => {
+                registry.with(GitRead(git.clone())).with(GitCommit(git.clone())).with(GitPush(git))
+            }
+            false => registry,
+        })
     }
 
     /// Adds a tool after the others; one of the same name is replaced where it stands.

@@ -5,10 +5,12 @@
 
 use crate::capture::Capture;
 use crate::process::{Ended, Launch};
-use crate::{CallContext, Done, Tool, Workspace};
+use crate::record::{Record, Records};
+use crate::{CallContext, Done, Intent, Probe, Tool, Workspace};
 use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -47,6 +49,9 @@ pub struct Shell {
     pub guard: Option<PathBuf>,
     /// What bounds it.
     pub limits: ShellLimits,
+    /// The private folder in which guards write down what became of their commands. With it an
+    /// interrupted command can be probed; without, its outcome is unknown.
+    pub records: Option<PathBuf>,
 }
 
 /// Why a command is stopped.
@@ -67,7 +72,10 @@ impl Tool for Shell {
 
     fn handling(&self) -> Handling {
         Handling {
-            class: EffectClass::Dangerous,
+            class: match self.records() {
+                Some(_) => EffectClass::Probeable,
+                None => EffectClass::Dangerous,
+            },
             approval: Approval::Ask,
             on_unknown: OnUnknown::TellModel,
             timeout_ms: self.limits.timeout_ms,
@@ -87,10 +95,13 @@ impl Tool for Shell {
             let text = "not started: canceled".to_owned();
             return Done::Seen(Observation { ending: Ending::Canceled, text });
         }
+        let record = self.records().map(|records| records.file(&context.idem_key, context.attempt));
         let launch = Launch {
             guard: self.guard.as_deref(),
+            record: record.as_deref(),
             folder: self.workspace.root(),
-            command: &args.command,
+            argv: &["/bin/sh", "-c", &args.command],
+            variables: &[],
         };
         let running = match launch.start() {
             Ok(running) => running,
@@ -101,9 +112,53 @@ impl Tool for Shell {
         let (ended, stop) = running.follow(&mut capture, self.stop(context), grace).await;
         self.done(capture, &ended, stop, context.observation_chars)
     }
+
+    async fn before(&self, _: &ShellArgs) -> Value {
+        let Some(records) = self.records() else { return Value::Null };
+        let origin = tokio::task::spawn_blocking(move || records.origin().ok()).await;
+        serde_json::to_value(origin.ok().flatten()).unwrap_or_default()
+    }
+
+    async fn probe(&self, _: ShellArgs, intent: &Intent) -> Probe {
+        let origin = serde_json::from_value(intent.before.clone());
+        let (Some(records), Ok(Some(origin))) = (self.records(), origin) else {
+            return Probe::unknown("there is no record of it");
+        };
+        let (key, attempt) = (intent.idem_key.clone(), intent.attempt);
+        let look = move || records.settle(&origin, &key, attempt);
+        match tokio::task::spawn_blocking(look).await {
+            Ok(Ok(record)) => from_record(record, intent.observation_chars),
+            Ok(Err(why)) => Probe::Unknown(why),
+            Err(error) => Probe::Unknown(error.to_string()),
+        }
+    }
+}
+
+/// What a record means. Only an end of its own is an end.
+fn from_record(record: Record, chars: usize) -> Probe {
+    let (ending, status, output) = match record {
+        Record::Never | Record::Revoked => return Probe::DidNot,
+        Record::Started { .. } | Record::Killed => {
+            return Probe::unknown("it was cut short after it started");
+        }
+        Record::Exit { code: 0, output } => (Ending::Ok, "exit code 0".to_owned(), output),
+        Record::Exit { code, output } => (Ending::Error, format!("exit code {code}"), output),
+        Record::Signal { signal, output } => {
+            (Ending::Error, format!("killed by signal {signal}"), output)
+        }
+    };
+    let status = format!("{status}; read from the record that it left, after a crash");
+    let mut capture = Capture::new(output.len() * 2, None);
+    capture.push(output.as_bytes());
+    Probe::Happened(Observation { ending, text: observed(capture, &status, chars) })
 }
 
 impl Shell {
+    /// Only a guard keeps records.
+    fn records(&self) -> Option<Records> {
+        self.guard.as_ref().and(self.records.clone()).map(Records::new)
+    }
+
     async fn stop(&self, context: &CallContext) -> Stop {
         let own = match self.limits.timeout_ms {
             0 => None,

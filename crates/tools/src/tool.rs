@@ -81,6 +81,8 @@ pub struct Intent {
     pub before: Value,
     /// The key that the call was made with.
     pub idem_key: String,
+    /// Which attempt it was, from 1.
+    pub attempt: u32,
     /// Most characters of the observation.
     pub observation_chars: usize,
 }
@@ -99,6 +101,8 @@ pub struct CallContext {
     pub observation_chars: usize,
     /// The same for every attempt at this effect, and for no other effect.
     pub idem_key: String,
+    /// Which attempt at this effect it is, from 1.
+    pub attempt: u32,
     /// Who watches the output.
     pub on_output: Option<OnOutput>,
 }
@@ -111,6 +115,7 @@ impl CallContext {
             deadline: None,
             observation_chars: 10_000,
             idem_key: idem_key.into(),
+            attempt: 1,
             on_output: None,
         }
     }

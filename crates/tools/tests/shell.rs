@@ -336,3 +336,67 @@ fn no_secret_of_ours_is_in_the_environment_of_a_command() {
     }
     assert!(found.contains("LC_TIME=C\n") && found.contains("TERM=dumb\n"), "{found}");
 }
+
+mod records {
+    use super::*;
+    use everloop_tools::{AnyTool, Probe};
+    use everloop_types::EffectClass;
+    use support::intent;
+
+    fn shell() -> (tempfile::TempDir, Place, Arc<dyn AnyTool>) {
+        let folder = tempfile::TempDir::new().unwrap();
+        let records = Some(folder.path().join("effects"));
+        let place = Place::with(|setting| Setting { guard: Some(guard()), records, ..setting });
+        let tool = place.tool("shell");
+        (folder, place, tool)
+    }
+
+    #[tokio::test]
+    async fn a_command_that_ended_is_known_by_its_record() {
+        let (_folder, _place, tool) = shell();
+        assert_eq!(tool.spec().handling.class, EffectClass::Probeable);
+        let args = r#"{"command":"echo said; echo more >&2; exit 3"}"#;
+        let before = tool.before(args).await;
+        let Done::Seen(seen) = tool.call(args, &CallContext::new("key")).await else { panic!() };
+        assert_eq!((seen.ending, seen.text.as_str()), (Error, "said\nmore\n[exit code 3]"));
+        let Probe::Happened(read) = tool.probe(args, &intent(&before)).await else { panic!() };
+        assert_eq!(read.ending, Error);
+        assert!(read.text.starts_with("said\nmore\n[exit code 3; read from"), "{}", read.text);
+    }
+
+    #[tokio::test]
+    async fn a_command_without_a_record_did_not_start_and_never_will() {
+        let (_folder, place, tool) = shell();
+        let args = r#"{"command":"echo once >> log"}"#;
+        let before = tool.before(args).await;
+        assert_eq!(tool.probe(args, &intent(&before)).await, Probe::DidNot);
+        let late = tool.call(args, &CallContext::new("key")).await;
+        assert!(matches!(late, Done::Passing(_)), "{late:?}");
+        assert!(!place.path("log").exists());
+        let again = CallContext { attempt: 2, ..CallContext::new("key") };
+        assert!(matches!(tool.call(args, &again).await, Done::Seen(seen) if seen.is_ok()));
+        assert_eq!(place.content("log"), "once\n");
+    }
+
+    #[tokio::test]
+    async fn a_command_that_was_cut_short_stays_unknown() {
+        let (_folder, place, tool) = shell();
+        let args = r#"{"command":"echo once >> log; mkfifo gate; cat gate"}"#;
+        let before = tool.before(args).await;
+        let context = CallContext::new("key");
+        let mut calling = tool.call(args, &context);
+        let began = async {
+            while !place.path("gate").exists() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            _ = &mut calling => panic!("it cannot end"),
+            () = began => {}
+        }
+        drop(calling);
+        let probe = tool.probe(args, &intent(&before)).await;
+        assert_eq!(probe, Probe::unknown("it was cut short after it started"));
+        assert!(tool.probe(args, &intent(&serde_json::Value::Null)).await != Probe::DidNot);
+    }
+}

@@ -293,6 +293,9 @@ impl Foreground<'_> {
         if self.manner() == Manner::Lines {
             terminal::complain(&shown.summary(self.app));
         }
+        if shown.has_open_unknown() {
+            self.app.note("settle.how", &[("id", self.run.as_str())]);
+        }
         Ok(Exit::of(shown.row.status, shown.reason()))
     }
 

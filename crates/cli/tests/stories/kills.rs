@@ -57,7 +57,38 @@ fn a_command_that_was_killed_half_way_is_never_repeated_and_its_outcome_is_unkno
     let events = home.events(&run);
     let outcomes = of_type(&events, "tool.failed");
     assert_eq!((outcomes.len(), &outcomes[0]["ending"]), (1, &json!("unknown")));
-    assert!(outcomes[0]["result"].as_str().unwrap().contains("unknown"));
+    let result = outcomes[0]["result"].as_str().unwrap();
+    assert!(result.contains("unknown") && result.contains("cut short after it started"));
+    let probes = of_type(&events, "tool.probed");
+    assert_eq!((probes.len(), &probes[0]["found"]), (1, &json!("unknown")));
+    home.verified(&run);
+}
+
+/// The command stops everloop and ends, so that its end is on record and in no journal.
+#[test]
+fn a_command_whose_end_nobody_heard_is_read_from_its_record() {
+    let command = "echo once | tee -a log; kill -STOP $(cut -d' ' -f4 /proc/$PPID/stat)";
+    let home =
+        Home::scripted(&[calls("shell", json!({ "command": command })), says("It is there.")]);
+    let mut first = home.spawn(["run", "--loop", "react", "--yes", "append a line"]);
+    first.until("shell");
+    let ended = || {
+        let records = std::fs::read_dir(home.data().join("effects")).ok()?.flatten();
+        let mut texts = records.filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
+        texts.any(|text| text.contains("\"exit\"")).then_some(())
+    };
+    eventually("the record of its end", ended);
+    first.kill9();
+    let run = home.newest();
+    home.run(["runs", "resume", &run]).ends_with(0);
+    assert_eq!(home.read("log"), "once\n");
+    let events = home.events(&run);
+    let outcomes = of_type(&events, "tool.completed");
+    let result = outcomes[0]["result"].as_str().unwrap();
+    assert!(result.starts_with("once\n[exit code 0; read from the record"), "{result}");
+    assert_eq!(of_type(&events, "tool.probed")[0]["found"], "happened");
+    let story = home.run(["replay", &run, "--lang", "zh-CN"]).ends_with(0).stdout;
+    assert!(story.contains("探查 shell：它发生了"), "{story}");
     home.verified(&run);
 }
 

@@ -120,6 +120,7 @@ impl Engine {
         let intent = Intent {
             before: started.map_or(Value::Null, |started| started.before.clone()),
             idem_key: idem_key(effect),
+            attempt: started.map_or(1, |started| started.attempt),
             observation_chars: frame.limits.context.observation_chars,
         };
         tokio::select! {

@@ -208,6 +208,7 @@ impl Desk<'_> {
             deadline: Instant::now().checked_add(Duration::from_millis(timeout_ms)),
             observation_chars: self.frame.limits.context.observation_chars,
             idem_key: idem_key(&open.effect),
+            attempt: open.failed_attempts + 1,
             on_output: Some(output_to(engine, run)),
         };
         let mut calling = tool.call(&call.args, &context);

@@ -55,6 +55,7 @@ super::texts! {
     "progress.model_failed" => zh: "{mark} 模型出错：{detail}", en: "{mark} The model failed: {detail}";
     "runs.none" => zh: "还没有运行。试试：everloop run \"要做的事\"", en: "There are no runs yet. Try: everloop run \"what is to be done\"";
     "runs.no_status" => zh: "没有名为 {word} 的状态。全部：{all}", en: "There is no status called {word}. All of them: {all}";
+    "runs.settled_since" => zh: "{status}，之后已确认", en: "{status}, settled since";
     "runs.show_id" => zh: "运行      {value}", en: "run          {value}";
     "runs.show_goal" => zh: "目标      {value}", en: "goal         {value}";
     "runs.show_status" => zh: "状态      {value}", en: "status       {value}";

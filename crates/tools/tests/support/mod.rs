@@ -11,7 +11,17 @@ use tempfile::TempDir;
 
 /// What is on record of a call that saw this before it began.
 pub(crate) fn intent(before: &Value) -> Intent {
-    Intent { before: before.clone(), idem_key: "key".to_owned(), observation_chars: 10_000 }
+    Intent {
+        before: before.clone(),
+        idem_key: "key".to_owned(),
+        attempt: 1,
+        observation_chars: 10_000,
+    }
+}
+
+/// A context with the key of [`intent`].
+pub(crate) fn context() -> CallContext {
+    CallContext::new("key")
 }
 
 /// Whether a probe could not tell.

@@ -1,0 +1,64 @@
+//! What happened to a call that nobody saw end, said afterwards.
+
+use crate::support::{Home, calls, eventually, says};
+use serde_json::json;
+
+/// A run that ended over a command that was killed half way.
+fn unsettled() -> (Home, String) {
+    let command = "echo once >> log; cat gate";
+    let home = Home::scripted(&[
+        calls("shell", json!({ "command": command })),
+        says("I do not know whether it ended."),
+    ]);
+    let made = std::process::Command::new("mkfifo").arg(home.work("gate")).status().unwrap();
+    assert!(made.success());
+    let mut first = home.spawn(["run", "--loop", "react", "--yes", "append a line"]);
+    first.until("shell");
+    eventually("the line", || (home.read("log") == "once\n").then_some(()));
+    first.kill9();
+    home.deserted();
+    let run = home.newest();
+    home.run(["runs", "resume", &run]).ends_with(7).says(&["everloop runs settle"]);
+    (home, run)
+}
+
+#[test]
+fn an_unsettled_run_is_settled_once_and_its_journal_stays_as_it_is() {
+    let (home, run) = unsettled();
+    let events = home.events(&run);
+    let shown = home.show(&run);
+    assert_eq!((&shown["status"], &shown["settled_since"]), (&json!("unsettled"), &json!(false)));
+    let unknown = &shown["unknowns"][0];
+    assert_eq!((&unknown["tool"], &unknown["settled"]), (&json!("shell"), &json!(null)));
+    let effect = unknown["effect"].as_str().unwrap();
+    let probed = home.run(["runs", "settle", &run, "probe"]).ends_with(7);
+    probed.says(&["still unknown", "cut short after it started"]);
+    let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
+    assert_eq!(list["data"][0]["open_unknowns"], 1);
+    let settled = home.run(["runs", "settle", &run, "happened"]).ends_with(0);
+    assert!(settled.stdout.contains("it happened"), "{}", settled.stdout);
+    let shown = home.show(&run);
+    assert_eq!((&shown["status"], &shown["settled_since"]), (&json!("unsettled"), &json!(true)));
+    let verdict = &shown["unknowns"][0]["settled"];
+    assert_eq!((&verdict["verdict"], &verdict["by"]), (&json!("happened"), &json!("user")));
+    home.run(["runs", "settle", &run, "not"]).ends_with(2).says(&["no effect"]);
+    let other = home.run(["runs", "settle", &run, "not", "--effect", effect]).ends_with(2);
+    other.says(&["settled before", "it happened"]);
+    home.run(["runs", "settle", &run, "not", "--effect", "9:9"]).ends_with(2);
+    assert_eq!(home.events(&run), events, "the journal is not written again");
+    home.verified(&run);
+}
+
+#[test]
+fn settling_speaks_both_languages() {
+    let (home, run) = unsettled();
+    let shown = home.run(["runs", "show", &run, "--lang", "zh-CN"]).ends_with(0);
+    assert!(shown.stdout.contains("结果未知，自"), "{}", shown.stdout);
+    shown.says(&["确认结果：everloop runs settle"]);
+    let settled = home.run(["runs", "settle", &run, "not", "--lang", "zh-CN"]).ends_with(0);
+    assert!(settled.stdout.contains("没有发生"), "{}", settled.stdout);
+    let list = home.run(["runs", "list", "--lang", "zh-CN"]).ends_with(0);
+    assert!(list.stdout.contains("unsettled，之后已确认"), "{}", list.stdout);
+    let list = home.run(["runs", "list"]).ends_with(0);
+    assert!(list.stdout.contains("unsettled, settled since"), "{}", list.stdout);
+}

@@ -1,0 +1,146 @@
+//! Calls that were cut short: what a probe says, whom it believes, and who settles the rest.
+
+use everloop_engine::{OpenUnknown, Settling};
+use everloop_models::Scripted;
+use everloop_testkit::{Point, Scenario, Stage, Went, check};
+use everloop_types::journal::{Found, Kind, Letter};
+use everloop_types::{EffectId, Settled, Status, UtcMs};
+use serde_json::json;
+
+/// A stage whose first process died at the tool's point of this kind.
+async fn died(tool: &str, at: Point) -> Stage {
+    let script = vec![Scripted::calls(tool, json!({"what": "cup"})), Scripted::says("done")];
+    let scenario = Scenario::react("cut short", script);
+    let mut undisturbed = Stage::set(&scenario).await;
+    let before = undisturbed.points.passed();
+    undisturbed.play_on().await.expect("it ends");
+    let points = undisturbed.points.seen().split_off(before);
+    // The first is the model's.
+    let mut places = (0..points.len()).filter(|n| points[*n] == at);
+    let place = places.nth(1).expect("the tool's point");
+    let mut stage = Stage::set(&scenario).await;
+    stage.points.halt_at(place);
+    assert!(matches!(stage.play_once().await, Went::Died));
+    stage.points.calm();
+    stage
+}
+
+/// When a probe looked, and what it found.
+async fn probes(stage: &Stage) -> Vec<(UtcMs, Found)> {
+    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
+    let probed = entries.into_iter().filter_map(|entry| match entry.kind {
+        Kind::EffectProbed(probed) => Some((entry.at, probed.found)),
+        _ => None,
+    });
+    probed.collect()
+}
+
+async fn over_by(stage: &Stage) -> UtcMs {
+    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
+    let intent = entries.into_iter().find_map(|entry| match entry.kind {
+        Kind::EffectStarted(started) => started.over_by,
+        _ => None,
+    });
+    intent.expect("an intent with an end")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_owner_is_not_waited_for() {
+    for (at, found) in [(Point::BeforeEffect, Found::DidNot), (Point::AfterEffect, Found::Happened)]
+    {
+        let mut stage = died("put", at).await;
+        let begun = over_by(&stage).await;
+        stage.play_on().await.expect("it ends");
+        let probes = probes(&stage).await;
+        assert_eq!(probes.iter().map(|probe| probe.1).collect::<Vec<_>>(), [found]);
+        assert!(probes[0].0 < begun);
+        assert_eq!(check(&stage).await.expect("sound").status, Status::Succeeded);
+        assert_eq!(stage.world.acts().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_nothing_happened_is_believed_of_a_living_owner_once_its_call_must_be_over() {
+    let mut stage = died("put", Point::BeforeEffect).await;
+    stage.rules.owners_may_live = true;
+    stage.play_on().await.expect("it ends");
+    let (over_by, probes) = (over_by(&stage).await, probes(&stage).await);
+    let [first, second] = probes.as_slice() else { panic!("{probes:?}") };
+    assert_eq!((first.1, second.1), (Found::DidNot, Found::DidNot));
+    assert!(first.0 < over_by && second.0 >= over_by, "{probes:?}, over by {over_by}");
+    assert_eq!(check(&stage).await.expect("sound").status, Status::Succeeded);
+    assert_eq!(stage.world.acts().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_it_happened_is_believed_at_once() {
+    let mut stage = died("put", Point::AfterEffect).await;
+    stage.rules.owners_may_live = true;
+    stage.play_on().await.expect("it ends");
+    let (over_by, probes) = (over_by(&stage).await, probes(&stage).await);
+    assert!(matches!(probes.as_slice(), [(at, Found::Happened)] if *at < over_by), "{probes:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_ends_the_wait_for_a_living_owner() {
+    let mut stage = died("put", Point::BeforeEffect).await;
+    stage.rules.owners_may_live = true;
+    let heir = stage.process();
+    let clock = heir.engine.clock();
+    let cancel = async {
+        clock.pause(1_000).await;
+        let letter = Letter::Cancel { by: "person".to_owned() };
+        heir.engine.send(&stage.run, "cancel", &letter).await.expect("sent");
+    };
+    let (went, ()) = tokio::join!(heir.claim_and_drive(&stage.run), cancel);
+    assert!(matches!(went, Went::Well(Ok(_))), "{went:?}");
+    assert!(clock.now() < over_by(&stage).await);
+    assert_eq!(check(&stage).await.expect("sound").status, Status::Canceled);
+}
+
+/// The unknowns of a run, and an engine to settle them with.
+async fn unknowns(
+    stage: &mut Stage,
+) -> (std::sync::Arc<everloop_engine::Engine>, Vec<OpenUnknown>) {
+    let engine = stage.process().engine;
+    let open = engine.open_unknowns(&stage.run).await.expect("readable");
+    (engine, open)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_question_of_a_waiting_run_is_answered_by_settling_it() {
+    let mut stage = died("mail", Point::AfterEffect).await;
+    assert!(matches!(stage.play_once().await, Went::Well(Ok(_))));
+    let (engine, open) = unknowns(&mut stage).await;
+    let [unknown] = open.as_slice() else { panic!("{open:?}") };
+    assert!(unknown.question.is_some() && unknown.at > 0);
+    let settle =
+        async |settled| engine.settle(&unknown.effect, settled, "user").await.expect("read");
+    assert_eq!(settle(Settled::Happened).await, Settling::Answered);
+    assert_eq!(settle(Settled::Not).await, Settling::Already(None));
+    stage.play_on().await.expect("it ends");
+    assert_eq!(check(&stage).await.expect("sound").status, Status::Succeeded);
+    assert_eq!(unknowns(&mut stage).await.1, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_of_a_finished_run_is_settled_once_beside_its_journal() {
+    let mut stage = died("strike", Point::AfterEffect).await;
+    stage.play_on().await.expect("it ends");
+    assert_eq!(check(&stage).await.expect("sound").status, Status::Unsettled);
+    let place = stage.store.position(&stage.run).await.expect("readable");
+    let (engine, open) = unknowns(&mut stage).await;
+    let [unknown] = open.as_slice() else { panic!("{open:?}") };
+    assert!(unknown.question.is_none() && unknown.settled.is_none());
+    let settle = async |effect: &EffectId, settled| {
+        engine.settle(effect, settled, "user").await.expect("read")
+    };
+    assert_eq!(settle(&unknown.effect, Settled::Not).await, Settling::Written);
+    let again = settle(&unknown.effect, Settled::Happened).await;
+    let Settling::Already(Some(first)) = again else { panic!("{again:?}") };
+    assert_eq!((first.settled, first.by.as_str()), (Settled::Not, "user"));
+    let other = EffectId { index: 9, ..unknown.effect.clone() };
+    assert_eq!(settle(&other, Settled::Not).await, Settling::NotOpen);
+    assert_eq!(unknowns(&mut stage).await.1[0].settled, Some(first));
+    assert_eq!(stage.store.position(&stage.run).await.expect("readable"), place);
+}

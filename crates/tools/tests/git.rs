@@ -1,0 +1,118 @@
+//! The git tools on a real repository with a bare remote beside it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use everloop_tools::{Done, Intent, Probe, Setting};
+use everloop_types::Observation;
+use serde_json::{Value, json};
+use std::process::Command;
+use support::{Place, guard, intent, unknown};
+
+fn git(place: &Place, args: &[&str]) -> String {
+    let output = Command::new("git").args(args).current_dir(place.root()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {args:?}: {text}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// A repository on `main` with one commit, and its remote.
+fn place() -> (tempfile::TempDir, Place) {
+    let remote = tempfile::TempDir::new().unwrap();
+    let bare = ["init", "--quiet", "--bare", "--initial-branch=main"];
+    assert!(Command::new("git").args(bare).arg(remote.path()).status().unwrap().success());
+    let place = Place::with(|setting| {
+        let work = &setting.workspace;
+        let init = ["init", "--quiet", "--initial-branch=main"];
+        assert!(Command::new("git").args(init).arg(work).status().unwrap().success());
+        Setting { guard: Some(guard()), ..setting }
+    });
+    git(&place, &["config", "user.name", "Test"]);
+    git(&place, &["config", "user.email", "test@example.org"]);
+    git(&place, &["remote", "add", "origin", remote.path().to_str().unwrap()]);
+    git(&place, &["commit", "--quiet", "--allow-empty", "-m", "first"]);
+    (remote, place)
+}
+
+fn commit_args() -> Value {
+    json!({"message": "second", "paths": ["a.txt"]})
+}
+
+#[tokio::test]
+async fn git_is_offered_only_in_a_repository() {
+    assert!(Place::new().registry.get("git_commit").is_none());
+    let (_remote, place) = place();
+    assert!(place.registry.get("git_commit").is_some());
+}
+
+#[tokio::test]
+async fn a_commit_holds_the_paths_it_names_runs_no_hook_and_is_known_by_its_effect() {
+    let (_remote, place) = place();
+    place.write(".git/hooks/pre-commit", "#!/bin/sh\ntouch hook-ran\nexit 1\n");
+    git(&place, &["config", "core.hooksPath", ".git/hooks"]);
+    let hook = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(place.path(".git/hooks/pre-commit"), hook).unwrap();
+    place.write("a.txt", "one");
+    place.write("b.txt", "two");
+    let tool = place.tool("git_commit");
+    let before = tool.before(&commit_args().to_string()).await;
+    let probe = async |intent: Intent| tool.probe(&commit_args().to_string(), &intent).await;
+    assert_eq!(probe(intent(&before)).await, Probe::DidNot);
+    let made = place.call("git_commit", commit_args()).await;
+    let head = git(&place, &["rev-parse", "HEAD"]);
+    assert_eq!(made, Observation::ok(format!("committed {head}")));
+    assert_eq!(git(&place, &["show", "--name-only", "--format=%s"]), "second\n\na.txt");
+    assert!(!place.path("hook-ran").exists());
+    assert_eq!(probe(intent(&before)).await, Probe::Happened(made.clone()));
+    git(&place, &["commit", "--no-verify", "--quiet", "--allow-empty", "-m", "another"]);
+    assert_eq!(probe(intent(&before)).await, Probe::Happened(made));
+    let other = Intent { idem_key: "other".to_owned(), ..intent(&before) };
+    assert!(unknown(&probe(other).await));
+}
+
+#[tokio::test]
+async fn the_remote_tells_whether_a_push_happened() {
+    let (remote, place) = place();
+    let args = json!({"remote": "origin", "branch": "main"});
+    let tool = place.tool("git_push");
+    let before = tool.before(&args.to_string()).await;
+    assert_eq!(before["remote"], "");
+    let probe = async || tool.probe(&args.to_string(), &intent(&before)).await;
+    assert_eq!(probe().await, Probe::DidNot);
+    let pushed = place.call("git_push", args.clone()).await;
+    assert!(pushed.is_ok(), "{pushed:?}");
+    let head = git(&place, &["rev-parse", "HEAD"]);
+    assert_eq!(probe().await, Probe::Happened(Observation::ok(format!("main is at {head}"))));
+    git(&place, &["commit", "--quiet", "--allow-empty", "-m", "other"]);
+    git(&place, &["push", "--quiet", "origin", "main"]);
+    assert!(unknown(&probe().await));
+    drop(remote);
+    assert!(unknown(&probe().await));
+}
+
+#[tokio::test]
+async fn names_that_git_could_take_for_something_else_are_refused() {
+    let (_remote, place) = place();
+    for (remote, branch) in
+        [("--exec=x", "main"), ("origin", "+main"), ("origin", "a:b"), ("", "a")]
+    {
+        let refused = place.call("git_push", json!({"remote": remote, "branch": branch})).await;
+        assert_eq!(refused, Observation::error("remote and branch must be plain names"));
+    }
+    let outside = json!({"message": "m", "paths": ["../secret"]});
+    let refused = place.tool("git_commit").call(&outside.to_string(), &support::context()).await;
+    assert!(matches!(refused, Done::Seen(seen) if !seen.is_ok()));
+}
+
+#[tokio::test]
+async fn looking_shows_what_changed() {
+    let (_remote, place) = place();
+    place.write("a.txt", "one");
+    let status = place.call("git_read", json!({"view": "status"})).await;
+    assert!(status.text.contains("?? a.txt"), "{status:?}");
+    let log = place.call("git_read", json!({"view": "log"})).await;
+    assert!(log.text.contains("first"), "{log:?}");
+    let diff = place.call("git_read", json!({"view": "diff"})).await;
+    assert_eq!(diff, Observation::ok("nothing"));
+}
