@@ -11,6 +11,7 @@
 
 mod clock;
 mod drive;
+mod fork;
 mod ids;
 mod mail;
 mod public;
@@ -23,6 +24,7 @@ mod worker;
 
 pub use clock::{Clock, Pause, SystemClock};
 pub use drive::{DriveError, Driven};
+pub use fork::{Fork, ForkError, Forking, Settlement};
 pub use ids::fresh_id;
 pub use public::Projection;
 pub use replay::{History, Verdict};

@@ -82,6 +82,7 @@ kinds! {
     Waiting None,
     MessageEmitted None,
     SnapshotTaken None,
+    Forked None,
     RunFinished None,
 }
 

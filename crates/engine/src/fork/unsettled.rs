@@ -1,0 +1,176 @@
+//! Effects of the past that may have happened: what is known of them by now, or who must say.
+//!
+//! ```text
+//!   the parent learned it later ──► a person says ──► a probe shows ──► refused
+//! ```
+//!
+//! Never a plain repetition: an effect that may have landed is not offered again.
+
+use super::{Fork, ForkError, Past};
+use crate::Engine;
+use everloop_loops::Unknown;
+use everloop_tools::Probe;
+use everloop_types::journal::{EffectPlanned, Kind, Outcome};
+use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Status, ToolCall};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What a person says about an effect whose outcome nobody knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    /// It happened.
+    Happened,
+    /// It did not, and may be done again.
+    DidNot,
+}
+
+impl Settlement {
+    fn seen(self) -> Observation {
+        match self {
+            Self::Happened => Observation::ok("it happened, as the user says"),
+            Self::DidNot => {
+                Observation::error("it did not happen, as the user says; it may be done again")
+            }
+        }
+    }
+}
+
+/// What is known by now of effects that had no outcome, or an unknown one, at the cut.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// They had begun and had no outcome yet.
+    begun: BTreeMap<EffectId, Observation>,
+    /// Their outcome was recorded as unknown.
+    unknown: BTreeMap<EffectId, (ToolCall, Observation)>,
+}
+
+impl Known {
+    pub(super) fn of(&self, effect: &EffectId) -> Option<Observation> {
+        self.begun.get(effect).cloned()
+    }
+
+    pub(super) fn settled(&self) -> Vec<String> {
+        self.unknown.keys().map(EffectId::place).collect()
+    }
+
+    /// The model has read that they are unknown; now it reads what became of them.
+    pub(super) fn tell(&self, word: &mut Goal) {
+        for (call, seen) in self.unknown.values() {
+            let news = format!("[now known of {} {}: {}]", call.tool, call.args, seen.text);
+            if !word.context.is_empty() {
+                word.context.push('\n');
+            }
+            word.context.push_str(&news);
+        }
+    }
+}
+
+impl Engine {
+    /// Finds out what became of every effect that may have happened.
+    pub(super) async fn settle(&self, fork: &Fork, past: &Past) -> Result<Known, ForkError> {
+        let mut known = Known::default();
+        let mut open = Vec::new();
+        for unknown in past.state.unknowns() {
+            match self.find_out(fork, past, unknown).await? {
+                Some(seen) => {
+                    let found = (unknown.call.clone(), seen);
+                    known.unknown.insert(unknown.effect.clone(), found);
+                }
+                None => open.push(unknown.clone()),
+            }
+        }
+        for begun in past.begun() {
+            match self.find_out(fork, past, &begun).await? {
+                Some(seen) => drop(known.begun.insert(begun.effect, seen)),
+                None => open.push(begun),
+            }
+        }
+        if open.is_empty() { Ok(known) } else { Err(ForkError::Unsettled(open)) }
+    }
+
+    async fn find_out(
+        &self,
+        fork: &Fork,
+        past: &Past,
+        unknown: &Unknown,
+    ) -> Result<Option<Observation>, ForkError> {
+        if let Some(seen) = past.learned(&unknown.effect) {
+            return Ok(Some(seen));
+        }
+        if let Some(said) = fork.settled.get(&unknown.effect) {
+            return Ok(Some(said.seen()));
+        }
+        if past.class(&unknown.effect) != Some(EffectClass::Probeable) {
+            return Ok(None);
+        }
+        let tools = self.means.tools(past.history.frame());
+        let Some(tool) = tools.get(&unknown.call.tool) else { return Ok(None) };
+        let before = past.before(&unknown.effect);
+        match tool.probe(&unknown.call.args, &before).await {
+            Probe::Happened(seen) => Ok(Some(seen)),
+            Probe::DidNot if self.stands_still(past).await? => {
+                let seen = "it did not happen, as a look shows; it may be done again";
+                Ok(Some(Observation::error(seen)))
+            }
+            Probe::DidNot | Probe::Unknown => Ok(None),
+        }
+    }
+
+    /// While somebody drives the parent, what has not happened may happen yet.
+    async fn stands_still(&self, past: &Past) -> Result<bool, ForkError> {
+        let at = self.store.position(&past.history.run).await?;
+        Ok(at.is_some_and(|at| at.status != Status::Running))
+    }
+}
+
+impl Past {
+    /// Calls under way at the cut that may have acted.
+    fn begun(&self) -> Vec<Unknown> {
+        let begun = self.state.outstanding().iter().filter(|open| open.may_have_acted);
+        begun
+            .filter_map(|open| match &open.planned {
+                EffectPlanned::CallTool { call, class, on_unknown, .. } if class.needs_intent() => {
+                    Some(Unknown {
+                        effect: open.effect.clone(),
+                        call: call.clone(),
+                        resource: String::new(),
+                        on_unknown: *on_unknown,
+                    })
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// What the parent wrote down after the cut: the act is the same, so is its outcome.
+    fn learned(&self, effect: &EffectId) -> Option<Observation> {
+        self.history.entries.iter().find_map(|entry| match (&entry.kind, &entry.effect) {
+            (Kind::EffectFinished(finished), Some(of)) if of == effect => match &finished.outcome {
+                Outcome::Observed(seen) if seen.ending != Ending::Unknown => Some(seen.clone()),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    fn class(&self, effect: &EffectId) -> Option<EffectClass> {
+        self.entries.iter().find_map(|entry| match (&entry.kind, &entry.effect) {
+            (Kind::EffectPlanned(EffectPlanned::CallTool { class, .. }), Some(of))
+                if of == effect =>
+            {
+                Some(*class)
+            }
+            _ => None,
+        })
+    }
+
+    /// What the tool saw before its last attempt.
+    fn before(&self, effect: &EffectId) -> Value {
+        let started =
+            self.entries.iter().rev().find_map(|entry| match (&entry.kind, &entry.effect) {
+                (Kind::EffectStarted(started), Some(of)) if of == effect => Some(started),
+                _ => None,
+            });
+        started.map_or(Value::Null, |started| started.before.clone())
+    }
+}
