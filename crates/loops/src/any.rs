@@ -112,6 +112,12 @@ impl AnyRun {
         each!(self, run => run.unknowns())
     }
 
+    /// Effects of which nobody can say at this place whether they happened, begun ones included.
+    #[must_use]
+    pub fn unaccounted(&self) -> Vec<Unknown> {
+        each!(self, run => run.unaccounted())
+    }
+
     /// What the run waits for.
     #[must_use]
     pub fn waiting_on(&self) -> Option<&WaitingOn> {

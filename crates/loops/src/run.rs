@@ -132,6 +132,19 @@ impl<L: AgentLoop> Run<L> {
         &self.ledger.unknowns
     }
 
+    /// Effects of which nobody can say at this place whether they happened: those whose outcome is
+    /// unknown, and those that were begun and have no outcome yet. In plan order.
+    ///
+    /// Whoever starts something new from here, a fork or a retry, must settle them first.
+    #[must_use]
+    pub fn unaccounted(&self) -> Vec<Unknown> {
+        let begun = self.ledger.outstanding.iter().filter(|open| open.may_have_acted);
+        let begun = begun.filter_map(|open| open.as_unknown(&self.frame));
+        let mut all: Vec<Unknown> = self.ledger.unknowns.iter().cloned().chain(begun).collect();
+        all.sort_by(|a, b| a.effect.cmp(&b.effect));
+        all
+    }
+
     /// What was used so far, steps by the loop's own count.
     #[must_use]
     pub fn counts(&self) -> Counts {

@@ -139,7 +139,7 @@ impl<L: AgentLoop> Run<L> {
                     self.guards.counts.tool_failures += 1;
                 }
                 if seen.ending == Ending::Unknown {
-                    self.ledger.remember_unknown(&open, call.clone(), &self.frame);
+                    self.ledger.remember_unknown(&open, &self.frame);
                 }
                 self.ledger.seen.push((effect.clone(), call.clone(), seen.clone()));
                 self.observed(at, call.id.clone(), seen.clone());

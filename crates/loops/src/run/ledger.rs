@@ -101,14 +101,19 @@ impl Ledger {
         }
     }
 
-    pub(super) fn remember_unknown(&mut self, open: &Outstanding, call: ToolCall, frame: &Frame) {
-        let resource = resource(&call, frame.tool(&call.tool));
-        let on_unknown = match open.planned {
-            EffectPlanned::CallTool { on_unknown, .. } => on_unknown,
-            EffectPlanned::CallModel { .. } => return,
-        };
-        self.unknowns.push(Unknown { effect: open.effect.clone(), call, resource, on_unknown });
+    pub(super) fn remember_unknown(&mut self, open: &Outstanding, frame: &Frame) {
+        self.unknowns.extend(open.as_unknown(frame));
         self.unknowns.sort_by(|a, b| a.effect.cmp(&b.effect));
+    }
+}
+
+impl Outstanding {
+    /// The effect as it is if nobody ever learns how it ended. Model calls change nothing.
+    pub(super) fn as_unknown(&self, frame: &Frame) -> Option<Unknown> {
+        let EffectPlanned::CallTool { call, on_unknown, .. } = &self.planned else { return None };
+        let resource = resource(call, frame.tool(&call.tool));
+        let (effect, call) = (self.effect.clone(), call.clone());
+        Some(Unknown { effect, call, resource, on_unknown: *on_unknown })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Repetition, budgets and unknown outcomes.
 
-use crate::support::{Point, Scenario};
+use crate::support::{Point, Scenario, fold};
 use everloop_types::{Ending, Limits, Message};
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -212,6 +212,37 @@ fn an_unknown_outcome_bars_its_resource_and_is_the_first_line_of_the_answer() {
     "#]].assert_eq(&played.trace);
     let unknown: Vec<&str> = played.run.unknowns().iter().map(|u| u.resource.as_str()).collect();
     assert_eq!(unknown, ["path:a.txt"]);
+}
+
+/// A fork may begin anywhere: what was begun and has no outcome there is as open as an unknown.
+#[test]
+fn a_call_is_unaccounted_for_from_its_intent_to_its_outcome() {
+    let played = Scenario::react("write")
+        .calls("write_file", &json!({"path": "a.txt", "content": "x"}))
+        .sees("written")
+        .says("Done.")
+        .thorough()
+        .play();
+    let open_after: Vec<(&str, Vec<String>)> = (1..=played.journal.len())
+        .map(|count| (&played.journal[..count], fold(&played.journal[..count], &played.frame)))
+        .map(|(journal, run)| {
+            let open = run.unaccounted().into_iter().map(|unknown| unknown.resource);
+            (journal[journal.len() - 1].kind.name(), open.collect())
+        })
+        .filter(|(kind, _)| {
+            ["EffectStarted", "EffectAttemptFailed", "EffectFinished"].contains(kind)
+        })
+        .collect();
+    let (open, none) = (vec!["path:a.txt".to_owned()], Vec::new());
+    let expected = [
+        ("EffectFinished", none.clone()),
+        ("EffectStarted", open.clone()),
+        ("EffectAttemptFailed", none.clone()),
+        ("EffectStarted", open),
+        ("EffectFinished", none.clone()),
+        ("EffectFinished", none),
+    ];
+    assert_eq!(open_after, expected);
 }
 
 #[test]
