@@ -38,6 +38,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Runs(Runs),
     Replay(Replay),
+    Fork(Fork),
     Worker(Worker),
     Tour,
     Doctor(Doctor),
@@ -113,6 +114,24 @@ pub(crate) struct Replay {
     pub(crate) verify: bool,
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fork {
+    pub(crate) id: String,
+    pub(crate) message: Option<String>,
+    #[arg(long, value_name = "N")]
+    pub(crate) at: Option<i64>,
+    #[arg(long = "loop", value_name = "LOOP")]
+    pub(crate) loop_name: Option<String>,
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output_format: Format,
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

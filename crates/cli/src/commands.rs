@@ -2,6 +2,7 @@
 
 pub(crate) mod doctor;
 pub(crate) mod foreground;
+pub(crate) mod fork;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -53,6 +53,7 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::Run(args)) => commands::run::run(app, args).await,
         Some(Command::Runs(args)) => commands::runs::runs(app, args).await,
         Some(Command::Replay(args)) => commands::replay::replay(app, &args).await,
+        Some(Command::Fork(args)) => commands::fork::fork(app, args).await,
         Some(Command::Worker(args)) => commands::worker::worker(app, &args).await,
         Some(Command::Doctor(args)) => commands::doctor::doctor(app, &args).await,
         Some(Command::Guard { .. }) => unreachable!("the guard was started before"),

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::terminal::{self, Marks, complain, marks};
 use answering::Answering;
 use everloop_engine::{Fragment, History, Projection, Update};
-use everloop_store::RunRow;
+use everloop_store::{ForkOrigin, RunRow};
 use everloop_types::journal::{EffectPlanned, Kind, Outcome, RunFinished, WaitingOn};
 use everloop_types::{Counts, EffectId, ItemState, Progress, Purpose, Reason, Usage, UtcMs};
 use serde_json::{Value, json};
@@ -21,6 +21,8 @@ pub(crate) struct Shown {
     pub(crate) waiting_on: Option<WaitingOn>,
     /// The open question as the person reads it.
     pub(crate) question: Option<String>,
+    /// Runs that were forked from it, and where.
+    pub(crate) forks: Vec<ForkOrigin>,
 }
 
 impl Shown {
@@ -96,6 +98,8 @@ impl Shown {
         whole["reason"] = json!(self.reason());
         whole["waiting_for"] = json!(self.waiting_on);
         whole["events"] = json!(self.row.lease.next_seq - 1);
+        let fork = |fork: &ForkOrigin| json!({"run_id": fork.run, "at": fork.at_seq});
+        whole["forks"] = self.forks.iter().map(fork).collect();
         whole["workspace"] = json!(self.history.frame().workspace);
         whole["model"] = json!(self.history.frame().model.name);
         whole
@@ -132,6 +136,8 @@ pub(crate) fn row_json(row: &RunRow) -> Value {
         "created_at": timestamp(row.times.created_at),
         "updated_at": timestamp(row.times.updated_at),
         "note": row.note,
+        "forked_from": row.forked.as_ref().map(|origin| &origin.run),
+        "forked_at": row.forked.as_ref().map(|origin| origin.at_seq),
     })
 }
 

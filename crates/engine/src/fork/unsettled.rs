@@ -70,19 +70,15 @@ impl Engine {
     pub(super) async fn settle(&self, fork: &Fork, past: &Past) -> Result<Known, ForkError> {
         let mut known = Known::default();
         let mut open = Vec::new();
-        for unknown in past.state.unknowns() {
-            match self.find_out(fork, past, unknown).await? {
-                Some(seen) => {
-                    let found = (unknown.call.clone(), seen);
-                    known.unknown.insert(unknown.effect.clone(), found);
-                }
-                None => open.push(unknown.clone()),
-            }
-        }
-        for begun in past.begun() {
-            match self.find_out(fork, past, &begun).await? {
-                Some(seen) => drop(known.begun.insert(begun.effect, seen)),
-                None => open.push(begun),
+        let written = past.state.unknowns();
+        for unknown in past.state.unaccounted() {
+            let Some(seen) = self.find_out(fork, past, &unknown).await? else {
+                open.push(unknown);
+                continue;
+            };
+            match written.contains(&unknown) {
+                true => drop(known.unknown.insert(unknown.effect, (unknown.call, seen))),
+                false => drop(known.begun.insert(unknown.effect, seen)),
             }
         }
         if open.is_empty() { Ok(known) } else { Err(ForkError::Unsettled(open)) }
@@ -124,24 +120,6 @@ impl Engine {
 }
 
 impl Past {
-    /// Calls under way at the cut that may have acted.
-    fn begun(&self) -> Vec<Unknown> {
-        let begun = self.state.outstanding().iter().filter(|open| open.may_have_acted);
-        begun
-            .filter_map(|open| match &open.planned {
-                EffectPlanned::CallTool { call, class, on_unknown, .. } if class.needs_intent() => {
-                    Some(Unknown {
-                        effect: open.effect.clone(),
-                        call: call.clone(),
-                        resource: String::new(),
-                        on_unknown: *on_unknown,
-                    })
-                }
-                _ => None,
-            })
-            .collect()
-    }
-
     /// What the parent wrote down after the cut: the act is the same, so is its outcome.
     fn learned(&self, effect: &EffectId) -> Option<Observation> {
         self.history.entries.iter().find_map(|entry| match (&entry.kind, &entry.effect) {

@@ -68,6 +68,11 @@ super::texts! {
     "replay.state_steps" => zh: "步数      {value}", en: "steps        {value}";
     "replay.state_outstanding" => zh: "进行中    {value}", en: "outstanding  {value}";
     "replay.state_messages" => zh: "消息      {value}", en: "messages     {value}";
+    "fork.begun" => zh: "运行 {id} 已开始，从 {parent} 的第 {at} 个事件分出。工作目录中的文件保持现状，没有恢复。", en: "Run {id} has begun, forked from {parent} at event {at}. The files in the workspace are as they are now; they were not rolled back.";
+    "fork.not_whole" => zh: "运行 {id} 的日志已按保留期限缩短，不能再分出", en: "The journal of run {id} was shortened after its time, so it cannot be forked any more";
+    "fork.unsettled" => zh: "没有分出：运行 {id} 中有操作可能已经发生，结果未知，不能直接重做：\n{calls}\n先查明情况再确认：everloop runs settle {id}；或在此之前的事件分出（--at）", en: "Not forked: effects of run {id} may have happened and nobody knows, so they must not simply be done again:\n{calls}\nLook, and settle them first: everloop runs settle {id}; or fork at an event before them (--at)";
+    "runs.show_forked" => zh: "来自      {value}", en: "forked from  {value}";
+    "runs.show_forks" => zh: "分出      {value}", en: "forks        {value}";
     "verify.verified" => zh: "已验证：日志中的 {count} 个决定都与循环今天的决定一致。", en: "Verified: all {count} decisions in the journal are what the loop decides today.";
     "verify.diverged" => zh: "在事件 {at} 处分歧。\n今天的决定：{expected}\n日志记录：{found}", en: "Diverged at event {at}.\nDecided today: {expected}\nIn the journal: {found}";
     "verify.outcome_differs" => zh: "决定一致，但最后的文字不同。\n今天：{expected}\n当时：{found}", en: "Every decision agrees, but the last words differ.\nToday: {expected}\nThen: {found}";

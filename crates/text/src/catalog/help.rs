@@ -46,6 +46,15 @@ super::texts! {
     "help.replay.at" => zh: "不讲故事，显示这个事件之后的状态", en: "The state after this event instead of the story";
     "help.replay.verify" => zh: "重新计算每个决定，并说明是否一致", en: "Recompute every decision and say whether it agrees";
     "help.replay.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.fork" => zh: "从另一个运行的任意事件分出新的运行，并在这里驱动；工作目录中的文件不会恢复", en: "Make a new run from any event of another one and drive it here; files are not rolled back";
+    "help.fork.id" => zh: "来源运行的 id，或其结尾几位", en: "The id of the run to fork, or the end of it";
+    "help.fork.message" => zh: "给新运行补充的话", en: "A word to add for the new run";
+    "help.fork.at" => zh: "取到这个事件为止；默认为最后一个", en: "The last event that counts; the very last one by default";
+    "help.fork.loop_name" => zh: "此后由哪个循环决定；默认与来源相同", en: "The loop that decides from there on; that of the other run by default";
+    "help.fork.model" => zh: "此后由哪个模型回答；默认与来源相同", en: "The model that answers from there on; that of the other run by default";
+    "help.fork.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
+    "help.fork.workspace" => zh: "工具只能在这个目录内活动；默认与来源相同", en: "The folder that tools are confined to; that of the other run by default";
+    "help.fork.yes" => zh: "允许新运行的每个工具请求；来源的 --yes 不会沿用", en: "Approve every tool request of the new run; a --yes of the other run is not taken over";
     "help.worker" => zh: "驱动所有就绪的运行，直到被停止", en: "Drive every run that is ready, until stopped";
     "help.worker.drain" => zh: "没有就绪的运行时就停止", en: "Stop once nothing is ready any more";
     "help.tour" => zh: "离线观看一个运行在被杀死后继续，模型是脚本", en: "Watch a run survive a kill, offline, with a scripted model";
