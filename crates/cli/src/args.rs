@@ -39,6 +39,9 @@ pub(crate) enum Command {
     Runs(Runs),
     Replay(Replay),
     Fork(Fork),
+    Diff(Diff),
+    Export(Export),
+    Import(Import),
     Worker(Worker),
     Tour,
     Doctor(Doctor),
@@ -132,6 +135,31 @@ pub(crate) struct Fork {
     pub(crate) workspace: Option<PathBuf>,
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    pub(crate) one: String,
+    pub(crate) other: String,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) id: Vec<String>,
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    pub(crate) file: PathBuf,
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

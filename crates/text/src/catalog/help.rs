@@ -55,6 +55,17 @@ super::texts! {
     "help.fork.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
     "help.fork.workspace" => zh: "工具只能在这个目录内活动；默认与来源相同", en: "The folder that tools are confined to; that of the other run by default";
     "help.fork.yes" => zh: "允许新运行的每个工具请求；来源的 --yes 不会沿用", en: "Approve every tool request of the new run; a --yes of the other run is not taken over";
+    "help.diff" => zh: "指出两个运行从哪里开始不同；相同时退出码 0，不同时 1", en: "Say where two runs part; exit code 0 if they are the same, 1 if they differ";
+    "help.diff.one" => zh: "一个运行的 id，或其结尾几位", en: "The id of one run, or the end of it";
+    "help.diff.other" => zh: "另一个运行的 id，或其结尾几位", en: "The id of the other run, or the end of it";
+    "help.diff.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.export" => zh: "把完整的运行写成一个文件，供另一个数据库导入。没有结束的运行只作为历史导出：导入后被搁置，要继续请用 fork；来源中的运行不变。", en: "Write whole runs to a file for another database. A run that has not ended is exported as history: it is put aside where it is imported, and a fork of it goes on; the run here stays as it is.";
+    "help.export.id" => zh: "运行的 id，或其结尾几位；可以给多个", en: "The id of a run, or the end of it; may be given several times";
+    "help.export.all" => zh: "导出全部运行", en: "Export all runs";
+    "help.export.out" => zh: "写到这个新文件（只有自己可读）；- 表示标准输出", en: "The new file to write, readable by you alone; - is standard output";
+    "help.import" => zh: "从文件导入运行。先检查全部内容，再写入；已有的相同运行跳过，不同的拒绝。没有结束的运行作为历史搁置，用 fork 继续。", en: "Take in runs from a file. All of it is checked before anything is written; a run that is already there is passed over, a different one is refused. A run that has not ended is put aside as history; go on with a fork.";
+    "help.import.file" => zh: "export 写的文件；- 表示标准输入", en: "A file that export wrote; - is standard input";
+    "help.import.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.worker" => zh: "驱动所有就绪的运行，直到被停止", en: "Drive every run that is ready, until stopped";
     "help.worker.drain" => zh: "没有就绪的运行时就停止", en: "Stop once nothing is ready any more";
     "help.tour" => zh: "离线观看一个运行在被杀死后继续，模型是脚本", en: "Watch a run survive a kill, offline, with a scripted model";
