@@ -105,6 +105,20 @@ pub(crate) enum Runs {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         output_format: Format,
     },
+    Settle {
+        id: String,
+        #[arg(value_enum)]
+        word: Word,
+        #[arg(long)]
+        effect: Option<String>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Word {
+    Happened,
+    Not,
+    Probe,
 }
 
 #[derive(Debug, Args)]

@@ -8,5 +8,6 @@ pub(crate) mod portable;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod settle;
 pub(crate) mod tour;
 pub(crate) mod worker;

@@ -3,12 +3,15 @@
 mod answering;
 
 use crate::app::App;
+use crate::commands::settle::unknown_json;
 use crate::terminal::{self, Marks, complain, marks};
 use answering::Answering;
-use everloop_engine::{Fragment, History, Projection, Update};
+use everloop_engine::{Fragment, History, OpenUnknown, Projection, Update};
 use everloop_store::{ForkOrigin, RunRow};
 use everloop_types::journal::{EffectPlanned, Kind, Outcome, RunFinished, WaitingOn};
-use everloop_types::{Counts, EffectId, ItemState, Progress, Purpose, Reason, Usage, UtcMs};
+use everloop_types::{
+    Counts, EffectId, ItemState, Progress, Purpose, Reason, Status, Usage, UtcMs,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -21,6 +24,8 @@ pub(crate) struct Shown {
     pub(crate) waiting_on: Option<WaitingOn>,
     /// The open question as the person reads it.
     pub(crate) question: Option<String>,
+    /// Calls whose outcome the journal does not know.
+    pub(crate) unknowns: Vec<OpenUnknown>,
     /// Runs that were forked from it, and where.
     pub(crate) forks: Vec<ForkOrigin>,
 }
@@ -32,6 +37,13 @@ impl Shown {
             Kind::RunFinished(RunFinished { reason, .. }) => reason.as_ref(),
             _ => None,
         })
+    }
+
+    /// Whether every outcome that was unknown at the end is known now.
+    pub(crate) fn is_settled_since(&self) -> bool {
+        self.row.status == Status::Unsettled
+            && !self.unknowns.is_empty()
+            && self.unknowns.iter().all(|unknown| unknown.settled.is_some())
     }
 
     /// The last words, or what the run waits for.
@@ -96,6 +108,8 @@ impl Shown {
         }
         whole["plan"] = json!(self.progress.items);
         whole["reason"] = json!(self.reason());
+        whole["unknowns"] = self.unknowns.iter().map(unknown_json).collect();
+        whole["settled_since"] = json!(self.is_settled_since());
         whole["waiting_for"] = json!(self.waiting_on);
         whole["events"] = json!(self.row.lease.next_seq - 1);
         let fork = |fork: &ForkOrigin| json!({"run_id": fork.run, "at": fork.at_seq});

@@ -13,6 +13,7 @@ mod ask;
 mod cancel;
 mod commit;
 mod model;
+mod probe;
 mod recover;
 mod tool;
 

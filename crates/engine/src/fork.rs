@@ -14,14 +14,12 @@
 mod close;
 mod unsettled;
 
-pub use unsettled::Settlement;
-
 use crate::drive::fold_from_start;
 use crate::{Engine, History, fresh_id};
 use everloop_loops::{AnyRun, Unknown, carried};
 use everloop_store::{Created, ForkOrigin, NewFork, NewRun, StoreError};
 use everloop_types::journal::{Entry, Forked, Kind, RunCreated};
-use everloop_types::{ConversationId, EffectId, Frame, Goal, RunId, UtcMs, digest_json};
+use everloop_types::{ConversationId, EffectId, Frame, Goal, RunId, Settled, UtcMs, digest_json};
 use std::collections::BTreeMap;
 use unsettled::Known;
 
@@ -43,7 +41,7 @@ pub struct Fork {
     /// What the user adds, and what has changed since.
     pub word: Goal,
     /// What a person says about effects whose outcome nobody knows.
-    pub settled: BTreeMap<EffectId, Settlement>,
+    pub settled: BTreeMap<EffectId, Settled>,
 }
 
 /// Why there is no fork. Nothing was written.
@@ -97,7 +95,7 @@ impl Engine {
     /// back with what they say.
     pub async fn fork(&self, fork: Fork) -> Result<Forking, ForkError> {
         let past = self.past(&fork).await?;
-        let known = self.settle(&fork, &past).await?;
+        let known = self.account_for(&fork, &past).await?;
         let now = self.clock.now().max(past.state.last_at());
         let new = self.new_fork(fork, &past, &known, now);
         let (run, at) = (new.new.run.clone(), new.origin.at_seq);

@@ -1,6 +1,6 @@
 //! Fresh ids: a prefix, then 26 characters that sort by time and cannot be guessed.
 
-use everloop_types::UtcMs;
+use everloop_types::{EffectId, UtcMs, digest_bytes};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -20,6 +20,12 @@ pub fn fresh_id(prefix: &str, now: UtcMs) -> String {
         bits >>= 5;
     }
     format!("{prefix}{}", out.map(char::from).iter().collect::<String>())
+}
+
+/// The key of every attempt at an effect, and of no other effect.
+#[must_use]
+pub(crate) fn idem_key(effect: &EffectId) -> String {
+    digest_bytes(effect.to_string().as_bytes())
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod portable;
 mod public;
 mod replay;
 mod rules;
+mod settle;
 pub mod story;
 mod submit;
 mod watch;
@@ -27,7 +28,7 @@ mod worker;
 pub use clock::{Clock, Pause, SystemClock};
 pub use diff::{Differs, Divergence, Place, first_divergence, tools_after};
 pub use drive::{DriveError, Driven};
-pub use fork::{Fork, ForkError, Forking, Settlement};
+pub use fork::{Fork, ForkError, Forking};
 pub use ids::fresh_id;
 pub use portable::{
     ExportError, ImportError, Parcel, export_footer, export_header, export_lines, read_export,
@@ -35,6 +36,7 @@ pub use portable::{
 pub use public::Projection;
 pub use replay::{History, Verdict};
 pub use rules::Rules;
+pub use settle::{OpenUnknown, Settling};
 pub use submit::{Asked, Submission};
 pub use watch::{Fragment, Update, Watch};
 pub use worker::{Report, Worker};

@@ -59,6 +59,12 @@ impl Projection {
                 vec![json!({"type": "tool.started", "call_id": call.id, "tool": call.tool,
                             "arguments": call.args})]
             }
+            Kind::EffectProbed(probed) => {
+                let call = effect.and_then(|effect| self.calls.get(effect));
+                vec![json!({"type": "tool.probed", "call_id": call.map(|call| &call.id),
+                            "tool": call.map(|call| &call.tool), "found": probed.found,
+                            "detail": probed.detail})]
+            }
             Kind::EffectFinished(finished) => {
                 let call = effect.and_then(|effect| self.calls.remove(effect));
                 vec![outcome(call, &finished.outcome, finished.took_ms)]

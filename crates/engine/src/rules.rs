@@ -19,6 +19,9 @@ pub struct Rules {
     pub snapshot_every: i64,
     /// How often the inboxes are looked at.
     pub mail_every_ms: u64,
+    /// Whether an older owner of a run may still live. Where a lock proves it dead, a probe that
+    /// finds nothing is believed at once; elsewhere only when its call must be over.
+    pub owners_may_live: bool,
 }
 
 impl Default for Rules {
@@ -32,6 +35,7 @@ impl Default for Rules {
             start_within_ms: 5_000,
             snapshot_every: 1_000,
             mail_every_ms: 150,
+            owners_may_live: false,
         }
     }
 }

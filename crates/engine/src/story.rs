@@ -1,6 +1,6 @@
 //! The journal as a story: one line an entry, in the reader's language.
 
-use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome, WaitingOn};
+use everloop_types::journal::{EffectPlanned, Entry, Found, Kind, Letter, Outcome, WaitingOn};
 use everloop_types::{EffectId, Ending, Purpose, ToolCall, UtcMs, Words};
 use std::collections::BTreeMap;
 
@@ -64,6 +64,14 @@ fn words(entry: &Entry, calls: &mut Calls) -> Option<Words> {
                 ("error", short(&failed.error)),
             ],
         ),
+        Kind::EffectProbed(probed) => {
+            let key = match probed.found {
+                Found::Happened => "story.probe_happened",
+                Found::DidNot => "story.probe_did_not",
+                Found::Unknown => "story.probe_unknown",
+            };
+            Words::with(key, [("tool", tool), ("text", short(&probed.detail))])
+        }
         Kind::EffectFinished(finished) => outcome(&tool, &finished.outcome, finished.took_ms),
         Kind::Waiting(waiting) => match &waiting.on {
             WaitingOn::Person { question } => {

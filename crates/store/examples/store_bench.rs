@@ -164,7 +164,8 @@ fn call(cause: i64) -> ToolCall {
 }
 
 fn started(claim: &Claim, cause: i64) -> Draft {
-    let started = EffectStarted { attempt: 1, start_by: 1, before: serde_json::Value::Null };
+    let started =
+        EffectStarted { attempt: 1, start_by: 1, over_by: None, before: serde_json::Value::Null };
     about(claim, cause, Kind::EffectStarted(started))
 }
 

@@ -3,7 +3,7 @@
 use crate::stage::Stage;
 use crate::world::Act;
 use everloop_engine::{History, Verdict};
-use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome};
+use everloop_types::journal::{EffectPlanned, Entry, Found, Kind, Letter, Outcome};
 use everloop_types::{
     Approval, EffectClass, EffectId, Observation, Status, digest_bytes, digest_json,
 };
@@ -65,6 +65,7 @@ async fn holds_always(stage: &Stage, history: &History, status: Status) -> Resul
     one_outcome_at_most(&history.entries)?;
     acts_fit_journal(&history.entries, &stage.world.acts())?;
     approvals_fit_calls(history)?;
+    probes_are_on_record(&history.entries)?;
     final_message_with_ending(stage, status).await?;
     snapshot_agrees(stage, history).await?;
     counts_agree(history)?;
@@ -203,6 +204,44 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
             }
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// What a later owner says of a probeable call, that it happened or may be made again, rests on a
+/// probe in the journal that says the same.
+fn probes_are_on_record(entries: &[Entry]) -> Result<(), String> {
+    let mut probeable = BTreeSet::new();
+    let (mut begun, mut found) = (BTreeMap::new(), BTreeMap::new());
+    for entry in entries {
+        let Some(effect) = &entry.effect else { continue };
+        let taken_over = begun.get(effect).is_some_and(|epoch| *epoch < entry.epoch);
+        let rests_on = match &entry.kind {
+            Kind::EffectPlanned(EffectPlanned::CallTool {
+                class: EffectClass::Probeable, ..
+            }) => {
+                probeable.insert(effect);
+                continue;
+            }
+            Kind::EffectStarted(_) => {
+                begun.insert(effect, entry.epoch);
+                continue;
+            }
+            Kind::EffectProbed(probed) => {
+                found.insert(effect, probed.found);
+                continue;
+            }
+            Kind::EffectAttemptFailed(_) => Found::DidNot,
+            Kind::EffectFinished(finished) => match &finished.outcome {
+                Outcome::Observed(seen) if is_claim(seen) => Found::Happened,
+                _ => continue,
+            },
+            _ => continue,
+        };
+        let fits = found.get(effect) == Some(&rests_on);
+        ensure(!taken_over || !probeable.contains(effect) || fits, || {
+            format!("{effect} is said to be {rests_on:?}, and no probe in the journal says so")
+        })?;
     }
     Ok(())
 }

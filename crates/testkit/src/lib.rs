@@ -23,7 +23,7 @@ pub use points::{Point, Points};
 pub use scenario::{Scenario, scenarios};
 pub use stage::{Process, Stage, Went};
 pub use sweep::{
-    Swept, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters, sweep_lost_replies,
-    sweep_stale_owners, sweep_takeovers,
+    Swept, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters, sweep_living_owners,
+    sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
 };
 pub use world::{Act, World};

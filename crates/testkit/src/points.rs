@@ -17,6 +17,10 @@ pub enum Point {
     BeforeEffect,
     /// The outside was touched and nobody has heard of it.
     AfterEffect,
+    /// A probe is about to look.
+    BeforeProbe,
+    /// A probe has looked and nobody has heard what it saw.
+    AfterProbe,
 }
 
 /// What happens at the chosen point.

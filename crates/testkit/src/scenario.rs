@@ -123,6 +123,14 @@ fn react_acts() -> Vec<Scenario> {
                 Scripted::says("four things done"),
             ],
         ),
+        Scenario::react(
+            "probes that say each of three things",
+            vec![
+                call("put", "cup").and_calls("toss", json!({"what": "coin"})),
+                call("put", "plate"),
+                Scripted::says("laid and tossed"),
+            ],
+        ),
         Scenario::react("looks at many things", vec![flood, Scripted::says("seen")]),
     ]
 }

@@ -2,7 +2,7 @@
 
 mod owners;
 
-pub use owners::{sweep_stale_owners, sweep_takeovers};
+pub use owners::{sweep_living_owners, sweep_stale_owners, sweep_takeovers};
 
 use crate::invariants::{Ending, check, check_midway};
 use crate::points::Point;

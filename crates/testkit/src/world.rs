@@ -2,7 +2,7 @@
 
 use crate::points::{Point, Points};
 use crate::trouble::with_trouble;
-use everloop_tools::{AskUser, CallContext, Done, Probe, Registry, TodoWrite, Tool};
+use everloop_tools::{AskUser, CallContext, Done, Intent, Probe, Registry, TodoWrite, Tool};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -60,6 +60,21 @@ struct Hands {
     points: Arc<Points>,
 }
 
+impl Hands {
+    /// Compares what is there now with what was there before the call.
+    fn probe(&self, tool: &str, what: &str, before: &Value) -> Probe {
+        let now = self.world.count(tool, what) as u64;
+        match before.as_u64() {
+            _ if tool == Toss::NAME => Probe::unknown("it rolled away"),
+            Some(before) if now > before => {
+                Probe::Happened(Observation::ok(format!("{tool} {what}")))
+            }
+            Some(_) => Probe::DidNot,
+            None => Probe::unknown("nobody looked before"),
+        }
+    }
+}
+
 macro_rules! tool {
     ($(#[$doc:meta])* $name:ident, $word:literal, $class:ident, $more:expr, $call:expr) => {
         $(#[$doc])*
@@ -96,16 +111,11 @@ macro_rules! tool {
                 json!(self.0.world.count($word, &args.what))
             }
 
-            async fn probe(&self, args: On, before: &Value) -> Probe {
-                self.0.points.pass(Point::BeforeEffect).await;
-                let now = self.0.world.count($word, &args.what);
-                match before.as_u64() {
-                    Some(before) if now as u64 > before => {
-                        Probe::Happened(Observation::ok(format!("put {}", args.what)))
-                    }
-                    Some(_) => Probe::DidNot,
-                    None => Probe::Unknown,
-                }
+            async fn probe(&self, args: On, intent: &Intent) -> Probe {
+                self.0.points.pass(Point::BeforeProbe).await;
+                let found = self.0.probe($word, &args.what, &intent.before);
+                self.0.points.pass(Point::AfterProbe).await;
+                found
             }
         }
     };
@@ -159,6 +169,14 @@ tool!(
     }
 );
 tool!(
+    /// Can be asked afterwards whether it happened, and never knows.
+    Toss, "toss", Probeable, |base| base,
+    |hands: &Hands, what: &str, context: &CallContext| {
+        hands.world.act("toss", &context.idem_key, what);
+        Observation::ok(format!("tossed {what}"))
+    }
+);
+tool!(
     /// The other side honours a key.
     Post, "post", Keyed,
     |base| Handling { key_lifetime_ms: Some(3_600_000), ..base },
@@ -180,6 +198,7 @@ pub(crate) fn registry(world: &Arc<World>, points: &Arc<Points>) -> Registry {
         .with(Launch(hands()))
         .with(Mail(hands()))
         .with(Put(hands()))
+        .with(Toss(hands()))
         .with(Post(hands()))
         .with(AskUser)
         .with(TodoWrite);

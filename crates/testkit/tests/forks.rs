@@ -1,11 +1,13 @@
 //! Forks at every entry of every scenario: nothing of the past is repeated, the parent is untouched.
 
-use everloop_engine::{Fork, ForkError, Forking, History, Settlement, Verdict};
+use everloop_engine::{Fork, ForkError, Forking, History, Verdict};
 use everloop_loops::LOOPS;
 use everloop_models::Scripted;
 use everloop_testkit::{Point, Scenario, Stage, Went, scenarios};
 use everloop_types::journal::{Entry, Kind, Outcome};
-use everloop_types::{EffectId, Ending, Goal, Message, Policy, RunId, Status, digest_bytes};
+use everloop_types::{
+    EffectId, Ending, Goal, Message, Policy, RunId, Settled, Status, digest_bytes,
+};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -199,7 +201,7 @@ async fn a_fork_of_a_run_that_died_at_any_point_settles_what_may_have_happened_o
                 }
                 Err(ForkError::Unsettled(open)) => {
                     refused += 1;
-                    let said = open.into_iter().map(|open| (open.effect, Settlement::Happened));
+                    let said = open.into_iter().map(|open| (open.effect, Settled::Happened));
                     wanted.settled = said.collect();
                     fork(&mut stage, wanted).await.expect("everything is settled")
                 }
@@ -256,8 +258,7 @@ async fn what_the_parent_learned_after_the_cut_is_what_the_fork_knows() {
 
 #[tokio::test(start_paused = true)]
 async fn what_may_have_happened_is_named_and_told_as_the_person_says() {
-    for (said, ending) in [(Settlement::Happened, Ending::Ok), (Settlement::DidNot, Ending::Error)]
-    {
+    for (said, ending) in [(Settled::Happened, Ending::Ok), (Settled::Not, Ending::Error)] {
         for loop_name in LOOPS {
             let mut stage = struck().await;
             let mut wanted = wanted(&stage, None, loop_name).await;
@@ -283,7 +284,7 @@ async fn an_outcome_that_was_written_as_unknown_is_settled_before_a_fork_and_no_
     let mut wanted = wanted(&stage, None, "react").await;
     let refused = fork(&mut stage, wanted.clone()).await.unwrap_err();
     let ForkError::Unsettled(open) = refused else { panic!("{refused}") };
-    wanted.settled.insert(open[0].effect.clone(), Settlement::Happened);
+    wanted.settled.insert(open[0].effect.clone(), Settled::Happened);
     let made = fork(&mut stage, wanted).await.unwrap();
     check_new(&stage, &made).await;
     check_driven(&mut stage, &made).await;

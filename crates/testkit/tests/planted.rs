@@ -4,7 +4,7 @@
 
 use everloop_testkit::{
     Scenario, Swept, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters,
-    sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
+    sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
 };
 use everloop_types::planted::{Bug, plant};
 use tokio::sync::{Mutex, MutexGuard};
@@ -38,7 +38,7 @@ impl Drop for Planted {
     }
 }
 
-const SWEEPS: usize = 7;
+const SWEEPS: usize = 8;
 
 async fn sweep(scenario: &Scenario, which: usize) -> Result<Swept, String> {
     match which {
@@ -48,6 +48,7 @@ async fn sweep(scenario: &Scenario, which: usize) -> Result<Swept, String> {
         3 => sweep_stale_owners(scenario).await,
         4 => sweep_takeovers(scenario).await,
         5 => sweep_letters(scenario).await,
+        6 => sweep_living_owners(scenario).await,
         _ if scenario.name == TWICE => sweep_double_crashes(scenario).await,
         _ => Ok(Swept::default()),
     }
@@ -145,4 +146,14 @@ async fn a_cancel_that_is_forgotten_is_found() {
 #[tokio::test(start_paused = true)]
 async fn an_approval_that_is_taken_for_other_arguments_is_found() {
     is_found(Bug::ApprovalForOtherArguments, "that nobody gave for it").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_probe_that_is_not_written_down_is_found() {
+    is_found(Bug::ProbeNotJournaled, "no probe in the journal says so").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_heir_that_forgets_a_living_owner_is_found() {
+    is_found(Bug::LivingOwnerForgotten, "(Probeable) happened 2 times").await;
 }

@@ -4,7 +4,7 @@
 
 use everloop_testkit::{
     Scenario, Swept, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters,
-    sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
+    sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
 };
 
 async fn all<F>(what: &str, least: usize, sweep: impl Fn(Scenario) -> F)
@@ -52,4 +52,9 @@ async fn an_owner_that_wakes_between_a_claim_and_its_first_entry_can_do_nothing(
 #[tokio::test(start_paused = true)]
 async fn a_letter_at_any_point_is_read_and_no_run_waits_with_unread_mail() {
     all("letters", 400, async |scenario| sweep_letters(&scenario).await).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_lives_inside_a_call_is_reckoned_with() {
+    all("living owners", 150, async |scenario| sweep_living_owners(&scenario).await).await;
 }

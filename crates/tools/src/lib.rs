@@ -33,6 +33,6 @@ pub use read_file::{ReadFile, ReadFileArgs};
 pub use registry::{Registry, Setting};
 pub use shell::{Shell, ShellArgs, ShellLimits};
 pub use todo_write::{TodoItem, TodoState, TodoWrite, TodoWriteArgs};
-pub use tool::{AnyTool, Boxed, CallContext, Done, OnOutput, Probe, Tool, erase};
+pub use tool::{AnyTool, Boxed, CallContext, Done, Intent, OnOutput, Probe, Tool, erase};
 pub use workspace::{Workspace, WorkspaceError};
 pub use write_file::{WriteFile, WriteFileArgs};

@@ -36,9 +36,10 @@ pub trait Tool: Send + Sync + 'static {
         async { Value::Null }
     }
 
-    /// Whether an interrupted call happened. Changes nothing itself.
-    fn probe(&self, _args: Self::Args, _before: &Value) -> impl Future<Output = Probe> + Send {
-        async { Probe::Unknown }
+    /// Whether an interrupted call happened. Changes nothing itself, so a crash within it is
+    /// harmless: it is simply run again.
+    fn probe(&self, _args: Self::Args, _intent: &Intent) -> impl Future<Output = Probe> + Send {
+        async { Probe::unknown("this tool cannot tell") }
     }
 }
 
@@ -62,8 +63,26 @@ pub enum Probe {
     Happened(Observation),
     /// Nothing was done.
     DidNot,
+    /// Neither can be said, and why not.
+    Unknown(String),
+}
+
+impl Probe {
     /// Neither can be said.
-    Unknown,
+    pub fn unknown(why: impl Into<String>) -> Self {
+        Self::Unknown(why.into())
+    }
+}
+
+/// What is on record of a call that was cut short.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intent {
+    /// What [`Tool::before`] saw.
+    pub before: Value,
+    /// The key that the call was made with.
+    pub idem_key: String,
+    /// Most characters of the observation.
+    pub observation_chars: usize,
 }
 
 /// Receives a tool's output while it runs: clean text, in pieces of any length.
@@ -112,7 +131,7 @@ pub trait AnyTool: Send + Sync {
     fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value>;
 
     /// Whether an interrupted call happened; unknown for bad arguments.
-    fn probe<'a>(&'a self, args: &'a str, before: &'a Value) -> Boxed<'a, Probe>;
+    fn probe<'a>(&'a self, args: &'a str, intent: &'a Intent) -> Boxed<'a, Probe>;
 }
 
 /// Hides the type of a tool's arguments.
@@ -174,11 +193,11 @@ impl<T: Tool> AnyTool for Erased<T> {
         })
     }
 
-    fn probe<'a>(&'a self, args: &'a str, before: &'a Value) -> Boxed<'a, Probe> {
+    fn probe<'a>(&'a self, args: &'a str, intent: &'a Intent) -> Boxed<'a, Probe> {
         Box::pin(async move {
             match self.parse(args) {
-                Ok(args) => self.tool.probe(args, before).await,
-                Err(_) => Probe::Unknown,
+                Ok(args) => self.tool.probe(args, intent).await,
+                Err(wrong) => Probe::Unknown(format!("bad arguments: {wrong}")),
             }
         })
     }

@@ -10,7 +10,7 @@
 
 use crate::read_file::blocking;
 use crate::workspace::check_regular;
-use crate::{CallContext, Done, Probe, Tool, Workspace, WorkspaceError, clip};
+use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, WorkspaceError, clip};
 use cap_std::fs::{Dir, OpenOptions};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown, digest_bytes};
 use schemars::JsonSchema;
@@ -81,13 +81,14 @@ impl Tool for WriteFile {
         }
     }
 
-    async fn probe(&self, args: WriteFileArgs, before: &Value) -> Probe {
+    async fn probe(&self, args: WriteFileArgs, intent: &Intent) -> Probe {
+        let before = &intent.before;
         let wanted = digest_bytes(args.content.as_bytes());
         match (self.present(args.path.clone()).await, before) {
             (Present::Content(digest), _) if digest == wanted => Probe::Happened(written(&args)),
             (Present::Content(digest), Value::String(old)) if digest == *old => Probe::DidNot,
             (Present::Nothing, Value::Null) => Probe::DidNot,
-            _ => Probe::Unknown,
+            _ => Probe::unknown("the file is neither as it was nor as it was to be"),
         }
     }
 }

@@ -60,6 +60,8 @@ pub enum Kind {
     EffectStarted(EffectStarted),
     /// An attempt failed that is known not to have acted; another follows.
     EffectAttemptFailed(EffectAttemptFailed),
+    /// A probe looked whether a call that was cut short had happened.
+    EffectProbed(EffectProbed),
     /// The effect's one outcome.
     EffectFinished(EffectFinished),
     /// The run parks and releases its worker.
@@ -218,6 +220,10 @@ pub struct EffectStarted {
     pub attempt: u32,
     /// The call is not made after this moment.
     pub start_by: UtcMs,
+    /// By then a call that began in time has come back or was stopped, grace included. `None`
+    /// where the call has no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_by: Option<UtcMs>,
     /// What the tool saw before it acted, for its probe.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub before: Value,
@@ -235,6 +241,31 @@ pub struct EffectAttemptFailed {
     /// Whether it may have acted after all: only a keyed effect is tried again then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_have_acted: bool,
+}
+
+/// See [`Kind::EffectProbed`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectProbed {
+    /// The attempt that was cut short, from 1.
+    pub attempt: u32,
+    /// What the probe found.
+    pub found: Found,
+    /// What it saw, in its own words; bounded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+/// What a probe found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
+    /// The call was done.
+    Happened,
+    /// Nothing was done.
+    DidNot,
+    /// Neither can be said. Also what an unknown finding is read as.
+    #[serde(other)]
+    Unknown,
 }
 
 /// See [`Kind::EffectFinished`].

@@ -33,6 +33,10 @@ pub enum Bug {
     CancelForgotten,
     /// Permission for one call is taken for the next one too.
     ApprovalForOtherArguments,
+    /// What a probe found is used and never written down.
+    ProbeNotJournaled,
+    /// A probe that finds nothing is believed while an older owner may still be inside the call.
+    LivingOwnerForgotten,
 }
 
 #[cfg(feature = "planted")]

@@ -73,6 +73,33 @@ impl fmt::Display for Status {
     }
 }
 
+/// What was found out about an effect whose outcome nobody knew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Settled {
+    /// It happened.
+    Happened,
+    /// It did not happen.
+    Not,
+}
+
+impl Settled {
+    /// The word used in SQL, JSON and on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Happened => "happened",
+            Self::Not => "not",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Happened, Self::Not].into_iter().find(|settled| settled.as_str() == word)
+    }
+}
+
 /// Why a run could not go on, or ended other than well.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]

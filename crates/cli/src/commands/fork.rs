@@ -7,10 +7,10 @@ use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::show::preview;
 use crate::terminal;
-use everloop_engine::{Engine, Fork, ForkError, Forking, History, Settlement};
+use everloop_engine::{Engine, Fork, ForkError, Forking, History};
 use everloop_loops::Unknown;
 use everloop_types::journal::Kind;
-use everloop_types::{Goal, Policy, RunId};
+use everloop_types::{Goal, Policy, RunId, Settled};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -67,13 +67,13 @@ async fn make(app: &App, engine: &Engine, mut fork: Fork) -> Result<Forking, Fai
     }
 }
 
-async fn ask(app: &App, unknown: &Unknown) -> Option<Settlement> {
+async fn ask(app: &App, unknown: &Unknown) -> Option<Settled> {
     let args = [("tool", unknown.call.tool.as_str()), ("args", unknown.call.args.as_str())];
     terminal::complain(&app.text("settle.question", &args));
     let said = terminal::ask(&app.text("settle.prompt", &[])).await?;
     match said.to_lowercase().as_str() {
-        "happened" | "yes" | "y" | "1" => Some(Settlement::Happened),
-        "not" | "no" | "n" | "2" => Some(Settlement::DidNot),
+        "happened" | "yes" | "y" | "1" => Some(Settled::Happened),
+        "not" | "no" | "n" | "2" => Some(Settled::Not),
         _ => None,
     }
 }

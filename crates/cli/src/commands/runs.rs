@@ -1,16 +1,17 @@
-//! `everloop runs`: list, show, events, cancel, resume.
+//! `everloop runs`: list, show, events, cancel, resume; `settle` has a file of its own.
 
 use super::foreground::{Foreground, drive_here, history};
+use super::settle;
 use crate::app::App;
 use crate::args::{Format, Runs};
 use crate::exit::{Exit, Failure};
 use crate::show::{Shown, plan_lines, preview, row_json, timestamp};
 use crate::terminal::{self, marks};
 use everloop_engine::{Asked, Engine, Projection};
-use everloop_store::{ClaimLock, RunFilter, Sent, Store};
+use everloop_store::{ClaimLock, RunFilter, RunRow, Sent, Store};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{Question, RunId, Status};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,9 @@ pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
         Runs::Cancel { id } => cancel(app, store, &id).await,
         Runs::Resume { id, answer, output_format } => {
             resume(app, store, &id, answer, output_format).await
+        }
+        Runs::Settle { id, word, effect } => {
+            settle::settle(app, store, &id, word, effect.as_deref()).await
         }
     }
 }
@@ -57,7 +61,9 @@ pub(crate) async fn shown(app: &App, store: &Store, run: &RunId) -> Result<Shown
         false => history.counts_of_outcomes(),
     };
     let forks = store.forks(run).await.map_err(|error| app.store_failure(&error))?;
-    Ok(Shown { row, history, counts, progress, waiting_on, question, forks })
+    let settlements = store.settlements(run).await.map_err(|error| app.store_failure(&error))?;
+    let unknowns = history.unknowns(&settlements).map_err(|error| app.store_failure(&error))?;
+    Ok(Shown { row, history, counts, progress, waiting_on, question, unknowns, forks })
 }
 
 /// The question as it was put into the run's conversation.
@@ -103,7 +109,14 @@ async fn list(
     rows.truncate(filter.most);
     if format == Format::Json {
         let next = rows.last().filter(|_| more).map(|row| row.run.clone());
-        let data: Vec<Value> = rows.iter().map(row_json).collect();
+        let mut data = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let mut object = row_json(row);
+            if let Some(open) = open_count(app, store, row).await? {
+                object["open_unknowns"] = json!(open);
+            }
+            data.push(object);
+        }
         terminal::answer(&json!({ "data": data, "next_cursor": next }).to_string());
         return Ok(Exit::Done);
     }
@@ -111,12 +124,31 @@ async fn list(
         app.note("runs.none", &[]);
     }
     for row in rows {
-        let status = row.status.as_str();
+        let settled = open_count(app, store, &row).await? == Some(0);
+        let status = status_words(app, row.status, settled);
         let (id, created) = (row.run.as_str(), timestamp(row.times.created_at));
         let (name, goal) = (&row.loop_name, preview(&row.goal));
         terminal::answer(&format!("{id}  {status:<11}  {name:<12}  {created}  {goal}"));
     }
     Ok(Exit::Done)
+}
+
+/// How many calls of an unsettled run are still to be settled.
+async fn open_count(app: &App, store: &Store, row: &RunRow) -> Result<Option<usize>, Failure> {
+    if row.status != Status::Unsettled {
+        return Ok(None);
+    }
+    let shown = shown(app, store, &row.run).await?;
+    let open = shown.unknowns.iter().filter(|unknown| unknown.settled.is_none()).count();
+    Ok((!shown.unknowns.is_empty()).then_some(open))
+}
+
+/// The status, and whether what was unknown is known since.
+fn status_words(app: &App, status: Status, settled: bool) -> String {
+    match settled {
+        true => app.text("runs.settled_since", &[("status", status.as_str())]),
+        false => status.to_string(),
+    }
 }
 
 async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit, Failure> {
@@ -130,7 +162,7 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
     for (key, value) in [
         ("runs.show_id", shown.row.run.to_string()),
         ("runs.show_goal", shown.row.goal.clone()),
-        ("runs.show_status", shown.row.status.to_string()),
+        ("runs.show_status", status_words(app, shown.row.status, shown.is_settled_since())),
         ("runs.show_loop", shown.row.loop_name.clone()),
         ("runs.show_created", timestamp(shown.row.times.created_at)),
         ("runs.show_model_calls", counts.model_calls.to_string()),
@@ -153,6 +185,12 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         }
     }
     plan_lines(&shown.progress, &marks()).iter().for_each(|line| terminal::answer(line));
+    for unknown in &shown.unknowns {
+        terminal::answer(&settle::line(app, unknown));
+    }
+    if shown.unknowns.iter().any(|unknown| unknown.settled.is_none()) {
+        app.note("settle.how", &[("id", shown.row.run.as_str())]);
+    }
     if let Some(text) = shown.text() {
         terminal::answer(&format!("\n{text}"));
     }

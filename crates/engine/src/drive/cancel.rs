@@ -24,7 +24,7 @@ impl Driver<'_> {
             let outcome = match &open.planned {
                 EffectPlanned::CallModel { .. } => Outcome::Canceled,
                 EffectPlanned::CallTool { .. } if open.may_have_acted => {
-                    Outcome::Observed(interrupted())
+                    Outcome::Observed(interrupted(""))
                 }
                 EffectPlanned::CallTool { .. } => Outcome::Observed(not_wanted(why)),
             };
@@ -67,9 +67,13 @@ fn not_wanted(why: &str) -> Observation {
     Observation { ending: Ending::Canceled, text: format!("not performed: {why}") }
 }
 
-/// The third outcome. The model is told to look before it leaps.
-pub(super) fn interrupted() -> Observation {
-    let text = "interrupted; whether it happened is unknown and it was not repeated; \
-                inspect the state of things before you do it again";
-    Observation { ending: Ending::Unknown, text: text.to_owned() }
+/// The third outcome. The model is told to look before it leaps, and what a probe saw.
+pub(super) fn interrupted(seen: &str) -> Observation {
+    let mut text = "interrupted; whether it happened is unknown and it was not repeated; \
+                    inspect the state of things before you do it again"
+        .to_owned();
+    if !seen.is_empty() {
+        text = format!("{text}\n{seen}");
+    }
+    Observation { ending: Ending::Unknown, text }
 }

@@ -9,11 +9,9 @@ use super::{DriveError, Driver, Flow};
 use crate::Engine;
 use everloop_loops::{AnyRun, Outstanding, Stage};
 use everloop_store::{Claim, StoreError};
-use everloop_tools::Probe;
 use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, Entry, Kind, Outcome};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// A run as its journal has it.
@@ -40,23 +38,19 @@ impl Driver<'_> {
             EffectClass::Keyed if key_until.is_some_and(|until| now < until) => {
                 self.again(&open, "was cut short; its key is still honoured");
             }
-            EffectClass::Probeable => match self.probe(&open, call).await {
-                Probe::Happened(seen) => self.note_seen(&open, seen, 0),
-                Probe::DidNot => self.again(&open, "a probe shows that it did not happen"),
-                Probe::Unknown => return self.unknown(&open, call, *on_unknown).await,
-            },
+            EffectClass::Probeable => return self.probe(&open, call, *on_unknown).await,
             EffectClass::Dangerous if planted::is_on(Bug::DangerousRepeated) => {
                 self.again(&open, "was cut short");
             }
             EffectClass::Keyed | EffectClass::Dangerous => {
-                return self.unknown(&open, call, *on_unknown).await;
+                return self.unknown(&open, call, *on_unknown, "").await;
             }
         }
         Ok(Flow::GoOn)
     }
 
     /// It is known not to have acted, or acting twice is harmless: the next attempt may begin.
-    fn again(&mut self, open: &Outstanding, why: &str) {
+    pub(super) fn again(&mut self, open: &Outstanding, why: &str) {
         let attempt = match &open.stage {
             Stage::Started(started) => started.attempt,
             _ => open.failed_attempts + 1,
@@ -69,29 +63,20 @@ impl Driver<'_> {
         self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
     }
 
-    async fn probe(&self, open: &Outstanding, call: &ToolCall) -> Probe {
-        let before = match &open.stage {
-            Stage::Started(started) => started.before.clone(),
-            _ => Value::Null,
-        };
-        match self.tools.get(&call.tool) {
-            Some(tool) => tool.probe(&call.args, &before).await,
-            None => Probe::Unknown,
-        }
-    }
-
-    async fn unknown(
+    /// `why` is what a probe saw, where one looked.
+    pub(super) async fn unknown(
         &mut self,
         open: &Outstanding,
         call: &ToolCall,
         on_unknown: OnUnknown,
+        why: &str,
     ) -> Result<Flow, DriveError> {
         match on_unknown {
             OnUnknown::AskUser => self.ask_to_settle(open, call).await,
             OnUnknown::TellModel | OnUnknown::FailRun => {
-                self.note_seen(open, interrupted(), 0);
+                self.note_seen(open, interrupted(why), 0);
                 if planted::is_on(Bug::OutcomeNotUnique) {
-                    let again = Outcome::Observed(interrupted());
+                    let again = Outcome::Observed(interrupted(why));
                     self.note_outcome(open.effect.clone(), again, 0);
                 }
                 Ok(Flow::GoOn)

@@ -1,13 +1,14 @@
 //! Tool calls: the intent before the act, the outcome after it, a stop within its grace.
 
 use super::{DriveError, Driver, Flow};
+use crate::ids::idem_key;
 use crate::{Engine, Fragment, Update};
 use everloop_loops::Outstanding;
 use everloop_store::Then;
 use everloop_tools::{CallContext, Done, Registry};
 use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
 use everloop_types::planted::{self, Bug};
-use everloop_types::{Ending, Frame, Handling, Observation, RunId, ToolCall, digest_bytes};
+use everloop_types::{Ending, Frame, Handling, Observation, RunId, ToolCall, UtcMs};
 use futures_util::future::join_all;
 use serde_json::Value;
 use std::sync::Arc;
@@ -16,6 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 /// A call that waits for a person has no time of its own: about a year.
 const NO_LIMIT_MS: u64 = 1 << 35;
+
+/// What a tool gets beyond its time to say itself that the time is over.
+const SAY_SO_MS: u64 = 500;
 
 /// How a call came back.
 enum CameBack {
@@ -107,7 +111,8 @@ impl Driver<'_> {
         let within = self.engine.rules.start_within_ms;
         let start_by = self.engine.clock.now().saturating_add_unsigned(within);
         let asleep_since = self.engine.clock.since_boot_ms();
-        let started = EffectStarted { attempt, start_by, before };
+        let over_by = over_by(start_by, &handling(self.run.frame(), open), open);
+        let started = EffectStarted { attempt, start_by, over_by, before };
         if planted::is_on(Bug::IntentAfterEffect) {
             self.commit(Then::GoOn).await?;
             self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
@@ -201,7 +206,7 @@ impl Desk<'_> {
             cancel: CancellationToken::new(),
             deadline: Instant::now().checked_add(Duration::from_millis(timeout_ms)),
             observation_chars: self.frame.limits.context.observation_chars,
-            idem_key: digest_bytes(open.effect.to_string().as_bytes()),
+            idem_key: idem_key(&open.effect),
             on_output: Some(output_to(engine, run)),
         };
         let mut calling = tool.call(&call.args, &context);
@@ -210,10 +215,10 @@ impl Desk<'_> {
             done = &mut calling => return CameBack::Done(done),
             () = engine.interrupted(run, self.heard) => Ending::Canceled,
             // A tool that keeps its own time gets a moment to say so itself.
-            () = engine.clock.pause(timeout_ms.saturating_add(500)) => Ending::TimedOut,
+            () = engine.clock.pause(timeout_ms.saturating_add(SAY_SO_MS)) => Ending::TimedOut,
         };
         context.cancel.cancel();
-        let grace_ms = handling.grace_ms.saturating_add(500);
+        let grace_ms = handling.grace_ms.saturating_add(SAY_SO_MS);
         tokio::select! {
             biased;
             done = &mut calling => CameBack::Done(done),
@@ -235,6 +240,18 @@ fn handling(frame: &Frame, open: &Outstanding) -> Handling {
         EffectPlanned::CallModel { .. } => None,
     };
     tool.map(|tool| tool.handling.clone()).unwrap_or_default()
+}
+
+/// When a call that begins in time has come back or was stopped at the latest.
+fn over_by(start_by: UtcMs, handling: &Handling, open: &Outstanding) -> Option<UtcMs> {
+    let deadline = match &open.planned {
+        EffectPlanned::CallTool { deadline, .. } => *deadline,
+        EffectPlanned::CallModel { .. } => None,
+    };
+    let own =
+        (handling.timeout_ms > 0).then(|| start_by.saturating_add_unsigned(handling.timeout_ms));
+    let over = [own, deadline.map(|at| at.max(start_by))].into_iter().flatten().min()?;
+    Some(over.saturating_add_unsigned(handling.grace_ms.saturating_add(2 * SAY_SO_MS)))
 }
 
 fn too_late() -> Observation {

@@ -1,7 +1,7 @@
 //! Effects of the past that may have happened: what is known of them by now, or who must say.
 //!
 //! ```text
-//!   the parent learned it later ──► a person says ──► a probe shows ──► refused
+//!   the parent learned it later ──► somebody settled it ──► a probe shows ──► refused
 //! ```
 //!
 //! Never a plain repetition: an effect that may have landed is not offered again.
@@ -10,30 +10,9 @@ use super::{Fork, ForkError, Past};
 use crate::Engine;
 use everloop_loops::Unknown;
 use everloop_tools::Probe;
-use everloop_types::journal::{EffectPlanned, Kind, Outcome};
-use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Status, ToolCall};
-use serde_json::Value;
+use everloop_types::journal::{EffectPlanned, EffectStarted, Kind, Outcome};
+use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Settled, Status, ToolCall};
 use std::collections::BTreeMap;
-
-/// What a person says about an effect whose outcome nobody knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settlement {
-    /// It happened.
-    Happened,
-    /// It did not, and may be done again.
-    DidNot,
-}
-
-impl Settlement {
-    fn seen(self) -> Observation {
-        match self {
-            Self::Happened => Observation::ok("it happened, as the user says"),
-            Self::DidNot => {
-                Observation::error("it did not happen, as the user says; it may be done again")
-            }
-        }
-    }
-}
 
 /// What is known by now of effects that had no outcome, or an unknown one, at the cut.
 #[derive(Debug, Default)]
@@ -67,7 +46,7 @@ impl Known {
 
 impl Engine {
     /// Finds out what became of every effect that may have happened.
-    pub(super) async fn settle(&self, fork: &Fork, past: &Past) -> Result<Known, ForkError> {
+    pub(super) async fn account_for(&self, fork: &Fork, past: &Past) -> Result<Known, ForkError> {
         let mut known = Known::default();
         let mut open = Vec::new();
         let written = past.state.unknowns();
@@ -93,29 +72,47 @@ impl Engine {
         if let Some(seen) = past.learned(&unknown.effect) {
             return Ok(Some(seen));
         }
-        if let Some(said) = fork.settled.get(&unknown.effect) {
-            return Ok(Some(said.seen()));
+        let settlements = self.store.settlements(&past.history.run).await?;
+        let written = settlements.iter().find(|one| one.effect == unknown.effect);
+        let said = written.map(|one| one.settled);
+        if let Some(said) = said.or_else(|| fork.settled.get(&unknown.effect).copied()) {
+            return Ok(Some(as_said(said)));
         }
         if past.class(&unknown.effect) != Some(EffectClass::Probeable) {
             return Ok(None);
         }
-        let tools = self.means.tools(past.history.frame());
-        let Some(tool) = tools.get(&unknown.call.tool) else { return Ok(None) };
-        let before = past.before(&unknown.effect);
-        match tool.probe(&unknown.call.args, &before).await {
+        let frame = past.history.frame();
+        let (tools, started) = (self.means.tools(frame), past.started(&unknown.effect));
+        match self.look(&tools, frame, &unknown.effect, &unknown.call, started).await {
             Probe::Happened(seen) => Ok(Some(seen)),
-            Probe::DidNot if self.stands_still(past).await? => {
+            Probe::DidNot if self.stands_still(past, started).await? => {
                 let seen = "it did not happen, as a look shows; it may be done again";
                 Ok(Some(Observation::error(seen)))
             }
-            Probe::DidNot | Probe::Unknown => Ok(None),
+            Probe::DidNot | Probe::Unknown(_) => Ok(None),
         }
     }
 
-    /// While somebody drives the parent, what has not happened may happen yet.
-    async fn stands_still(&self, past: &Past) -> Result<bool, ForkError> {
+    /// While somebody may be at work on the parent, what has not happened may happen yet.
+    async fn stands_still(
+        &self,
+        past: &Past,
+        started: Option<&EffectStarted>,
+    ) -> Result<bool, ForkError> {
         let at = self.store.position(&past.history.run).await?;
-        Ok(at.is_some_and(|at| at.status != Status::Running))
+        let driven = at.is_none_or(|at| at.status == Status::Running);
+        let over = started.and_then(|started| started.over_by);
+        let over = over.is_some_and(|by| by <= self.clock.now());
+        Ok(over || !driven && !self.rules.owners_may_live)
+    }
+}
+
+fn as_said(settled: Settled) -> Observation {
+    match settled {
+        Settled::Happened => Observation::ok("it happened, as the user says"),
+        Settled::Not => {
+            Observation::error("it did not happen, as the user says; it may be done again")
+        }
     }
 }
 
@@ -142,13 +139,11 @@ impl Past {
         })
     }
 
-    /// What the tool saw before its last attempt.
-    fn before(&self, effect: &EffectId) -> Value {
-        let started =
-            self.entries.iter().rev().find_map(|entry| match (&entry.kind, &entry.effect) {
-                (Kind::EffectStarted(started), Some(of)) if of == effect => Some(started),
-                _ => None,
-            });
-        started.map_or(Value::Null, |started| started.before.clone())
+    /// The last intent of an effect.
+    fn started(&self, effect: &EffectId) -> Option<&EffectStarted> {
+        self.entries.iter().rev().find_map(|entry| match &entry.kind {
+            Kind::EffectStarted(started) if entry.effect.as_ref() == Some(effect) => Some(started),
+            _ => None,
+        })
     }
 }

@@ -234,7 +234,8 @@ impl Player {
         let given = ApprovalGiven { args_hash, by: "user".to_owned() };
         self.append(Some(&id), Kind::ApprovalGiven(given));
         let start_by = self.at + 10_000;
-        let started = |attempt| EffectStarted { attempt, start_by, before: Value::Null };
+        let started =
+            |attempt| EffectStarted { attempt, start_by, over_by: None, before: Value::Null };
         self.append(Some(&id), Kind::EffectStarted(started(1)));
         self.append(
             Some(&id),

@@ -4,8 +4,8 @@ use super::kit::{
     NOW, claimed, effect, emitted, ending, epoch_started, finished, message, run_finished, run_id,
     status,
 };
-use crate::{Commit, NewOutbox, Store, StoreError, Then};
-use everloop_types::{Rows, SqlValue, Status, Write};
+use crate::{Commit, NewOutbox, Settlement, Store, StoreError, Then};
+use everloop_types::{Rows, Settled, SqlValue, Status, Write};
 
 pub(super) async fn finishing_is_final(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
@@ -98,6 +98,24 @@ pub(super) async fn the_outbox_is_in_order(store: Store) {
     store.outbox_sent("o2", NOW + 50).await.unwrap();
     store.outbox_sent("o2", NOW + 60).await.unwrap();
     assert_eq!(due(NOW + 50).await, ["o1", "o3"]);
+}
+
+pub(super) async fn the_first_settlement_counts(store: Store) {
+    let ours = claimed(&store, "run_a").await;
+    let say = |cause, settled, by: &str, at| Settlement {
+        effect: effect(&ours, cause),
+        settled,
+        by: by.to_owned(),
+        at,
+    };
+    let (first, other) =
+        (say(7, Settled::Happened, "user", NOW + 1), say(9, Settled::Not, "probe", NOW));
+    assert!(store.settle(&first).await.unwrap());
+    assert!(!store.settle(&say(7, Settled::Not, "probe", NOW + 2)).await.unwrap());
+    assert!(store.settle(&other).await.unwrap());
+    assert_eq!(store.settlements(&ours.run).await.unwrap(), [other, first]);
+    assert_eq!(store.settlements(&run_id("run_b")).await.unwrap(), []);
+    assert_eq!(store.violations(), 0);
 }
 
 pub(super) async fn messages_keep_their_order(store: Store) {

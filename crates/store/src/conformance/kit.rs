@@ -85,8 +85,12 @@ pub(super) fn planned(id: EffectId) -> Draft {
 }
 
 pub(super) fn started(id: EffectId) -> Draft {
-    let started =
-        EffectStarted { attempt: 1, start_by: NOW + 5_000, before: serde_json::Value::Null };
+    let started = EffectStarted {
+        attempt: 1,
+        start_by: NOW + 5_000,
+        over_by: None,
+        before: serde_json::Value::Null,
+    };
     draft(Some(id), Kind::EffectStarted(started))
 }
 

@@ -58,7 +58,7 @@ checks! {
         a_large_letter_is_refused;
     endings: finishing_is_final, the_final_message_is_the_only_one,
         status_and_message_come_together_or_not_at_all, own_writes_share_the_commit,
-        the_outbox_is_in_order, messages_keep_their_order;
+        the_outbox_is_in_order, the_first_settlement_counts, messages_keep_their_order;
     damage: a_flipped_byte_stops_that_run_only, a_missing_entry_is_damage,
         a_damaged_snapshot_is_passed_over, a_damaged_blob_is_noticed,
         a_newer_kind_is_refused, a_newer_letter_is_refused;

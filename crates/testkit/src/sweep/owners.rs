@@ -1,7 +1,8 @@
 //! Owners that sleep through a takeover, and wake when the run is over or has just been claimed.
 //!
-//! Only at commits: an owner that sleeps inside a tool is beyond any journal. Locally such an owner
-//! still holds the lock, so nobody takes over; `start_by` and the deadline bound it elsewhere.
+//! An owner that sleeps inside a tool is beyond any journal. Locally it still holds the lock, so
+//! nobody takes over; elsewhere `start_by` and the call's time limit bound it, and whoever takes
+//! over reckons with it for as long.
 
 use super::{Place, Swept, undisturbed};
 use crate::points::Point;
@@ -12,6 +13,9 @@ use std::time::Duration;
 
 /// Longer than an intent is good for: whoever slept through it must not act on it.
 const NAP: Duration = Duration::from_secs(60);
+
+/// Shorter than any made-up tool may take.
+const DOZE: Duration = Duration::from_secs(10);
 
 /// Before these the process does not have the run yet: it looks for orphans, and claims.
 const POINTS_TO_CLAIM: usize = 3;
@@ -78,6 +82,43 @@ pub async fn sweep_takeovers(scenario: &Scenario) -> Result<Swept, String> {
         let driven = heir.engine.drive(claim).await;
         driven.map_err(|error| place.broken(&in_words(&error)))?;
         place.play_on(&mut stage).await?;
+        let ending = place.check(&stage).await?;
+        swept.count(&ending);
+    }
+    Ok(swept)
+}
+
+/// Holds the owner inside every effect, lets another take over at once where owners may live, and
+/// wakes the first while its call is still within its time.
+///
+/// # Errors
+/// The scenario, the point, and the first invariant that does not hold.
+pub async fn sweep_living_owners(scenario: &Scenario) -> Result<Swept, String> {
+    let mut swept = Swept::default();
+    let (_, points) = undisturbed(scenario).await?;
+    let inside = |kind: &Point| matches!(kind, Point::BeforeEffect | Point::AfterEffect);
+    for (n, kind) in points.into_iter().enumerate().filter(|(_, kind)| inside(kind)) {
+        let place = Place { scenario, what: format!("owner alive at point {n} ({kind:?})") };
+        let mut stage = Stage::set(scenario).await;
+        stage.rules.owners_may_live = true;
+        stage.points.halt_at(n);
+        let stale = stage.process();
+        let (run, points) = (stage.run.clone(), stage.points.clone());
+        let mut sleeping = std::pin::pin!(stale.claim_and_drive(&run));
+        tokio::select! {
+            biased;
+            () = points.reached() => {}
+            _ = &mut sleeping => continue,
+        }
+        stage.points.calm();
+        let wakes = async {
+            tokio::time::sleep(DOZE).await;
+            points.wake();
+            sleeping.await
+        };
+        let (played, woken) = tokio::join!(place.play_on(&mut stage), wakes);
+        played?;
+        place.ensure(is_harmless(&woken), || format!("the living owner: {woken:?}"))?;
         let ending = place.check(&stage).await?;
         swept.count(&ending);
     }

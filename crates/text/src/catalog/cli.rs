@@ -55,6 +55,7 @@ super::texts! {
     "progress.model_failed" => zh: "{mark} 模型出错：{detail}", en: "{mark} The model failed: {detail}";
     "runs.none" => zh: "还没有运行。试试：everloop run \"要做的事\"", en: "There are no runs yet. Try: everloop run \"what is to be done\"";
     "runs.no_status" => zh: "没有名为 {word} 的状态。全部：{all}", en: "There is no status called {word}. All of them: {all}";
+    "runs.settled_since" => zh: "{status}，之后已确认", en: "{status}, settled since";
     "runs.show_id" => zh: "运行      {value}", en: "run          {value}";
     "runs.show_goal" => zh: "目标      {value}", en: "goal         {value}";
     "runs.show_status" => zh: "状态      {value}", en: "status       {value}";
@@ -70,7 +71,7 @@ super::texts! {
     "replay.state_messages" => zh: "消息      {value}", en: "messages     {value}";
     "fork.begun" => zh: "运行 {id} 已开始，从 {parent} 的第 {at} 个事件分出。工作目录中的文件保持现状，没有恢复。", en: "Run {id} has begun, forked from {parent} at event {at}. The files in the workspace are as they are now; they were not rolled back.";
     "fork.not_whole" => zh: "运行 {id} 的日志已按保留期限缩短，不能再分出", en: "The journal of run {id} was shortened after its time, so it cannot be forked any more";
-    "fork.unsettled" => zh: "没有分出：运行 {id} 中有操作可能已经发生，结果未知，不能直接重做：\n{calls}\n先查明情况再确认：everloop runs settle {id}；或在此之前的事件分出（--at）", en: "Not forked: effects of run {id} may have happened and nobody knows, so they must not simply be done again:\n{calls}\nLook, and settle them first: everloop runs settle {id}; or fork at an event before them (--at)";
+    "fork.unsettled" => zh: "没有分出：运行 {id} 中有操作可能已经发生，结果未知，不能直接重做：\n{calls}\n先查明情况再确认：everloop runs settle {id}（被中断的运行先继续：everloop runs resume {id}）；或在此之前的事件分出（--at）", en: "Not forked: effects of run {id} may have happened and nobody knows, so they must not simply be done again:\n{calls}\nLook, and settle them first: everloop runs settle {id} (a run that was interrupted goes on before that: everloop runs resume {id}); or fork at an event before them (--at)";
     "runs.show_forked" => zh: "来自      {value}", en: "forked from  {value}";
     "runs.show_forks" => zh: "分出      {value}", en: "forks        {value}";
     "diff.same" => zh: "两个运行相同：决定、模型回复、工具结果和结尾都一致。", en: "The two runs are the same: decisions, replies, tool results and ending agree.";

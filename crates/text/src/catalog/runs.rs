@@ -40,5 +40,20 @@ super::texts! {
     "run.unsettled" => zh: "结果未知，没有重做：{calls}", en: "Outcome unknown, not repeated: {calls}";
     "run.quarantined" => zh: "此运行无法继续，已隔离：{note}", en: "This run cannot go on and was put aside: {note}";
     "approve.question" => zh: "允许运行 {tool} 吗？\n{args}", en: "Allow {tool} to run?\n{args}";
+    "settle.happened" => zh: "发生了", en: "it happened";
+    "settle.not" => zh: "没有发生", en: "it did not happen";
+    "settle.open" => zh: "结果未知，自 {at}", en: "unknown since {at}";
+    "settle.said" => zh: "{verdict}（{by}，{at}）", en: "{verdict} (said by {by}, {at})";
+    "settle.line" => zh: "未知      {effect}  {tool} {args}：{known}", en: "unknown      {effect}  {tool} {args}: {known}";
+    "settle.how" => zh: "确认结果：everloop runs settle {id} happened|not|probe", en: "Settle it with: everloop runs settle {id} happened|not|probe";
+    "settle.written" => zh: "已记录：{call}：{verdict}", en: "Settled: {call}: {verdict}";
+    "settle.answered" => zh: "已回答：{call}：{verdict}。继续：everloop runs resume {id}", en: "Answered: {call}: {verdict}. Go on with: everloop runs resume {id}";
+    "settle.already" => zh: "{call} 已经有人确认过了，没有改变。{said}", en: "{call} was settled before; nothing was changed. {said}";
+    "settle.nothing_open" => zh: "运行 {id} 没有结果未知的操作", en: "Run {id} has no effect whose outcome is open";
+    "settle.no_such" => zh: "运行 {id} 没有名为 {effect} 的结果未知的操作", en: "Run {id} has no effect {effect} whose outcome is unknown";
+    "settle.several" => zh: "运行 {id} 有 {count} 个操作结果未知；请用 --effect 指明一个：\n{all}", en: "Run {id} has {count} effects whose outcome is unknown; name one with --effect:\n{all}";
+    "settle.probe_happened" => zh: "探查 {tool}：它发生了。{detail}", en: "A probe of {tool}: it happened. {detail}";
+    "settle.probe_did_not" => zh: "探查 {tool}：它没有发生。{detail}", en: "A probe of {tool}: it did not happen. {detail}";
+    "settle.probe_unknown" => zh: "探查 {tool}：仍然未知。{detail}", en: "A probe of {tool}: still unknown. {detail}";
     "settle.question" => zh: "{tool} 被中断，结果未知。它发生了吗？（happened / not）\n{args}", en: "{tool} was interrupted and its outcome is unknown. Did it happen? (happened / not)\n{args}";
 }

@@ -14,6 +14,9 @@ super::texts! {
     "story.approval_given" => zh: "允许 {tool}（{by}）", en: "{tool} is allowed (by {by})";
     "story.intent" => zh: "写下意图：即将执行 {tool}", en: "the intent is written: {tool} is about to run";
     "story.attempt_failed" => zh: "{tool} 第 {attempt} 次尝试失败：{error}", en: "attempt {attempt} at {tool} failed: {error}";
+    "story.probe_happened" => zh: "探查 {tool}：它发生了。{text}", en: "a probe of {tool}: it happened. {text}";
+    "story.probe_did_not" => zh: "探查 {tool}：它没有发生。{text}", en: "a probe of {tool}: it did not happen. {text}";
+    "story.probe_unknown" => zh: "探查 {tool}：看不出是否发生。{text}", en: "a probe of {tool}: it cannot tell. {text}";
     "story.replied" => zh: "模型回复（{took} 毫秒）：{text}", en: "the model replies ({took} ms): {text}";
     "story.replied_calls" => zh: "模型要调用 {tools}（{took} 毫秒）", en: "the model wants {tools} ({took} ms)";
     "story.model_failed" => zh: "模型出错：{error}", en: "the model failed: {error}";

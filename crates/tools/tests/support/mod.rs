@@ -2,12 +2,22 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use everloop_tools::{AnyTool, CallContext, Done, Registry, Setting};
+use everloop_tools::{AnyTool, CallContext, Done, Intent, Probe, Registry, Setting};
 use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
+
+/// What is on record of a call that saw this before it began.
+pub(crate) fn intent(before: &Value) -> Intent {
+    Intent { before: before.clone(), idem_key: "key".to_owned(), observation_chars: 10_000 }
+}
+
+/// Whether a probe could not tell.
+pub(crate) fn unknown(probe: &Probe) -> bool {
+    matches!(probe, Probe::Unknown(_))
+}
 
 /// A workspace beside a file that nobody may reach from within.
 pub(crate) struct Place {

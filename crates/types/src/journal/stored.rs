@@ -78,6 +78,7 @@ kinds! {
     ApprovalGiven None,
     EffectStarted Some(2),
     EffectAttemptFailed None,
+    EffectProbed None,
     EffectFinished Some(3),
     Waiting None,
     MessageEmitted None,
@@ -93,6 +94,7 @@ impl Kind {
         match self {
             Self::EffectStarted(started) => Some(started.attempt),
             Self::EffectAttemptFailed(failed) => Some(failed.attempt),
+            Self::EffectProbed(probed) => Some(probed.attempt),
             _ => None,
         }
     }

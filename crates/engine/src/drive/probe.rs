@@ -1,0 +1,140 @@
+//! Probes: a look at whether a call that was cut short had happened.
+//!
+//! ```text
+//!   happened ──────────────────────────────► its outcome
+//!   did not ──its owner is proved dead──────► the next attempt
+//!      └─────its owner may live──► wait until its call must be over ──► probe again
+//!   cannot tell ───────────────────────────► unknown
+//! ```
+//!
+//! A probe is an effect itself: its finding is an entry, durable before anything follows from it.
+//! It changes nothing, so a crash within one leaves no trace and it is run again.
+
+use super::{DriveError, Driver, Flow};
+use crate::Engine;
+use crate::ids::idem_key;
+use everloop_loops::{Outstanding, Stage};
+use everloop_store::Then;
+use everloop_tools::{Intent, Probe, Registry};
+use everloop_types::journal::{EffectProbed, EffectStarted, Found, Kind};
+use everloop_types::planted::{self, Bug};
+use everloop_types::{EffectId, Frame, OnUnknown, ToolCall};
+use serde_json::Value;
+
+/// How long a probe may look; one that takes longer cannot tell.
+const PROBE_MS_MAX: u64 = 60_000;
+
+/// Characters of what a probe saw that are kept.
+const DETAIL_CHARS_MAX: usize = 500;
+
+impl Driver<'_> {
+    /// Probes a call that was cut short, and does what its finding means.
+    pub(super) async fn probe(
+        &mut self,
+        open: &Outstanding,
+        call: &ToolCall,
+        on_unknown: OnUnknown,
+    ) -> Result<Flow, DriveError> {
+        let started = match &open.stage {
+            Stage::Started(started) => Some(started),
+            _ => None,
+        };
+        let looking = self.engine.look(&self.tools, self.run.frame(), &open.effect, call, started);
+        let found = tokio::select! {
+            biased;
+            found = looking => found,
+            // Nothing is noted: whoever drives the run next looks again.
+            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => return Ok(Flow::GoOn),
+        };
+        let owner = self.owner(open, started);
+        let found = match (found, owner) {
+            (Probe::DidNot, Owner::MayActForEver) => {
+                Probe::unknown("its owner may still be about to do it, and has no time limit")
+            }
+            (found, _) => found,
+        };
+        if !planted::is_on(Bug::ProbeNotJournaled) {
+            let attempt = started.map_or(open.failed_attempts + 1, |started| started.attempt);
+            let probed = entry(attempt, &found);
+            self.note(Some(open.effect.clone()), Kind::EffectProbed(probed));
+        }
+        match (found, owner) {
+            (Probe::Happened(seen), _) => self.note_seen(open, seen, 0),
+            (Probe::DidNot, Owner::MayActFor(wait_ms)) => return self.outwait(wait_ms).await,
+            (Probe::DidNot, _) => self.again(open, "a probe shows that it did not happen"),
+            (Probe::Unknown(why), _) => return self.unknown(open, call, on_unknown, &why).await,
+        }
+        Ok(Flow::GoOn)
+    }
+
+    /// Whether somebody who is not proved dead may still be inside the call.
+    fn owner(&self, open: &Outstanding, started: Option<&EffectStarted>) -> Owner {
+        let ours = self.begun_here.contains(&open.effect);
+        if ours || !self.engine.rules.owners_may_live || planted::is_on(Bug::LivingOwnerForgotten) {
+            return Owner::Gone;
+        }
+        let Some(over_by) = started.and_then(|started| started.over_by) else {
+            return Owner::MayActForEver;
+        };
+        match u64::try_from(over_by - self.engine.clock.now()) {
+            Ok(0) | Err(_) => Owner::Gone,
+            Ok(wait_ms) => Owner::MayActFor(wait_ms),
+        }
+    }
+
+    /// Waits until the old owner's call must be over; the next turn probes again.
+    async fn outwait(&mut self, wait_ms: u64) -> Result<Flow, DriveError> {
+        self.commit(Then::GoOn).await?;
+        tokio::select! {
+            () = self.engine.clock.pause(wait_ms) => {}
+            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => {}
+        }
+        Ok(Flow::GoOn)
+    }
+}
+
+/// What is known of whoever began a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// It is dead, or its call must be over.
+    Gone,
+    /// It may be paused inside the call for so many milliseconds more.
+    MayActFor(u64),
+    /// Its call has no limit.
+    MayActForEver,
+}
+
+impl Engine {
+    /// Asks the tool's probe, with what is on record of the call.
+    pub(crate) async fn look(
+        &self,
+        tools: &Registry,
+        frame: &Frame,
+        effect: &EffectId,
+        call: &ToolCall,
+        started: Option<&EffectStarted>,
+    ) -> Probe {
+        let Some(tool) = tools.get(&call.tool) else {
+            return Probe::Unknown(format!("the tool {} is not available here", call.tool));
+        };
+        let intent = Intent {
+            before: started.map_or(Value::Null, |started| started.before.clone()),
+            idem_key: idem_key(effect),
+            observation_chars: frame.limits.context.observation_chars,
+        };
+        tokio::select! {
+            biased;
+            found = tool.probe(&call.args, &intent) => found,
+            () = self.clock.pause(PROBE_MS_MAX) => Probe::unknown("the probe took too long"),
+        }
+    }
+}
+
+fn entry(attempt: u32, found: &Probe) -> EffectProbed {
+    let (found, detail) = match found {
+        Probe::Happened(seen) => (Found::Happened, seen.text.as_str()),
+        Probe::DidNot => (Found::DidNot, ""),
+        Probe::Unknown(why) => (Found::Unknown, why.as_str()),
+    };
+    EffectProbed { attempt, found, detail: detail.chars().take(DETAIL_CHARS_MAX).collect() }
+}
