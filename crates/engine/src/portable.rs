@@ -18,7 +18,8 @@ mod read;
 pub use read::{ImportError, Parcel, read_export};
 
 use crate::drive::fold_from_start;
-use everloop_store::{Imported, PutAside, Store, StoreError, TableRow, columns};
+use everloop_store::portable::{self, Imported, PutAside, TableRow, columns};
+use everloop_store::{Store, StoreError};
 use everloop_types::journal::Entry;
 use everloop_types::{Frame, RunId, SqlValue, Status, UtcMs, digest_bytes};
 use serde_json::{Map, Value, json};
@@ -122,7 +123,7 @@ impl Parcel {
         let journal = self.rows.iter().enumerate().filter(|(_, row)| row.table == "journal");
         journal
             .map(|(place, row)| {
-                let entry = everloop_store::entry(&self.run, row, &self.blobs);
+                let entry = portable::entry(&self.run, row, &self.blobs);
                 entry.map_err(|error| (place, error))
             })
             .collect()

@@ -100,7 +100,7 @@ fn one_outcome_each(entries: &[Entry]) {
 }
 
 fn forked_at(entries: &[Entry]) -> i64 {
-    let found = entries.iter().find(|entry| matches!(entry.kind, Kind::Forked(_)));
+    let found = entries.iter().rfind(|entry| matches!(entry.kind, Kind::Forked(_)));
     found.expect("a fork says so").seq
 }
 
@@ -140,24 +140,23 @@ async fn check_driven(stage: &mut Stage, made: &Forking) {
     stage.run = parent;
 }
 
-async fn fork_everywhere(scenario: &Scenario) -> usize {
-    let mut stage = Stage::set(scenario).await;
-    play(&mut stage).await;
-    let last = history(&stage, &stage.run).await.entries.len() as i64;
-    let before = rows(&stage, &stage.run).await;
+async fn fork_everywhere(stage: &mut Stage) -> usize {
+    let name = stage.scenario.name;
+    let last = history(stage, &stage.run).await.entries.len() as i64;
+    let before = rows(stage, &stage.run).await;
     let mut forks = 0;
     for loop_name in LOOPS {
         for at in 1..=last {
-            let wanted = wanted(&stage, Some(at), loop_name).await;
-            let made = fork(&mut stage, wanted).await;
-            let made = made.unwrap_or_else(|e| panic!("{} at {at}: {e}", scenario.name));
+            let wanted = wanted(stage, Some(at), loop_name).await;
+            let made = fork(stage, wanted).await;
+            let made = made.unwrap_or_else(|e| panic!("{name} at {at}: {e}"));
             assert!(made.at <= at);
-            check_new(&stage, &made).await;
-            check_driven(&mut stage, &made).await;
+            check_new(stage, &made).await;
+            check_driven(stage, &made).await;
             forks += 1;
         }
     }
-    assert_eq!(rows(&stage, &stage.run).await, before, "{}: the parent changed", scenario.name);
+    assert_eq!(rows(stage, &stage.run).await, before, "{name}: the parent changed");
     assert_eq!(stage.violations(), 0);
     forks
 }
@@ -166,10 +165,28 @@ async fn fork_everywhere(scenario: &Scenario) -> usize {
 async fn a_fork_at_any_entry_repeats_nothing_and_leaves_its_parent_alone() {
     let mut forks = 0;
     for scenario in scenarios() {
-        forks += fork_everywhere(&scenario).await;
+        let mut stage = Stage::set(&scenario).await;
+        play(&mut stage).await;
+        forks += fork_everywhere(&mut stage).await;
     }
     println!("forks: {forks}");
     assert!(forks >= 400, "only {forks} forks were made");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_of_a_fork_is_a_fork_like_any_other() {
+    for scenario in scenarios().iter().filter(|s| s.name == "every class in one batch") {
+        let mut stage = Stage::set(scenario).await;
+        play(&mut stage).await;
+        for (at, loop_name) in [(5, LOOPS[0]), (9, LOOPS[1])] {
+            let wanted = wanted(&stage, Some(at), loop_name).await;
+            let parent = stage.run.clone();
+            stage.run = fork(&mut stage, wanted).await.unwrap().run;
+            play(&mut stage).await;
+            assert!(fork_everywhere(&mut stage).await > 20);
+            stage.run = parent;
+        }
+    }
 }
 
 /// The same, with the entries under way at the cut and nobody left who could finish them.

@@ -9,37 +9,83 @@ use everloop_engine::{
     Clock, ExportError, ImportError, Parcel, SystemClock, export_footer, export_header,
     export_lines, read_export,
 };
-use everloop_store::{Imported, RunFilter, Store};
+use everloop_store::portable::Imported;
+use everloop_store::{RunFilter, Store};
 use everloop_types::{RunId, Status};
 use serde_json::json;
-use std::fs::OpenOptions;
-use std::io::{self, Read, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 pub(crate) async fn export(app: &App, args: &Export) -> Result<Exit, Failure> {
     let store = app.open_store()?;
     let runs = chosen(app, &store, args).await?;
-    // Whether each of them can be exported is known before the first line is written.
-    let mut lines = vec![export_header(build::VERSION, SystemClock.now())];
-    for run in &runs {
-        let of_run = export_lines(&store, run).await;
-        lines.extend(of_run.map_err(|error| no_export(app, &error))?);
+    let name = args.out.display().to_string();
+    let mut out = Out::new(&args.out).map_err(|error| no_file(app, &name, &error))?;
+    if let Err(failure) = write(app, &store, &runs, &mut out).await {
+        // Half an export is none: without its last line nobody takes it in.
+        if let Out::File(_) = out {
+            let _ = std::fs::remove_file(&args.out);
+        }
+        return Err(failure);
     }
-    lines.push(export_footer(runs.len()));
-    let text = lines.join("\n");
-    let file = args.out.display().to_string();
-    if args.out == Path::new("-") {
-        terminal::answer(&text);
-    } else {
-        write_new(&args.out, &text).map_err(|error| {
-            let detail = error.to_string();
-            let names = [("file", file.as_str()), ("detail", detail.as_str())];
-            Failure { exit: Exit::Failed, words: app.text("export.no_file", &names) }
-        })?;
-    }
-    app.note("export.done", &[("count", &runs.len().to_string()), ("file", &file)]);
+    app.note("export.done", &[("count", &runs.len().to_string()), ("file", &name)]);
     Ok(Exit::Done)
+}
+
+/// One run after the other, so that only one at a time is held in memory.
+async fn write(app: &App, store: &Store, runs: &[RunId], out: &mut Out) -> Result<(), Failure> {
+    let failed = |error: io::Error| app.failure(Exit::Failed, "error.system", &error);
+    let mut begun = Some(export_header(build::VERSION, SystemClock.now()));
+    for run in runs {
+        let lines = export_lines(store, run).await.map_err(|error| no_export(app, &error))?;
+        for line in begun.take().into_iter().chain(lines) {
+            out.line(&line).map_err(failed)?;
+        }
+    }
+    for line in begun.into_iter().chain([export_footer(runs.len())]) {
+        out.line(&line).map_err(failed)?;
+    }
+    out.close().map_err(failed)
+}
+
+/// Where an export goes.
+enum Out {
+    Screen,
+    File(BufWriter<File>),
+}
+
+impl Out {
+    /// A file that is there is never written over.
+    fn new(path: &Path) -> io::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Screen);
+        }
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        Ok(Self::File(BufWriter::new(file)))
+    }
+
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        match self {
+            Self::Screen => terminal::answer(line),
+            Self::File(file) => writeln!(file, "{line}")?,
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        match self {
+            Self::Screen => Ok(()),
+            Self::File(file) => file.flush().and_then(|()| file.get_ref().sync_all()),
+        }
+    }
+}
+
+fn no_file(app: &App, name: &str, error: &io::Error) -> Failure {
+    let detail = error.to_string();
+    let args = [("file", name), ("detail", detail.as_str())];
+    Failure { exit: Exit::Failed, words: app.text("export.no_file", &args) }
 }
 
 async fn chosen(app: &App, store: &Store, args: &Export) -> Result<Vec<RunId>, Failure> {
@@ -61,17 +107,6 @@ async fn chosen(app: &App, store: &Store, args: &Export) -> Result<Vec<RunId>, F
         }
     }
     Ok(runs)
-}
-
-/// A file that is there is never written over; one that was not finished does not stay.
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n"));
-    let written = written.and_then(|()| file.sync_all());
-    if written.is_err() {
-        let _ = std::fs::remove_file(path);
-    }
-    written
 }
 
 fn no_export(app: &App, error: &ExportError) -> Failure {

@@ -17,5 +17,6 @@ mod output;
 mod overview;
 mod questions;
 mod settings;
+mod travel;
 mod wire;
 mod workers;

@@ -1,7 +1,8 @@
 //! Reading an export: line by line, and nothing of it is believed before it was checked.
 
 use super::{EXPORT_FORMAT, digest_of};
-use everloop_store::{StoreError, TableRow, blob, columns};
+use everloop_store::StoreError;
+use everloop_store::portable::{TableRow, blob, columns};
 use everloop_types::{RunId, SqlValue};
 use serde_json::Value;
 use std::collections::BTreeMap;
