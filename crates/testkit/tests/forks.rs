@@ -1,4 +1,5 @@
-//! Forks at every entry of every scenario: nothing of the past is repeated, the parent is untouched.
+//! Forks at every entry of every scenario: nothing of the past is repeated, and the parent is left
+//! alone.
 
 use everloop_engine::{Fork, ForkError, Forking, History, Verdict};
 use everloop_loops::LOOPS;

@@ -40,7 +40,10 @@ fn the_overview_is_in_the_language_of_the_reader() {
 #[test]
 fn a_group_of_commands_tells_of_each_of_them() {
     let en = help("en", &["runs", "--help"]);
-    holds(&en, &["List, show, cancel and resume runs", "List runs, newest first", "End a run"]);
+    holds(
+        &en,
+        &["List, show, cancel, resume and settle runs", "List runs, newest first", "End a run"],
+    );
     assert!(!has_chinese(&en), "{en}");
     let zh = help("zh-CN", &["runs", "--help"]);
     holds(&zh, &["列出、查看、取消和继续运行", "列出运行，最新的在前", "结束一个运行"]);
