@@ -38,6 +38,10 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Runs(Runs),
     Replay(Replay),
+    Fork(Fork),
+    Diff(Diff),
+    Export(Export),
+    Import(Import),
     Worker(Worker),
     Tour,
     Doctor(Doctor),
@@ -125,6 +129,49 @@ pub(crate) struct Replay {
     pub(crate) at: Option<i64>,
     #[arg(long, conflicts_with = "at")]
     pub(crate) verify: bool,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fork {
+    pub(crate) id: String,
+    pub(crate) message: Option<String>,
+    #[arg(long, value_name = "N")]
+    pub(crate) at: Option<i64>,
+    #[arg(long = "loop", value_name = "LOOP")]
+    pub(crate) loop_name: Option<String>,
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output_format: Format,
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    pub(crate) one: String,
+    pub(crate) other: String,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) id: Vec<String>,
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    pub(crate) file: PathBuf,
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,7 +1,10 @@
 //! The commands, one file each.
 
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod foreground;
+pub(crate) mod fork;
+pub(crate) mod portable;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod runs;

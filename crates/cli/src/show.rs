@@ -7,7 +7,7 @@ use crate::commands::settle::unknown_json;
 use crate::terminal::{self, Marks, complain, marks};
 use answering::Answering;
 use everloop_engine::{Fragment, History, OpenUnknown, Projection, Update};
-use everloop_store::RunRow;
+use everloop_store::{ForkOrigin, RunRow};
 use everloop_types::journal::{EffectPlanned, Kind, Outcome, RunFinished, WaitingOn};
 use everloop_types::{
     Counts, EffectId, ItemState, Progress, Purpose, Reason, Status, Usage, UtcMs,
@@ -26,6 +26,8 @@ pub(crate) struct Shown {
     pub(crate) question: Option<String>,
     /// Calls whose outcome the journal does not know.
     pub(crate) unknowns: Vec<OpenUnknown>,
+    /// Runs that were forked from it, and where.
+    pub(crate) forks: Vec<ForkOrigin>,
 }
 
 impl Shown {
@@ -115,6 +117,8 @@ impl Shown {
         whole["settled_since"] = json!(self.is_settled_since());
         whole["waiting_for"] = json!(self.waiting_on);
         whole["events"] = json!(self.row.lease.next_seq - 1);
+        let fork = |fork: &ForkOrigin| json!({"run_id": fork.run, "at": fork.at_seq});
+        whole["forks"] = self.forks.iter().map(fork).collect();
         whole["workspace"] = json!(self.history.frame().workspace);
         whole["model"] = json!(self.history.frame().model.name);
         whole
@@ -151,6 +155,8 @@ pub(crate) fn row_json(row: &RunRow) -> Value {
         "created_at": timestamp(row.times.created_at),
         "updated_at": timestamp(row.times.updated_at),
         "note": row.note,
+        "forked_from": row.forked.as_ref().map(|origin| &origin.run),
+        "forked_at": row.forked.as_ref().map(|origin| origin.at_seq),
     })
 }
 

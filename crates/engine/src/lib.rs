@@ -10,10 +10,13 @@
 //! Deliberately absent: what a loop decides (`loops`), words for people (`text`), SQL (`store`).
 
 mod clock;
+mod diff;
 mod drive;
+mod fork;
 mod ids;
 mod lease;
 mod mail;
+mod portable;
 mod presence;
 mod public;
 mod replay;
@@ -25,9 +28,14 @@ mod watch;
 mod worker;
 
 pub use clock::{Clock, Pause, SharedClock, SystemClock};
+pub use diff::{Differs, Divergence, Place, first_divergence, tools_after};
 pub use drive::{DriveError, Driven};
+pub use fork::{Fork, ForkError, Forking};
 pub use ids::fresh_id;
 pub use lease::LeaseTimes;
+pub use portable::{
+    ExportError, ImportError, Parcel, export_footer, export_header, export_lines, read_export,
+};
 pub use public::Projection;
 pub use replay::{History, Verdict};
 pub use rules::Rules;

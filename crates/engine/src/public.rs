@@ -76,6 +76,9 @@ impl Projection {
                 _ => Vec::new(),
             },
             Kind::Waiting(waiting) => waits(&waiting.on),
+            Kind::Forked(forked) => vec![json!({
+                "type": "run.forked", "from": forked.from, "at": forked.at_seq,
+            })],
             Kind::RunFinished(finished) => vec![json!({
                 "type": format!("run.{}", finished.status), "status": finished.status,
                 "reason": finished.reason,

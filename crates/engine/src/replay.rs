@@ -97,7 +97,14 @@ impl History {
     pub fn counts_of_outcomes(&self) -> Counts {
         let mut counts = Counts::default();
         for entry in &self.entries {
-            let Kind::EffectFinished(finished) = &entry.kind else { continue };
+            let finished = match &entry.kind {
+                Kind::EffectFinished(finished) => finished,
+                Kind::Forked(_) => {
+                    counts = Counts::default();
+                    continue;
+                }
+                _ => continue,
+            };
             match &finished.outcome {
                 Outcome::Replied(reply) => {
                     counts.model_calls += 1;

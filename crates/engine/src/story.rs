@@ -83,6 +83,10 @@ fn words(entry: &Entry, calls: &mut Calls) -> Option<Words> {
         },
         Kind::MessageEmitted(_) => return None,
         Kind::SnapshotTaken(_) => Words::key("story.snapshot"),
+        Kind::Forked(forked) => Words::with(
+            "story.forked",
+            [("from", forked.from.to_string()), ("at", forked.at_seq.to_string())],
+        ),
         Kind::RunFinished(finished) => {
             Words::with("story.finished", [("status", finished.status.to_string())])
         }

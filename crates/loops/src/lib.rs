@@ -9,6 +9,7 @@
 //! in entries.
 
 mod any;
+mod carry;
 mod contract;
 mod plan_replan;
 mod react;
@@ -16,6 +17,7 @@ mod run;
 mod transcript;
 
 pub use any::{AnyRun, LOOPS, UnknownLoop};
+pub use carry::carried;
 pub use plan_replan::PlanReplan;
 pub use react::React;
 pub use run::{Decision, Outstanding, Planned, Run, Stage, Unknown};

@@ -90,6 +90,7 @@ impl AgentLoop for PlanReplan {
                 self.take_failure(&error.detail, Reason::Model(error.clone()));
             }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
+            Event::Forked { word, .. } => self.fork(word.as_deref()),
             // `Run` has already told the model, and has already rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
@@ -147,6 +148,19 @@ impl AgentLoop for PlanReplan {
 impl PlanReplan {
     fn out_of_steps(&self) -> bool {
         self.tally.steps >= self.frame.limits.steps.max_steps
+    }
+
+    /// What failed is tried again; an answer stands unless the user adds something.
+    fn fork(&mut self, word: Option<&str>) {
+        let tally = &mut self.tally;
+        (tally.steps, tally.failure_rounds, tally.repeated_questions) = (0, 0, 0);
+        self.note = None;
+        match &self.phase {
+            Phase::Finished(answer) if word.is_none() && answer.trouble.is_none() => {}
+            Phase::Finished(_) if self.plan.version == 0 => self.ask_plan(),
+            Phase::Finished(_) => self.ask_replan(),
+            _ => {}
+        }
     }
 
     fn take_observation(&mut self, id: &CallId, seen: &Observation) {

@@ -66,6 +66,7 @@ impl AgentLoop for React {
             Event::Replied { reply, .. } => self.take_reply(reply),
             Event::ModelFailed { error, .. } => self.phase = Phase::Stuck(error.clone()),
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
+            Event::Forked { word, .. } => self.fork(word.as_deref()),
             // `Run` has already told the model, and has already rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
@@ -120,6 +121,19 @@ impl AgentLoop for React {
 }
 
 impl React {
+    /// What failed is tried again; an answer stands unless the user adds something.
+    fn fork(&mut self, word: Option<&str>) {
+        (self.iterations, self.calls) = (0, 0);
+        let goes_on = match &self.phase {
+            Phase::Stuck(_) => true,
+            Phase::Finished(text) => word.is_some() || text.trim().is_empty(),
+            Phase::Thinking | Phase::Acting(_) => false,
+        };
+        if goes_on {
+            self.phase = Phase::Thinking;
+        }
+    }
+
     fn take_reply(&mut self, reply: &Reply) {
         self.iterations += 1;
         self.transcript.push_reply(reply);

@@ -10,6 +10,7 @@
 mod account;
 mod decide;
 mod fold;
+mod fork;
 mod guards;
 mod ledger;
 
@@ -97,9 +98,14 @@ impl<L: AgentLoop> Run<L> {
     /// The reader's words if the snapshot has another form.
     pub fn restore(state: &str, frame: Arc<Frame>) -> Result<Self, String> {
         let mut run: Self = serde_json::from_str(state).map_err(|error| error.to_string())?;
-        run.inner.attach(frame.clone());
-        run.frame = frame;
+        run.attach(frame);
         Ok(run)
+    }
+
+    /// Gives the state its frame, with the limits of a fork if it is one.
+    fn attach(&mut self, frame: Arc<Frame>) {
+        self.frame = self.guards.bounding(frame);
+        self.inner.attach(self.frame.clone());
     }
 
     /// The loop.

@@ -45,11 +45,7 @@ impl Transcript {
         for message in carried {
             self.push(message.clone());
         }
-        let text = match goal.context.as_str() {
-            "" => goal.text.clone(),
-            context => format!("{}\n\n{context}", goal.text),
-        };
-        self.push(Message::user(text));
+        self.push(Message::user(goal.spoken()));
         self.kept = self.messages.len();
     }
 

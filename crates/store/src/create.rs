@@ -64,8 +64,16 @@ impl Store {
     /// # Panics
     /// If `created.frame` is not the digest of `frame`.
     pub async fn create_run(&self, new: &NewRun) -> Result<Created, StoreError> {
-        let made = self.db.commit(writes(new)?, Urgency::Critical).await;
-        match made {
+        self.create(new, writes(new)?).await
+    }
+
+    /// The first of `writes` finds out whether the run is there already.
+    pub(crate) async fn create(
+        &self,
+        new: &NewRun,
+        writes: Vec<Write>,
+    ) -> Result<Created, StoreError> {
+        match self.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Created::New),
             Err(DbError::Expectation { index: 0, touched }) => {
                 let key = params![new.idem_key.clone(), new.run.as_str()];
@@ -78,7 +86,7 @@ impl Store {
     }
 }
 
-fn writes(new: &NewRun) -> Result<Vec<Write>, StoreError> {
+pub(crate) fn writes(new: &NewRun) -> Result<Vec<Write>, StoreError> {
     let created = &new.created;
     let frame = serde_json::to_vec(&new.frame).expect("our own types always have a JSON form");
     assert_eq!(created.frame, digest_bytes(&frame), "a run names its frame by digest");

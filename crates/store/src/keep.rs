@@ -52,7 +52,7 @@ const TO_TRIM: &str = "
 
 const TRIM_JOURNAL: &str = "
     DELETE FROM journal
-     WHERE run_id = $1 AND kind NOT IN ('RunCreated', 'EffectFinished', 'RunFinished')
+     WHERE run_id = $1 AND kind NOT IN ('RunCreated', 'EffectFinished', 'Forked', 'RunFinished')
 ";
 
 const TRIM_SNAPSHOTS: &str = "

@@ -3,6 +3,7 @@
 use crate::{
     db::{Cells, DbError, Row},
     error::StoreError,
+    fork::ForkOrigin,
     queue::Claim,
     statement::{NEVER, int, params},
     store::Store,
@@ -30,6 +31,8 @@ pub struct RunRow {
     pub lease: RunLease,
     /// Its moments.
     pub times: RunTimes,
+    /// Where it comes from, if it is a fork.
+    pub forked: Option<ForkOrigin>,
 }
 
 /// How often a run was claimed, and how far it came.
@@ -105,14 +108,16 @@ pub struct MessageRow {
 
 const RUN: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
-           epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at
+           epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
+           forked_from, forked_at_seq
       FROM runs WHERE run_id = $1
 ";
 
 /// Ids sort by creation, so the newest comes first.
 const RUNS: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
-           epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at
+           epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
+           forked_from, forked_at_seq
       FROM runs
      WHERE run_id < COALESCE($1, '~') AND status IN ($3, $4, $5, $6, $7, $8, $9, $10)
      ORDER BY run_id DESC LIMIT $2
@@ -236,6 +241,12 @@ fn read_run(row: Row) -> Result<RunRow, StoreError> {
             updated_at: cells.int()?,
             wake_at: Some(cells.int()?).filter(|at| *at != NEVER),
             trimmed_at: cells.opt_int()?,
+        },
+        forked: match (cells.opt_text()?, cells.opt_int()?) {
+            (Some(run), at_seq) => {
+                Some(ForkOrigin { run: RunId::new(run), at_seq: at_seq.unwrap_or(0) })
+            }
+            (None, _) => None,
         },
     })
 }

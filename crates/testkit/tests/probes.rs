@@ -54,7 +54,7 @@ async fn a_dead_owner_is_not_waited_for() {
         let probes = probes(&stage).await;
         assert_eq!(probes.iter().map(|probe| probe.1).collect::<Vec<_>>(), [found]);
         assert!(probes[0].0 < begun);
-        assert_eq!(check(&stage).await.expect("sound").status, Status::Succeeded);
+        assert_eq!(check(&stage.watched()).await.expect("sound").status, Status::Succeeded);
         assert_eq!(stage.world.acts().len(), 1);
     }
 }
@@ -68,7 +68,7 @@ async fn that_nothing_happened_is_believed_of_a_living_owner_once_its_call_must_
     let [first, second] = probes.as_slice() else { panic!("{probes:?}") };
     assert_eq!((first.1, second.1), (Found::DidNot, Found::DidNot));
     assert!(first.0 < over_by && second.0 >= over_by, "{probes:?}, over by {over_by}");
-    assert_eq!(check(&stage).await.expect("sound").status, Status::Succeeded);
+    assert_eq!(check(&stage.watched()).await.expect("sound").status, Status::Succeeded);
     assert_eq!(stage.world.acts().len(), 1);
 }
 
@@ -95,7 +95,7 @@ async fn a_cancel_ends_the_wait_for_a_living_owner() {
     let (went, ()) = tokio::join!(heir.claim_and_drive(&stage.run), cancel);
     assert!(matches!(went, Went::Well(Ok(_))), "{went:?}");
     assert!(clock.now() < over_by(&stage).await);
-    assert_eq!(check(&stage).await.expect("sound").status, Status::Canceled);
+    assert_eq!(check(&stage.watched()).await.expect("sound").status, Status::Canceled);
 }
 
 /// The unknowns of a run, and an engine to settle them with.
@@ -119,7 +119,7 @@ async fn the_question_of_a_waiting_run_is_answered_by_settling_it() {
     assert_eq!(settle(Settled::Happened).await, Settling::Answered);
     assert_eq!(settle(Settled::Not).await, Settling::Already(None));
     stage.play_on().await.expect("it ends");
-    assert_eq!(check(&stage).await.expect("sound").status, Status::Succeeded);
+    assert_eq!(check(&stage.watched()).await.expect("sound").status, Status::Succeeded);
     assert_eq!(unknowns(&mut stage).await.1, []);
 }
 
@@ -127,7 +127,7 @@ async fn the_question_of_a_waiting_run_is_answered_by_settling_it() {
 async fn an_unknown_of_a_finished_run_is_settled_once_beside_its_journal() {
     let mut stage = died("strike", Point::AfterEffect).await;
     stage.play_on().await.expect("it ends");
-    assert_eq!(check(&stage).await.expect("sound").status, Status::Unsettled);
+    assert_eq!(check(&stage.watched()).await.expect("sound").status, Status::Unsettled);
     let place = stage.store.position(&stage.run).await.expect("readable");
     let (engine, open) = unknowns(&mut stage).await;
     let [unknown] = open.as_slice() else { panic!("{open:?}") };

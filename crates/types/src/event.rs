@@ -59,6 +59,14 @@ pub enum Event {
         /// What they said.
         summary: String,
     },
+    /// The run goes on from here as a fork: limits count from zero, and what was given up may be
+    /// tried again. `Run` has already told the model.
+    Forked {
+        /// When.
+        at: UtcMs,
+        /// What the user adds.
+        word: Option<String>,
+    },
 }
 
 /// What a user wants, and what is known when they ask.
@@ -69,6 +77,24 @@ pub struct Goal {
     /// Time, place and the like, as the model should read them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
+}
+
+impl Goal {
+    /// Whether it says nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.context.is_empty()
+    }
+
+    /// As the model reads it.
+    #[must_use]
+    pub fn spoken(&self) -> String {
+        match (self.text.as_str(), self.context.as_str()) {
+            (text, "") => text.to_owned(),
+            ("", context) => context.to_owned(),
+            (text, context) => format!("{text}\n\n{context}"),
+        }
+    }
 }
 
 /// Something a loop is told without having asked.

@@ -9,8 +9,8 @@ mod stored;
 pub use stored::{FMT, Unreadable};
 
 use crate::{
-    Batch, EffectClass, EffectId, Goal, Handling, ModelCall, ModelError, Observation, OnError,
-    OnUnknown, Question, Reason, Reply, Status, ToolCall, UtcMs, WorkerId,
+    Batch, EffectClass, EffectId, Goal, Handling, Limits, ModelCall, ModelError, Observation,
+    OnError, OnUnknown, Question, Reason, Reply, RunId, Status, ToolCall, UtcMs, WorkerId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -70,6 +70,8 @@ pub enum Kind {
     MessageEmitted(MessageEmitted),
     /// A snapshot of the state was written in the same transaction.
     SnapshotTaken(SnapshotTaken),
+    /// What stands above was taken over from another run; from here on the run is its own.
+    Forked(Forked),
     /// The run is over. Nothing follows.
     RunFinished(RunFinished),
 }
@@ -330,6 +332,23 @@ pub struct MessageEmitted {
 pub struct SnapshotTaken {
     /// Digest of the state before this entry.
     pub state_hash: String,
+}
+
+/// See [`Kind::Forked`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Forked {
+    /// The run that it was forked from.
+    pub from: RunId,
+    /// The last entry of that run that counts here.
+    pub at_seq: i64,
+    /// What bounds the run from here on; what stands above was bounded by the frame.
+    pub limits: Limits,
+    /// Effects above whose unknown outcome is known by now, by their places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settled: Vec<String>,
+    /// What the user adds, and what has changed since.
+    #[serde(default, skip_serializing_if = "Goal::is_empty")]
+    pub word: Goal,
 }
 
 /// See [`Kind::RunFinished`].

@@ -7,7 +7,7 @@ use crate::show::{Manner, Printer, Shown};
 use crate::terminal;
 use everloop_engine::{Asked, DriveError, Driven, Engine, History, Projection, Watch};
 use everloop_store::{Claim, ClaimLock, Holder, Store};
-use everloop_types::journal::WaitingOn;
+use everloop_types::journal::{Kind, WaitingOn};
 use everloop_types::{ModelError, Question, QuestionKind, RunId, Status};
 use serde_json::json;
 use std::sync::Arc;
@@ -78,10 +78,14 @@ impl Foreground<'_> {
         self.engine.store()
     }
 
-    /// The run was created before anybody watched: its first entry comes from the journal.
+    /// The run was created before anybody watched: its first entry comes from the journal, and of
+    /// a fork the one that says where it comes from.
     async fn show_beginning(&self) -> Result<(), Failure> {
-        let entries = self.store().journal(&self.run, 0, 1).await;
-        let entries = entries.map_err(|error| self.app.store_failure(&error))?;
+        let fail = |error| self.app.store_failure(&error);
+        let row = self.store().run(&self.run).await.map_err(fail)?;
+        let most = if row.is_some_and(|row| row.forked.is_some()) { usize::MAX } else { 1 };
+        let mut entries = self.store().journal(&self.run, 0, most).await.map_err(fail)?;
+        entries.retain(|entry| matches!(entry.kind, Kind::RunCreated(_) | Kind::Forked(_)));
         for event in entries.iter().flat_map(|e| Projection::default().entry(&self.run, e)) {
             terminal::answer(&event.to_string());
         }

@@ -33,23 +33,21 @@ async fn submit(
 
 /// Everything about the run that never changes, checked before anything is written.
 fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
-    let loop_name = loop_name(app, args.loop_name.as_deref())?;
+    let wanted = args.loop_name.as_deref().unwrap_or_else(|| app.settings.text("loop.default"));
+    let loop_name = loop_name(app, wanted)?;
     let workspace = workspace(app, args.workspace.as_deref())?;
     if args.goal.trim().is_empty() {
         return Err(Failure { exit: Exit::Usage, words: app.text("run.no_goal", &[]) });
     }
-    let model = model(app)?;
-    let frame = frame(app, &loop_name, &workspace, model, policy(args))?;
+    let model = model(app, default_model(app))?;
+    let policy = Policy { approve_all: args.yes };
+    let frame = frame(app, &loop_name, &workspace, model, policy)?;
     let goal = Goal { text: args.goal.clone(), context: context(&workspace) };
     Ok(Submission { loop_name, goal, frame, idem_key: None })
 }
 
-fn policy(args: &args::Run) -> Policy {
-    Policy { approve_all: args.yes }
-}
-
-fn loop_name(app: &App, wanted: Option<&str>) -> Result<String, Failure> {
-    let name = wanted.unwrap_or_else(|| app.settings.text("loop.default"));
+/// Checks the name of a loop.
+pub(super) fn loop_name(app: &App, name: &str) -> Result<String, Failure> {
     if AnyRun::version(name).is_some() {
         return Ok(name.to_owned());
     }
@@ -60,7 +58,8 @@ fn loop_name(app: &App, wanted: Option<&str>) -> Result<String, Failure> {
     Err(Failure { exit: Exit::Usage, words })
 }
 
-fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Failure> {
+/// Checks a workspace; the current folder if none is wanted.
+pub(super) fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = wanted.unwrap_or(Path::new("."));
     let bad = |detail: &dyn std::fmt::Display| {
         let (folder, detail) = (folder.display().to_string(), detail.to_string());
@@ -74,30 +73,34 @@ fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The model's name from the settings or the environment; without one there is nothing to run.
-fn model(app: &App) -> Result<String, Failure> {
-    let from_environment = std::env::var("EVERLOOP_MODEL").unwrap_or_default();
-    let name = match from_environment.as_str() {
-        "" => app.settings.text("model.default"),
-        name => name,
-    };
+/// The model's name from the environment or the settings.
+fn default_model(app: &App) -> String {
+    match std::env::var("EVERLOOP_MODEL") {
+        Ok(name) if !name.is_empty() => name,
+        _ => app.settings.text("model.default").to_owned(),
+    }
+}
+
+/// Checks the name of a model; without one there is nothing to run.
+pub(super) fn model(app: &App, name: String) -> Result<String, Failure> {
     if name.is_empty() {
         let words = app.text("model.missing", &[]);
         return Err(Failure { exit: Exit::Configuration, words });
     }
     let means = LocalMeans::new(&app.settings, &app.home);
-    let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };
+    let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
     match everloop_engine::Means::model(&means, &choice) {
-        Ok(_) => Ok(name.to_owned()),
+        Ok(_) => Ok(name),
         Err(error) => {
-            let args = [("name", name), ("detail", error.detail.as_str())];
+            let args = [("name", name.as_str()), ("detail", error.detail.as_str())];
             let words = app.text("model.unusable", &args);
             Err(Failure { exit: Exit::Configuration, words })
         }
     }
 }
 
-fn frame(
+/// Everything that a new run's prompts are built from.
+pub(super) fn frame(
     app: &App,
     loop_name: &str,
     workspace: &Path,
@@ -177,7 +180,7 @@ fn time_zone(app: &App) -> String {
 }
 
 /// Time and place, as the model reads them with the goal.
-fn context(workspace: &Path) -> String {
+pub(super) fn context(workspace: &Path) -> String {
     let now = timestamp(everloop_engine::Clock::now(&everloop_engine::SystemClock));
     format!("[now: {now}; workspace: {}]", workspace.display())
 }

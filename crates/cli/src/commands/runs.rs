@@ -60,9 +60,10 @@ pub(crate) async fn shown(app: &App, store: &Store, run: &RunId) -> Result<Shown
         true => state.counts(),
         false => history.counts_of_outcomes(),
     };
+    let forks = store.forks(run).await.map_err(|error| app.store_failure(&error))?;
     let settlements = store.settlements(run).await.map_err(|error| app.store_failure(&error))?;
     let unknowns = history.unknowns(&settlements).map_err(|error| app.store_failure(&error))?;
-    Ok(Shown { row, history, counts, progress, waiting_on, question, unknowns })
+    Ok(Shown { row, history, counts, progress, waiting_on, question, unknowns, forks })
 }
 
 /// The question as it was put into the run's conversation.
@@ -172,6 +173,16 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         ),
     ] {
         terminal::answer(&app.text(key, &[("value", &value)]));
+    }
+    for (key, others) in [
+        ("runs.show_forked", shown.row.forked.as_slice()),
+        ("runs.show_forks", shown.forks.as_slice()),
+    ] {
+        let others: Vec<String> =
+            others.iter().map(|other| format!("{} @ {}", other.run, other.at_seq)).collect();
+        if !others.is_empty() {
+            terminal::answer(&app.text(key, &[("value", &others.join(", "))]));
+        }
     }
     plan_lines(&shown.progress, &marks()).iter().for_each(|line| terminal::answer(line));
     for unknown in &shown.unknowns {

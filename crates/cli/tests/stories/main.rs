@@ -18,5 +18,6 @@ mod overview;
 mod questions;
 mod settings;
 mod settles;
+mod travel;
 mod wire;
 mod workers;

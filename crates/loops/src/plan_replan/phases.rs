@@ -18,7 +18,13 @@ impl PlanReplan {
         self.frame = frame.clone();
         let system = format!("{}\n\n{INSTRUCTIONS}\n{}", frame.system, tool_list(&frame.tools));
         self.transcript.open(Voice::JsonMessages, system, &frame.carried, goal);
+        self.ask_plan();
+    }
+
+    /// The beginning: nothing is planned yet.
+    pub(super) fn ask_plan(&mut self) {
         self.transcript.push(Message::user("phase: plan"));
+        self.phase = Phase::Planning { tries: 0 };
     }
 
     pub(super) fn take_reply(&mut self, reply: &Reply) {

@@ -42,6 +42,7 @@ impl<L: AgentLoop> Run<L> {
             (Kind::Waiting(waiting), _) => {
                 self.wait(waiting);
             }
+            (Kind::Forked(forked), _) => self.fork(at, forked),
             (Kind::RunFinished(finished), _) => self.parked = Parked::Ended(finished.status),
             _ => {}
         }

@@ -1,9 +1,11 @@
 //! Budgets and repetition, counted in the fold so that no replay and no restart counts twice.
 
 use everloop_types::{
-    Budget, BudgetKind, Counts, Frame, Observation, Reason, ToolCall, Usage, UtcMs, digest_json,
+    Budget, BudgetKind, Counts, Frame, Limits, Observation, Reason, ToolCall, Usage, UtcMs,
+    digest_json,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Guards {
@@ -13,6 +15,9 @@ pub(super) struct Guards {
     /// The last moment at which the run was known to work; `None` while it waits or nobody drives
     /// it.
     working_since: Option<UtcMs>,
+    /// What bounds a fork in place of its frame's limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limits: Option<Limits>,
 }
 
 /// How large the prompt was when the provider last counted it.
@@ -65,6 +70,21 @@ struct Repetition {
 }
 
 impl Guards {
+    /// Those of a fork: nothing is used up. The prompt is as long as it was.
+    pub(super) fn of_fork(&self, limits: Limits) -> Self {
+        let Context { tokens, at_bytes, .. } = self.context;
+        let context = Context { tokens, at_bytes, ..Context::default() };
+        Self { context, limits: Some(limits), ..Self::default() }
+    }
+
+    /// The frame with the limits that hold now.
+    pub(super) fn bounding(&self, frame: Arc<Frame>) -> Arc<Frame> {
+        match self.limits {
+            Some(limits) => Arc::new(Frame { limits, ..frame.as_ref().clone() }),
+            None => frame,
+        }
+    }
+
     /// Time passes while the run works; waiting and lying unowned cost nothing.
     pub(super) fn tick(&mut self, at: UtcMs) {
         if let Some(since) = self.working_since {

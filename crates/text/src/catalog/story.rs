@@ -35,5 +35,6 @@ super::texts! {
     "story.steered" => zh: "用户补充：{text}", en: "the user adds: {text}";
     "story.answer_now" => zh: "用户要求立即回答", en: "the user wants the answer now";
     "story.snapshot" => zh: "保存状态快照", en: "a snapshot of the state is saved";
+    "story.forked" => zh: "⑂ 由此分出：以上取自 {from}（到第 {at} 个事件为止）", en: "⑂ forked here: what stands above is {from} up to event {at}";
     "story.finished" => zh: "结束：{status}", en: "ended: {status}";
 }

@@ -83,6 +83,7 @@ kinds! {
     Waiting None,
     MessageEmitted None,
     SnapshotTaken None,
+    Forked None,
     RunFinished None,
 }
 

@@ -1,0 +1,97 @@
+//! `everloop diff`: where two runs part, and what became of each.
+
+use super::runs::shown;
+use crate::app::App;
+use crate::args::Diff;
+use crate::exit::{Exit, Failure};
+use crate::show::{Shown, preview};
+use crate::terminal;
+use everloop_engine::{Differs, Divergence, Place, first_divergence, tools_after};
+use serde_json::{Value, json};
+
+pub(crate) async fn diff(app: &App, args: &Diff) -> Result<Exit, Failure> {
+    let store = app.open_store()?;
+    let (one, other) =
+        (app.find_run(&store, &args.one).await?, app.find_run(&store, &args.other).await?);
+    let (one, other) = (shown(app, &store, &one).await?, shown(app, &store, &other).await?);
+    let found = first_divergence(&one.history, &other.history);
+    let runs = [
+        (&one, found.as_ref().and_then(|found| found.one.as_ref())),
+        (&other, found.as_ref().and_then(|found| found.other.as_ref())),
+    ];
+    match args.json {
+        true => terminal::answer(&as_json(found.as_ref(), &runs).to_string()),
+        false => tell(app, found.as_ref(), &runs),
+    }
+    Ok(if found.is_none() { Exit::Done } else { Exit::Failed })
+}
+
+type Side<'a> = (&'a Shown, Option<&'a Place>);
+
+fn tell(app: &App, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
+    let Some(found) = found else {
+        terminal::answer(&app.text("diff.same", &[]));
+        return;
+    };
+    let key = match found.differs {
+        Differs::Goal => "diff.goal",
+        Differs::Loop => "diff.loop",
+        Differs::Decision => "diff.decision",
+        Differs::Reply => "diff.reply",
+        Differs::Outcome => "diff.outcome",
+        Differs::Input => "diff.input",
+        Differs::Ending => "diff.ending",
+        Differs::OnlyOne => "diff.only_one",
+    };
+    terminal::answer(&app.text(key, &[]));
+    for (shown, place) in runs {
+        let run = shown.row.run.as_str();
+        let line = match place {
+            Some(Place { seq, kind, says }) => {
+                let (seq, says) = (seq.to_string(), preview(says));
+                let args = [("id", run), ("seq", &seq), ("kind", *kind), ("says", &says)];
+                app.text("diff.at", &args)
+            }
+            None => app.text("diff.stands", &[("id", run)]),
+        };
+        terminal::answer(&line);
+    }
+    for (shown, place) in runs {
+        terminal::answer("");
+        terminal::answer(&after(app, shown, *place));
+        if let Some(text) = shown.text() {
+            terminal::answer(&text);
+        }
+    }
+}
+
+/// What became of one of them, on one line.
+fn after(app: &App, shown: &Shown, place: Option<&Place>) -> String {
+    let tools = tools(shown, place).join(", ");
+    let tools = if tools.is_empty() { "–".to_owned() } else { tools };
+    let args = [("id", shown.row.run.as_str()), ("tools", tools.as_str())];
+    format!("{}\n{}", app.text("diff.after", &args), shown.summary(app))
+}
+
+fn tools(shown: &Shown, place: Option<&Place>) -> Vec<String> {
+    place.map_or_else(Vec::new, |place| tools_after(&shown.history, place.seq))
+}
+
+fn as_json(found: Option<&Divergence>, runs: &[Side<'_>; 2]) -> Value {
+    let sides: Vec<Value> = runs
+        .iter()
+        .map(|(shown, place)| {
+            let mut side = shown.result();
+            side["at"] = json!(place.map(|place| place.seq));
+            side["kind"] = json!(place.map(|place| place.kind));
+            side["says"] = json!(place.map(|place| &place.says));
+            side["tools_after"] = json!(tools(shown, *place));
+            side
+        })
+        .collect();
+    json!({
+        "equal": found.is_none(),
+        "differs": found.map(|found| found.differs.as_str()),
+        "runs": sides,
+    })
+}

@@ -1,0 +1,104 @@
+//! `everloop fork`: a new run from any entry of another one, driven here.
+
+use super::foreground::{Foreground, drive_here, history};
+use super::run;
+use crate::app::App;
+use crate::args;
+use crate::exit::{Exit, Failure};
+use crate::show::preview;
+use crate::terminal;
+use everloop_engine::{Engine, Fork, ForkError, Forking, History};
+use everloop_loops::Unknown;
+use everloop_types::journal::Kind;
+use everloop_types::{Goal, Policy, RunId, Settled};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub(crate) async fn fork(app: &App, args: args::Fork) -> Result<Exit, Failure> {
+    let store = app.open_store()?;
+    let parent = app.find_run(&store, &args.id).await?;
+    let wanted = wanted(app, &args, &history(app, &store, &parent).await?)?;
+    let engine = app.engine(store);
+    let Forking { run, at } = make(app, &engine, wanted).await?;
+    let at = at.to_string();
+    let names = [("id", run.as_str()), ("parent", parent.as_str()), ("at", &at)];
+    app.note("fork.begun", &names);
+    drive_here(Foreground { app, engine, run, format: args.output_format }).await
+}
+
+/// Everything about the fork that never changes, checked before anything is written.
+fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<Fork, Failure> {
+    let old = parent.frame();
+    let decides = parent.entries.iter().find_map(|entry| match &entry.kind {
+        Kind::RunCreated(created) => Some(created.loop_name.as_str()),
+        _ => None,
+    });
+    let name = args.loop_name.as_deref().or(decides).unwrap_or_default();
+    let loop_name = run::loop_name(app, name)?;
+    let workspace = workspace(app, args.workspace.as_deref(), &old.workspace)?;
+    let model = run::model(app, args.model.clone().unwrap_or_else(|| old.model.name.clone()))?;
+    let policy = Policy { approve_all: args.yes };
+    let frame = run::frame(app, &loop_name, &workspace, model, policy)?;
+    let text = args.message.as_deref().unwrap_or_default().trim().to_owned();
+    let word = Goal { text, context: run::context(&workspace) };
+    let settled = BTreeMap::new();
+    Ok(Fork { parent: parent.run.clone(), at: args.at, loop_name, frame, word, settled })
+}
+
+fn workspace(app: &App, wanted: Option<&Path>, old: &str) -> Result<PathBuf, Failure> {
+    run::workspace(app, Some(wanted.unwrap_or(Path::new(old))))
+}
+
+/// Whatever may have happened is settled first: by a look, or by the person.
+async fn make(app: &App, engine: &Engine, mut fork: Fork) -> Result<Forking, Failure> {
+    loop {
+        match engine.fork(fork.clone()).await {
+            Ok(made) => return Ok(made),
+            Err(ForkError::Unsettled(open)) if app.interactive => {
+                for unknown in &open {
+                    let Some(said) = ask(app, unknown).await else {
+                        return Err(unsettled(app, &fork.parent, &open));
+                    };
+                    fork.settled.insert(unknown.effect.clone(), said);
+                }
+            }
+            Err(error) => return Err(failure(app, &fork.parent, &error)),
+        }
+    }
+}
+
+async fn ask(app: &App, unknown: &Unknown) -> Option<Settled> {
+    let args = [("tool", unknown.call.tool.as_str()), ("args", unknown.call.args.as_str())];
+    terminal::complain(&app.text("settle.question", &args));
+    let said = terminal::ask(&app.text("settle.prompt", &[])).await?;
+    match said.to_lowercase().as_str() {
+        "happened" | "yes" | "y" | "1" => Some(Settled::Happened),
+        "not" | "no" | "n" | "2" => Some(Settled::Not),
+        _ => None,
+    }
+}
+
+fn failure(app: &App, parent: &RunId, error: &ForkError) -> Failure {
+    let id = parent.as_str();
+    let (exit, words) = match error {
+        ForkError::NoRun(_) => (Exit::Usage, app.text("run.not_found", &[("id", id)])),
+        ForkError::NoEntry { at, last } => {
+            let (at, last) = (at.to_string(), last.to_string());
+            (Exit::Usage, app.text("replay.no_event", &[("seq", &at), ("last", &last)]))
+        }
+        ForkError::NotWhole(_) => (Exit::Failed, app.text("fork.not_whole", &[("id", id)])),
+        ForkError::Unsettled(open) => return unsettled(app, parent, open),
+        ForkError::Store(error) => return app.store_failure(error),
+    };
+    Failure { exit, words }
+}
+
+fn unsettled(app: &App, parent: &RunId, open: &[Unknown]) -> Failure {
+    let calls = open.iter().map(|unknown| {
+        let place = unknown.effect.place();
+        format!("  {place}  {} {}", unknown.call.tool, preview(&unknown.call.args))
+    });
+    let calls = calls.collect::<Vec<_>>().join("\n");
+    let args = [("id", parent.as_str()), ("calls", calls.as_str())];
+    Failure { exit: Exit::Unsettled, words: app.text("fork.unsettled", &args) }
+}

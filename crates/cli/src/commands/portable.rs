@@ -1,0 +1,185 @@
+//! `everloop export` and `everloop import`: whole runs from one data folder to another.
+
+use crate::app::App;
+use crate::args::{Export, Import};
+use crate::build;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+use everloop_engine::{
+    Clock, ExportError, ImportError, Parcel, SystemClock, export_footer, export_header,
+    export_lines, read_export,
+};
+use everloop_store::portable::Imported;
+use everloop_store::{RunFilter, Store};
+use everloop_types::{RunId, Status};
+use serde_json::json;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+pub(crate) async fn export(app: &App, args: &Export) -> Result<Exit, Failure> {
+    let store = app.open_store()?;
+    let runs = chosen(app, &store, args).await?;
+    let name = args.out.display().to_string();
+    let mut out = Out::new(&args.out).map_err(|error| no_file(app, &name, &error))?;
+    if let Err(failure) = write(app, &store, &runs, &mut out).await {
+        // Half an export is none: without its last line nobody takes it in.
+        if let Out::File(_) = out {
+            let _ = std::fs::remove_file(&args.out);
+        }
+        return Err(failure);
+    }
+    app.note("export.done", &[("count", &runs.len().to_string()), ("file", &name)]);
+    Ok(Exit::Done)
+}
+
+/// One run after the other, so that only one at a time is held in memory.
+async fn write(app: &App, store: &Store, runs: &[RunId], out: &mut Out) -> Result<(), Failure> {
+    let failed = |error: io::Error| app.failure(Exit::Failed, "error.system", &error);
+    let mut begun = Some(export_header(build::VERSION, SystemClock.now()));
+    for run in runs {
+        let lines = export_lines(store, run).await.map_err(|error| no_export(app, &error))?;
+        for line in begun.take().into_iter().chain(lines) {
+            out.line(&line).map_err(failed)?;
+        }
+    }
+    for line in begun.into_iter().chain([export_footer(runs.len())]) {
+        out.line(&line).map_err(failed)?;
+    }
+    out.close().map_err(failed)
+}
+
+/// Where an export goes.
+enum Out {
+    Screen,
+    File(BufWriter<File>),
+}
+
+impl Out {
+    /// A file that is there is never written over.
+    fn new(path: &Path) -> io::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Screen);
+        }
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        Ok(Self::File(BufWriter::new(file)))
+    }
+
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        match self {
+            Self::Screen => terminal::answer(line),
+            Self::File(file) => writeln!(file, "{line}")?,
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        match self {
+            Self::Screen => Ok(()),
+            Self::File(file) => file.flush().and_then(|()| file.get_ref().sync_all()),
+        }
+    }
+}
+
+fn no_file(app: &App, name: &str, error: &io::Error) -> Failure {
+    let detail = error.to_string();
+    let args = [("file", name), ("detail", detail.as_str())];
+    Failure { exit: Exit::Failed, words: app.text("export.no_file", &args) }
+}
+
+async fn chosen(app: &App, store: &Store, args: &Export) -> Result<Vec<RunId>, Failure> {
+    let mut runs = Vec::new();
+    for id in &args.id {
+        let run = app.find_run(store, id).await?;
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    }
+    if args.all {
+        let filter = RunFilter { statuses: Vec::new(), before: None, most: usize::MAX };
+        let all = store.runs(&filter).await.map_err(|error| app.store_failure(&error))?;
+        for row in all.into_iter().rev() {
+            match row.status {
+                Status::Running => app.note("export.passed_over", &[("id", row.run.as_str())]),
+                _ => runs.push(row.run),
+            }
+        }
+    }
+    Ok(runs)
+}
+
+fn no_export(app: &App, error: &ExportError) -> Failure {
+    match error {
+        ExportError::UnderWay(run) => {
+            let words = app.text("export.under_way", &[("id", run.as_str())]);
+            Failure { exit: Exit::Failed, words }
+        }
+        ExportError::Store(error) => app.store_failure(error),
+    }
+}
+
+pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
+    let file = args.file.display().to_string();
+    let text = read(&args.file).map_err(|error| {
+        let detail = error.to_string();
+        let names = [("file", file.as_str()), ("detail", detail.as_str())];
+        Failure { exit: Exit::Usage, words: app.text("import.no_file", &names) }
+    })?;
+    let parcels = read_export(&text).map_err(|error| no_import(app, &file, &error))?;
+    let store = app.open_store()?;
+    let mut exit = Exit::Done;
+    for parcel in &parcels {
+        let taken = parcel.import(&store, SystemClock.now()).await;
+        let taken = taken.map_err(|error| app.store_failure(&error))?;
+        if taken == Imported::Differs {
+            exit = Exit::Failed;
+        }
+        tell(app, args, parcel, taken);
+    }
+    Ok(exit)
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    if path != Path::new("-") {
+        return std::fs::read_to_string(path);
+    }
+    let mut text = String::new();
+    io::stdin().lock().read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn tell(app: &App, args: &Import, parcel: &Parcel, taken: Imported) {
+    let (word, key) = match taken {
+        Imported::New if parcel.is_over() => ("imported", "import.new"),
+        Imported::New => ("history", "import.history"),
+        Imported::AlreadyThere => ("already_there", "import.already_there"),
+        Imported::Differs => ("refused", "import.differs"),
+    };
+    match args.json {
+        true => terminal::answer(&json!({"run_id": parcel.run, "result": word}).to_string()),
+        false => terminal::answer(&app.text(key, &[("id", parcel.run.as_str())])),
+    }
+}
+
+fn no_import(app: &App, file: &str, error: &ImportError) -> Failure {
+    let with = |key: &str, more: &[(&str, &str)]| {
+        let args: Vec<(&str, &str)> =
+            [("file", file)].into_iter().chain(more.iter().copied()).collect();
+        app.text(key, &args)
+    };
+    let words = match error {
+        ImportError::NotAnExport => with("import.not_an_export", &[]),
+        ImportError::Newer(format) => with("import.newer", &[("format", &format.to_string())]),
+        ImportError::Damaged(line) => with("import.damaged", &[("line", &line.to_string())]),
+        ImportError::NewerLine { line, what } => {
+            with("import.newer_line", &[("line", &line.to_string()), ("what", what)])
+        }
+        ImportError::BreaksOff(line) => with("import.breaks_off", &[("line", &line.to_string())]),
+        ImportError::OtherState { line, run } => {
+            let line = line.to_string();
+            with("import.other_state", &[("line", &line), ("id", run.as_str())])
+        }
+    };
+    Failure { exit: Exit::Data, words }
+}

@@ -1,0 +1,240 @@
+//! Where two runs part: the first thing that one did, heard or saw and the other did not.
+//!
+//! Compared is what happened, not how it was kept: ids, times, prompts' digests, claims, snapshots,
+//! attempts and the order in which a batch's outcomes came back are left out. A model call that was
+//! superseded never was.
+
+use crate::History;
+use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome, RunFinished};
+use everloop_types::{CallId, EffectId, Reply, ToolCall};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What two runs differ in first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Differs {
+    /// They want something else.
+    Goal,
+    /// Another loop decides.
+    Loop,
+    /// The loop decided something else.
+    Decision,
+    /// The model said something else.
+    Reply,
+    /// A tool came back with something else.
+    Outcome,
+    /// A person said something else.
+    Input,
+    /// They ended in another way, or in other words.
+    Ending,
+    /// One stands where the other goes on.
+    OnlyOne,
+}
+
+impl Differs {
+    /// The word used in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Goal => "goal",
+            Self::Loop => "loop",
+            Self::Decision => "decision",
+            Self::Reply => "reply",
+            Self::Outcome => "outcome",
+            Self::Input => "input",
+            Self::Ending => "ending",
+            Self::OnlyOne => "only_one",
+        }
+    }
+}
+
+/// The first divergence of two runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Divergence {
+    /// What differs.
+    pub differs: Differs,
+    /// What the one has there.
+    pub one: Option<Place>,
+    /// What the other has there.
+    pub other: Option<Place>,
+}
+
+/// An entry that is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Its place in its journal.
+    pub seq: i64,
+    /// Its kind.
+    pub kind: &'static str,
+    /// What it says, without ids and times.
+    pub says: String,
+}
+
+struct Step {
+    differs: Differs,
+    place: Place,
+}
+
+/// Where two runs part; `None` if they did, heard and saw the same.
+#[must_use]
+pub fn first_divergence(one: &History, other: &History) -> Option<Divergence> {
+    let (left, right) = (steps(one), steps(other));
+    let mut right = right.into_iter();
+    for step in left {
+        match right.next() {
+            Some(twin) if step.place.says == twin.place.says => {}
+            Some(twin) => {
+                let differs = which(&step, &twin);
+                let (one, other) = (Some(step.place), Some(twin.place));
+                return Some(Divergence { differs, one, other });
+            }
+            None => {
+                let differs = Differs::OnlyOne;
+                return Some(Divergence { differs, one: Some(step.place), other: None });
+            }
+        }
+    }
+    let twin = right.next()?;
+    Some(Divergence { differs: Differs::OnlyOne, one: None, other: Some(twin.place) })
+}
+
+/// Two things of different kinds in the same place: the loop went another way.
+fn which(one: &Step, other: &Step) -> Differs {
+    if one.differs == other.differs { one.differs } else { Differs::Decision }
+}
+
+/// The tools that a run called after an entry, in order.
+#[must_use]
+pub fn tools_after(history: &History, seq: i64) -> Vec<String> {
+    let called = history.entries.iter().filter(|entry| entry.seq >= seq);
+    called
+        .filter_map(|entry| match &entry.kind {
+            Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => Some(call.tool.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// What is compared of a run, in order.
+fn steps(history: &History) -> Vec<Step> {
+    let mut reader = Reader { names: BTreeMap::new(), batch: Vec::new(), steps: Vec::new() };
+    let superseded = superseded(&history.entries);
+    for entry in &history.entries {
+        if !entry.effect.as_ref().is_some_and(|effect| superseded.contains(effect)) {
+            reader.read(entry, history.final_text());
+        }
+    }
+    reader.close_batch();
+    reader.steps
+}
+
+fn superseded(entries: &[Entry]) -> BTreeSet<EffectId> {
+    let over = entries.iter().filter(|entry| match &entry.kind {
+        Kind::EffectFinished(finished) => finished.outcome == Outcome::Superseded,
+        _ => false,
+    });
+    over.filter_map(|entry| entry.effect.clone()).collect()
+}
+
+struct Reader {
+    /// Call ids, by the order in which they came.
+    names: BTreeMap<CallId, usize>,
+    /// Outcomes of the batch under way.
+    batch: Vec<(EffectId, Step)>,
+    steps: Vec<Step>,
+}
+
+impl Reader {
+    fn read(&mut self, entry: &Entry, final_text: Option<&str>) {
+        match (&entry.kind, &entry.effect) {
+            (Kind::RunCreated(created), _) => {
+                self.add(Differs::Loop, entry, created.loop_name.clone());
+                self.add(Differs::Goal, entry, created.goal.text.clone());
+            }
+            (Kind::Input(input), _) => {
+                self.add(Differs::Input, entry, said(&input.letter));
+            }
+            (Kind::EffectPlanned(planned), _) => {
+                let says = self.plan(planned);
+                self.add(Differs::Decision, entry, says);
+            }
+            (Kind::EffectFinished(finished), Some(effect)) => {
+                let (differs, says) = outcome(&finished.outcome);
+                let place = place(entry, says);
+                self.batch.push((effect.clone(), Step { differs, place }));
+            }
+            (Kind::Forked(forked), _) if !forked.word.text.is_empty() => {
+                self.add(Differs::Input, entry, forked.word.text.clone());
+            }
+            (Kind::RunFinished(finished), _) => {
+                self.add(Differs::Ending, entry, ending(finished, final_text));
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, differs: Differs, entry: &Entry, says: String) {
+        self.close_batch();
+        self.steps.push(Step { differs, place: place(entry, says) });
+    }
+
+    /// In plan order, whatever order they came in.
+    fn close_batch(&mut self) {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.sort_by(|a, b| a.0.cmp(&b.0));
+        self.steps.extend(batch.into_iter().map(|(_, step)| step));
+    }
+
+    fn plan(&mut self, planned: &EffectPlanned) -> String {
+        match planned {
+            EffectPlanned::CallModel { call, .. } => format!("{:?}", call.purpose),
+            EffectPlanned::CallTool { call, .. } => {
+                let next = self.names.len() + 1;
+                let number = *self.names.entry(call.id.clone()).or_insert(next);
+                format!("#{number} {}", spelled(call))
+            }
+        }
+    }
+}
+
+fn place(entry: &Entry, says: String) -> Place {
+    Place { seq: entry.seq, kind: entry.kind.name(), says }
+}
+
+/// A call without its id, its arguments in one order.
+fn spelled(call: &ToolCall) -> String {
+    let args = serde_json::from_str::<Value>(&call.args).map(|args| args.to_string());
+    format!("{} {}", call.tool, args.unwrap_or_else(|_| call.args.clone()))
+}
+
+fn outcome(outcome: &Outcome) -> (Differs, String) {
+    match outcome {
+        Outcome::Replied(reply) => (Differs::Reply, spoken(reply)),
+        Outcome::ModelFailed(error) => {
+            (Differs::Reply, format!("{:?}: {}", error.kind, error.detail))
+        }
+        Outcome::Observed(seen) => (Differs::Outcome, format!("{:?}: {}", seen.ending, seen.text)),
+        Outcome::Superseded | Outcome::Canceled => (Differs::Reply, format!("{outcome:?}")),
+    }
+}
+
+fn spoken(reply: &Reply) -> String {
+    let calls = reply.calls.iter().map(spelled);
+    let parts = [reply.text.clone()].into_iter().filter(|text| !text.is_empty()).chain(calls);
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+fn said(letter: &Letter) -> String {
+    match letter {
+        Letter::Answer { text, .. } | Letter::Steer { text } => text.clone(),
+        Letter::Cancel { .. } | Letter::AnswerNow => letter.kind().to_owned(),
+    }
+}
+
+fn ending(finished: &RunFinished, final_text: Option<&str>) -> String {
+    let words = final_text.unwrap_or_default();
+    match &finished.reason {
+        Some(reason) => format!("{} {reason:?}\n{words}", finished.status),
+        None => format!("{}\n{words}", finished.status),
+    }
+}

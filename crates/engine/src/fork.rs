@@ -1,0 +1,247 @@
+//! Forks: a new run from what another one had lived through up to one entry.
+//!
+//! ```text
+//!   parent   1 2 3 … N N+1 …           untouched
+//!   fork     1 2 3 … N │ what was under way is closed │ Forked │ its own life
+//!            1 (carries the transcript) │ Forked │ its own life        under another loop
+//! ```
+//!
+//! The entries are copied, so a fork is folded from its own rows alone, at the same places; its
+//! effects have ids of their own because an effect is named by its run. Files are not rolled back.
+//!
+//! Deliberately absent: driving (a fork is a queued run like any other), words for people.
+
+mod close;
+mod unsettled;
+
+use crate::drive::fold_from_start;
+use crate::{Engine, History, fresh_id};
+use everloop_loops::{AnyRun, Unknown, carried};
+use everloop_store::{Created, ForkOrigin, NewFork, NewRun, StoreError};
+use everloop_types::journal::{Entry, Forked, Kind, RunCreated};
+use everloop_types::{ConversationId, EffectId, Frame, Goal, RunId, Settled, UtcMs, digest_json};
+use std::collections::BTreeMap;
+use unsettled::Known;
+
+/// Tries at a store that fails for a moment.
+const FORK_TRIES_MAX: u32 = 3;
+
+/// A fork that is wanted.
+#[derive(Debug, Clone)]
+pub struct Fork {
+    /// The run that it comes from.
+    pub parent: RunId,
+    /// The last entry that counts; the last of all if there is none.
+    pub at: Option<i64>,
+    /// The loop that decides from there on.
+    pub loop_name: String,
+    /// What a new run would have. Under the same loop the fork keeps the parent's system text and
+    /// tools, because its past was told in them.
+    pub frame: Frame,
+    /// What the user adds, and what has changed since.
+    pub word: Goal,
+    /// What a person says about effects whose outcome nobody knows.
+    pub settled: BTreeMap<EffectId, Settled>,
+}
+
+/// Why there is no fork. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum ForkError {
+    /// There is no such run.
+    #[error("there is no run {0}")]
+    NoRun(RunId),
+    /// There is no such entry.
+    #[error("there is no entry {at}; the last one is {last}")]
+    NoEntry {
+        /// The one that was wanted.
+        at: i64,
+        /// The last one.
+        last: i64,
+    },
+    /// The journal was shortened after its time.
+    #[error("the journal of {0} was shortened and cannot be forked")]
+    NotWhole(RunId),
+    /// Effects may have happened, and nobody knows.
+    #[error("{} effects have an unknown outcome; settle them first", .0.len())]
+    Unsettled(Vec<Unknown>),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forking {
+    /// The new run.
+    pub run: RunId,
+    /// The last entry of the parent that counts; an ending never does.
+    pub at: i64,
+}
+
+/// The past that a fork takes over.
+struct Past {
+    history: History,
+    /// The first N entries, without an ending.
+    entries: Vec<Entry>,
+    state: AnyRun,
+    created: RunCreated,
+}
+
+impl Engine {
+    /// Makes a fork. When this returns, it is durable and will be finished like any other run.
+    ///
+    /// # Errors
+    /// [`ForkError::Unsettled`] if an effect of the past may have happened: ask a person, and come
+    /// back with what they say.
+    pub async fn fork(&self, fork: Fork) -> Result<Forking, ForkError> {
+        let past = self.past(&fork).await?;
+        let known = self.account_for(&fork, &past).await?;
+        let now = self.clock.now().max(past.state.last_at());
+        let new = self.new_fork(fork, &past, &known, now);
+        let (run, at) = (new.new.run.clone(), new.origin.at_seq);
+        // A reply that was lost is no reason for a second fork: the same id is written again.
+        let mut tries = 0;
+        loop {
+            match self.store.create_fork(&new).await {
+                Ok(Created::New | Created::Existing(_)) => return Ok(Forking { run, at }),
+                Err(error) if tries >= FORK_TRIES_MAX || !error.is_transient() => {
+                    return Err(error.into());
+                }
+                Err(_) => tries += 1,
+            }
+            self.clock.pause(self.rules.backoff(tries, None)).await;
+        }
+    }
+
+    async fn past(&self, fork: &Fork) -> Result<Past, ForkError> {
+        let parent = &fork.parent;
+        let history = History::read(&self.store, parent).await?;
+        let history = history.ok_or_else(|| ForkError::NoRun(parent.clone()))?;
+        let last = history.entries.last().map_or(0, |entry| entry.seq);
+        let at = fork.at.unwrap_or(last);
+        if !history.is_whole() {
+            return Err(ForkError::NotWhole(parent.clone()));
+        }
+        if !(1..=last).contains(&at) {
+            return Err(ForkError::NoEntry { at, last });
+        }
+        let upto = history.entries.iter().take_while(|entry| entry.seq <= at);
+        let mut entries: Vec<Entry> = upto.cloned().collect();
+        while entries.last().is_some_and(is_ending) {
+            entries.pop();
+        }
+        let state = fold_from_start(parent, &entries, history.frame().clone())?.run;
+        match entries.first().map(|entry| entry.kind.clone()) {
+            Some(Kind::RunCreated(created)) => Ok(Past { history, entries, state, created }),
+            _ => Err(ForkError::NotWhole(parent.clone())),
+        }
+    }
+
+    fn new_fork(&self, fork: Fork, past: &Past, known: &Known, now: UtcMs) -> NewFork {
+        let at_seq = past.entries.last().map_or(0, |entry| entry.seq);
+        let origin = ForkOrigin { run: fork.parent.clone(), at_seq };
+        let run = RunId::new(fresh_id("run_", now));
+        let version = AnyRun::version(&fork.loop_name);
+        let same_loop =
+            fork.loop_name == past.created.loop_name && version == Some(past.created.loop_ver);
+        let said = Some(fork.word.text.clone()).filter(|text| !text.is_empty());
+        let made = match same_loop {
+            true => past.go_on(&run, fork, known, now),
+            false => past.begin_again(fork, known, now),
+        };
+        let created = RunCreated {
+            loop_ver: version.unwrap_or_default(),
+            frame: digest_json(&made.frame),
+            seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
+            build: self.identity.build.clone(),
+            ..made.created
+        };
+        let conversation = ConversationId::new(fresh_id("conv_", now));
+        let (frame, idem_key) = (made.frame, None);
+        let new = NewRun { run, conversation, created, frame, idem_key, priority: 0, now };
+        NewFork { new, origin, entries: made.entries, word: said }
+    }
+}
+
+/// A fork before it has a row.
+struct Made {
+    created: RunCreated,
+    frame: Frame,
+    /// After the first.
+    entries: Vec<Entry>,
+}
+
+impl Past {
+    /// The same loop: the same entries at the same places, then a clean cut.
+    fn go_on(&self, run: &RunId, fork: Fork, known: &Known, now: UtcMs) -> Made {
+        let old = self.history.frame();
+        let limits = fork.frame.limits;
+        let frame = Frame {
+            system: old.system.clone(),
+            tools: old.tools.clone(),
+            limits: old.limits,
+            carried: old.carried.clone(),
+            ..fork.frame
+        };
+        let mut word = fork.word;
+        let moved = old.workspace != frame.workspace;
+        if word.text.is_empty() && !moved {
+            word.context.clear();
+        }
+        known.tell(&mut word);
+        let forked = Forked {
+            from: fork.parent,
+            at_seq: self.state.last_seq(),
+            limits,
+            settled: known.settled(),
+            word,
+        };
+        let closing = self.closing(known);
+        let mut entries: Vec<Entry> =
+            self.entries[1..].iter().map(|entry| taken_over(run, entry)).collect();
+        let cut = closing.into_iter().map(|(effect, kind)| (Some(effect), kind));
+        for (effect, kind) in cut.chain([(None, Kind::Forked(forked))]) {
+            let seq = i64::try_from(entries.len()).unwrap_or(i64::MAX) + 2;
+            let effect = effect.map(|effect| EffectId { run: run.clone(), ..effect });
+            entries.push(Entry { seq, epoch: 0, at: now, effect, kind });
+        }
+        Made { created: self.created.clone(), frame, entries }
+    }
+
+    /// Another loop: a run of its own that begins with what this one knew.
+    fn begin_again(&self, fork: Fork, known: &Known, now: UtcMs) -> Made {
+        let mut state = self.state.clone();
+        for (effect, kind) in self.closing(known) {
+            let seq = state.last_seq() + 1;
+            state.apply(&Entry { seq, epoch: 0, at: now, effect: Some(effect), kind });
+        }
+        let limits = fork.frame.limits;
+        let frame = Frame { carried: carried(&state), ..fork.frame };
+        let (from, at_seq, settled) = (fork.parent, self.state.last_seq(), Vec::new());
+        let mut goal = fork.word;
+        known.tell(&mut goal);
+        let wanted = [self.created.goal.text.as_str(), goal.text.as_str()];
+        let wanted: Vec<&str> = wanted.into_iter().filter(|text| !text.is_empty()).collect();
+        goal.text = wanted.join("\n\n");
+        let created = RunCreated { goal, loop_name: fork.loop_name, ..self.created.clone() };
+        let forked = Forked { from, at_seq, limits, settled, word: Goal::default() };
+        let kind = Kind::Forked(forked);
+        let entries = vec![Entry { seq: 2, epoch: 0, at: now, effect: None, kind }];
+        Made { created, frame, entries }
+    }
+}
+
+/// An entry as the fork has it. No worker of the fork wrote it, so it has no epoch.
+fn taken_over(run: &RunId, entry: &Entry) -> Entry {
+    let effect = entry.effect.clone().map(|effect| EffectId { run: run.clone(), ..effect });
+    Entry { epoch: 0, effect, ..entry.clone() }
+}
+
+/// Nothing may follow an ending, so a fork never has that of its parent.
+fn is_ending(entry: &Entry) -> bool {
+    match &entry.kind {
+        Kind::RunFinished(_) => true,
+        Kind::MessageEmitted(message) => message.slot == "final",
+        _ => false,
+    }
+}

@@ -1,0 +1,97 @@
+//! What was under way at the cut: every plan gets its one outcome, and nothing is inherited.
+//!
+//! A model call is superseded, as if it had never been planned. A call that had not begun was not
+//! performed, and the model is told so. A batch of which only some plans were taken over is planned
+//! to its end first: a transcript must pair up.
+
+use super::Past;
+use super::unsettled::Known;
+use crate::drive::fold_from_start;
+use everloop_loops::{Decision, Outstanding, Planned};
+use everloop_types::journal::{EffectFinished, EffectPlanned, Entry, Kind, Outcome};
+use everloop_types::{EffectId, Ending, Observation};
+
+impl Past {
+    /// The entries that close what was under way, in order.
+    pub(super) fn closing(&self, known: &Known) -> Vec<(EffectId, Kind)> {
+        let outstanding = self.state.outstanding();
+        match outstanding.first() {
+            None => Vec::new(),
+            Some(open) if open.is_model_call() => {
+                vec![(open.effect.clone(), finished(Outcome::Superseded))]
+            }
+            Some(open) => self.close_batch(outstanding, &open.effect, known),
+        }
+    }
+
+    fn close_batch(
+        &self,
+        outstanding: &[Outstanding],
+        first: &EffectId,
+        known: &Known,
+    ) -> Vec<(EffectId, Kind)> {
+        let batch = self.decided_at(first.cause);
+        let id = |index: u32| EffectId { index, ..first.clone() };
+        let planned = self.planned_at(first.cause);
+        let late: Vec<(EffectId, Kind)> = (0..)
+            .zip(&batch)
+            .skip(planned)
+            .map(|(index, late)| (id(index), Kind::EffectPlanned(late.planned.clone())))
+            .collect();
+        let open: Vec<EffectId> = outstanding.iter().map(|open| open.effect.clone()).collect();
+        let open: Vec<EffectId> =
+            open.into_iter().chain(late.iter().map(|(effect, _)| effect.clone())).collect();
+        let refused = |effect: &EffectId| {
+            let place = usize::try_from(effect.index).unwrap_or(usize::MAX);
+            batch.get(place).and_then(|planned| planned.refused.clone())
+        };
+        let (could_not, could): (Vec<EffectId>, Vec<EffectId>) =
+            open.into_iter().partition(|effect| refused(effect).is_some());
+        let close = |effect: EffectId| {
+            let seen = refused(&effect).or_else(|| known.of(&effect));
+            let seen = seen.unwrap_or_else(not_performed);
+            (effect, finished(Outcome::Observed(seen)))
+        };
+        late.into_iter().chain(could_not.into_iter().chain(could).map(close)).collect()
+    }
+
+    /// The batch that was decided at an entry, if the loop still decides what the journal has.
+    fn decided_at(&self, cause: i64) -> Vec<Planned> {
+        let upto: Vec<Entry> =
+            self.entries.iter().take_while(|entry| entry.seq <= cause).cloned().collect();
+        let run = &self.history.run;
+        let Ok(folded) = fold_from_start(run, &upto, self.history.frame().clone()) else {
+            return Vec::new();
+        };
+        match folded.run.decide() {
+            Decision::Do(batch) if self.agrees(cause, &batch) => batch,
+            Decision::Do(_) | Decision::Finish { .. } => Vec::new(),
+        }
+    }
+
+    fn agrees(&self, cause: i64, batch: &[Planned]) -> bool {
+        let plans: Vec<&EffectPlanned> = self.plans_at(cause).collect();
+        plans.len() <= batch.len()
+            && plans.iter().zip(batch).all(|(plan, decided)| **plan == decided.planned)
+    }
+
+    fn planned_at(&self, cause: i64) -> usize {
+        self.plans_at(cause).count()
+    }
+
+    fn plans_at(&self, cause: i64) -> impl Iterator<Item = &EffectPlanned> {
+        self.entries.iter().filter_map(move |entry| match (&entry.kind, &entry.effect) {
+            (Kind::EffectPlanned(plan), Some(effect)) if effect.cause == cause => Some(plan),
+            _ => None,
+        })
+    }
+}
+
+fn finished(outcome: Outcome) -> Kind {
+    Kind::EffectFinished(EffectFinished { outcome, took_ms: 0 })
+}
+
+fn not_performed() -> Observation {
+    let text = "not performed: the run was forked before this call began; nothing was done";
+    Observation { ending: Ending::Canceled, text: text.to_owned() }
+}

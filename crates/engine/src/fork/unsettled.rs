@@ -1,0 +1,149 @@
+//! Effects of the past that may have happened: what is known of them by now, or who must say.
+//!
+//! ```text
+//!   the parent learned it later ──► somebody settled it ──► a probe shows ──► refused
+//! ```
+//!
+//! Never a plain repetition: an effect that may have landed is not offered again.
+
+use super::{Fork, ForkError, Past};
+use crate::Engine;
+use everloop_loops::Unknown;
+use everloop_tools::Probe;
+use everloop_types::journal::{EffectPlanned, EffectStarted, Kind, Outcome};
+use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Settled, Status, ToolCall};
+use std::collections::BTreeMap;
+
+/// What is known by now of effects that had no outcome, or an unknown one, at the cut.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// They had begun and had no outcome yet.
+    begun: BTreeMap<EffectId, Observation>,
+    /// Their outcome was recorded as unknown.
+    unknown: BTreeMap<EffectId, (ToolCall, Observation)>,
+}
+
+impl Known {
+    pub(super) fn of(&self, effect: &EffectId) -> Option<Observation> {
+        self.begun.get(effect).cloned()
+    }
+
+    pub(super) fn settled(&self) -> Vec<String> {
+        self.unknown.keys().map(EffectId::place).collect()
+    }
+
+    /// The model has read that they are unknown; now it reads what became of them.
+    pub(super) fn tell(&self, word: &mut Goal) {
+        for (call, seen) in self.unknown.values() {
+            let news = format!("[now known of {} {}: {}]", call.tool, call.args, seen.text);
+            if !word.context.is_empty() {
+                word.context.push('\n');
+            }
+            word.context.push_str(&news);
+        }
+    }
+}
+
+impl Engine {
+    /// Finds out what became of every effect that may have happened.
+    pub(super) async fn account_for(&self, fork: &Fork, past: &Past) -> Result<Known, ForkError> {
+        let mut known = Known::default();
+        let mut open = Vec::new();
+        let written = past.state.unknowns();
+        for unknown in past.state.unaccounted() {
+            let Some(seen) = self.find_out(fork, past, &unknown).await? else {
+                open.push(unknown);
+                continue;
+            };
+            match written.contains(&unknown) {
+                true => drop(known.unknown.insert(unknown.effect, (unknown.call, seen))),
+                false => drop(known.begun.insert(unknown.effect, seen)),
+            }
+        }
+        if open.is_empty() { Ok(known) } else { Err(ForkError::Unsettled(open)) }
+    }
+
+    async fn find_out(
+        &self,
+        fork: &Fork,
+        past: &Past,
+        unknown: &Unknown,
+    ) -> Result<Option<Observation>, ForkError> {
+        if let Some(seen) = past.learned(&unknown.effect) {
+            return Ok(Some(seen));
+        }
+        let settlements = self.store.settlements(&past.history.run).await?;
+        let written = settlements.iter().find(|one| one.effect == unknown.effect);
+        let said = written.map(|one| one.settled);
+        if let Some(said) = said.or_else(|| fork.settled.get(&unknown.effect).copied()) {
+            return Ok(Some(as_said(said)));
+        }
+        if past.class(&unknown.effect) != Some(EffectClass::Probeable) {
+            return Ok(None);
+        }
+        let frame = past.history.frame();
+        let (tools, started) = (self.means.tools(frame), past.started(&unknown.effect));
+        match self.look(&tools, frame, &unknown.effect, &unknown.call, started).await {
+            Probe::Happened(seen) => Ok(Some(seen)),
+            Probe::DidNot if self.stands_still(past, started).await? => {
+                let seen = "it did not happen, as a look shows; it may be done again";
+                Ok(Some(Observation::error(seen)))
+            }
+            Probe::DidNot | Probe::Unknown(_) => Ok(None),
+        }
+    }
+
+    /// While somebody may be at work on the parent, what has not happened may happen yet.
+    async fn stands_still(
+        &self,
+        past: &Past,
+        started: Option<&EffectStarted>,
+    ) -> Result<bool, ForkError> {
+        let at = self.store.position(&past.history.run).await?;
+        let driven = at.is_none_or(|at| at.status == Status::Running);
+        let over = started.and_then(|started| started.over_by);
+        let over = over.is_some_and(|by| by <= self.clock.now());
+        Ok(over || !driven && !self.rules.owners_may_live)
+    }
+}
+
+fn as_said(settled: Settled) -> Observation {
+    match settled {
+        Settled::Happened => Observation::ok("it happened, as the user says"),
+        Settled::Not => {
+            Observation::error("it did not happen, as the user says; it may be done again")
+        }
+    }
+}
+
+impl Past {
+    /// What the parent wrote down after the cut: the act is the same, so is its outcome.
+    fn learned(&self, effect: &EffectId) -> Option<Observation> {
+        self.history.entries.iter().find_map(|entry| match (&entry.kind, &entry.effect) {
+            (Kind::EffectFinished(finished), Some(of)) if of == effect => match &finished.outcome {
+                Outcome::Observed(seen) if seen.ending != Ending::Unknown => Some(seen.clone()),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    fn class(&self, effect: &EffectId) -> Option<EffectClass> {
+        self.entries.iter().find_map(|entry| match (&entry.kind, &entry.effect) {
+            (Kind::EffectPlanned(EffectPlanned::CallTool { class, .. }), Some(of))
+                if of == effect =>
+            {
+                Some(*class)
+            }
+            _ => None,
+        })
+    }
+
+    /// The last intent of an effect.
+    fn started(&self, effect: &EffectId) -> Option<&EffectStarted> {
+        self.entries.iter().rev().find_map(|entry| match &entry.kind {
+            Kind::EffectStarted(started) if entry.effect.as_ref() == Some(effect) => Some(started),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,320 @@
+//! Whole runs as rows: out of one database and into another, byte for byte.
+//!
+//! Deliberately absent: a format (the caller's), leases, stalls and request keys (they belong to
+//! one database), and outbox rows that are still to be sent: whoever owes them sends them.
+
+use crate::{
+    db::{Row, Urgency},
+    error::StoreError,
+    row,
+    statement::{NEVER, any, one, params},
+    store::Store,
+};
+use everloop_types::{RunId, SqlValue, Status, UtcMs, Write, digest_bytes, journal::Entry};
+use std::collections::BTreeMap;
+
+/// One row of one table, its cells in the order of [`columns`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableRow {
+    /// The table.
+    pub table: &'static str,
+    /// Its values.
+    pub cells: Vec<SqlValue>,
+}
+
+struct Table {
+    name: &'static str,
+    columns: &'static [&'static str],
+    select: &'static str,
+    insert: &'static str,
+}
+
+macro_rules! table {
+    ($name:literal, $list:literal, [$($column:literal),*], $values:literal, $rest:literal) => {
+        Table {
+            name: $name,
+            columns: &[$($column),*],
+            select: concat!("SELECT ", $list, " FROM ", $name, " ", $rest),
+            insert: concat!("INSERT INTO ", $name, " (", $list, ") VALUES (", $values, ")"),
+        }
+    };
+}
+
+/// Every table of which a run has rows, in the order in which they are written.
+const TABLES: [Table; 8] = [
+    table!(
+        "runs",
+        "run_id, conversation_id, parent_run_id, forked_from, forked_at_seq, loop_name, loop_ver, \
+         goal, note, frame_ref, status, priority, wake_at, epoch, next_seq, snap_seq, bytes, \
+         inbox_ctr, created_at, updated_at, trimmed_at",
+        [
+            "run_id",
+            "conversation_id",
+            "parent_run_id",
+            "forked_from",
+            "forked_at_seq",
+            "loop_name",
+            "loop_ver",
+            "goal",
+            "note",
+            "frame_ref",
+            "status",
+            "priority",
+            "wake_at",
+            "epoch",
+            "next_seq",
+            "snap_seq",
+            "bytes",
+            "inbox_ctr",
+            "created_at",
+            "updated_at",
+            "trimmed_at"
+        ],
+        "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, \
+         $20, $21",
+        "WHERE run_id = $1"
+    ),
+    table!(
+        "blobs",
+        "hash, size, bytes",
+        ["hash", "size", "bytes"],
+        "$1, $2, $3",
+        "WHERE hash IN (SELECT frame_ref FROM runs WHERE run_id = $1)
+            OR hash IN (SELECT blob_ref FROM journal WHERE run_id = $1) ORDER BY hash"
+    ),
+    table!(
+        "journal",
+        "run_id, seq, epoch, kind, fmt, effect_id, attempt, phase, ts, crc, body, blob_ref",
+        [
+            "run_id",
+            "seq",
+            "epoch",
+            "kind",
+            "fmt",
+            "effect_id",
+            "attempt",
+            "phase",
+            "ts",
+            "crc",
+            "body",
+            "blob_ref"
+        ],
+        "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12",
+        "WHERE run_id = $1 ORDER BY seq"
+    ),
+    table!(
+        "messages",
+        "conversation_id, pos, message_id, run_id, slot, role, body, created_at",
+        ["conversation_id", "pos", "message_id", "run_id", "slot", "role", "body", "created_at"],
+        "$1, $2, $3, $4, $5, $6, $7, $8",
+        "WHERE run_id = $1 ORDER BY pos"
+    ),
+    table!(
+        "inbox",
+        "run_id, dedupe, pos, kind, body, created_at, taken_seq",
+        ["run_id", "dedupe", "pos", "kind", "body", "created_at", "taken_seq"],
+        "$1, $2, $3, $4, $5, $6, $7",
+        "WHERE run_id = $1 ORDER BY pos, dedupe"
+    ),
+    table!(
+        "snapshots",
+        "run_id, seq, loop_ver, fmt, state_hash, state",
+        ["run_id", "seq", "loop_ver", "fmt", "state_hash", "state"],
+        "$1, $2, $3, $4, $5, $6",
+        "WHERE run_id = $1 ORDER BY seq"
+    ),
+    table!(
+        "settlements",
+        "run_id, effect_id, verdict, by_whom, at",
+        ["run_id", "effect_id", "verdict", "by_whom", "at"],
+        "$1, $2, $3, $4, $5",
+        "WHERE run_id = $1 ORDER BY effect_id"
+    ),
+    table!(
+        "outbox",
+        "outbox_id, conversation_id, pos, run_id, channel, body, next_try_at, tries, sent_at",
+        [
+            "outbox_id",
+            "conversation_id",
+            "pos",
+            "run_id",
+            "channel",
+            "body",
+            "next_try_at",
+            "tries",
+            "sent_at"
+        ],
+        "$1, $2, $3, $4, $5, $6, $7, $8, $9",
+        "WHERE run_id = $1 AND sent_at IS NOT NULL ORDER BY outbox_id"
+    ),
+];
+
+/// What is written over a run that has not ended when it is taken in: it must not be driven twice.
+#[derive(Debug, Clone)]
+pub struct PutAside {
+    /// Why, for the row.
+    pub note: String,
+    /// The last word to the user.
+    pub message: String,
+    /// The present moment.
+    pub now: UtcMs,
+}
+
+/// What became of a run that was to be taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Imported {
+    /// It is there now.
+    New,
+    /// It was there, with the same journal.
+    AlreadyThere,
+    /// A run of that name with another journal is there; nothing was written.
+    Differs,
+}
+
+/// The name of a table as this program spells it, and its columns in order.
+#[must_use]
+pub fn columns(table: &str) -> Option<(&'static str, &'static [&'static str])> {
+    TABLES.iter().find(|known| known.name == table).map(|known| (known.name, known.columns))
+}
+
+const SET_ASIDE: &str = "
+    UPDATE runs SET status = 'quarantined', note = $2, wake_at = $3 WHERE run_id = $1
+";
+
+const CLOSE_LETTERS: &str = "
+    UPDATE inbox SET taken_seq = 0 WHERE run_id = $1 AND taken_seq IS NULL
+";
+
+impl TableRow {
+    /// The value of a column.
+    #[must_use]
+    pub fn get(&self, column: &str) -> Option<&SqlValue> {
+        let (_, columns) = columns(self.table)?;
+        let place = columns.iter().position(|name| *name == column)?;
+        self.cells.get(place)
+    }
+
+    fn text(&self, column: &str) -> Option<&str> {
+        match self.get(column) {
+            Some(SqlValue::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a blob is what its name says.
+#[must_use]
+pub fn blob(row: &TableRow) -> Option<(String, Vec<u8>)> {
+    match (row.text("hash"), row.get("bytes")) {
+        (Some(hash), Some(SqlValue::Bytes(bytes))) if digest_bytes(bytes) == hash => {
+            Some((hash.to_owned(), bytes.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Reads a journal row, and trusts nothing.
+///
+/// # Errors
+/// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] as for a row of the database.
+pub fn entry(
+    run: &RunId,
+    row: &TableRow,
+    blobs: &BTreeMap<String, Vec<u8>>,
+) -> Result<Entry, StoreError> {
+    let get = |column: &str| row.get(column).cloned().unwrap_or(SqlValue::Null);
+    let bytes = row.text("blob_ref").and_then(|hash| blobs.get(hash)).cloned();
+    let stored = ["seq", "epoch", "kind", "fmt", "effect_id", "ts", "crc", "body", "blob_ref"];
+    let mut cells: Vec<SqlValue> = stored.map(get).into();
+    cells.push(SqlValue::from(bytes));
+    let entry = row::read(run, Row(cells))?;
+    // Not covered by the checksum: they only repeat what the entry says.
+    let attempt = SqlValue::from(entry.kind.attempt().map(i64::from));
+    let repeats = (get("run_id"), get("attempt"), get("phase"))
+        == (SqlValue::from(run.as_str()), attempt, SqlValue::from(entry.kind.phase()));
+    match repeats {
+        true => Ok(entry),
+        false => Err(StoreError::Damaged { run: run.clone(), seq: entry.seq }),
+    }
+}
+
+impl Store {
+    /// All rows of a run that stands still while they are read; `None` if it does not.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn export_run(&self, run: &RunId) -> Result<Option<Vec<TableRow>>, StoreError> {
+        let before = self.run(run).await?;
+        let mut rows = Vec::new();
+        for table in &TABLES {
+            for found in self.rows(table.select, params![run.as_str()]).await? {
+                rows.push(TableRow { table: table.name, cells: found.0 });
+            }
+        }
+        // Epochs only rise: whoever drove it meanwhile has left a trace in its row.
+        let stood_still = before.as_ref().is_some_and(|row| row.status != Status::Running)
+            && self.run(run).await? == before;
+        Ok(Some(rows).filter(|_| stood_still))
+    }
+
+    /// Takes a run in, all of it or nothing. The rows were checked before.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn import_run(
+        &self,
+        run: &RunId,
+        rows: &[TableRow],
+        aside: Option<&PutAside>,
+    ) -> Result<Imported, StoreError> {
+        if self.run(run).await?.is_some() {
+            return self.compare(run, rows).await;
+        }
+        let mut writes: Vec<Write> = Vec::with_capacity(rows.len() + 3);
+        for row in rows {
+            writes.extend(insert(row));
+        }
+        if let Some(aside) = aside {
+            writes.push(one(SET_ASIDE, params![run.as_str(), aside.note.as_str(), NEVER]));
+            writes.push(any(CLOSE_LETTERS, params![run.as_str()]));
+            writes.push(last_word(run, rows, aside));
+        }
+        self.db.commit(writes, Urgency::Critical).await?;
+        Ok(Imported::New)
+    }
+
+    async fn compare(&self, run: &RunId, rows: &[TableRow]) -> Result<Imported, StoreError> {
+        let journal = TABLES.iter().find(|table| table.name == "journal");
+        let select = journal.map_or("", |table| table.select);
+        let here = self.rows(select, params![run.as_str()]).await?;
+        let there = rows.iter().filter(|row| row.table == "journal").map(|row| &row.cells);
+        match here.iter().map(|row| &row.0).eq(there) {
+            true => Ok(Imported::AlreadyThere),
+            false => Ok(Imported::Differs),
+        }
+    }
+}
+
+fn insert(row: &TableRow) -> Option<Write> {
+    if let Some((hash, bytes)) = blob(row) {
+        return Some(row::insert_blob(hash, bytes));
+    }
+    let table = TABLES.iter().find(|table| table.name == row.table)?;
+    Some(one(table.insert, row.cells.clone()))
+}
+
+fn last_word(run: &RunId, rows: &[TableRow], aside: &PutAside) -> Write {
+    let conversation = rows.first().and_then(|row| row.text("conversation_id"));
+    let id = format!("{run}:final");
+    let (message, role) = (aside.message.as_str(), "assistant");
+    let params = params![
+        conversation.unwrap_or_default(),
+        id,
+        run.as_str(),
+        "final",
+        role,
+        message,
+        aside.now
+    ];
+    one(crate::statement::INSERT_MESSAGE, params)
+}
