@@ -187,7 +187,7 @@ impl BodyDb {
             body.reaches().await;
             inner.commit(writes, urgency).await
         });
-        arriving.await.unwrap_or(Err(DbError::Closed))
+        arriving.await.unwrap_or_else(|_| Err(locked()))
     }
 }
 
