@@ -10,11 +10,10 @@
 //! work. It rests on a clock that counts sleep: a process that was paused for longer than its
 //! lease finds itself fenced. Deliberately absent: safety. That is the epoch's, in the store.
 
-use crate::Engine;
 use crate::presence;
+use crate::{Engine, Signal};
 use everloop_store::{Heartbeat, Orphan, StoreError};
 use std::sync::Arc;
-use tokio::sync::watch;
 
 /// The times of a lease, all derived from its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +49,7 @@ impl LeaseTimes {
 /// Whether this process may drive. Without a cluster it always may.
 #[derive(Debug)]
 pub(crate) struct Standing {
-    state: watch::Sender<State>,
+    state: Signal<State>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,36 +61,33 @@ struct State {
 
 impl Default for Standing {
     fn default() -> Self {
-        Self { state: watch::Sender::new(State { fences: 0, may_claim: true }) }
+        Self { state: Signal::new(State { fences: 0, may_claim: true }) }
     }
 }
 
 impl Standing {
     pub(crate) fn may_claim(&self) -> bool {
-        self.state.borrow().may_claim
+        self.state.get().may_claim
     }
 
     pub(crate) fn fences(&self) -> u64 {
-        self.state.borrow().fences
+        self.state.get().fences
     }
 
     /// Comes back once there was a fence after `fences`.
     pub(crate) async fn fenced_after(&self, fences: u64) {
-        let mut listener = self.state.subscribe();
-        // The sender lives in this very value, so it cannot be gone.
-        let _ = listener.wait_for(|state| state.fences > fences).await;
+        self.state.wait_for(|state| state.fences > fences).await;
     }
 
     fn fence(&self) {
-        self.state.send_if_modified(|state| {
+        self.state.change(|state| {
             let was_open = std::mem::replace(&mut state.may_claim, false);
             state.fences += u64::from(was_open);
-            was_open
         });
     }
 
     fn open(&self) {
-        self.state.send_if_modified(|state| !std::mem::replace(&mut state.may_claim, true));
+        self.state.change(|state| state.may_claim = true);
     }
 }
 

@@ -1,11 +1,10 @@
 //! Who is told that a letter has come. The letters themselves live in the store's inbox.
 
-use crate::Engine;
+use crate::{Engine, Signal};
 use everloop_types::RunId;
 use everloop_types::journal::Letter;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::watch;
 
 /// The bells of the runs that are driven here.
 #[derive(Debug, Default)]
@@ -17,13 +16,13 @@ pub(crate) struct Mail {
 /// wakes everybody who listens: a batch of calls is canceled as one.
 #[derive(Debug)]
 struct Bell {
-    rings: watch::Sender<u64>,
+    rings: Signal<u64>,
 }
 
 impl Default for Bell {
     /// A new bell has rung once: what came before there was a bell must be looked for.
     fn default() -> Self {
-        Self { rings: watch::Sender::new(1) }
+        Self { rings: Signal::new(1) }
     }
 }
 
@@ -38,7 +37,7 @@ pub(crate) struct Ear {
 impl Ear {
     /// The count of rings, if it rang since the inbox was looked into.
     pub(crate) fn news(&self) -> Option<u64> {
-        let rings = *self.bell.rings.borrow();
+        let rings = self.bell.rings.get();
         (rings > self.heard).then_some(rings)
     }
 }
@@ -46,10 +45,7 @@ impl Ear {
 impl Bell {
     /// Comes back once it rang more often than `heard`, with the new count.
     async fn rings_after(&self, heard: u64) -> u64 {
-        let mut listener = self.rings.subscribe();
-        let rings = listener.wait_for(|rings| *rings > heard).await.map(|rings| *rings);
-        // The sender lives in this very bell, so it cannot be gone.
-        rings.unwrap_or(heard)
+        self.rings.wait_for(|rings| *rings > heard).await
     }
 }
 
@@ -70,7 +66,7 @@ impl Mail {
     pub(crate) fn ring(&self, run: &RunId) {
         let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bell) = bells.get(run) {
-            bell.rings.send_modify(|rings| *rings += 1);
+            bell.rings.change(|rings| *rings += 1);
         }
     }
 

@@ -8,13 +8,12 @@ use super::chance::Chance;
 use super::story::Story;
 use crate::clock::VirtualClock;
 use crate::points::{Gate, InTime, Passing, Point};
-use everloop_engine::{Clock, Pause};
+use everloop_engine::{Clock, Pause, Signal};
 use everloop_store::{Db, DbError, DbFuture, Done, MemoryDb, Row, Urgency};
 use everloop_types::{SqlValue, UtcMs, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
 use tokio::time::sleep;
 
 /// How long a made-up tool may take; whoever enforces deadlines ends it then.
@@ -32,7 +31,7 @@ struct State {
 /// One process.
 pub(super) struct Body {
     pub(super) name: String,
-    state: watch::Sender<State>,
+    state: Signal<State>,
     chance: Mutex<Chance>,
     pub(super) story: Arc<Story>,
     /// Whether what was sent to the database before a death may still arrive.
@@ -47,20 +46,20 @@ impl Body {
         outlives: bool,
     ) -> Arc<Self> {
         let state = State { moves: true, connected: true, troubled: true };
-        let (state, chance) = (watch::Sender::new(state), Mutex::new(chance));
+        let (state, chance) = (Signal::new(state), Mutex::new(chance));
         Arc::new(Self { name, state, chance, story, outlives })
     }
 
     pub(super) fn hold(&self, held: bool) {
-        self.state.send_modify(|state| state.moves = !held);
+        self.state.change(|state| state.moves = !held);
     }
 
     pub(super) fn cut_off(&self, cut: bool) {
-        self.state.send_modify(|state| state.connected = !cut);
+        self.state.change(|state| state.connected = !cut);
     }
 
     pub(super) fn calm(&self) {
-        self.state.send_modify(|state| {
+        self.state.change(|state| {
             *state = State { moves: true, connected: true, troubled: false };
         });
     }
@@ -70,15 +69,15 @@ impl Body {
     }
 
     fn is_troubled(&self) -> bool {
-        self.state.borrow().troubled
+        self.state.get().troubled
     }
 
     async fn moves(&self) {
-        let _ = self.state.subscribe().wait_for(|state| state.moves).await;
+        self.state.wait_for(|state| state.moves).await;
     }
 
     async fn reaches(&self) {
-        let _ = self.state.subscribe().wait_for(|state| state.moves && state.connected).await;
+        self.state.wait_for(|state| state.moves && state.connected).await;
     }
 
     /// Some time, or none.
