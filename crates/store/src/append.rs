@@ -12,7 +12,7 @@ use crate::{
     outbox::{self, NewOutbox},
     queue::Claim,
     row,
-    statement::{CLOSE_INBOX, INSERT_MESSAGE, NEVER, any, int, one, params},
+    statement::{CLOSE_INBOX, INSERT_MESSAGE, NEVER, any, hold_conversation, int, one, params},
     store::Store,
 };
 use everloop_types::{
@@ -122,7 +122,7 @@ const ADVANCE_UNFENCED: &str = "
        SET next_seq = next_seq + $4, bytes = bytes + $5, snap_seq = COALESCE($7, snap_seq),
            stalls = CASE WHEN $8 = 1 THEN 0 ELSE stalls END, updated_at = $9
      WHERE run_id = $1 AND next_seq = $3 AND status = 'running'
-       AND bytes + $5 <= $6 AND $2 = $2
+       AND bytes + $5 <= $6 AND CAST($2 AS BIGINT) = $2
 ";
 
 const TAKE_LETTER: &str = "
@@ -141,7 +141,7 @@ const DROP_SNAPSHOTS: &str = "DELETE FROM snapshots WHERE run_id = $1 AND seq < 
 const PARK: &str = "
     UPDATE runs
        SET status = CASE WHEN inbox_ctr = $2 THEN 'waiting' ELSE 'queued' END,
-           wake_at = CASE WHEN inbox_ctr = $2 THEN $3 ELSE $4 END,
+           wake_at = CASE WHEN inbox_ctr = $2 THEN CAST($3 AS BIGINT) ELSE $4 END,
            note = $5, lease_owner = NULL
      WHERE run_id = $1
 ";
@@ -149,8 +149,8 @@ const PARK: &str = "
 /// For [`Bug::NaiveInboxCheck`]: what came since the last look is not seen.
 const PARK_BLIND: &str = "
     UPDATE runs
-       SET status = 'waiting', wake_at = CASE WHEN $2 = $2 AND $4 = $4 THEN $3 END, note = $5,
-           lease_owner = NULL
+       SET status = 'waiting', wake_at = CASE WHEN CAST($2 AS BIGINT) = $2 AND CAST($4 AS BIGINT) = $4
+           THEN $3 END, note = $5, lease_owner = NULL
      WHERE run_id = $1
 ";
 
@@ -203,12 +203,10 @@ impl Store {
         match (plan.parts.get(index), error) {
             (Some(Part::Advance), DbError::Expectation { .. }) => self.lost_or_full(claim).await,
             (Some(Part::Own(index)), _) => StoreError::WriteRefused { index: *index },
-            (Some(Part::Entry(phase)), DbError::Unique { columns, .. }) => {
-                self.violation(dialect::index_name(&columns, *phase))
+            (Some(Part::Entry(phase)), DbError::Unique { rule, .. }) => {
+                self.violation(dialect::index_name(&rule, *phase))
             }
-            (_, DbError::Unique { columns, .. }) => {
-                self.violation(dialect::index_name(&columns, None))
-            }
+            (_, DbError::Unique { rule, .. }) => self.violation(dialect::index_name(&rule, None)),
             (Some(Part::Letter), _) => self.violation("inbox_taken"),
             (_, error) => error.into(),
         }
@@ -285,6 +283,9 @@ impl Plan {
             commit.now,
         ];
         plan.add_letters(claim, &commit.taken);
+        if !commit.messages.is_empty() || !commit.outbox.is_empty() {
+            plan.push(Part::Other, hold_conversation(claim.conversation.as_str()));
+        }
         plan.add_messages(claim, commit.messages, commit.now);
         plan.add_snapshot(claim, commit.snapshot);
         for new in commit.outbox {

@@ -4,7 +4,7 @@ use crate::{
     db::{DbError, Urgency},
     error::StoreError,
     row,
-    statement::{INSERT_MESSAGE, one, params},
+    statement::{INSERT_MESSAGE, hold_conversation, one, params},
     store::Store,
 };
 use everloop_types::{
@@ -116,6 +116,7 @@ pub(crate) fn writes(new: &NewRun) -> Result<Vec<Write>, StoreError> {
     ];
     let mut writes = vec![one(INSERT_RUN, run), row::insert_blob(created.frame.clone(), frame)];
     writes.extend(first.blob);
-    writes.extend([first.row, one(INSERT_MESSAGE, goal)]);
+    let hold = hold_conversation(new.conversation.as_str());
+    writes.extend([first.row, hold, one(INSERT_MESSAGE, goal)]);
     Ok(writes)
 }

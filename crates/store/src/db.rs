@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   Store ──Vec<Write>──► Db::commit ──► SqliteDb: writer thread, many transactions per fsync
-//!                                   └──► MemoryDb: the same SQL, inline, for tests
+//!                                   ├──► MemoryDb: the same SQL, inline, for tests
+//!                                   └──► PgDb: the same SQL, pipelined, many processes
 //! ```
 //!
 //! Deliberately absent: open transactions. A transaction is a value, so it can never be held
@@ -26,6 +27,20 @@ pub trait Db: Send + Sync {
 
     /// Reads, in one snapshot of the database.
     fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>>;
+
+    /// What stands behind it. One that wraps another says what the other says.
+    fn engine(&self) -> Engine {
+        Engine::Sqlite
+    }
+}
+
+/// The kinds of database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// A file or memory of this machine, for one process that drives.
+    Sqlite,
+    /// A server, for many.
+    Postgres,
 }
 
 /// How soon a transaction must be durable.
@@ -148,12 +163,12 @@ pub enum DbError {
         touched: u64,
     },
     /// A write met a row that must be the only one.
-    #[error("write {index} would make a second row for {columns}")]
+    #[error("write {index} would make a second row for {rule}")]
     Unique {
         /// Its place in the transaction.
         index: usize,
-        /// The columns of the index.
-        columns: String,
+        /// The index by its name, or by its columns where the database does not name it.
+        rule: String,
     },
     /// The commit itself went wrong: it may or may not have taken place.
     #[error("the commit broke off, it may have taken place; read before going on")]
@@ -173,7 +188,7 @@ pub enum DbError {
         /// The database.
         file: Arc<Path>,
     },
-    /// Another process holds the file for longer than we wait.
+    /// Others hold the file, or the rows, for longer than we wait.
     #[error("{} is locked by another process; close it or try again", .file.display())]
     Locked {
         /// The database.
@@ -193,11 +208,14 @@ pub enum DbError {
         /// What it should hold.
         wanted: &'static str,
     },
-    /// The database was closed.
-    #[error("the database is closed")]
-    Closed,
+    /// Nobody answers, or not in time. The transaction did not take place.
+    #[error("the database does not answer; nothing is lost, try again when it does")]
+    Unreachable {
+        /// What the system said.
+        source: Cause,
+    },
     /// Anything else.
-    #[error("the database refused a statement")]
+    #[error("the database refused")]
     Other {
         /// What it said.
         source: Cause,
@@ -208,6 +226,17 @@ impl DbError {
     /// Whether the same may succeed later without anyone's help.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Locked { .. } | Self::Full { .. } | Self::CommitUnknown { .. })
+        matches!(
+            self,
+            Self::Locked { .. }
+                | Self::Full { .. }
+                | Self::Unreachable { .. }
+                | Self::CommitUnknown { .. }
+        )
+    }
+
+    /// For a thread of ours that is gone: a bug, which no waiting repairs.
+    pub(crate) fn gone() -> Self {
+        Self::Other { source: Arc::new(std::io::Error::from(std::io::ErrorKind::BrokenPipe)) }
     }
 }

@@ -67,7 +67,7 @@ pub enum StoreError {
         limit: Limit,
     },
     /// The copy could not be made.
-    #[error("cannot make the copy {}; choose a new name in a folder with space", .path.display())]
+    #[error("cannot make the copy {}", .path.display())]
     Backup {
         /// The copy.
         path: std::path::PathBuf,

@@ -1,7 +1,7 @@
 //! Keeping the store in order: retention, copies, and a look at its health.
 
 use crate::{
-    db::Urgency,
+    db::{Engine, Urgency},
     dialect,
     error::StoreError,
     runs::status,
@@ -28,14 +28,18 @@ pub struct Trimmed {
 /// The health of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
+    /// The database engine's name.
+    pub engine: &'static str,
     /// The engine's version.
-    pub sqlite_version: String,
+    pub version: String,
     /// The schema's version.
     pub schema_version: i64,
-    /// The settings that durability rests on, as the writer has them.
-    pub pragmas: Vec<(String, String)>,
+    /// The settings that durability rests on, as writers have them.
+    pub settings: Vec<(String, String)>,
     /// `ok`, or what is wrong.
     pub quick_check: String,
+    /// What the check looked at: the `pages` of the file, or the `journals` of unfinished runs.
+    pub checked: &'static str,
     /// How many runs stand where; statuses without runs are left out.
     pub runs_by_status: Vec<(Status, u64)>,
     /// Bytes of the database without its log.
@@ -61,6 +65,10 @@ const TRIM_SNAPSHOTS: &str = "
 ";
 
 const MARK_TRIMMED: &str = "UPDATE runs SET trimmed_at = $2 WHERE run_id = $1";
+
+/// Nobody adds or refers to a blob while the sweep looks. A statement of its own, so that the
+/// sweep sees all that those wrote who came before.
+const HOLD_BLOBS: &str = "SELECT {hold 'blobs'}";
 
 /// A few at a time, so that nobody waits long for the writer.
 const SWEEP: &str = "
@@ -112,8 +120,9 @@ impl Store {
     pub async fn sweep_blobs(&self) -> Result<u64, StoreError> {
         let mut swept = 0;
         loop {
-            let done = self.db.commit(vec![any(SWEEP, params![])], Urgency::Critical).await?;
-            match done.iter().map(|done| done.touched).sum::<u64>() {
+            let writes = vec![any(HOLD_BLOBS, params![]), any(SWEEP, params![])];
+            let done = self.db.commit(writes, Urgency::Critical).await?;
+            match done.last().map_or(0, |swept| swept.touched) {
                 0 => return Ok(swept),
                 some => swept += some,
             }
@@ -123,9 +132,14 @@ impl Store {
     /// Copies everything, as of one moment, into a new file.
     ///
     /// # Errors
-    /// [`StoreError::Backup`] if the file exists or cannot be made.
+    /// [`StoreError::Backup`] if the file exists or cannot be made, and on a server, which has its
+    /// own ways.
     pub async fn backup(&self, to: &Path) -> Result<(), StoreError> {
         let failed = |source| StoreError::Backup { path: to.to_owned(), source };
+        if self.db.engine() == Engine::Postgres {
+            let instead = "PostgreSQL copies itself with pg_dump; `everloop export` copies runs";
+            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, instead)));
+        }
         let name = to.to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
         let file = create_new(to).map_err(failed)?;
         let copied = self.rows(dialect::BACKUP, params![name]).await;
@@ -137,17 +151,18 @@ impl Store {
         file.sync_all().map_err(failed)
     }
 
-    /// A look at the health of the store, for `doctor`. Reads the whole file.
+    /// A look at the health of the store, for `doctor`. Reads all of a file.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn inspect(&self) -> Result<Inspection, StoreError> {
-        let mut pragmas = Vec::new();
-        for (name, _, read) in dialect::PRAGMAS {
-            // Through the writer: settings belong to a connection, and its are the ones that count.
+        let probes = dialect::probes(self.db.engine());
+        let mut settings = Vec::new();
+        for (name, _, read) in probes.settings {
+            // As a write: settings belong to a connection, and a writer's are the ones that count.
             let done = self.db.commit(vec![any(read, params![])], Urgency::Critical).await?;
             let value = done.into_iter().next().map(|done| dialect::scalar(done.rows));
-            pragmas.push(((*name).to_owned(), value.unwrap_or_default()));
+            settings.push(((*name).to_owned(), value.unwrap_or_default()));
         }
         let mut runs_by_status = Vec::new();
         for row in self.rows(BY_STATUS, params![]).await? {
@@ -155,12 +170,14 @@ impl Store {
             runs_by_status.push((status(&mut cells)?, cells.int()?.unsigned_abs()));
         }
         Ok(Inspection {
-            sqlite_version: self.scalar(dialect::VERSION).await?,
+            engine: probes.engine,
+            version: self.scalar(probes.version).await?,
             schema_version: self.scalar(SCHEMA_VERSION).await?.parse().unwrap_or(0),
-            pragmas,
-            quick_check: self.scalar(dialect::QUICK_CHECK).await?,
+            settings,
+            quick_check: self.scalar(probes.check).await?,
+            checked: probes.checked,
             runs_by_status,
-            bytes_on_disk: self.scalar(dialect::SIZE).await?.parse().unwrap_or(0),
+            bytes_on_disk: self.scalar(probes.size).await?.parse().unwrap_or(0),
         })
     }
 

@@ -25,6 +25,7 @@ mod keep;
 mod lock;
 mod outbox;
 pub mod portable;
+mod postgres;
 mod queue;
 mod read;
 mod row;
@@ -39,15 +40,19 @@ mod workers;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 
+#[cfg(any(test, feature = "testing-postgres"))]
+pub mod testing;
+
 pub use append::{Commit, NewMessage, Taken, Then};
 pub use create::{Created, NewRun};
-pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Row, Urgency};
+pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Engine, Row, Urgency};
 pub use error::{Limit, StoreError};
 pub use fork::{ForkOrigin, NewFork};
 pub use inbox::{Sent, Unread};
 pub use keep::{Inspection, Trimmed};
 pub use lock::{ClaimLock, Holder};
 pub use outbox::{NewOutbox, OutboxRow};
+pub use postgres::{PgDb, PgOptions, without_password};
 pub use queue::{Claim, Orphan};
 pub use read::{Loaded, SnapshotRow};
 pub use runs::{MessageRow, Position, RunFilter, RunLease, RunRow, RunTimes};

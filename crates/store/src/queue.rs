@@ -65,19 +65,28 @@ pub struct Orphan {
 /// Claims in a row without progress that end a run's service.
 const STALLS_MAX: i64 = 5;
 
-const WAKE_DUE: &str = "
-    UPDATE runs SET status = 'queued' WHERE status = 'waiting' AND wake_at <= $1
-";
+/// What another claimer is waking or sending to is left to it.
+const WAKE_DUE: &str = concat!(
+    "
+      WITH due AS MATERIALIZED (
+           SELECT run_id FROM runs WHERE status = 'waiting' AND wake_at <= $1 ",
+    skip_locked!(),
+    ")
+    UPDATE runs SET status = 'queued' WHERE run_id IN (SELECT run_id FROM due)
+"
+);
 
+/// Materialized, so that the limit is counted once, whatever the plan.
 const CLAIM: &str = concat!(
     "
-    UPDATE runs SET status = 'running', epoch = epoch + 1, lease_owner = $1, updated_at = $2,
-                    note = NULL
-     WHERE run_id IN (
+      WITH ready AS MATERIALIZED (
            SELECT run_id FROM runs WHERE status = 'queued' AND wake_at <= $2
             ORDER BY priority, wake_at, run_id LIMIT $3 ",
     skip_locked!(),
     ")
+    UPDATE runs SET status = 'running', epoch = epoch + 1, lease_owner = $1, updated_at = $2,
+                    note = NULL
+     WHERE run_id IN (SELECT run_id FROM ready)
     RETURNING run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
               created_at
 "
@@ -105,7 +114,7 @@ macro_rules! requeue_where {
             "
     UPDATE runs SET
            status = CASE WHEN stalls + 1 >= $2 THEN 'quarantined' ELSE 'queued' END,
-           wake_at = CASE WHEN stalls + 1 >= $2 THEN $3 ELSE $1 END,
+           wake_at = CASE WHEN stalls + 1 >= $2 THEN CAST($3 AS BIGINT) ELSE $1 END,
            note = CASE WHEN stalls + 1 >= $2 THEN $4 ELSE note END,
            stalls = stalls + 1, lease_owner = NULL, updated_at = $1
      WHERE status = 'running' AND ",
@@ -151,6 +160,8 @@ const QUARANTINE: &str = "
      WHERE run_id = $1 AND epoch = COALESCE($5, epoch)
        AND status IN ('queued', 'running', 'waiting', 'quarantined')
 ";
+
+const HOLD_CONVERSATION_OF: &str = "SELECT {hold conversation_id} FROM runs WHERE run_id = $1";
 
 /// The place in the conversation is counted as in `INSERT_MESSAGE`; a message that is already
 /// there stays.
@@ -299,6 +310,7 @@ impl Store {
         ];
         if let Some(message) = message {
             let id = format!("{run}:final");
+            writes.push(any(HOLD_CONVERSATION_OF, params![run.as_str()]));
             writes.push(any(INSERT_LAST_MESSAGE, params![run.as_str(), id, message, now]));
         }
         match self.db.commit(writes, Urgency::Critical).await {

@@ -19,8 +19,10 @@ const INSERT: &str = "
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 ";
 
+/// Shares what the sweep holds: a blob that is there stays there until we have referred to it.
 const INSERT_BLOB: &str = "
-    INSERT INTO blobs (hash, size, bytes) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING
+    INSERT INTO blobs (hash, size, bytes) SELECT $1, $2, $3 WHERE {share 'blobs'} IS NOT NULL
+    ON CONFLICT (hash) DO NOTHING
 ";
 
 /// The columns that [`read`] takes apart.

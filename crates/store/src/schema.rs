@@ -1,6 +1,9 @@
-//! The tables. `{bytes}` stands for the type of raw bytes, see `dialect`.
+//! The tables, and the steps to them. `{bytes}` and `{often updated}` are explained in `dialect`.
 //!
 //! Times are UTC milliseconds, JSON is text. Rules about rows stand with the code that writes them.
+
+use crate::sqlite::OpenError;
+use std::path::Path;
 
 /// The first schema.
 pub(crate) const V1: &str = "
@@ -18,7 +21,7 @@ CREATE TABLE runs (
   next_seq BIGINT NOT NULL DEFAULT 1, snap_seq BIGINT NOT NULL DEFAULT 0,
   bytes BIGINT NOT NULL DEFAULT 0,
   inbox_ctr BIGINT NOT NULL DEFAULT 0, stalls INTEGER NOT NULL DEFAULT 0,
-  idem_key TEXT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, trimmed_at BIGINT);
+  idem_key TEXT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, trimmed_at BIGINT){often updated};
 CREATE UNIQUE INDEX runs_idem ON runs(idem_key) WHERE idem_key IS NOT NULL;
 CREATE INDEX runs_ready   ON runs(priority, wake_at, run_id) WHERE status = 'queued';
 CREATE INDEX runs_waiting ON runs(wake_at) WHERE status = 'waiting';
@@ -68,3 +71,66 @@ CREATE TABLE blobs (hash TEXT PRIMARY KEY, size BIGINT NOT NULL, bytes {bytes} N
 pub(crate) const V2: &str = "
 ALTER TABLE workers ADD COLUMN place TEXT NOT NULL DEFAULT '';
 ";
+
+/// One step of the schema.
+pub(crate) struct Migration {
+    /// The version after this step.
+    pub(crate) version: i64,
+    /// The oldest version that a program must know to work with the result.
+    pub(crate) min_reader: i64,
+    /// The statements.
+    pub(crate) sql: &'static str,
+}
+
+/// All steps so far, in order.
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, min_reader: 1, sql: V1 },
+    Migration { version: 2, min_reader: 1, sql: V2 },
+];
+
+/// Where a database says what it is.
+pub(crate) const META: &str =
+    "CREATE TABLE IF NOT EXISTS schema_meta (k TEXT PRIMARY KEY, v TEXT NOT NULL)";
+
+pub(crate) const SET_META: &str = "
+    INSERT INTO schema_meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v
+";
+
+/// What a database says about itself.
+pub(crate) enum Found {
+    Empty,
+    Foreign,
+    Version { schema: i64, min_reader: i64 },
+}
+
+/// What is to be done with it.
+pub(crate) enum Next {
+    Nothing,
+    Create,
+    Upgrade { to: i64 },
+}
+
+impl Found {
+    /// How the database gets to the newest of `steps`, if it may.
+    pub(crate) fn next(&self, name: &Path, steps: &[Migration]) -> Result<Next, OpenError> {
+        let known = steps.last().map_or(0, |step| step.version);
+        let path = || name.to_path_buf();
+        match *self {
+            Self::Empty => Ok(Next::Create),
+            Self::Foreign => Err(OpenError::NotOurs { path: path() }),
+            Self::Version { min_reader, .. } if min_reader > known => {
+                Err(OpenError::NewerSchema { path: path(), needed: min_reader, known })
+            }
+            Self::Version { schema, .. } if schema >= known => Ok(Next::Nothing),
+            Self::Version { .. } => Ok(Next::Upgrade { to: known }),
+        }
+    }
+
+    /// The version it has.
+    pub(crate) fn version(&self) -> i64 {
+        match *self {
+            Self::Version { schema, .. } => schema,
+            Self::Empty | Self::Foreign => 0,
+        }
+    }
+}

@@ -28,14 +28,22 @@ pub(crate) const NEVER: i64 = 253_402_300_799_999;
 
 /// A message, at the next place of its conversation.
 ///
-/// On SQLite the single writer makes the place unique; a database with many writers must hold the
-/// conversation while it counts.
+/// Comes after [`hold_conversation`], so that no two count the same place.
 pub(crate) const INSERT_MESSAGE: &str = "
     INSERT INTO messages
            (conversation_id, pos, message_id, run_id, slot, role, body, created_at)
     SELECT $1, COALESCE(MAX(pos), 0) + 1, $2, $3, $4, $5, $6, $7
       FROM messages WHERE conversation_id = $1
 ";
+
+const HOLD_CONVERSATION: &str = "SELECT {hold $1}";
+
+/// Makes others wait who count places in this conversation, until the end of the transaction.
+///
+/// A statement of its own: one that counts sees the database as it was when it began.
+pub(crate) fn hold_conversation(conversation: &str) -> Write {
+    any(HOLD_CONVERSATION, params![conversation])
+}
 
 /// What stays unread when a run is over will never be read.
 pub(crate) const CLOSE_INBOX: &str = "

@@ -3,6 +3,7 @@
 use crate::{
     db::{Db, Row},
     error::StoreError,
+    postgres::{PgDb, PgOptions},
     sqlite::{MemoryDb, SqliteDb},
 };
 use everloop_types::SqlValue;
@@ -36,6 +37,14 @@ impl Store {
     /// [`StoreError::Open`] says what is wrong with the file or its folder.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Ok(Self::with_db(Arc::new(SqliteDb::open(path)?)))
+    }
+
+    /// Connects to a PostgreSQL server and brings the schema of its database up to date.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] says what is wrong, without the password.
+    pub async fn connect(url: &str, options: PgOptions) -> Result<Self, StoreError> {
+        Ok(Self::with_db(Arc::new(PgDb::connect(url, options).await?)))
     }
 
     /// A store that is gone when its last clone is dropped.

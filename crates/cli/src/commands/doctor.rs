@@ -57,12 +57,13 @@ async fn look_into(app: &App, report: &mut Value) -> Exit {
     match store.inspect().await {
         Ok(seen) => {
             let healthy = seen.quick_check == "ok";
-            report["sqlite"] = json!(seen.sqlite_version);
+            report["engine"] = json!(format!("{} {}", seen.engine, seen.version));
             report["schema"] = json!(seen.schema_version);
             report["quick_check"] = json!(seen.quick_check);
+            report["quick_check_of"] = json!(seen.checked);
             report["bytes_on_disk"] = json!(seen.bytes_on_disk);
-            report["pragmas"] =
-                seen.pragmas.iter().map(|(k, v)| json!(format!("{k}={v}"))).collect();
+            report["database_settings"] =
+                seen.settings.iter().map(|(k, v)| json!(format!("{k}={v}"))).collect();
             report["runs"] = seen
                 .runs_by_status
                 .iter()

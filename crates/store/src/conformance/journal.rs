@@ -7,7 +7,7 @@ use super::kit::{
 use crate::{Commit, Limit, Position, Store, StoreError, Then};
 use everloop_types::{
     SqlValue, Status, digest_bytes,
-    journal::{EpochStarted, Kind},
+    journal::{EpochStarted, Kind, Letter},
 };
 
 pub(super) async fn entries_have_places_without_gaps(store: Store) {
@@ -124,4 +124,24 @@ pub(super) async fn a_position_tells_where_a_run_stands(store: Store) {
     assert_eq!(at, Position { epoch: 1, next_seq: 2, status: Status::Running });
     assert!(at.is_held_by(&ours));
     assert_eq!(store.position(&run_id("run_b")).await.unwrap(), None);
+}
+
+pub(super) async fn any_text_comes_back_as_it_was(store: Store) {
+    let odd =
+        "nul \0, mark \u{1a}0\u{1a}, \\ud800 as JSON writes it, \u{ffff}, '$1 ? {now}', \u{feff}";
+    let mut new = new_run("run_a");
+    new.created.goal.text = odd.to_owned();
+    store.create_run(&new).await.unwrap();
+    assert_eq!(store.run(&new.run).await.unwrap().unwrap().goal, odd);
+    let mut ours = claim(&store, "run_a").await;
+    let note = Commit::new(vec![finished(effect(&ours, 1), odd)], NOW);
+    let park = Then::Park { wake_at: None, note: odd.to_owned() };
+    let written = store.append(&mut ours, note.then(park)).await.unwrap();
+    assert_eq!(store.load(&ours.run).await.unwrap().entries[1..], written);
+    assert_eq!(store.run(&ours.run).await.unwrap().unwrap().note.as_deref(), Some(odd));
+    assert_eq!(store.messages(&ours.run).await.unwrap()[0].body, odd);
+    let lone = Letter::Answer { question: "q\0".into(), text: odd.into(), by: "user".into() };
+    store.send(&ours.run, "d\0", &lone, NOW).await.unwrap();
+    let unread = store.unread(&ours.run).await.unwrap();
+    assert_eq!(unread.letters, [("d\0".to_owned(), lone)]);
 }

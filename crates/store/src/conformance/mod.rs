@@ -47,7 +47,7 @@ checks! {
         a_stale_place_cannot_append, an_effect_has_one_plan_start_and_outcome,
         a_large_body_lies_in_a_blob_once, a_body_of_over_100_mb_is_refused,
         a_journal_has_an_end, a_journal_has_a_size, a_frame_comes_back_whole,
-        a_position_tells_where_a_run_stands;
+        a_position_tells_where_a_run_stands, any_text_comes_back_as_it_was;
     queue: a_run_is_claimed_once, claims_follow_priority_then_time, one_key_makes_one_run,
         a_waiting_run_is_due_in_time, a_run_can_be_claimed_by_name,
         five_claims_without_progress_end_the_service, progress_resets_the_stalls,
@@ -76,10 +76,10 @@ checks! {
 ///
 /// # Panics
 /// If any check failed; the message names them all.
-pub async fn run_all(mut fresh: impl FnMut() -> Store) {
+pub async fn run_all(mut fresh: impl AsyncFnMut() -> Store) {
     let mut failed = Vec::new();
     for check in CHECKS {
-        let store = fresh();
+        let store = fresh().await;
         if tokio::spawn((check.run)(store)).await.is_err() {
             failed.push(check.name);
         }

@@ -4,7 +4,10 @@ use super::{
     migrate,
     session::{Session, machine_now},
 };
-use crate::db::{Db, DbError, DbFuture, Done, Row, Urgency};
+use crate::{
+    db::{Db, DbError, DbFuture, Done, Row, Urgency},
+    schema::MIGRATIONS,
+};
 use everloop_types::{SqlValue, UtcMs, Write};
 use rusqlite::{Connection, backup::Backup};
 use std::{
@@ -17,7 +20,7 @@ const NAME: &str = ":memory:";
 /// Migrated once and then copied, as sweeps make many thousands.
 static EMPTY: LazyLock<Mutex<Connection>> = LazyLock::new(|| {
     let mut conn = open();
-    let migrated = migrate::migrate(&mut conn, &Path::new(NAME).into(), migrate::MIGRATIONS);
+    let migrated = migrate::migrate(&mut conn, &Path::new(NAME).into(), MIGRATIONS);
     migrated.expect("our own schema is valid");
     Mutex::new(conn)
 });

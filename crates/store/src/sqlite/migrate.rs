@@ -1,7 +1,10 @@
 //! Forward-only migrations: numbered, under an exclusive lock, with a copy of the old file first.
 
 use super::{files, open::OpenError, session::classify};
-use crate::{dialect, schema};
+use crate::{
+    dialect,
+    schema::{Found, META, Migration, Next, SET_META},
+};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use std::{
     ffi::OsString,
@@ -10,49 +13,16 @@ use std::{
     sync::Arc,
 };
 
-/// One step of the schema.
-pub(super) struct Migration {
-    /// The version after this step.
-    pub(super) version: i64,
-    /// The oldest version that a program must know to work with the result.
-    pub(super) min_reader: i64,
-    /// The statements.
-    pub(super) sql: &'static str,
-}
-
-/// All steps so far, in order.
-pub(super) const MIGRATIONS: &[Migration] = &[
-    Migration { version: 1, min_reader: 1, sql: schema::V1 },
-    Migration { version: 2, min_reader: 1, sql: schema::V2 },
-];
-
-const META: &str = "CREATE TABLE IF NOT EXISTS schema_meta (k TEXT PRIMARY KEY, v TEXT NOT NULL)";
-const SET_META: &str = "INSERT INTO schema_meta (k, v) VALUES (?1, ?2)
-     ON CONFLICT (k) DO UPDATE SET v = excluded.v";
-
-/// What a database says about itself.
-enum Found {
-    Empty,
-    Foreign,
-    Version { schema: i64, min_reader: i64 },
-}
-
 /// Brings the database to the newest of `steps`.
 pub(super) fn migrate(
     conn: &mut Connection,
     file: &Arc<Path>,
     steps: &[Migration],
 ) -> Result<(), OpenError> {
-    let known = steps.last().map_or(0, |step| step.version);
-    match read(conn, file)? {
-        Found::Foreign => return Err(OpenError::NotOurs { path: file.to_path_buf() }),
-        Found::Version { min_reader, .. } if min_reader > known => {
-            let path = file.to_path_buf();
-            return Err(OpenError::NewerSchema { path, needed: min_reader, known });
-        }
-        Found::Version { schema, .. } if schema >= known => return Ok(()),
-        Found::Version { .. } => back_up(conn, file, known)?,
-        Found::Empty => {}
+    match read(conn, file)?.next(file, steps)? {
+        Next::Nothing => return Ok(()),
+        Next::Upgrade { to } => back_up(conn, file, to)?,
+        Next::Create => {}
     }
     apply(conn, file, steps)
 }
@@ -61,15 +31,13 @@ pub(super) fn migrate(
 fn apply(conn: &mut Connection, file: &Arc<Path>, steps: &[Migration]) -> Result<(), OpenError> {
     let broken = |error| OpenError::from(classify(error, file, 0));
     let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive).map_err(broken)?;
-    let from = match read(&tx, file)? {
-        Found::Version { schema, .. } => schema,
-        Found::Empty | Found::Foreign => 0,
-    };
-    tx.execute_batch(META).map_err(broken)?;
+    let from = read(&tx, file)?.version();
+    tx.execute_batch(&dialect::sqlite_tables(META)).map_err(broken)?;
     for step in steps.iter().filter(|step| step.version > from) {
         tx.execute_batch(&dialect::sqlite_tables(step.sql)).map_err(broken)?;
         for (key, value) in [("schema_version", step.version), ("min_reader", step.min_reader)] {
-            tx.execute(SET_META, (key, value.to_string())).map_err(broken)?;
+            tx.execute(&dialect::sqlite_statement(SET_META), (key, value.to_string()))
+                .map_err(broken)?;
         }
     }
     tx.commit().map_err(broken)

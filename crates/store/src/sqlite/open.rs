@@ -7,8 +7,9 @@ use super::{
     writer::{self, Request},
 };
 use crate::{
-    db::{Db, DbError, DbFuture, Done, Row, Urgency},
+    db::{Db, DbError, DbFuture, Done, Engine, Row, Urgency},
     dialect,
+    schema::{MIGRATIONS, Migration},
 };
 use everloop_types::{SqlValue, Write};
 use rusqlite::{Connection, OpenFlags};
@@ -44,13 +45,10 @@ impl SqliteDb {
     /// # Errors
     /// [`OpenError`] says what is wrong with the file or its folder.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        Self::open_with(path, migrate::MIGRATIONS)
+        Self::open_with(path, MIGRATIONS)
     }
 
-    pub(super) fn open_with(
-        path: &Path,
-        migrations: &[migrate::Migration],
-    ) -> Result<Self, OpenError> {
+    pub(super) fn open_with(path: &Path, migrations: &[Migration]) -> Result<Self, OpenError> {
         check_version(rusqlite::version_number(), rusqlite::version())?;
         // The first of all, so the last to go if something fails.
         let sole = files::prepare(path)?;
@@ -58,7 +56,7 @@ impl SqliteDb {
         let mut conn = connect(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         migrate::migrate(&mut conn, &file, migrations)?;
         let commits = Arc::new(AtomicU64::new(0));
-        let thread = |source| OpenError::Thread { source };
+        let thread = |error| DbError::Unreachable { source: Arc::new(error) };
         let session = Session::new(conn, Arc::clone(&file), machine_now)?;
         let writer = Writer::start(session, &commits).map_err(thread)?;
         let reader = |_| {
@@ -104,8 +102,8 @@ impl Writer {
 
     async fn ask(&self, writes: Vec<Write>, urgency: Urgency) -> Result<Vec<Done>, DbError> {
         let (answer, answered) = oneshot::channel();
-        let requests = self.requests.as_ref().ok_or(DbError::Closed)?;
-        requests.send(Request { writes, urgency, answer }).map_err(|_| DbError::Closed)?;
+        let requests = self.requests.as_ref().ok_or_else(DbError::gone)?;
+        requests.send(Request { writes, urgency, answer }).map_err(|_| DbError::gone())?;
         // A writer that dies with our request may have committed it.
         let died = |error| DbError::CommitUnknown { source: Arc::new(error) };
         answered.await.map_err(died)?
@@ -126,12 +124,13 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
     let broken = |error| OpenError::from(classify(error, file, 0));
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(file, flags).map_err(broken)?;
-    for (name, wanted, read) in dialect::PRAGMAS {
+    for (name, wanted, read) in dialect::probes(Engine::Sqlite).settings {
         let set = format!("PRAGMA {name} = {wanted}");
         conn.execute_batch(&set).map_err(broken)?;
         let found = read_pragma(&conn, read).map_err(broken)?;
         if found != *wanted {
-            return Err(OpenError::Setting { name, wanted, found });
+            let hint = "the disk may not support it";
+            return Err(OpenError::Setting { name, wanted, found, hint });
         }
     }
     Ok(conn)
@@ -150,7 +149,8 @@ fn read_pragma(conn: &Connection, sql: &str) -> rusqlite::Result<String> {
 
 fn check_version(number: i32, name: &str) -> Result<(), OpenError> {
     if number < SQLITE_OLDEST {
-        return Err(OpenError::OldSqlite { found: name.to_owned() });
+        let (engine, found, needed) = ("SQLite", name.to_owned(), "3.51.3");
+        return Err(OpenError::OldEngine { engine, found, needed });
     }
     Ok(())
 }
@@ -202,14 +202,18 @@ pub enum OpenError {
         /// The newest schema that this program knows.
         known: i64,
     },
-    /// This program was linked with an SQLite that can damage a database.
-    #[error("SQLite {found} is too old, 3.51.3 is needed; build with the bundled one")]
-    OldSqlite {
+    /// A database engine that lacks what we need, or can damage what it keeps.
+    #[error("{engine} {found} is too old, {needed} is needed; use a newer one")]
+    OldEngine {
+        /// Its name.
+        engine: &'static str,
         /// Its version.
         found: String,
+        /// The oldest that will do.
+        needed: &'static str,
     },
-    /// SQLite did not take a setting that durability rests on.
-    #[error("the setting {name} is {found}, not {wanted}; the disk may not support it")]
+    /// The database did not take a setting that durability rests on.
+    #[error("the setting {name} is {found}, not {wanted}; {hint}")]
     Setting {
         /// The setting.
         name: &'static str,
@@ -217,6 +221,8 @@ pub enum OpenError {
         wanted: &'static str,
         /// What it is.
         found: String,
+        /// What it may mean.
+        hint: &'static str,
     },
     /// The copy before a migration could not be made; the database is unchanged.
     #[error("cannot make the backup {}; free some space, nothing was changed", .path.display())]
@@ -226,11 +232,12 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
-    /// No thread could be started.
-    #[error("no thread can be started for the database")]
-    Thread {
-        /// What the system said.
-        source: io::Error,
+    /// The address of a server does not say what it must. Never repeats the address, which may
+    /// hold a password.
+    #[error("the database's address {reason}; write postgres://user@host:port/name")]
+    Address {
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// The database itself refused.
     #[error(transparent)]
@@ -244,7 +251,7 @@ mod tests {
     #[test]
     fn an_older_sqlite_is_refused_by_name() {
         let error = check_version(3_050_002, "3.50.2").unwrap_err();
-        assert!(matches!(&error, OpenError::OldSqlite { found } if found == "3.50.2"));
+        assert!(matches!(&error, OpenError::OldEngine { found, .. } if found == "3.50.2"));
         assert!(check_version(SQLITE_OLDEST, "3.51.3").is_ok());
     }
 }

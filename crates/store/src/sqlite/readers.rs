@@ -45,9 +45,9 @@ impl Readers {
         params: Vec<SqlValue>,
     ) -> Result<Vec<Row>, DbError> {
         let (answer, answered) = oneshot::channel();
-        let questions = self.questions.as_ref().ok_or(DbError::Closed)?;
-        questions.send(Question { sql, params, answer }).map_err(|_| DbError::Closed)?;
-        answered.await.map_err(|_| DbError::Closed)?
+        let questions = self.questions.as_ref().ok_or_else(DbError::gone)?;
+        questions.send(Question { sql, params, answer }).map_err(|_| DbError::gone())?;
+        answered.await.map_err(|_| DbError::gone())?
     }
 }
 

@@ -181,8 +181,8 @@ pub(super) fn classify(error: rusqlite::Error, file: &Arc<Path>, index: usize) -
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => DbError::Damaged { file },
         ErrorCode::ConstraintViolation if is_unique(code.extended_code) => {
             let text = error.to_string();
-            let columns = text.rsplit_once("failed: ").map_or("", |(_, columns)| columns);
-            DbError::Unique { index, columns: columns.to_owned() }
+            let rule = text.rsplit_once("failed: ").map_or("", |(_, columns)| columns);
+            DbError::Unique { index, rule: rule.to_owned() }
         }
         _ => DbError::Other { source: Arc::new(error) },
     }

@@ -1,12 +1,10 @@
 //! The conformance suite on both databases, and what only a file has.
 
-use super::{
-    OpenError, SqliteDb,
-    migrate::{MIGRATIONS, Migration},
-};
+use super::{OpenError, SqliteDb};
 use crate::{
     Claim, ClaimLock, Commit, Db, DbError, DbFuture, Done, MemoryDb, NewRun, Position, Row, Store,
     StoreError, Urgency, conformance,
+    schema::{MIGRATIONS, Migration},
 };
 use everloop_types::{
     ConversationId, Frame, Goal, Rows, RunId, SqlValue, Status, WorkerId, Write, digest_json,
@@ -59,14 +57,14 @@ fn write(sql: &'static str) -> Write {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_conforms() {
-    conformance::run_all(Store::memory).await;
+    conformance::run_all(async || Store::memory()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_conforms() {
     let folder = tempfile::tempdir().unwrap();
     let mut n = 0;
-    conformance::run_all(|| {
+    conformance::run_all(async || {
         n += 1;
         Store::open(&folder.path().join(format!("{n}.db"))).unwrap()
     })
@@ -78,7 +76,7 @@ async fn settings_are_read_back_from_the_writer() {
     let folder = tempfile::tempdir().unwrap();
     let (_, store) = on_file(&folder);
     let seen = store.inspect().await.unwrap();
-    let pragmas: Vec<_> = seen.pragmas.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    let pragmas: Vec<_> = seen.settings.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let wanted = [
         ("busy_timeout", "5000"),
         ("journal_mode", "wal"),
@@ -88,7 +86,7 @@ async fn settings_are_read_back_from_the_writer() {
         ("wal_autocheckpoint", "0"),
     ];
     assert_eq!(pragmas, wanted);
-    assert!(seen.sqlite_version.starts_with("3."));
+    assert!(seen.version.starts_with("3."));
 }
 
 #[tokio::test]

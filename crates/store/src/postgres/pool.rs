@@ -1,0 +1,159 @@
+//! A small fixed pool of connections, each replaced when it is gone.
+
+use super::{address::Address, errors::Failure, migrate::migrate, session::Session};
+use crate::{
+    db::{Db, DbError, DbFuture, Done, Engine, Row, Urgency},
+    schema::MIGRATIONS,
+    sqlite::OpenError,
+};
+use everloop_types::{SqlValue, Write};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// How often a transaction is tried that others, or a connection that was gone, kept from taking
+/// place.
+const ATTEMPTS: usize = 6;
+
+/// How to use a server.
+#[derive(Debug, Clone)]
+pub struct PgOptions {
+    /// The most connections at a time.
+    pub connections: usize,
+    /// How long an answer may take.
+    pub patience: Duration,
+    /// Accept a server that loses commits when its machine stops. For tests.
+    pub fsync_may_be_off: bool,
+}
+
+impl Default for PgOptions {
+    fn default() -> Self {
+        let patience = Duration::from_secs(30);
+        Self { connections: 16, patience, fsync_may_be_off: false }
+    }
+}
+
+/// A database on a PostgreSQL server. Cheap to clone; clones share the connections.
+#[derive(Clone)]
+pub struct PgDb {
+    pool: Arc<Pool>,
+}
+
+impl fmt::Debug for PgDb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = &self.pool.address.shown;
+        f.debug_struct("PgDb").field("database", shown).finish_non_exhaustive()
+    }
+}
+
+impl PgDb {
+    /// Connects to a database and brings its schema up to date.
+    ///
+    /// # Errors
+    /// [`OpenError`] says what is wrong with the address, the server or the database. The password
+    /// is in none of them.
+    pub async fn connect(url: &str, options: PgOptions) -> Result<Self, OpenError> {
+        let address = Address::parse(url, Duration::from_secs(5))?;
+        let free = Semaphore::new(options.connections.max(1));
+        let pool = Pool { address, options, idle: Mutex::default(), free };
+        let mut first = pool.open().await?;
+        migrate(first.client(), &pool.address.shown, MIGRATIONS).await?;
+        pool.put_back(first);
+        Ok(Self { pool: Arc::new(pool) })
+    }
+}
+
+impl Db for PgDb {
+    fn commit(&self, writes: Vec<Write>, _urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+        let pool = Arc::clone(&self.pool);
+        // Once it is handed over it takes place, whoever still waits for it.
+        let task = tokio::spawn(async move { pool.transaction(&writes).await });
+        Box::pin(async move {
+            let died = |error| DbError::CommitUnknown { source: Arc::new(error) };
+            task.await.map_err(died)?
+        })
+    }
+
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+        Box::pin(async move { self.pool.query(sql, &params).await })
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::Postgres
+    }
+}
+
+struct Pool {
+    address: Address,
+    options: PgOptions,
+    idle: Mutex<Vec<Session>>,
+    free: Semaphore,
+}
+
+impl Pool {
+    async fn open(&self) -> Result<Session, OpenError> {
+        let PgOptions { patience, fsync_may_be_off, .. } = self.options;
+        Session::open(&self.address, patience, fsync_may_be_off).await
+    }
+
+    /// A connection, and the right to have one.
+    async fn take(&self) -> Result<(Session, SemaphorePermit<'_>), DbError> {
+        let permit = self.free.acquire().await.expect("the pool is never closed");
+        if let Some(session) = self.idle_one() {
+            return Ok((session, permit));
+        }
+        let opened = self.open().await.map_err(|error| match error {
+            OpenError::Db(error) => error,
+            other => DbError::Other { source: Arc::new(other) },
+        });
+        Ok((opened?, permit))
+    }
+
+    /// The one that was used last, as its server process has its statements at hand.
+    fn idle_one(&self) -> Option<Session> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(session) = idle.pop() {
+            if session.is_usable() {
+                return Some(session);
+            }
+        }
+        None
+    }
+
+    fn put_back(&self, session: Session) {
+        if session.is_usable() {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
+        }
+    }
+
+    async fn transaction(&self, writes: &[Write]) -> Result<Vec<Done>, DbError> {
+        let mut tried = 0;
+        loop {
+            let (mut session, _permit) = self.take().await?;
+            let done = session.transaction(writes).await;
+            self.put_back(session);
+            tried += 1;
+            match done {
+                Err(Failure::Again(_)) if tried < ATTEMPTS => {}
+                done => return done.map_err(Failure::into_error),
+            }
+        }
+    }
+
+    async fn query(&self, sql: &'static str, params: &[SqlValue]) -> Result<Vec<Row>, DbError> {
+        let mut tried = 0;
+        loop {
+            let (mut session, _permit) = self.take().await?;
+            let rows = session.query(sql, params).await;
+            self.put_back(session);
+            tried += 1;
+            match rows {
+                Err(Failure::Again(_)) if tried < ATTEMPTS => {}
+                rows => return rows.map_err(Failure::into_error),
+            }
+        }
+    }
+}
