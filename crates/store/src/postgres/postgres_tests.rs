@@ -281,7 +281,7 @@ async fn messages_and_outbox_of_many_writers_have_places_of_their_own() {
     assert_eq!(store.violations(), 0);
 }
 
-/// Writers refer to blobs that nothing referred to a moment ago, while sweepers look for just those.
+/// Writers refer to blobs that nothing referred to before, while a sweep looks for just those.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_takes_no_blob_that_somebody_is_about_to_use() {
     let store = PgServer::shared().database().store().await;

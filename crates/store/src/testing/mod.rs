@@ -5,8 +5,8 @@
 //!                            and stops it and clears up when the pipe closes, by kill -9 too
 //! ```
 //!
-//! The cluster is copied from one that was made once on this machine, so a start takes a fraction of
-//! a second. It listens on a socket in a folder of its own, never on the network. Deliberately
+//! The cluster is copied from one that was made once on this machine, so a start takes a fraction
+//! of a second. It listens on a socket in a folder of its own, never on the network. Deliberately
 //! absent: skipping. Without the binaries a test fails, and says what to install.
 
 #![allow(clippy::unwrap_used, reason = "a test's tool fails by panicking")]
@@ -48,8 +48,8 @@ all() { echo "$pid" $(cat "/proc/$pid/task/$pid/children"); }
 while read -r order; do
     case $order in
         start)
-            "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c shared_buffers=16MB \
-                -c max_connections=120 -c jit=off "$@" >>"$folder/log" 2>&1 &
+            "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= \
+                -c shared_buffers=16MB -c max_connections=120 -c jit=off "$@" >>"$folder/log" 2>&1 &
             pid=$!
             ;;
         stop) kill -INT "$pid" && wait "$pid" ;;
