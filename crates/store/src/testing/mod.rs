@@ -22,7 +22,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
-    process::{ChildStdin, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{
         LazyLock, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -68,7 +68,23 @@ rm -rf "$folder"
 /// A running server.
 pub struct PgServer {
     folder: PathBuf,
-    keeper: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
+    keeper: Mutex<Keeper>,
+}
+
+/// The shell that looks after it.
+struct Keeper {
+    process: Child,
+    /// Closing it is the order to stop and to clear up.
+    orders: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.orders = None;
+        // The server is gone when this returns; there is nobody to tell of an error.
+        let _ = self.process.wait();
+    }
 }
 
 /// A database of one test.
@@ -125,9 +141,10 @@ impl PgServer {
             keeper.uid(uid).gid(gid);
         }
         let log = folder.join("keeper.log");
-        let mut child = keeper.stderr(fs::File::create(log).unwrap()).spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let server = Self { folder, keeper: Mutex::new((input, BufReader::new(output))) };
+        let mut process = keeper.stderr(fs::File::create(log).unwrap()).spawn().unwrap();
+        let (orders, answers) = (process.stdin.take(), process.stdout.take().unwrap());
+        let keeper = Keeper { process, orders, answers: BufReader::new(answers) };
+        let server = Self { folder, keeper: Mutex::new(keeper) };
         server.start();
         server
     }
@@ -196,9 +213,9 @@ impl PgServer {
 
     fn order(&self, order: &str) {
         let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        writeln!(keeper.0, "{order}").unwrap();
+        writeln!(keeper.orders.as_ref().unwrap(), "{order}").unwrap();
         let mut said = String::new();
-        keeper.1.read_line(&mut said).unwrap();
+        keeper.answers.read_line(&mut said).unwrap();
         let log = || fs::read_to_string(self.folder.join("keeper.log")).unwrap_or_default();
         assert_eq!(said, "done\n", "{order}: {}", log());
     }
