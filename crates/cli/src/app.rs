@@ -1,6 +1,7 @@
 //! What every command needs: language, settings, folders, store, engine.
 
 use crate::args::{Command, Common};
+use crate::database::Database;
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
 use crate::means::LocalMeans;
@@ -11,12 +12,14 @@ use everloop_store::{Store, StoreError};
 use everloop_types::{Lang, RunId, WorkerId};
 use std::error::Error;
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) struct App {
     pub(crate) lang: Lang,
     pub(crate) settings: Settings,
     pub(crate) home: Home,
+    pub(crate) database: Database,
     /// Whether questions may be asked.
     pub(crate) interactive: bool,
     pub(crate) quiet: bool,
@@ -40,7 +43,9 @@ impl App {
         };
         let environment: Vec<(String, String)> = environment().collect();
         let file = text.as_deref().map(|text| (path.as_path(), text));
-        let loaded = Settings::load(file, &environment, &common.set);
+        let mut flags = common.set.clone();
+        flags.extend(common.database.iter().map(|name| format!("store.database={name}")));
+        let loaded = Settings::load(file, &environment, &flags);
         let loaded = loaded.map_err(|fault| bad_setting(first, &fault))?;
         let lang = match loaded.settings.text("ui.language") {
             name if common.lang.is_none() && std::env::var_os("EVERLOOP_LANG").is_none() => {
@@ -51,10 +56,17 @@ impl App {
         for warning in &loaded.warnings {
             terminal::complain(&fault_words(lang, warning));
         }
+        let database = Database::named(loaded.settings.text("store.database"), &home);
+        let no_database = || {
+            let words = everloop_text::get(lang, "settings.no_such_database", &[]);
+            fail(Exit::Configuration, words)
+        };
+        let database = database.ok_or_else(no_database)?;
         Ok(Self {
             lang,
             settings: loaded.settings,
             home,
+            database,
             interactive: !common.no_input && terminal::person_is_there(),
             quiet: common.quiet,
         })
@@ -92,9 +104,36 @@ impl App {
         self.failure(Exit::Data, "error.store", &chain(error))
     }
 
-    pub(crate) fn open_store(&self) -> Result<Store, Failure> {
-        let opened = Store::open(&self.home.database());
-        opened.map_err(|error| self.store_failure(&error))
+    /// Whether many processes, on many machines, may drive runs on the database.
+    pub(crate) fn is_cluster(&self) -> bool {
+        self.database.file().is_none()
+    }
+
+    pub(crate) async fn open_store(&self) -> Result<Store, Failure> {
+        self.database.open().await.map_err(|error| self.store_failure(&error))
+    }
+
+    /// The models and tools that this process can reach.
+    pub(crate) fn means(&self, settings: &Settings) -> LocalMeans {
+        LocalMeans::new(settings, self.own_files(), self.home.data().join("effects"))
+    }
+
+    /// The files that no tool may touch: a look into the database from within this process would
+    /// drop its locks, and nobody but the person changes the settings.
+    fn own_files(&self) -> Vec<PathBuf> {
+        let mut files = vec![self.home.config_file()];
+        files.extend(self.database.lock_file().map(PathBuf::from));
+        let Some(database) = self.database.file() else { return files };
+        // The log lies beside the real file, where a link leads to it.
+        let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+        for file in [database, &real] {
+            files.extend(["", "-wal", "-shm", "-journal"].map(|ending| {
+                let mut name = file.as_os_str().to_owned();
+                name.push(ending);
+                PathBuf::from(name)
+            }));
+        }
+        files
     }
 
     pub(crate) fn engine(&self, store: Store) -> Arc<Engine> {
@@ -108,7 +147,7 @@ impl App {
             worker: WorkerId::new(fresh_id("worker_", now)),
             build: build::VERSION.to_owned(),
         };
-        let means = Arc::new(LocalMeans::new(&self.settings, &self.home));
+        let means = Arc::new(self.means(&self.settings));
         Engine::new(store, means, Arc::new(SystemClock), identity, rules)
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct Cli {
 pub(crate) struct Common {
     #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    #[arg(long, global = true, value_name = "URL|PATH")]
+    pub(crate) database: Option<String>,
     #[arg(long, global = true, value_name = "zh-CN|en", value_parser = language)]
     pub(crate) lang: Option<Lang>,
     #[arg(long, global = true)]

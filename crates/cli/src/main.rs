@@ -4,6 +4,7 @@ mod app;
 mod args;
 mod build;
 mod commands;
+mod database;
 mod exit;
 mod help;
 mod home;

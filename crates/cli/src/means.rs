@@ -1,6 +1,5 @@
 //! Where models and tools come from: the settings and environment of this process.
 
-use crate::home::Home;
 use crate::settings::Settings;
 use everloop_engine::Means;
 use everloop_models::{Endpoint, Model, Secret, Timeouts, connect};
@@ -23,7 +22,7 @@ pub(crate) struct LocalMeans {
 }
 
 impl LocalMeans {
-    pub(crate) fn new(settings: &Settings, home: &Home) -> Self {
+    pub(crate) fn new(settings: &Settings, protected: Vec<PathBuf>, records: PathBuf) -> Self {
         let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
         let endpoint = Endpoint {
             base_url: base_url(settings),
@@ -40,8 +39,8 @@ impl LocalMeans {
             endpoint,
             shell_timeout_ms: settings.number("tools.shell_timeout"),
             output_bytes_max: size("tools.output_max"),
-            protected: own_files(home),
-            records: home.data().join("effects"),
+            protected,
+            records,
             models: Mutex::default(),
         }
     }
@@ -58,26 +57,6 @@ impl LocalMeans {
         };
         Registry::builtin(&setting).ok()
     }
-}
-
-/// The files that no tool may touch: a look into the database from within this process would drop
-/// its locks, and nobody but the person changes the settings.
-fn own_files(home: &Home) -> Vec<PathBuf> {
-    let database = home.database();
-    // The log lies beside the real file, where a link leads to it.
-    let real = database.canonicalize().unwrap_or_else(|_| database.clone());
-    let endings = ["", "-wal", "-shm", "-journal"];
-    let beside = |file: &PathBuf| {
-        let file = file.clone().into_os_string();
-        endings.map(|ending| {
-            let mut name = file.clone();
-            name.push(ending);
-            PathBuf::from(name)
-        })
-    };
-    let mut files: Vec<PathBuf> = [database, real].iter().flat_map(beside).collect();
-    files.extend([home.data().join("everloop.lock"), home.config_file()]);
-    files
 }
 
 /// The endpoint that was chosen, if one was.

@@ -1,8 +1,12 @@
 //! How fast and how large the store is on this machine's disk. Stops by itself in under 20 s.
 //!
-//! `cargo run --release -p everloop-store --example store_bench`
+//! `cargo run --release -p everloop-store --features testing-postgres --example store_bench`,
+//! and then nothing for a file, `-- --postgres` for a server of its own that waits for the disk, or
+//! `-- --database postgres://…` for one that is there.
 
-use everloop_store::{Claim, Commit, Db, NewRun, SqliteDb, Store, StoreError};
+use everloop_store::{
+    Claim, Commit, Db, NewRun, PgOptions, SqliteDb, Store, StoreError, testing::PgServer,
+};
 use everloop_types::{
     CallId, ConversationId, EffectClass, EffectId, Frame, Goal, ModelCall, Observation, Offer,
     OnError, OnUnknown, Purpose, Reply, RunId, ToolCall, ToolChoice, WorkerId, digest_json,
@@ -12,7 +16,6 @@ use everloop_types::{
     },
 };
 use std::{
-    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -21,20 +24,48 @@ const EACH: Duration = Duration::from_secs(3);
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1);
+    match args.next().as_deref() {
+        None => on_a_file().await,
+        Some("--postgres") => {
+            let durable = PgServer::durable();
+            on_a_server(|| durable.database().url).await
+        }
+        Some("--database") => {
+            let url = args.next().ok_or("--database needs an address")?;
+            on_a_server(|| url.clone()).await
+        }
+        Some(other) => Err(format!("{other} is neither --postgres nor --database").into()),
+    }
+}
+
+async fn on_a_file() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
-    one_writer(&folder.path().join("one.db")).await?;
-    many_runs(&folder.path().join("many.db")).await?;
+    one_writer(&Store::open(&folder.path().join("one.db"))?).await?;
+    let db = Arc::new(SqliteDb::open(&folder.path().join("many.db"))?);
+    let events = many_runs(&Store::with_db(Arc::clone(&db) as Arc<dyn Db>)).await?;
+    println!("    {:.1} events in each commit", events as f64 / db.commits() as f64);
     in_memory().await?;
     for steps in [20, 100, 400] {
-        size(&folder.path().join(format!("{steps}.db")), steps).await?;
+        size(&Store::open(&folder.path().join(format!("{steps}.db")))?, steps).await?;
+    }
+    Ok(())
+}
+
+async fn on_a_server(url: impl Fn() -> String) -> Result<(), Box<dyn std::error::Error>> {
+    let connect = async || Store::connect(&url(), PgOptions::default()).await;
+    one_writer(&connect().await?).await?;
+    let events = many_runs(&connect().await?).await?;
+    println!("    {:.0} commits/s, one for each append", events as f64 / 3.0 / EACH.as_secs_f64());
+    for steps in [20, 100, 400] {
+        size(&connect().await?, steps).await?;
     }
     Ok(())
 }
 
 /// One event per commit, one run: the time of one durable commit.
-async fn one_writer(path: &Path) -> Result<(), StoreError> {
-    let store = Store::open(path)?;
-    let mut claim = claimed(&store, "run_one").await?;
+async fn one_writer(store: &Store) -> Result<(), StoreError> {
+    let mut claim = claimed(store, &fresh("one")).await?;
     let began = Instant::now();
     let mut times = Vec::new();
     while began.elapsed() < EACH {
@@ -49,29 +80,32 @@ async fn one_writer(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Three events per append on 256 runs at once: what group commit makes of it.
-async fn many_runs(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    let db = Arc::new(SqliteDb::open(path)?);
-    let store = Store::with_db(Arc::clone(&db) as Arc<dyn Db>);
+/// Three events per append on 256 runs at once. Returns the events.
+async fn many_runs(store: &Store) -> Result<usize, Box<dyn std::error::Error>> {
     let mut claims = Vec::new();
     for n in 0..256 {
         let store = store.clone();
-        claims.push(tokio::spawn(async move { claimed(&store, &format!("run_{n:03}")).await }));
+        let name = fresh(&format!("many_{n:03}"));
+        claims.push(tokio::spawn(async move { claimed(&store, &name).await }));
     }
     let mut ready = Vec::new();
     for claim in claims {
         ready.push(claim.await??);
     }
-    let (began, commits) = (Instant::now(), db.commits());
+    let began = Instant::now();
     let drivers = ready.into_iter().map(|claim| tokio::spawn(drive(store.clone(), claim, began)));
     let mut events = 0;
     for driver in drivers.collect::<Vec<_>>() {
         events += driver.await??;
     }
-    let commits = db.commits() - commits;
-    let rate = per_second(events, began);
-    println!("256 runs, 3 events per append: {rate:.0} events/s in {commits} commits");
-    Ok(())
+    println!("256 runs, 3 events per append: {:.0} events/s", per_second(events, began));
+    Ok(events)
+}
+
+/// A name of its own, as a server may have served a measurement before.
+fn fresh(name: &str) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    format!("run_{:015}_{name}", now.unwrap_or_default().as_micros())
 }
 
 async fn drive(store: Store, mut claim: Claim, began: Instant) -> Result<usize, StoreError> {
@@ -106,9 +140,8 @@ async fn in_memory() -> Result<(), StoreError> {
 }
 
 /// A step is one model call and one tool call, in two commits as the engine makes them.
-async fn size(path: &Path, steps: i64) -> Result<(), StoreError> {
-    let store = Store::open(path)?;
-    let mut claim = claimed(&store, "run_01K9Z4T3M8Q2V7X5B6N0C1D2E3").await?;
+async fn size(store: &Store, steps: i64) -> Result<(), StoreError> {
+    let mut claim = claimed(store, &fresh("bytes")).await?;
     let before = store.inspect().await?.bytes_on_disk;
     for step in 0..steps {
         let (model, tool) = (step * 2 + 1, step * 2 + 2);

@@ -1,4 +1,4 @@
-//! The right to claim runs on this machine: one process per data folder.
+//! The right to claim runs on this machine: one process per database file.
 
 use everloop_types::WorkerId;
 use std::{
@@ -29,26 +29,25 @@ pub struct Holder {
 impl ClaimLock {
     /// Who signed the lock last and is still alive, without touching the lock.
     #[must_use]
-    pub fn signed_by(dir: &Path) -> Option<Holder> {
-        let mut file = File::open(dir.join("everloop.lock")).ok()?;
+    pub fn signed_by(lock: &Path) -> Option<Holder> {
+        let mut file = File::open(lock).ok()?;
         let holder = holder(&mut file).ok()?;
         Path::new("/proc").join(holder.pid.to_string()).exists().then_some(holder)
     }
 
-    /// Takes the lock of a data folder, or says who has it.
+    /// Takes a lock by its file, or says who has it.
     ///
     /// # Errors
     /// [`StoreError::Open`] if the lock file cannot be made.
-    pub fn try_take(dir: &Path, worker: &WorkerId) -> Result<Result<Self, Holder>, StoreError> {
-        let path = dir.join("everloop.lock");
-        let failed = |source| OpenError::Folder { path: path.clone(), source };
+    pub fn try_take(lock: &Path, worker: &WorkerId) -> Result<Result<Self, Holder>, StoreError> {
+        let failed = |source| OpenError::Folder { path: lock.to_owned(), source };
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
             .mode(0o600)
-            .open(&path)
+            .open(lock)
             .map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {

@@ -7,7 +7,7 @@ use crate::{
     db::{Row, Urgency},
     error::StoreError,
     row,
-    statement::{NEVER, any, one, params},
+    statement::{INSERT_MESSAGE, NEVER, any, hold_conversation, one, params},
     store::Store,
 };
 use everloop_types::{RunId, SqlValue, Status, UtcMs, Write, digest_bytes, journal::Entry};
@@ -277,7 +277,7 @@ impl Store {
         if let Some(aside) = aside {
             writes.push(one(SET_ASIDE, params![run.as_str(), aside.note.as_str(), NEVER]));
             writes.push(any(CLOSE_LETTERS, params![run.as_str()]));
-            writes.push(last_word(run, rows, aside));
+            writes.extend(last_word(run, rows, aside));
         }
         self.db.commit(writes, Urgency::Critical).await?;
         Ok(Imported::New)
@@ -303,18 +303,11 @@ fn insert(row: &TableRow) -> Option<Write> {
     Some(one(table.insert, row.cells.clone()))
 }
 
-fn last_word(run: &RunId, rows: &[TableRow], aside: &PutAside) -> Write {
+fn last_word(run: &RunId, rows: &[TableRow], aside: &PutAside) -> [Write; 2] {
     let conversation = rows.first().and_then(|row| row.text("conversation_id"));
+    let conversation = conversation.unwrap_or_default();
     let id = format!("{run}:final");
     let (message, role) = (aside.message.as_str(), "assistant");
-    let params = params![
-        conversation.unwrap_or_default(),
-        id,
-        run.as_str(),
-        "final",
-        role,
-        message,
-        aside.now
-    ];
-    one(crate::statement::INSERT_MESSAGE, params)
+    let params = params![conversation, id, run.as_str(), "final", role, message, aside.now];
+    [hold_conversation(conversation), one(INSERT_MESSAGE, params)]
 }

@@ -5,17 +5,17 @@ use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
-use everloop_store::{ClaimLock, Store};
+use everloop_store::{ClaimLock, without_password};
 use serde_json::{Value, json};
 
 pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failure> {
-    let database = app.home.database();
+    let exists = app.database.file().is_none_or(std::path::Path::exists);
     let mut report = json!({
         "version": build::VERSION,
         "config_file": app.home.config_file().display().to_string(),
         "config_file_exists": app.home.config_file().exists(),
-        "database": database.display().to_string(),
-        "database_exists": database.exists(),
+        "database": app.database.shown(),
+        "database_exists": exists,
         "model": model(app),
         "base_url": endpoint(app),
         "key_env": app.settings.text("model.key_env"),
@@ -25,10 +25,13 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
     });
     let changed = app.settings.all().filter(|(_, _, origin)| origin.to_string() != "default");
     report["settings"] = changed
-        .map(|(key, value, origin)| json!({"key": key, "value": value, "origin": origin.to_string()}))
+        .map(|(key, value, origin)| {
+            let value = if key == "store.database" { without_password(&value) } else { value };
+            json!({"key": key, "value": value, "origin": origin.to_string()})
+        })
         .collect();
     let mut exit = Exit::Done;
-    if database.exists() {
+    if exists {
         exit = look_into(app, &mut report).await;
     }
     if args.json {
@@ -44,14 +47,14 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
 
 /// What the database says about itself; a failure is part of the report.
 async fn look_into(app: &App, report: &mut Value) -> Exit {
-    let store = match Store::open(&app.home.database()) {
+    let store = match app.database.open().await {
         Ok(store) => store,
         Err(error) => {
             report["store_error"] = json!(crate::app::chain(&error));
             return Exit::Data;
         }
     };
-    if let Some(holder) = ClaimLock::signed_by(app.home.data()) {
+    if let Some(holder) = app.database.lock_file().and_then(ClaimLock::signed_by) {
         report["driven_by_pid"] = json!(holder.pid);
     }
     match store.inspect().await {

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Manner, Printer, Shown};
 use crate::terminal;
 use everloop_engine::{Asked, DriveError, Driven, Engine, History, Projection, Watch};
-use everloop_store::{Claim, ClaimLock, Holder, Store};
+use everloop_store::{Claim, Holder, Store};
 use everloop_types::journal::{Kind, WaitingOn};
 use everloop_types::{ModelError, Question, QuestionKind, RunId, Status};
 use serde_json::json;
@@ -101,7 +101,7 @@ impl Foreground<'_> {
         let worker = &self.engine.identity().worker;
         let mut told = false;
         loop {
-            let taken = ClaimLock::try_take(self.app.home.data(), worker);
+            let taken = self.app.database.take_lock(worker);
             match taken.map_err(|error| self.app.store_failure(&error))? {
                 Ok(lock) => {
                     let round = self.claim_and_drive(signals, printer).await;
@@ -149,7 +149,7 @@ impl Foreground<'_> {
     ) -> Result<Option<Round>, Failure> {
         let app = self.app;
         let now = self.engine.clock().now();
-        let orphans = self.engine.take_up().await;
+        let orphans = if app.is_cluster() { Ok(Vec::new()) } else { self.engine.take_up().await };
         let orphans = orphans.map_err(|error| app.store_failure(&error))?;
         for orphan in orphans.iter().filter(|orphan| orphan.run != self.run) {
             let args = [("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())];

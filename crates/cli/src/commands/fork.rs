@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub(crate) async fn fork(app: &App, args: args::Fork) -> Result<Exit, Failure> {
-    let store = app.open_store()?;
+    let store = app.open_store().await?;
     let parent = app.find_run(&store, &args.id).await?;
     let wanted = wanted(app, &args, &history(app, &store, &parent).await?)?;
     let engine = app.engine(store);

@@ -19,7 +19,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 pub(crate) async fn export(app: &App, args: &Export) -> Result<Exit, Failure> {
-    let store = app.open_store()?;
+    let store = app.open_store().await?;
     let runs = chosen(app, &store, args).await?;
     let name = args.out.display().to_string();
     let mut out = Out::new(&args.out).map_err(|error| no_file(app, &name, &error))?;
@@ -127,7 +127,7 @@ pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
         Failure { exit: Exit::Usage, words: app.text("import.no_file", &names) }
     })?;
     let parcels = read_export(&text).map_err(|error| no_import(app, &file, &error))?;
-    let store = app.open_store()?;
+    let store = app.open_store().await?;
     let mut exit = Exit::Done;
     for parcel in &parcels {
         let taken = parcel.import(&store, SystemClock.now()).await;

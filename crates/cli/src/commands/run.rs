@@ -4,7 +4,7 @@ use super::foreground::{Foreground, drive_here};
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
-use crate::means::{LocalMeans, base_url};
+use crate::means::base_url;
 use crate::show::timestamp;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
@@ -15,7 +15,7 @@ const SYSTEM: &str = include_str!("../prompts/system.md");
 
 pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
     let submission = submission(app, &args)?;
-    let store = app.open_store()?;
+    let store = app.open_store().await?;
     let engine = app.engine(store);
     let run = submit(app, &engine, submission).await?;
     app.note("run.begun", &[("id", run.as_str())]);
@@ -87,7 +87,7 @@ pub(super) fn model(app: &App, name: String) -> Result<String, Failure> {
         let words = app.text("model.missing", &[]);
         return Err(Failure { exit: Exit::Configuration, words });
     }
-    let means = LocalMeans::new(&app.settings, &app.home);
+    let means = app.means(&app.settings);
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
     match everloop_engine::Means::model(&means, &choice) {
         Ok(_) => Ok(name),
@@ -108,7 +108,7 @@ pub(super) fn frame(
     policy: Policy,
 ) -> Result<Frame, Failure> {
     let settings = &app.settings;
-    let registry = LocalMeans::new(settings, &app.home).registry(workspace.to_owned());
+    let registry = app.means(settings).registry(workspace.to_owned());
     let registry = registry.ok_or_else(|| {
         let folder = workspace.display().to_string();
         let args = [("folder", folder.as_str()), ("detail", "")];

@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Shown, plan_lines, preview, row_json, timestamp};
 use crate::terminal::{self, marks};
 use everloop_engine::{Asked, Engine, Projection};
-use everloop_store::{ClaimLock, RunFilter, RunRow, Sent, Store};
+use everloop_store::{RunFilter, RunRow, Sent, Store};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{Question, RunId, Status};
 use serde_json::json;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const CANCEL_WAIT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
-    let store = app.open_store()?;
+    let store = app.open_store().await?;
     match args {
         Runs::List { json, status, limit, cursor } => {
             let filter = filter(app, &status, limit, cursor)?;
@@ -241,11 +241,13 @@ async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<
         return Ok(true);
     }
     let worker = &engine.identity().worker;
-    let Ok(_lock) = ClaimLock::try_take(app.home.data(), worker).map_err(fail)? else {
+    let Ok(_lock) = app.database.take_lock(worker).map_err(fail)? else {
         return Ok(false);
     };
     let now = engine.clock().now();
-    engine.take_up().await.map_err(fail)?;
+    if !app.is_cluster() {
+        engine.take_up().await.map_err(fail)?;
+    }
     if let Some(claim) = engine.store().claim_run(worker, run, now).await.map_err(fail)? {
         let driven = engine.drive(claim).await;
         driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;

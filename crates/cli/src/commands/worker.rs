@@ -5,15 +5,15 @@ use crate::app::{App, chain};
 use crate::args;
 use crate::exit::{Exit, Failure};
 use everloop_engine::{Driven, Report};
-use everloop_store::{ClaimLock, Orphan};
+use everloop_store::Orphan;
 use everloop_types::Status;
 
 pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
-    let store = app.open_store()?;
+    let store = app.open_store().await?;
     let engine = app.engine(store);
     let name = engine.identity().worker.clone();
-    let lock = match ClaimLock::try_take(app.home.data(), &name).map_err(fail)? {
+    let lock = match app.database.take_lock(&name).map_err(fail)? {
         Ok(lock) => lock,
         Err(holder) => {
             let pid = holder.pid.to_string();
@@ -22,8 +22,11 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
         }
     };
     let now = engine.clock().now();
-    for orphan in engine.take_up().await.map_err(fail)? {
-        tell_of_orphan(app, &orphan);
+    // Only who has the lock knows that all others are dead.
+    if lock.is_some() {
+        for orphan in engine.take_up().await.map_err(fail)? {
+            tell_of_orphan(app, &orphan);
+        }
     }
     engine.store().trim(now, keep_ms(app)).await.map_err(fail)?;
     tokio::spawn(engine.clone().deliver_mail());

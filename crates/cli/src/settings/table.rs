@@ -40,6 +40,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("context.observations", Count(2, MANY), "100"),
     setting("tools.shell_timeout", Duration, "120s"),
     setting("tools.output_max", Size, "1MiB"),
+    setting("store.database", Text, ""),
     setting("store.keep", Duration, "30d"),
     setting("worker.runs", Count(1, 10_000), "64"),
     setting("ui.language", OneOf(&["auto", "zh-CN", "en"]), "auto"),

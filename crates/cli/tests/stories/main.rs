@@ -15,6 +15,7 @@ mod languages;
 mod model_down;
 mod output;
 mod overview;
+mod postgres;
 mod questions;
 mod settings;
 mod settles;

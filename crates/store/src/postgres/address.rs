@@ -19,7 +19,7 @@ impl Address {
     /// Reads an address. Errors do not repeat it: a password could stand anywhere in a wrong one.
     pub(super) fn parse(url: &str, connect_timeout: Duration) -> Result<Self, OpenError> {
         let wrong = |reason| OpenError::Address { reason };
-        if !is_postgres(url) {
+        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             return Err(wrong("does not begin with postgres://"));
         }
         let mut config: Config = url.parse().map_err(|_| wrong("cannot be read"))?;
@@ -40,10 +40,6 @@ impl Address {
         config.application_name("everloop");
         Ok(Self { config, shown: Path::new(&without_password(url)).into() })
     }
-}
-
-pub(super) fn is_postgres(url: &str) -> bool {
-    url.starts_with("postgres://") || url.starts_with("postgresql://")
 }
 
 fn is_here(host: &Host) -> bool {

@@ -281,38 +281,42 @@ async fn messages_and_outbox_of_many_writers_have_places_of_their_own() {
     assert_eq!(store.violations(), 0);
 }
 
-/// Writers refer to blobs that nothing referred to a moment ago, while sweepers look for just those.
+/// Until so many wait for a lock in this database.
+async fn waiting(store: &Store, wanted: i64) -> bool {
+    let sql = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'
+                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    store.db().query(sql, Vec::new()).await.unwrap() == [Row(vec![SqlValue::Int(wanted)])]
+}
+
+/// An append finds its blob there, unused, and is held just before its commit; the sweep that looks
+/// now sees a blob that nothing refers to.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_takes_no_blob_that_somebody_is_about_to_use() {
-    let store = PgServer::shared().database().store().await;
-    let sweeper = {
-        let store = store.clone();
-        tokio::spawn(async move {
-            loop {
-                store.sweep_blobs().await.unwrap();
-            }
-        })
-    };
-    let writers = (0..8).map(|n| {
-        let store = store.clone();
-        tokio::spawn(async move {
-            let mut claim = claimed(&store, &format!("run_{n}")).await;
-            for round in 0..30 {
-                // The same body for all in one round, there already and not in use.
-                let draft = started(&round.to_string().repeat(20_000));
-                let body = draft.kind.body().into_bytes();
-                let loose = crate::row::insert_blob(digest_bytes(&body), body);
-                store.db().commit(vec![loose], Urgency::Critical).await.unwrap();
-                store.append(&mut claim, Commit::new(vec![draft], 1)).await.unwrap();
-            }
-            store.load(&claim.run).await.map(|loaded| loaded.entries.len())
-        })
-    });
-    for writer in writers.collect::<Vec<_>>() {
-        assert_eq!(writer.await.unwrap().unwrap(), 31, "no entry lost its body");
-    }
-    sweeper.abort();
-    let _ = sweeper.await;
+    let database = PgServer::shared().database();
+    let store = database.store().await;
+    let mut claim = claimed(&store, "run_a").await;
+    let draft = started(&"x".repeat(20_000));
+    let body = draft.kind.body().into_bytes();
+    let loose = crate::row::insert_blob(digest_bytes(&body), body);
+    store.db().commit(vec![loose], Urgency::Critical).await.unwrap();
+
+    let (gate, connection) =
+        tokio_postgres::connect(&database.url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    gate.batch_execute("SELECT pg_advisory_lock(42)").await.unwrap();
+    let mut commit = Commit::new(vec![draft], 1);
+    commit.writes = vec![write("SELECT CAST(pg_advisory_xact_lock(42) AS TEXT)")];
+    let appending = store.clone();
+    let append = tokio::spawn(async move { appending.append(&mut claim, commit).await.map(drop) });
+    while !waiting(&store, 1).await {}
+    let sweeping = store.clone();
+    let sweep = tokio::spawn(async move { sweeping.sweep_blobs().await });
+    while !sweep.is_finished() && !waiting(&store, 2).await {}
+    gate.batch_execute("SELECT pg_advisory_unlock(42)").await.unwrap();
+    append.await.unwrap().unwrap();
+    assert_eq!(sweep.await.unwrap().unwrap(), 0, "it is in use now");
+    let loaded = store.load(&RunId::new("run_a")).await.unwrap();
+    assert_eq!(loaded.entries.len(), 2, "the entry has its body");
 }
 
 #[tokio::test(flavor = "multi_thread")]

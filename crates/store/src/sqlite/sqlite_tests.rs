@@ -414,12 +414,13 @@ async fn another_process_can_send_while_the_first_drives() {
 fn the_claim_lock_is_for_one() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (WorkerId::new("first"), WorkerId::new("second"));
-    let lock = ClaimLock::try_take(folder.path(), &first).unwrap().unwrap();
-    let holder = ClaimLock::try_take(folder.path(), &second).unwrap().unwrap_err();
+    let file = folder.path().join("a.lock");
+    let lock = ClaimLock::try_take(&file, &first).unwrap().unwrap();
+    let holder = ClaimLock::try_take(&file, &second).unwrap().unwrap_err();
     assert_eq!((holder.pid, holder.worker), (std::process::id(), first));
     drop(lock);
-    assert!(ClaimLock::try_take(folder.path(), &second).unwrap().is_ok());
-    let missing = ClaimLock::try_take(&folder.path().join("none"), &second);
+    assert!(ClaimLock::try_take(&file, &second).unwrap().is_ok());
+    let missing = ClaimLock::try_take(&folder.path().join("none/a.lock"), &second);
     assert!(matches!(missing, Err(StoreError::Open(_))));
 }
 

@@ -5,8 +5,8 @@
 //!                            and stops it and clears up when the pipe closes, by kill -9 too
 //! ```
 //!
-//! The cluster is copied from one that was made once on this machine, so a start takes a fraction of
-//! a second. It listens on a socket in a folder of its own, never on the network. Deliberately
+//! The cluster is copied from one that was made once on this machine, so a start takes a fraction
+//! of a second. It listens on a socket in a folder of its own, never on the network. Deliberately
 //! absent: skipping. Without the binaries a test fails, and says what to install.
 
 #![allow(clippy::unwrap_used, reason = "a test's tool fails by panicking")]
@@ -22,7 +22,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
-    process::{ChildStdin, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{
         LazyLock, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -48,8 +48,8 @@ all() { echo "$pid" $(cat "/proc/$pid/task/$pid/children"); }
 while read -r order; do
     case $order in
         start)
-            "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c shared_buffers=16MB \
-                -c max_connections=120 -c jit=off "$@" >>"$folder/log" 2>&1 &
+            "$bin/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= \
+                -c shared_buffers=16MB -c max_connections=120 -c jit=off "$@" >>"$folder/log" 2>&1 &
             pid=$!
             ;;
         stop) kill -INT "$pid" && wait "$pid" ;;
@@ -68,7 +68,23 @@ rm -rf "$folder"
 /// A running server.
 pub struct PgServer {
     folder: PathBuf,
-    keeper: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
+    keeper: Mutex<Keeper>,
+}
+
+/// The shell that looks after it.
+struct Keeper {
+    process: Child,
+    /// Closing it is the order to stop and to clear up.
+    orders: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.orders = None;
+        // The server is gone when this returns; there is nobody to tell of an error.
+        let _ = self.process.wait();
+    }
 }
 
 /// A database of one test.
@@ -125,9 +141,10 @@ impl PgServer {
             keeper.uid(uid).gid(gid);
         }
         let log = folder.join("keeper.log");
-        let mut child = keeper.stderr(fs::File::create(log).unwrap()).spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let server = Self { folder, keeper: Mutex::new((input, BufReader::new(output))) };
+        let mut process = keeper.stderr(fs::File::create(log).unwrap()).spawn().unwrap();
+        let (orders, answers) = (process.stdin.take(), process.stdout.take().unwrap());
+        let keeper = Keeper { process, orders, answers: BufReader::new(answers) };
+        let server = Self { folder, keeper: Mutex::new(keeper) };
         server.start();
         server
     }
@@ -196,9 +213,9 @@ impl PgServer {
 
     fn order(&self, order: &str) {
         let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        writeln!(keeper.0, "{order}").unwrap();
+        writeln!(keeper.orders.as_ref().unwrap(), "{order}").unwrap();
         let mut said = String::new();
-        keeper.1.read_line(&mut said).unwrap();
+        keeper.answers.read_line(&mut said).unwrap();
         let log = || fs::read_to_string(self.folder.join("keeper.log")).unwrap_or_default();
         assert_eq!(said, "done\n", "{order}: {}", log());
     }

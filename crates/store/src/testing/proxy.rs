@@ -95,7 +95,8 @@ async fn carry(mut client: TcpStream, mut server: UnixStream, state: &State) -> 
                 if let Some(cut) = commit_to_cut(&asked, state) {
                     if cut == Cut::AfterCommit {
                         server.write_all(sent).await?;
-                        server.read(&mut from_server).await?;
+                        // Whatever it says, it says it when it has committed.
+                        let _answer = server.read(&mut from_server).await?;
                     }
                     return Ok(());
                 }

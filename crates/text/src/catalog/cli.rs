@@ -6,6 +6,7 @@ super::texts! {
     "settings.no_file" => zh: "无法读取设置文件 {file}：{detail}", en: "Cannot read the settings file {file}: {detail}";
     "settings.unknown" => zh: "没有名为 {key} 的设置（{origin}）", en: "There is no setting called {key} ({origin})";
     "settings.unknown_near" => zh: "没有名为 {key} 的设置（{origin}）。是否想写 {nearest}？", en: "There is no setting called {key} ({origin}). Did you mean {nearest}?";
+    "settings.no_such_database" => zh: "数据库地址无法识别（--database 或 store.database）。可用的写法：postgres://用户@主机/库名，或一个文件路径", en: "The database's address is of no kind that is known (--database or store.database). It looks like: postgres://user@host/name, or the path of a file";
     "settings.bad" => zh: "设置 {key} 的值 {text} 不合适（{origin}）。可用的写法：{form}", en: "The value {text} does not fit the setting {key} ({origin}). It looks like: {form}";
     "settings.no_equals" => zh: "--set {key} 缺少等号；写法：--set 段.键=值（{origin}）", en: "--set {key} has no equals sign; write --set section.key=value ({origin})";
     "settings.unreadable" => zh: "设置文件 {origin} 不是有效的 TOML{key}：{detail}", en: "The settings file {origin} is not valid TOML{key}: {detail}";

@@ -12,6 +12,7 @@ super::texts! {
     "usage.hint" => zh: "用法见 everloop --help，或在任意命令后加 --help", en: "See everloop --help, or put --help behind any command";
     "help.everloop" => zh: "不会丢失的智能体循环。不带命令时开始离线演示。", en: "Agent loops that cannot be lost. Without a command it gives the offline tour.";
     "help.set" => zh: "只在这一次改变一个设置：段.键=值；可以给多次", en: "Change a setting for this call: section.key=value; may be given several times";
+    "help.database" => zh: "数据放在哪里：postgres:// 地址，或一个文件；默认是自带的文件", en: "Where the data lies: a postgres:// address or a file; by default the embedded file";
     "help.lang" => zh: "everloop 自己的文字用哪种语言", en: "Language of everloop's own words";
     "help.no_input" => zh: "从不提问；需要有人回答时以退出码 3 结束", en: "Never ask anything; exit with code 3 when a person is needed";
     "help.quiet" => zh: "不显示进度", en: "Show no progress";

@@ -1,0 +1,99 @@
+//! Where all that is durable lies: the embedded file, another file, or a server.
+
+use crate::home::Home;
+use everloop_store::{ClaimLock, Holder, PgOptions, Store, StoreError, without_password};
+use everloop_types::WorkerId;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A database that was chosen by `--database` or `store.database`.
+pub(crate) enum Database {
+    /// A file of this machine, and the lock beside it.
+    File { path: PathBuf, lock: PathBuf },
+    /// A PostgreSQL server, by its address. Many processes may drive runs on it.
+    Server(String),
+}
+
+impl Database {
+    /// `None` if it is an address of something else than PostgreSQL.
+    pub(crate) fn named(name: &str, home: &Home) -> Option<Self> {
+        if name.starts_with("postgres://") || name.starts_with("postgresql://") {
+            return Some(Self::Server(name.to_owned()));
+        }
+        let path = match name.strip_prefix("sqlite:").unwrap_or(name) {
+            "" => {
+                let lock = home.data().join("everloop.lock");
+                return Some(Self::File { path: home.database(), lock });
+            }
+            path if path.contains("://") => return None,
+            path => PathBuf::from(path),
+        };
+        let mut lock = OsString::from(&path);
+        lock.push(".lock");
+        Some(Self::File { path, lock: lock.into() })
+    }
+
+    /// As people may see it: without a password.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::File { path, .. } => path.display().to_string(),
+            Self::Server(url) => without_password(url),
+        }
+    }
+
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File { path, .. } => Some(path),
+            Self::Server(_) => None,
+        }
+    }
+
+    pub(crate) fn lock_file(&self) -> Option<&Path> {
+        match self {
+            Self::File { lock, .. } => Some(lock),
+            Self::Server(_) => None,
+        }
+    }
+
+    pub(crate) async fn open(&self) -> Result<Store, StoreError> {
+        match self {
+            Self::File { path, .. } => Store::open(path),
+            Self::Server(url) => Store::connect(url, PgOptions::default()).await,
+        }
+    }
+
+    /// The right to claim runs, or who has it. On a server everybody may claim: `None`.
+    pub(crate) fn take_lock(
+        &self,
+        worker: &WorkerId,
+    ) -> Result<Result<Option<ClaimLock>, Holder>, StoreError> {
+        match self {
+            Self::File { lock, .. } => Ok(ClaimLock::try_take(lock, worker)?.map(Some)),
+            Self::Server(_) => Ok(Ok(None)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_a_file_or_a_server() {
+        let home = Home::under(Path::new("/data"));
+        let files = |name: &str| match Database::named(name, &home) {
+            Some(Database::File { path, lock }) => {
+                (path.display().to_string(), lock.display().to_string())
+            }
+            _ => panic!("{name} is no file"),
+        };
+        let own = ("/data/everloop.db".to_owned(), "/data/everloop.lock".to_owned());
+        assert_eq!(files(""), own);
+        for name in ["sqlite:x/e.db", "x/e.db"] {
+            assert_eq!(files(name), ("x/e.db".to_owned(), "x/e.db.lock".to_owned()));
+        }
+        let server = Database::named("postgresql://u:secret@h/d", &home);
+        assert_eq!(server.map(|server| server.shown()).as_deref(), Some("postgresql://u@h/d"));
+        assert!(Database::named("mysql://u@h/d", &home).is_none());
+    }
+}
