@@ -7,13 +7,18 @@ use crate::home::Home;
 use crate::means::LocalMeans;
 use crate::settings::{Fault, FaultKind, Settings};
 use crate::{build, terminal};
-use everloop_engine::{Engine, Identity, Rules, SystemClock, fresh_id};
+use everloop_engine::{
+    Clock, Engine, Identity, LeaseTimes, Rules, SharedClock, SystemClock, fresh_id,
+};
 use everloop_store::{Store, StoreError};
 use everloop_types::{Lang, RunId, WorkerId};
 use std::error::Error;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// A shorter lease would run out between two heartbeats on a busy machine.
+const LEASE_MIN_MS: u64 = 600;
 
 pub(crate) struct App {
     pub(crate) lang: Lang,
@@ -136,19 +141,32 @@ impl App {
         files
     }
 
-    pub(crate) fn engine(&self, store: Store) -> Arc<Engine> {
+    /// The times of this process's place among others.
+    pub(crate) fn lease(&self) -> LeaseTimes {
+        LeaseTimes { lease_ms: self.settings.number("worker.lease").max(LEASE_MIN_MS) }
+    }
+
+    pub(crate) async fn engine(&self, store: Store) -> Result<Arc<Engine>, Failure> {
         let rules = Rules {
             model_attempts: self.settings.small("model.attempts"),
             patience_ms: self.settings.number("model.patience"),
+            owners_may_live: self.is_cluster(),
             ..Rules::default()
         };
-        let now = everloop_engine::Clock::now(&SystemClock);
+        let clock: Arc<dyn Clock> = match self.is_cluster() {
+            true => {
+                let shown = store.time().await.map_err(|error| self.store_failure(&error))?;
+                Arc::new(SharedClock::new(shown))
+            }
+            false => Arc::new(SystemClock),
+        };
+        let now = clock.now();
         let identity = Identity {
             worker: WorkerId::new(fresh_id("worker_", now)),
             build: build::VERSION.to_owned(),
         };
         let means = Arc::new(self.means(&self.settings));
-        Engine::new(store, means, Arc::new(SystemClock), identity, rules)
+        Ok(Engine::new(store, means, clock, identity, rules))
     }
 
     /// The run that an id, or the end of one, means.

@@ -425,6 +425,16 @@ async fn a_worker_takes_up_what_it_claimed_without_hearing_of_it() {
     assert_eq!(house.status().await, Status::Succeeded);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_cannot_look_for_its_claims_at_once_looks_again() {
+    let house = House::new(vec![Scripted::says("hi")]).await;
+    house.flaky.then_fail_reads.store(1, SeqCst);
+    house.flaky.lose_commit_in.store(1, SeqCst);
+    let mut worker = Worker::new(house.engine("w1"), 4);
+    worker.drain(|_| {}).await.expect("the worker goes on");
+    assert_eq!(house.status().await, Status::Succeeded);
+}
+
 /// A process whose environment names no way to the model.
 struct NoWay(Arc<Registry>);
 impl Means for NoWay {

@@ -17,6 +17,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// How often a process that may not drive looks whether it may.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
+/// Looks between two searches for workers that have died: five seconds.
+const LOOKS_PER_REAP: u64 = 25;
+
 /// One run that this process follows.
 pub(crate) struct Foreground<'a> {
     pub(crate) app: &'a App,
@@ -42,6 +45,20 @@ enum Heard {
 
 /// Drives the run here, or follows it while another process does.
 pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failure> {
+    let (app, engine) = (foreground.app, foreground.engine.clone());
+    if !app.is_cluster() {
+        return follow(foreground).await;
+    }
+    engine.join(app.lease()).await.map_err(|error| app.store_failure(&error))?;
+    let keeping = tokio::spawn(engine.clone().keep_lease(app.lease()));
+    let exit = follow(foreground).await;
+    keeping.abort();
+    // If this fails the lease runs out by itself.
+    let _ = engine.leave().await;
+    exit
+}
+
+async fn follow(foreground: Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
     let mut signals = Signals::new(app)?;
     tokio::spawn(foreground.engine.clone().deliver_mail());
@@ -100,14 +117,20 @@ impl Foreground<'_> {
     ) -> Result<Round, Failure> {
         let worker = &self.engine.identity().worker;
         let mut told = false;
-        loop {
+        for look in 0_u64.. {
             let taken = self.app.database.take_lock(worker);
             match taken.map_err(|error| self.app.store_failure(&error))? {
                 Ok(lock) => {
+                    if look % LOOKS_PER_REAP == 0 || !self.app.is_cluster() {
+                        self.take_up().await?;
+                    }
                     let round = self.claim_and_drive(signals, printer).await;
                     drop(lock);
                     if let Some(round) = round? {
                         return Ok(round);
+                    }
+                    if self.app.is_cluster() && !std::mem::replace(&mut told, true) {
+                        self.app.note("run.worker_drives", &[("id", self.run.as_str())]);
                     }
                 }
                 Err(holder) => {
@@ -129,6 +152,7 @@ impl Foreground<'_> {
                 }
             }
         }
+        unreachable!("nobody looks that often")
     }
 
     async fn cancel(&self) -> Result<(), Failure> {
@@ -141,15 +165,14 @@ impl Foreground<'_> {
         self.app.note("run.other_drives", &[("pid", &pid), ("id", self.run.as_str())]);
     }
 
-    /// Having the lock proves that every earlier driver is dead: their runs go back to the queue.
-    async fn claim_and_drive(
-        &self,
-        signals: &mut Signals,
-        printer: &mut Printer<'_>,
-    ) -> Result<Option<Round>, Failure> {
+    /// Having the lock proves that every earlier driver is dead, and on a shared database leases
+    /// tell: their runs go back to the queue.
+    async fn take_up(&self) -> Result<(), Failure> {
         let app = self.app;
-        let now = self.engine.clock().now();
-        let orphans = if app.is_cluster() { Ok(Vec::new()) } else { self.engine.take_up().await };
+        let orphans = match app.is_cluster() {
+            true => self.engine.reap().await,
+            false => self.engine.take_up().await,
+        };
         let orphans = orphans.map_err(|error| app.store_failure(&error))?;
         for orphan in orphans.iter().filter(|orphan| orphan.run != self.run) {
             let args = [("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())];
@@ -159,13 +182,22 @@ impl Foreground<'_> {
             };
             app.note(key, &args);
         }
+        Ok(())
+    }
+
+    async fn claim_and_drive(
+        &self,
+        signals: &mut Signals,
+        printer: &mut Printer<'_>,
+    ) -> Result<Option<Round>, Failure> {
+        let (app, now) = (self.app, self.engine.clock().now());
         if let Some(round) = self.look().await? {
             return Ok(Some(round));
         }
         let worker = &self.engine.identity().worker;
         let claim = self.store().claim_run(worker, &self.run, now).await;
         match claim.map_err(|error| app.store_failure(&error))? {
-            Some(claim) => self.drive(claim, signals, printer).await.map(Some),
+            Some(claim) => self.drive(claim, signals, printer).await,
             None => Ok(None),
         }
     }
@@ -200,7 +232,7 @@ impl Foreground<'_> {
         claim: Claim,
         signals: &mut Signals,
         printer: &mut Printer<'_>,
-    ) -> Result<Round, Failure> {
+    ) -> Result<Option<Round>, Failure> {
         let mut watch = self.engine.watch();
         let mut driving = std::pin::pin!(self.engine.drive(claim));
         let driven = loop {
@@ -215,7 +247,7 @@ impl Foreground<'_> {
                             self.engine.stop();
                             continue;
                         }
-                        _ if signals.interrupts > 1 => return Ok(Round::Signal(exit)),
+                        _ if signals.interrupts > 1 => return Ok(Some(Round::Signal(exit))),
                         _ => {}
                     }
                     self.app.note("run.canceling", &[]);
@@ -224,13 +256,19 @@ impl Foreground<'_> {
             }
         };
         show_rest(&mut watch, printer);
-        match driven {
-            Ok(Driven::Finished(_)) => Ok(Round::Over),
-            Ok(Driven::Released) => Ok(Round::Signal(Exit::Terminated)),
-            Ok(Driven::Parked(WaitingOn::Person { question })) => Ok(Round::Asks(question)),
-            Ok(Driven::Parked(WaitingOn::Model { error })) => Ok(Round::NoModel(error)),
-            Err(error) => Err(self.drive_failure(&error)),
-        }
+        let round = match driven {
+            Ok(Driven::Finished(_)) => Round::Over,
+            Ok(Driven::Released) => Round::Signal(Exit::Terminated),
+            Ok(Driven::Parked(WaitingOn::Person { question })) => Round::Asks(question),
+            Ok(Driven::Parked(WaitingOn::Model { error })) => Round::NoModel(error),
+            // Somebody else has it, or the database was out of reach: it is followed from here.
+            Err(DriveError::LeaseLost(_)) if self.app.is_cluster() => {
+                self.app.note("run.lease_lost", &[("id", self.run.as_str())]);
+                return Ok(None);
+            }
+            Err(error) => return Err(self.drive_failure(&error)),
+        };
+        Ok(Some(round))
     }
 
     fn drive_failure(&self, error: &DriveError) -> Failure {

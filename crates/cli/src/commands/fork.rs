@@ -18,7 +18,7 @@ pub(crate) async fn fork(app: &App, args: args::Fork) -> Result<Exit, Failure> {
     let store = app.open_store().await?;
     let parent = app.find_run(&store, &args.id).await?;
     let wanted = wanted(app, &args, &history(app, &store, &parent).await?)?;
-    let engine = app.engine(store);
+    let engine = app.engine(store).await?;
     let Forking { run, at } = make(app, &engine, wanted).await?;
     let at = at.to_string();
     let names = [("id", run.as_str()), ("parent", parent.as_str()), ("at", &at)];

@@ -16,7 +16,7 @@ const SYSTEM: &str = include_str!("../prompts/system.md");
 pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
     let submission = submission(app, &args)?;
     let store = app.open_store().await?;
-    let engine = app.engine(store);
+    let engine = app.engine(store).await?;
     let run = submit(app, &engine, submission).await?;
     app.note("run.begun", &[("id", run.as_str())]);
     let foreground = Foreground { app, engine, run, format: args.output_format };

@@ -214,7 +214,7 @@ async fn events(app: &App, store: &Store, id: &str, after: i64) -> Result<Exit, 
 /// The letter is durable at once; who drives the run ends it. If nobody does, we do.
 async fn cancel(app: &App, store: Store, id: &str) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;
-    let engine = app.engine(store);
+    let engine = app.engine(store).await?;
     let sent = engine.cancel(&run, "user").await.map_err(|error| app.store_failure(&error))?;
     if let Sent::Finished(status) = sent {
         let args = [("id", run.as_str()), ("status", status.as_str())];
@@ -263,7 +263,7 @@ async fn resume(
     format: Format,
 ) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;
-    let engine = app.engine(store);
+    let engine = app.engine(store).await?;
     if let Some(text) = answer {
         if text.trim().is_empty() {
             let words = app.text("run.empty_answer", &[("id", run.as_str())]);

@@ -22,7 +22,7 @@ pub(crate) async fn settle(
     effect: Option<&str>,
 ) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;
-    let engine = app.engine(store);
+    let engine = app.engine(store).await?;
     let all = engine.open_unknowns(&run).await.map_err(|error| app.store_failure(&error))?;
     let open = choose(app, &run, &all, effect)?;
     let (settled, by) = match word {

@@ -4,14 +4,14 @@ use super::foreground::Signals;
 use crate::app::{App, chain};
 use crate::args;
 use crate::exit::{Exit, Failure};
-use everloop_engine::{Driven, Report};
+use everloop_engine::{Driven, Engine, Report};
 use everloop_store::Orphan;
 use everloop_types::Status;
 
 pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
     let store = app.open_store().await?;
-    let engine = app.engine(store);
+    let engine = app.engine(store).await?;
     let name = engine.identity().worker.clone();
     let lock = match app.database.take_lock(&name).map_err(fail)? {
         Ok(lock) => lock,
@@ -22,8 +22,11 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
         }
     };
     let now = engine.clock().now();
-    // Only who has the lock knows that all others are dead.
-    if lock.is_some() {
+    // Only who has the lock knows that all others are dead; without one, leases say so.
+    if app.is_cluster() {
+        engine.join(app.lease()).await.map_err(fail)?;
+        tokio::spawn(engine.clone().keep_lease(app.lease()));
+    } else {
         for orphan in engine.take_up().await.map_err(fail)? {
             tell_of_orphan(app, &orphan);
         }
@@ -32,10 +35,28 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
     tokio::spawn(engine.clone().deliver_mail());
     let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
     let mut worker = everloop_engine::Worker::new(engine.clone(), most);
+    if app.is_cluster() {
+        worker = worker.reaping(app.lease());
+    }
+    let worked = work(app, &engine, worker, args).await;
+    if app.is_cluster() {
+        // If this fails the lease runs out by itself.
+        let _ = engine.leave().await;
+    }
+    drop(lock);
+    worked
+}
+
+async fn work(
+    app: &App,
+    engine: &Engine,
+    mut worker: everloop_engine::Worker,
+    args: &args::Worker,
+) -> Result<Exit, Failure> {
+    let fail = |error| app.store_failure(&error);
     let report = |report| tell(app, report);
     if args.drain {
         worker.drain(report).await.map_err(fail)?;
-        drop(lock);
         return Ok(Exit::Done);
     }
     app.note("worker.ready", &[]);
@@ -51,7 +72,6 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
             }
         }
     };
-    drop(lock);
     worked.map(|()| exit).map_err(fail)
 }
 

@@ -43,6 +43,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("store.database", Text, ""),
     setting("store.keep", Duration, "30d"),
     setting("worker.runs", Count(1, 10_000), "64"),
+    setting("worker.lease", Duration, "30s"),
     setting("ui.language", OneOf(&["auto", "zh-CN", "en"]), "auto"),
     setting("ui.time_zone", Text, "auto"),
 ];

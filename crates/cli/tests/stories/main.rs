@@ -8,6 +8,7 @@ mod support;
 mod approvals;
 mod bad_replies;
 mod cancels;
+mod cluster;
 mod data_folder;
 mod help;
 mod kills;

@@ -24,6 +24,8 @@ super::texts! {
     "run.retrying" => zh: "模型暂时不可用（{detail}），{wait} 秒后重试", en: "The model failed for now ({detail}); trying again in {wait} s";
     "run.model_down" => zh: "模型没有响应：{detail}\n运行已保留，没有丢失。继续：everloop runs resume {id}", en: "The model does not answer: {detail}\nThe run is kept and nothing is lost. Go on with: everloop runs resume {id}";
     "run.other_drives" => zh: "另一个 everloop 进程（pid {pid}）正在驱动运行；{id} 已保存，在此等待", en: "Another everloop process (pid {pid}) drives runs here; {id} is saved and waits for its turn";
+    "run.worker_drives" => zh: "另一个 worker 正在驱动 {id}；在此等待它的结果", en: "Another worker drives {id}; waiting here for what comes of it";
+    "run.lease_lost" => zh: "与数据库失联或租约已失：{id} 由别的 worker 接手，在此等待它的结果", en: "The lease on {id} is lost, or the database was out of reach: another worker goes on, waiting here for what comes of it";
     "run.canceling" => zh: "正在取消……（再按一次立即离开）", en: "Canceling… (press again to leave at once)";
     "run.stopped" => zh: "运行 {id} 暂停：{detail}\n继续：everloop runs resume {id}", en: "Run {id} stopped: {detail}\nGo on with: everloop runs resume {id}";
     "run.put_aside" => zh: "运行 {id} 无法继续：{detail}", en: "Run {id} cannot go on: {detail}";
