@@ -187,7 +187,8 @@ impl BodyDb {
             body.reaches().await;
             inner.commit(writes, urgency).await
         });
-        arriving.await.unwrap_or(Err(DbError::Closed))
+        let died = |error| DbError::CommitUnknown { source: Arc::new(error) };
+        arriving.await.map_err(died)?
     }
 }
 
