@@ -1,6 +1,6 @@
 //! Points: every place where a process may die, counted and named.
 
-use everloop_store::{Db, DbError, DbFuture, Done, Row, Urgency};
+use everloop_store::{Db, DbError, DbFuture, Done, Engine, Row, Urgency};
 use everloop_types::{SqlValue, Write};
 use std::future::Future;
 use std::pin::Pin;
@@ -154,5 +154,9 @@ impl Db for PointDb {
 
     fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
         self.inner.query(sql, params)
+    }
+
+    fn engine(&self) -> Engine {
+        self.inner.engine()
     }
 }
