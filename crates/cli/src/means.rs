@@ -4,7 +4,7 @@ use crate::home::Home;
 use crate::settings::Settings;
 use everloop_engine::Means;
 use everloop_models::{Endpoint, Model, Secret, Timeouts, connect};
-use everloop_tools::{Registry, Setting};
+use everloop_tools::{Channel, Channels, Host, Http, Registry, Setting};
 use everloop_types::{Frame, ModelChoice, ModelError, ModelErrorKind};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,6 +19,9 @@ pub(crate) struct LocalMeans {
     output_bytes_max: usize,
     protected: Vec<PathBuf>,
     records: PathBuf,
+    http: Http,
+    http_key_lifetime_ms: u64,
+    channels: Channels,
     models: Mutex<BTreeMap<String, Connected>>,
 }
 
@@ -42,6 +45,13 @@ impl LocalMeans {
             output_bytes_max: size("tools.output_max"),
             protected: own_files(home),
             records: home.data().join("effects"),
+            http: Http {
+                hosts: settings.list("tools.http_allow").filter_map(Host::parse).collect(),
+                timeout_ms: settings.number("tools.http_timeout"),
+                bytes_max: size("tools.output_max"),
+            },
+            http_key_lifetime_ms: settings.number("tools.http_key_lifetime"),
+            channels: channels(settings),
             models: Mutex::default(),
         }
     }
@@ -54,10 +64,18 @@ impl LocalMeans {
             output_bytes_max: self.output_bytes_max,
             protected: self.protected.clone(),
             records: Some(self.records.clone()),
+            http: self.http.clone(),
+            http_key_lifetime_ms: self.http_key_lifetime_ms,
+            channels: self.channels.clone(),
             ..Setting::new(workspace)
         };
         Registry::builtin(&setting).ok()
     }
+}
+
+/// Where messages may go.
+pub(crate) fn channels(settings: &Settings) -> Channels {
+    settings.list("tools.channels").filter_map(Channel::parse).collect()
 }
 
 /// The files that no tool may touch: a look into the database from within this process would drop

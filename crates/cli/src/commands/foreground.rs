@@ -1,5 +1,6 @@
 //! Driving a run in the foreground: to its end, its next question, or a signal.
 
+use super::messages;
 use crate::app::{App, chain};
 use crate::args::Format;
 use crate::exit::{Exit, Failure};
@@ -40,11 +41,18 @@ enum Heard {
     Terminated,
 }
 
-/// Drives the run here, or follows it while another process does.
+/// Drives the run here, or follows it while another process does, and sends what it has queued.
 pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failure> {
+    tokio::spawn(foreground.engine.clone().deliver_mail());
+    messages::deliver(foreground.app, &foreground.engine);
+    let exit = follow(&foreground).await;
+    messages::last_moment(foreground.app, &foreground.engine, &foreground.run, &exit).await;
+    exit
+}
+
+async fn follow(foreground: &Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
     let mut signals = Signals::new(app)?;
-    tokio::spawn(foreground.engine.clone().deliver_mail());
     if foreground.format == Format::StreamJson {
         let first = json!({"type": "session", "run_id": foreground.run});
         terminal::answer(&first.to_string());

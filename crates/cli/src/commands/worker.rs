@@ -32,9 +32,11 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
     let report = |report| tell(app, report);
     if args.drain {
         worker.drain(report).await.map_err(fail)?;
+        super::messages::deliver_now(app, &engine).await;
         drop(lock);
         return Ok(Exit::Done);
     }
+    super::messages::deliver(app, &engine);
     app.note("worker.ready", &[]);
     let mut signals = Signals::new(app)?;
     let mut exit = Exit::Done;

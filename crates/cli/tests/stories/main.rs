@@ -16,6 +16,7 @@ mod model_down;
 mod output;
 mod overview;
 mod questions;
+mod sends;
 mod settings;
 mod settles;
 mod travel;
