@@ -4,6 +4,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod foreground;
 pub(crate) mod fork;
+pub(crate) mod messages;
 pub(crate) mod portable;
 pub(crate) mod replay;
 pub(crate) mod run;

@@ -3,7 +3,7 @@
 use crate::settings::Settings;
 use everloop_engine::Means;
 use everloop_models::{Endpoint, Model, Secret, Timeouts, connect};
-use everloop_tools::{Registry, Setting};
+use everloop_tools::{Channel, Channels, Host, Http, Registry, Setting};
 use everloop_types::{Frame, ModelChoice, ModelError, ModelErrorKind};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,6 +18,9 @@ pub(crate) struct LocalMeans {
     output_bytes_max: usize,
     protected: Vec<PathBuf>,
     records: PathBuf,
+    http: Http,
+    http_key_lifetime_ms: u64,
+    channels: Channels,
     models: Mutex<BTreeMap<String, Connected>>,
 }
 
@@ -41,6 +44,13 @@ impl LocalMeans {
             output_bytes_max: size("tools.output_max"),
             protected,
             records,
+            http: Http {
+                hosts: settings.list("tools.http_allow").filter_map(Host::parse).collect(),
+                timeout_ms: settings.number("tools.http_timeout"),
+                bytes_max: size("tools.output_max"),
+            },
+            http_key_lifetime_ms: settings.number("tools.http_key_lifetime"),
+            channels: channels(settings),
             models: Mutex::default(),
         }
     }
@@ -53,10 +63,38 @@ impl LocalMeans {
             output_bytes_max: self.output_bytes_max,
             protected: self.protected.clone(),
             records: Some(self.records.clone()),
+            http: self.http.clone(),
+            http_key_lifetime_ms: self.http_key_lifetime_ms,
+            channels: self.channels.clone(),
             ..Setting::new(workspace)
         };
         Registry::builtin(&setting).ok()
     }
+}
+
+/// Where messages may go.
+pub(crate) fn channels(settings: &Settings) -> Channels {
+    settings.list("tools.channels").filter_map(Channel::parse).collect()
+}
+
+/// The files that no tool may touch: a look into the database from within this process would drop
+/// its locks, and nobody but the person changes the settings.
+fn own_files(home: &Home) -> Vec<PathBuf> {
+    let database = home.database();
+    // The log lies beside the real file, where a link leads to it.
+    let real = database.canonicalize().unwrap_or_else(|_| database.clone());
+    let endings = ["", "-wal", "-shm", "-journal"];
+    let beside = |file: &PathBuf| {
+        let file = file.clone().into_os_string();
+        endings.map(|ending| {
+            let mut name = file.clone();
+            name.push(ending);
+            PathBuf::from(name)
+        })
+    };
+    let mut files: Vec<PathBuf> = [database, real].iter().flat_map(beside).collect();
+    files.extend([home.data().join("everloop.lock"), home.config_file()]);
+    files
 }
 
 /// The endpoint that was chosen, if one was.

@@ -5,7 +5,7 @@ mod table;
 mod value;
 
 pub(crate) use table::TABLE;
-pub(crate) use value::{Form, Value, Wrong};
+pub(crate) use value::{Form, Item, Value, Wrong};
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -135,6 +135,7 @@ impl Settings {
                     toml::Value::Integer(number) => number.to_string(),
                     toml::Value::Float(number) => number.to_string(),
                     toml::Value::Boolean(word) => word.to_string(),
+                    toml::Value::Array(items) => joined(&items),
                     other => format!("{other:?}"),
                 };
                 match self.set(&key, &text, origin.clone()) {
@@ -186,6 +187,11 @@ impl Settings {
         }
     }
 
+    /// The items of a list.
+    pub(crate) fn list(&self, key: &'static str) -> impl Iterator<Item = &str> {
+        value::items(self.text(key))
+    }
+
     /// Every key with its value and origin, for `doctor`.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, String, &Origin)> {
         TABLE.iter().filter_map(|setting| {
@@ -193,6 +199,12 @@ impl Settings {
             Some((setting.key, setting.form.show(value), origin))
         })
     }
+}
+
+/// An array as a list: its texts with commas between them.
+fn joined(items: &[toml::Value]) -> String {
+    let texts = items.iter().map(|item| item.as_str().unwrap_or("?"));
+    texts.collect::<Vec<_>>().join(",")
 }
 
 fn unknown(key: &str, origin: Origin) -> Fault {
@@ -234,6 +246,26 @@ mod tests {
         };
         assert_eq!(layers.map(|(e, f)| steps(e, f)), [3, 4]);
         assert_eq!(steps(&environment, &flags), 5);
+    }
+
+    #[test]
+    fn a_list_is_an_array_in_the_file_and_has_commas_elsewhere_and_shows_no_secret() {
+        let file = "[tools]\nhttp_allow = [\"a.example\", \"localhost:80\"]";
+        let hosts = from_file(file).settings;
+        assert_eq!(
+            hosts.list("tools.http_allow").collect::<Vec<_>>(),
+            ["a.example", "localhost:80"]
+        );
+        let flag = "tools.channels=ops=https://h.example/secret, log=file:/x";
+        let settings = Settings::load(None, &[], &[flag.to_owned()]).unwrap().settings;
+        assert_eq!(settings.list("tools.channels").count(), 2);
+        let shown = settings.all().find(|(key, ..)| *key == "tools.channels").unwrap().1;
+        assert_eq!(shown, "ops=https://h.example/…, log=file:/x");
+        for flag in ["tools.http_allow=a, *", "tools.channels=ops", "tools.channels=o=ftp://secret"]
+        {
+            let fault = Settings::load(None, &[], &[flag.to_owned()]).err().unwrap();
+            assert!(matches!(fault.what, FaultKind::Bad(wrong) if wrong.text == "…"), "{flag}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::commands::settle::unknown_json;
 use crate::terminal::{self, Marks, complain, marks};
 use answering::Answering;
 use everloop_engine::{Fragment, History, OpenUnknown, Projection, Update};
-use everloop_store::{ForkOrigin, RunRow};
+use everloop_store::{ForkOrigin, OutboxCount, RunRow};
 use everloop_types::journal::{EffectPlanned, Kind, Outcome, RunFinished, WaitingOn};
 use everloop_types::{
     Counts, EffectId, ItemState, Progress, Purpose, Reason, Status, Usage, UtcMs,
@@ -28,6 +28,8 @@ pub(crate) struct Shown {
     pub(crate) unknowns: Vec<OpenUnknown>,
     /// Runs that were forked from it, and where.
     pub(crate) forks: Vec<ForkOrigin>,
+    /// Messages that it queued for channels outside.
+    pub(crate) messages: OutboxCount,
 }
 
 impl Shown {
@@ -118,6 +120,8 @@ impl Shown {
         whole["waiting_for"] = json!(self.waiting_on);
         whole["events"] = json!(self.row.lease.next_seq - 1);
         let fork = |fork: &ForkOrigin| json!({"run_id": fork.run, "at": fork.at_seq});
+        let OutboxCount { sent, waiting } = self.messages;
+        whole["messages"] = json!({"sent": sent, "waiting": waiting});
         whole["forks"] = self.forks.iter().map(fork).collect();
         whole["workspace"] = json!(self.history.frame().workspace);
         whole["model"] = json!(self.history.frame().model.name);

@@ -16,6 +16,7 @@ mod fork;
 mod ids;
 mod lease;
 mod mail;
+mod outbox;
 mod portable;
 mod presence;
 mod public;

@@ -51,7 +51,7 @@ pub use fork::{ForkOrigin, NewFork};
 pub use inbox::{Sent, Unread};
 pub use keep::{Inspection, Trimmed};
 pub use lock::{ClaimLock, Holder};
-pub use outbox::{NewOutbox, OutboxRow};
+pub use outbox::{NewOutbox, OutboxCount, OutboxRow};
 pub use postgres::{PgDb, PgOptions, without_password};
 pub use queue::{Claim, Orphan};
 pub use read::{Loaded, SnapshotRow};

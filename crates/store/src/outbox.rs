@@ -33,6 +33,17 @@ pub struct OutboxRow {
     pub body: String,
     /// How often sending it has failed.
     pub tries: i64,
+    /// Since when it is due.
+    pub due_at: UtcMs,
+}
+
+/// The messages of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OutboxCount {
+    /// Those that arrived.
+    pub sent: u64,
+    /// Those that are still to be sent.
+    pub waiting: u64,
 }
 
 const INSERT: &str = "
@@ -43,7 +54,7 @@ const INSERT: &str = "
 
 /// Only the first unsent one of each conversation and channel: the later ones wait for it.
 const DUE: &str = "
-    SELECT outbox_id, run_id, channel, body, tries FROM outbox o
+    SELECT outbox_id, run_id, channel, body, tries, next_try_at FROM outbox o
      WHERE sent_at IS NULL AND next_try_at <= $1 AND NOT EXISTS (
            SELECT 1 FROM outbox e
             WHERE e.conversation_id = o.conversation_id AND e.channel = o.channel
@@ -52,6 +63,19 @@ const DUE: &str = "
 ";
 
 const SENT: &str = "UPDATE outbox SET sent_at = $2 WHERE outbox_id = $1 AND sent_at IS NULL";
+
+/// Of several who found it due, one gets it.
+const HOLD: &str = "
+    UPDATE outbox SET next_try_at = $3
+     WHERE outbox_id = $1 AND next_try_at = $2 AND sent_at IS NULL
+";
+
+/// By way of the conversation, for which there is an index.
+const COUNT: &str = "
+    SELECT count(*), count(sent_at) FROM outbox
+     WHERE run_id = $1
+       AND conversation_id = (SELECT conversation_id FROM runs WHERE run_id = $1)
+";
 
 const FAILED: &str = "
     UPDATE outbox SET tries = tries + 1, next_try_at = $2
@@ -78,9 +102,34 @@ impl Store {
                 channel: cells.text()?,
                 body: cells.text()?,
                 tries: cells.int()?,
+                due_at: cells.int()?,
             })
         };
         rows.into_iter().map(read).collect()
+    }
+
+    /// Takes a message that is due, so that nobody else sends it before `until`. Tells whether it
+    /// could still be had; if its taker dies it is due again then.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn hold_outbox(&self, row: &OutboxRow, until: UtcMs) -> Result<bool, StoreError> {
+        let hold = any(HOLD, params![row.outbox_id.as_str(), row.due_at, until]);
+        let done = self.db.commit(vec![hold], Urgency::Critical).await?;
+        Ok(done.first().is_some_and(|done| done.touched > 0))
+    }
+
+    /// How many messages a run has sent, and how many are still to be sent.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn outbox_count(&self, run: &RunId) -> Result<OutboxCount, StoreError> {
+        let Some(row) = self.first(COUNT, params![run.as_str()]).await? else {
+            return Ok(OutboxCount::default());
+        };
+        let mut cells = row.cells();
+        let [all, sent] = [cells.int()?, cells.int()?].map(i64::unsigned_abs);
+        Ok(OutboxCount { sent, waiting: all.saturating_sub(sent) })
     }
 
     /// A message was sent. May be repeated.

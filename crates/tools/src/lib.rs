@@ -6,14 +6,17 @@
 //!                workspace (no path leaves it), guard (no process outlives us)
 //! ```
 //!
-//! Deliberately absent: approvals, retries, journaling (the engine's), and any network.
+//! Deliberately absent: approvals, retries, journaling (the engine's), and hosts that nobody named.
 
 mod ask_user;
 mod capture;
+mod channels;
 mod clean;
 pub mod clip;
 mod git;
 mod guard;
+mod hosts;
+mod http;
 mod list_dir;
 mod process;
 mod process_table;
@@ -21,6 +24,8 @@ mod protected;
 mod read_file;
 mod record;
 mod registry;
+mod request;
+mod send_message;
 mod shell;
 mod todo_write;
 mod tool;
@@ -28,14 +33,19 @@ mod workspace;
 mod write_file;
 
 pub use ask_user::{AskUser, AskUserArgs};
+pub use channels::{Channel, Channels, Deliver, Delivery};
 pub use clean::{Cleaner, clean};
 pub use git::{Git, GitCommit, GitCommitArgs, GitPush, GitPushArgs, GitRead, GitReadArgs, GitView};
 pub use guard::guard_main;
+pub use hosts::{Host, Hosts};
+pub use http::{HttpGet, HttpGetArgs, HttpSend, HttpSendArgs, SendMethod};
 pub use list_dir::{ListDir, ListDirArgs};
 pub use read_file::{ReadFile, ReadFileArgs};
 pub use registry::{Registry, Setting};
+pub use request::Http;
+pub use send_message::{SendMessage, SendMessageArgs};
 pub use shell::{Shell, ShellArgs, ShellLimits};
 pub use todo_write::{TodoItem, TodoState, TodoWrite, TodoWriteArgs};
-pub use tool::{AnyTool, Boxed, CallContext, Done, Intent, OnOutput, Probe, Tool, erase};
+pub use tool::{AnyTool, Boxed, CallContext, Done, Intent, OnOutput, Outgoing, Probe, Tool, erase};
 pub use workspace::{Workspace, WorkspaceError};
 pub use write_file::{WriteFile, WriteFileArgs};

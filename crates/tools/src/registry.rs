@@ -1,8 +1,9 @@
 //! Which tools there are, in the order in which the model sees them.
 
 use crate::{
-    AnyTool, AskUser, Git, GitCommit, GitPush, GitRead, ListDir, ReadFile, Shell, ShellLimits,
-    TodoWrite, Tool, Workspace, WorkspaceError, WriteFile, erase,
+    AnyTool, AskUser, Channels, Git, GitCommit, GitPush, GitRead, Http, HttpGet, HttpSend, ListDir,
+    ReadFile, SendMessage, Shell, ShellLimits, TodoWrite, Tool, Workspace, WorkspaceError,
+    WriteFile, erase,
 };
 use everloop_types::ToolSpec;
 use std::path::PathBuf;
@@ -25,6 +26,12 @@ pub struct Setting {
     pub protected: Vec<PathBuf>,
     /// A private folder for records of what became of commands; see [`Shell::records`].
     pub records: Option<PathBuf>,
+    /// Requests; without a host there is no tool for them.
+    pub http: Http,
+    /// How long the hosts honour an idempotency key; 0 if they honour none.
+    pub http_key_lifetime_ms: u64,
+    /// Where messages may go; without a channel there is no tool for them.
+    pub channels: Channels,
 }
 
 impl Setting {
@@ -37,6 +44,9 @@ impl Setting {
             output_bytes_max: 1_000_000,
             protected: Vec::new(),
             records: None,
+            http: Http::default(),
+            http_key_lifetime_ms: 0,
+            channels: Channels::default(),
         }
     }
 }
@@ -68,19 +78,25 @@ impl Registry {
         };
         let repository = crate::git::is_repository(workspace.root());
         let git = Git { workspace: Arc::clone(&workspace), guard: setting.guard.clone() };
-        let registry = Self::default()
+        let mut registry = Self::default()
             .with(ReadFile { workspace: Arc::clone(&workspace) })
             .with(ListDir { workspace: Arc::clone(&workspace) })
             .with(WriteFile { workspace })
             .with(shell)
             .with(AskUser)
             .with(TodoWrite);
-        Ok(match repository {
-            true => {
-                registry.with(GitRead(git.clone())).with(GitCommit(git.clone())).with(GitPush(git))
-            }
-            false => registry,
-        })
+        if repository {
+            let push = GitPush(git.clone());
+            registry = registry.with(GitRead(git.clone())).with(GitCommit(git)).with(push);
+        }
+        if !setting.http.hosts.is_empty() {
+            let send = HttpSend::new(setting.http.clone(), setting.http_key_lifetime_ms);
+            registry = registry.with(HttpGet::new(setting.http.clone())).with(send);
+        }
+        if !setting.channels.is_empty() {
+            registry = registry.with(SendMessage::new(setting.channels.clone()));
+        }
+        Ok(registry)
     }
 
     /// Adds a tool after the others; one of the same name is replaced where it stands.

@@ -18,7 +18,7 @@ pub trait Tool: Send + Sync + 'static {
     type Args: DeserializeOwned + JsonSchema + Send;
 
     /// What it does, for the model.
-    fn description(&self) -> &'static str;
+    fn description(&self) -> &str;
 
     /// How the runtime treats it.
     fn handling(&self) -> Handling;
@@ -50,10 +50,23 @@ pub enum Done {
     Seen(Observation),
     /// It ended, and these writes are committed together with its outcome.
     Wrote(Observation, Vec<Write>),
+    /// It ended, and this message is queued for its channel together with its outcome.
+    Queued(Observation, Outgoing),
     /// A question to the person; the outcome arrives through the inbox.
     Ask(String),
     /// An error that may pass and certainly acted on nothing: the call may be made again.
     Passing(String),
+    /// It may have acted and brought no outcome, and why: made again only if its key is honoured.
+    Lost(String),
+}
+
+/// A message for a channel outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Where it goes.
+    pub channel: String,
+    /// What it says.
+    pub text: String,
 }
 
 /// What a probe found out about an interrupted call.

@@ -4,6 +4,7 @@ use super::run::endpoint;
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
+use crate::means::LocalMeans;
 use crate::{build, terminal};
 use everloop_store::{ClaimLock, without_password};
 use serde_json::{Value, json};
@@ -21,6 +22,7 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
         "key_env": app.settings.text("model.key_env"),
         "key_is_set": std::env::var_os(app.settings.text("model.key_env")).is_some(),
         "sandbox": "none",
+        "tools": tools(app),
         "driven_by_pid": Value::Null,
     });
     let changed = app.settings.all().filter(|(_, _, origin)| origin.to_string() != "default");
@@ -79,6 +81,13 @@ async fn look_into(app: &App, report: &mut Value) -> Exit {
             Exit::Data
         }
     }
+}
+
+/// The tools that a run in this folder would have.
+fn tools(app: &App) -> Vec<String> {
+    let here = std::env::current_dir().ok();
+    let registry = here.and_then(|here| LocalMeans::new(&app.settings, &app.home).registry(here));
+    registry.unwrap_or_default().specs().into_iter().map(|spec| spec.name).collect()
 }
 
 fn model(app: &App) -> String {

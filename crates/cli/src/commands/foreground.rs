@@ -1,5 +1,6 @@
 //! Driving a run in the foreground: to its end, its next question, or a signal.
 
+use super::messages;
 use crate::app::{App, chain};
 use crate::args::Format;
 use crate::exit::{Exit, Failure};
@@ -43,25 +44,32 @@ enum Heard {
     Terminated,
 }
 
-/// Drives the run here, or follows it while another process does.
+/// Drives the run here, or follows it while another process does, and sends what it has queued.
 pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failure> {
     let (app, engine) = (foreground.app, foreground.engine.clone());
+    tokio::spawn(engine.clone().deliver_mail());
+    messages::deliver(app, &engine);
     if !app.is_cluster() {
-        return follow(foreground).await;
+        return follow_and_send(&foreground).await;
     }
     engine.join(app.lease()).await.map_err(|error| app.store_failure(&error))?;
     let keeping = tokio::spawn(engine.clone().keep_lease(app.lease()));
-    let exit = follow(foreground).await;
+    let exit = follow_and_send(&foreground).await;
     keeping.abort();
     // If this fails the lease runs out by itself.
     let _ = engine.leave().await;
     exit
 }
 
-async fn follow(foreground: Foreground<'_>) -> Result<Exit, Failure> {
+async fn follow_and_send(foreground: &Foreground<'_>) -> Result<Exit, Failure> {
+    let exit = follow(foreground).await;
+    messages::last_moment(foreground.app, &foreground.engine, &foreground.run, &exit).await;
+    exit
+}
+
+async fn follow(foreground: &Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
     let mut signals = Signals::new(app)?;
-    tokio::spawn(foreground.engine.clone().deliver_mail());
     if foreground.format == Format::StreamJson {
         let first = json!({"type": "session", "run_id": foreground.run});
         terminal::answer(&first.to_string());

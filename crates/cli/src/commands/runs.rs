@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Shown, plan_lines, preview, row_json, timestamp};
 use crate::terminal::{self, marks};
 use everloop_engine::{Asked, Engine, Projection};
-use everloop_store::{RunFilter, RunRow, Sent, Store};
+use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{Question, RunId, Status};
 use serde_json::json;
@@ -63,7 +63,8 @@ pub(crate) async fn shown(app: &App, store: &Store, run: &RunId) -> Result<Shown
     let forks = store.forks(run).await.map_err(|error| app.store_failure(&error))?;
     let settlements = store.settlements(run).await.map_err(|error| app.store_failure(&error))?;
     let unknowns = history.unknowns(&settlements).map_err(|error| app.store_failure(&error))?;
-    Ok(Shown { row, history, counts, progress, waiting_on, question, unknowns, forks })
+    let messages = store.outbox_count(run).await.map_err(|error| app.store_failure(&error))?;
+    Ok(Shown { row, history, counts, progress, waiting_on, question, unknowns, forks, messages })
 }
 
 /// The question as it was put into the run's conversation.
@@ -183,6 +184,12 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         if !others.is_empty() {
             terminal::answer(&app.text(key, &[("value", &others.join(", "))]));
         }
+    }
+    let OutboxCount { sent, waiting } = shown.messages;
+    if sent + waiting > 0 {
+        let args = [("sent", sent.to_string()), ("waiting", waiting.to_string())];
+        let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
+        terminal::answer(&app.text("runs.show_messages", &args));
     }
     plan_lines(&shown.progress, &marks()).iter().for_each(|line| terminal::answer(line));
     for unknown in &shown.unknowns {

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use everloop_engine::{Driven, Engine, Report};
 use everloop_store::Orphan;
 use everloop_types::Status;
+use std::sync::Arc;
 
 pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
@@ -49,7 +50,7 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
 
 async fn work(
     app: &App,
-    engine: &Engine,
+    engine: &Arc<Engine>,
     mut worker: everloop_engine::Worker,
     args: &args::Worker,
 ) -> Result<Exit, Failure> {
@@ -57,8 +58,10 @@ async fn work(
     let report = |report| tell(app, report);
     if args.drain {
         worker.drain(report).await.map_err(fail)?;
+        super::messages::deliver_now(app, engine).await;
         return Ok(Exit::Done);
     }
+    super::messages::deliver(app, engine);
     app.note("worker.ready", &[]);
     let mut signals = Signals::new(app)?;
     let mut exit = Exit::Done;

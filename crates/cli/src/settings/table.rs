@@ -1,7 +1,7 @@
 //! Every setting that exists, with its form and its default.
 
-use super::{Form, Setting};
-use Form::{Count, Duration, Milli, OneOf, Size, Text};
+use super::{Form, Item, Setting};
+use Form::{Count, Duration, List, Milli, OneOf, Size, Text};
 
 const fn setting(key: &'static str, form: Form, default: &'static str) -> Setting {
     Setting { key, form, default }
@@ -41,6 +41,10 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("tools.shell_timeout", Duration, "120s"),
     setting("tools.output_max", Size, "1MiB"),
     setting("store.database", Text, ""),
+    setting("tools.http_allow", List(Item::Host), ""),
+    setting("tools.http_timeout", Duration, "30s"),
+    setting("tools.http_key_lifetime", Duration, "0s"),
+    setting("tools.channels", List(Item::Channel), ""),
     setting("store.keep", Duration, "30d"),
     setting("worker.runs", Count(1, 10_000), "64"),
     setting("worker.lease", Duration, "30s"),

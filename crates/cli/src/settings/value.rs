@@ -1,5 +1,7 @@
 //! What a setting's value may look like, with units.
 
+use everloop_tools::{Channel, Host};
+
 /// The form of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -15,6 +17,32 @@ pub(crate) enum Form {
     OneOf(&'static [&'static str]),
     /// Any text, also none.
     Text,
+    /// Some of these with commas between them, also none; an array in the file.
+    List(Item),
+}
+
+/// What a list is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// A host that may be called.
+    Host,
+    /// A channel for messages.
+    Channel,
+}
+
+impl Item {
+    /// The item without what could be a secret, if it is one.
+    fn shown(self, text: &str) -> Option<String> {
+        match self {
+            Self::Host => Host::parse(text).map(|host| host.to_string()),
+            Self::Channel => Channel::parse(text).map(|channel| channel.to_string()),
+        }
+    }
+}
+
+/// The items of a list.
+pub(crate) fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +68,11 @@ impl Form {
         let number = match self {
             Self::Text => return Ok(Value::Text(text.to_owned())),
             Self::OneOf(words) if words.contains(&text) => return Ok(Value::Text(text.to_owned())),
+            Self::List(item) if items(text).all(|text| item.shown(text).is_some()) => {
+                return Ok(Value::Text(text.to_owned()));
+            }
+            // What does not fit may be a secret all the same.
+            Self::List(_) => return Err(Wrong { text: "…".to_owned(), form: self }),
             Self::OneOf(_) => None,
             Self::Count(low, high) => text.parse().ok().filter(|n| (low..=high).contains(n)),
             Self::Milli(low, high) => milli(text).filter(|n| (low..=high).contains(n)),
@@ -51,6 +84,10 @@ impl Form {
 
     pub(crate) fn show(self, value: &Value) -> String {
         match (self, value) {
+            (Self::List(item), Value::Text(text)) => {
+                let shown: Vec<String> = items(text).filter_map(|text| item.shown(text)).collect();
+                shown.join(", ")
+            }
             (_, Value::Text(text)) => text.clone(),
             (Self::Milli(..), Value::Number(n)) => format!("{}.{:03}", n / 1000, n % 1000),
             (Self::Duration, Value::Number(n)) => show_unit(*n, TIMES),
@@ -68,6 +105,10 @@ impl Form {
             Self::Size => "64KiB, 8MiB".to_owned(),
             Self::OneOf(words) => words.join(" | "),
             Self::Text => "…".to_owned(),
+            Self::List(Item::Host) => "api.example.com, localhost:8080".to_owned(),
+            Self::List(Item::Channel) => {
+                "ops=https://hooks.example.com/x, log=file:/var/log/out.jsonl".to_owned()
+            }
         }
     }
 }

@@ -4,11 +4,11 @@ use super::{DriveError, Driver, Flow};
 use crate::ids::idem_key;
 use crate::{Engine, Fragment, Update};
 use everloop_loops::Outstanding;
-use everloop_store::Then;
-use everloop_tools::{CallContext, Done, Registry};
+use everloop_store::{NewOutbox, Then};
+use everloop_tools::{CallContext, Done, Outgoing, Registry};
 use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
 use everloop_types::planted::{self, Bug};
-use everloop_types::{Ending, Frame, Handling, Observation, RunId, ToolCall, UtcMs};
+use everloop_types::{EffectClass, Ending, Frame, Handling, Observation, RunId, ToolCall, UtcMs};
 use futures_util::future::join_all;
 use serde_json::Value;
 use std::sync::Arc;
@@ -41,12 +41,16 @@ impl Driver<'_> {
         let runs = open.iter().map(|open| desk.call(open));
         for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
             let seen = match came_back {
-                CameBack::Done(Done::Seen(seen) | Done::Wrote(seen, _)) => seen,
+                CameBack::Done(Done::Seen(seen) | Done::Wrote(seen, _) | Done::Queued(seen, _)) => {
+                    seen
+                }
                 CameBack::Done(Done::Passing(error)) if self.may_retry(open) => {
                     self.note_retry(open, error);
                     continue;
                 }
-                CameBack::Done(Done::Passing(error)) => Observation::error(error),
+                CameBack::Done(Done::Passing(error) | Done::Lost(error)) => {
+                    Observation::error(error)
+                }
                 CameBack::Done(Done::Ask(question)) => Observation::error(question),
                 CameBack::Silent(ending) => stopped(ending),
             };
@@ -75,28 +79,51 @@ impl Driver<'_> {
         }
         let frame = self.run.frame().clone();
         let (came_back, took_ms) = self.desk(&frame).call(&open).await;
-        match came_back {
-            CameBack::Done(Done::Ask(question)) => {
-                return self.ask_person(&open, &call, question).await;
-            }
-            CameBack::Done(Done::Seen(seen)) => {
-                self.note_seen(&open, bounded(seen, &frame), took_ms);
-            }
-            CameBack::Done(Done::Wrote(seen, writes)) => {
-                self.pending.writes.extend(writes);
-                self.note_seen(&open, bounded(seen, &frame), took_ms);
-            }
-            CameBack::Done(Done::Passing(error)) if self.may_retry(&open) => {
-                self.note_retry(&open, error);
-            }
-            CameBack::Done(Done::Passing(error)) => {
-                self.note_seen(&open, bounded(Observation::error(error), &frame), took_ms);
-            }
+        let done = match came_back {
+            CameBack::Done(done) => done,
             CameBack::Silent(_) if class.needs_intent() => {
                 return self.without_outcome(open).await;
             }
-            CameBack::Silent(ending) => self.note_seen(&open, stopped(ending), took_ms),
+            CameBack::Silent(ending) => Done::Seen(stopped(ending)),
+        };
+        match done {
+            Done::Ask(question) => return self.ask_person(&open, &call, question).await,
+            Done::Lost(why) if class.needs_intent() => return self.lost(&open, &call, why).await,
+            Done::Seen(seen) => self.note_seen(&open, bounded(seen, &frame), took_ms),
+            Done::Wrote(seen, writes) => {
+                self.pending.writes.extend(writes);
+                self.note_seen(&open, bounded(seen, &frame), took_ms);
+            }
+            Done::Queued(seen, Outgoing { channel, text }) => {
+                let outbox_id = idem_key(&open.effect);
+                self.pending.outbox.push(NewOutbox { outbox_id, channel, body: text });
+                self.note_seen(&open, bounded(seen, &frame), took_ms);
+            }
+            Done::Passing(error) if self.may_retry(&open) => self.note_retry(&open, error),
+            Done::Passing(error) | Done::Lost(error) => {
+                self.note_seen(&open, bounded(Observation::error(error), &frame), took_ms);
+            }
         }
+        Ok(Flow::GoOn)
+    }
+
+    /// It came back without an outcome, and may have acted. A probe that finds nothing would prove
+    /// nothing: the other side may still be at it.
+    async fn lost(
+        &mut self,
+        open: &Outstanding,
+        call: &ToolCall,
+        why: String,
+    ) -> Result<Flow, DriveError> {
+        let EffectPlanned::CallTool { class, key_until, on_unknown, .. } = open.planned else {
+            return Ok(Flow::GoOn);
+        };
+        let now = self.engine.clock.now();
+        let honoured = class == EffectClass::Keyed && key_until.is_some_and(|until| now < until);
+        if !honoured || !self.may_retry(open) {
+            return self.unknown(open, call, on_unknown, &why).await;
+        }
+        self.note_failed(open, why, Acted::Maybe);
         Ok(Flow::GoOn)
     }
 
@@ -139,10 +166,15 @@ impl Driver<'_> {
     }
 
     fn note_retry(&mut self, open: &Outstanding, error: String) {
+        self.note_failed(open, error, Acted::No);
+    }
+
+    fn note_failed(&mut self, open: &Outstanding, error: String, acted: Acted) {
         let wait_ms = self.engine.rules.tool_retry_ms;
         let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
         let attempt = open.failed_attempts + 1;
-        let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted: false };
+        let may_have_acted = acted == Acted::Maybe;
+        let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted };
         self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
     }
 
@@ -161,6 +193,13 @@ impl Driver<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a failed attempt changed something.
+#[derive(PartialEq, Eq)]
+enum Acted {
+    No,
+    Maybe,
 }
 
 #[derive(PartialEq, Eq)]
@@ -223,7 +262,11 @@ impl Desk<'_> {
         let grace_ms = handling.grace_ms.saturating_add(SAY_SO_MS);
         tokio::select! {
             biased;
-            done = &mut calling => CameBack::Done(done),
+            done = &mut calling => match done {
+                // Whoever takes up the run, or ends it, says what that means.
+                Done::Lost(_) if ending == Ending::Canceled => CameBack::Silent(ending),
+                done => CameBack::Done(done),
+            },
             () = engine.clock.pause(grace_ms) => CameBack::Silent(ending),
         }
     }

@@ -127,8 +127,43 @@ pub(super) fn resource(call: &ToolCall, spec: Option<&ToolSpec>) -> String {
     }
 }
 
+/// A path without its needless beginning; an address stands for its host.
 fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), |text| text.trim_start_matches("./").to_owned())
+    let Some(text) = value.as_str() else { return value.to_string() };
+    match host(text) {
+        Some(host) => host.to_lowercase(),
+        None => text.trim_start_matches("./").to_owned(),
+    }
+}
+
+fn host(address: &str) -> Option<&str> {
+    let (scheme, rest) = address.split_once("://")?;
+    if !["http", "https"].iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
+        return None;
+    }
+    let place = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let place = place.rsplit('@').next().unwrap_or(place);
+    match place.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+        Some((inner, _)) => Some(inner),
+        None => place.split(':').next(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+    use serde_json::json;
+
+    #[test]
+    fn an_address_stands_for_its_host_and_a_path_for_itself() {
+        for (text, resource) in [
+            ("https://api.example.com/v1/orders?x=1", "api.example.com"),
+            ("HTTP://API.Example.com:8080", "api.example.com"),
+            ("http://u:p@[::1]:80/a", "::1"),
+            ("./a/b.txt", "a/b.txt"),
+            ("notes://x/y", "notes://x/y"),
+        ] {
+            assert_eq!(plain(&json!(text)), resource);
+        }
+    }
 }

@@ -92,12 +92,21 @@ pub(super) async fn the_outbox_is_in_order(store: Store) {
     };
     assert_eq!(due(NOW - 1).await, [""; 0]);
     assert_eq!(due(NOW).await, ["o2", "o3"], "the first of each channel");
+    let row = store.due_outbox(NOW, 1).await.unwrap().remove(0);
+    assert!(store.hold_outbox(&row, NOW + 20).await.unwrap());
+    assert!(!store.hold_outbox(&row, NOW + 30).await.unwrap(), "one of two who saw it gets it");
+    assert_eq!(due(NOW + 19).await, ["o3"], "and those behind it wait");
+    let row = store.due_outbox(NOW + 20, 10).await.unwrap().remove(1);
+    assert_eq!((row.outbox_id.as_str(), row.due_at, row.tries), ("o2", NOW + 20, 0));
     store.outbox_failed("o2", NOW + 50).await.unwrap();
     assert_eq!(due(NOW).await, ["o3"], "a failed one holds those behind it");
     assert_eq!(store.due_outbox(NOW + 50, 10).await.unwrap()[1].tries, 1);
     store.outbox_sent("o2", NOW + 50).await.unwrap();
     store.outbox_sent("o2", NOW + 60).await.unwrap();
     assert_eq!(due(NOW + 50).await, ["o1", "o3"]);
+    let count = store.outbox_count(&ours.run).await.unwrap();
+    assert_eq!((count.sent, count.waiting), (1, 2));
+    assert!(!store.hold_outbox(&row, NOW + 90).await.unwrap(), "what is sent is done with");
 }
 
 pub(super) async fn the_first_settlement_counts(store: Store) {

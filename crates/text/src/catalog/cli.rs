@@ -67,6 +67,8 @@ super::texts! {
     "runs.show_model_calls" => zh: "模型调用  {value}", en: "model calls  {value}";
     "runs.show_tool_calls" => zh: "工具调用  {value}", en: "tool calls   {value}";
     "runs.show_tokens" => zh: "词元      {value}", en: "tokens       {value}";
+    "runs.show_messages" => zh: "消息      已送达 {sent}，等待 {waiting}", en: "messages     {sent} sent, {waiting} waiting";
+    "messages.waiting" => zh: "{count} 条消息还没有送达，已保存；由 everloop worker 继续发送", en: "{count} message(s) did not arrive yet and are kept; a worker goes on sending them: everloop worker";
     "replay.no_event" => zh: "没有第 {seq} 个事件；最后一个是 {last}", en: "There is no event {seq}; the last one is {last}";
     "replay.state_at" => zh: "事件 {value} 之后的状态", en: "state after event {value}";
     "replay.state_steps" => zh: "步数      {value}", en: "steps        {value}";

@@ -1,0 +1,78 @@
+//! Bringing queued messages to their channels: at least once, in order, under one id.
+//!
+//! ```text
+//!   due ──hold──► deliver ──► sent
+//!    ▲              └── failed: due again after a back-off; those behind it wait
+//!    └── its holder died: due again when the hold is over
+//! ```
+//!
+//! Deliberately absent: giving up. A message is owed until it is sent.
+
+use crate::Engine;
+use everloop_store::{OutboxRow, StoreError};
+use everloop_tools::{Deliver, Delivery};
+use futures_util::future::join_all;
+use std::sync::Arc;
+
+/// How often the outbox is looked at.
+const LOOK_EVERY_MS: u64 = 250;
+
+/// Messages that are brought at once, each of another conversation or channel.
+const AT_ONCE_MAX: usize = 16;
+
+/// How long a message is held by whoever brings it; no delivery takes longer.
+const HOLD_MS: u64 = 20_000;
+
+/// What a delivery gets of that, so that its end can be written before the hold is over.
+const DELIVERY_MS: u64 = 15_000;
+
+impl Engine {
+    /// Brings what is due for as long as the process lives.
+    pub async fn deliver_outbox(self: Arc<Self>, sender: Arc<dyn Deliver>) {
+        while !self.stopping.is_cancelled() {
+            // A failing store is no reason to stop: the next look comes in a moment.
+            if self.deliver_due(sender.as_ref()).await.unwrap_or(0) == 0 {
+                self.clock.pause(LOOK_EVERY_MS).await;
+            }
+        }
+    }
+
+    /// Brings what is due now, and says how much of it arrived.
+    ///
+    /// # Errors
+    /// If the store fails; what arrived may then be brought again, under the same id.
+    pub async fn deliver_due(&self, sender: &dyn Deliver) -> Result<usize, StoreError> {
+        let due = self.store.due_outbox(self.clock.now(), AT_ONCE_MAX).await?;
+        let brought = join_all(due.into_iter().map(|row| self.bring(row, sender))).await;
+        let mut arrived = 0;
+        for brought in brought {
+            arrived += usize::from(brought?);
+        }
+        Ok(arrived)
+    }
+
+    /// Brings one message, if nobody else does. Tells whether it arrived.
+    async fn bring(&self, row: OutboxRow, sender: &dyn Deliver) -> Result<bool, StoreError> {
+        let until = self.clock.now().saturating_add_unsigned(HOLD_MS);
+        if !self.store.hold_outbox(&row, until).await? {
+            return Ok(false);
+        }
+        let (id, at) = (row.outbox_id.clone(), self.clock.now());
+        let delivery = Delivery { id, channel: row.channel, text: row.body, at };
+        let delivered = tokio::select! {
+            biased;
+            delivered = sender.deliver(&delivery) => delivered.is_ok(),
+            () = self.clock.pause(DELIVERY_MS) => false,
+        };
+        let now = self.clock.now();
+        if delivered {
+            self.store.outbox_sent(&row.outbox_id, now).await?;
+        } else {
+            let failed = u32::try_from(row.tries).unwrap_or(u32::MAX).saturating_add(1);
+            let wait_ms = self.rules.backoff(failed, None);
+            let again_at = now.saturating_add_unsigned(wait_ms);
+            self.store.outbox_failed(&row.outbox_id, again_at).await?;
+        }
+        Ok(delivered)
+    }
+}

@@ -1,0 +1,183 @@
+//! Messages: queued with the outcome of their call, brought at least once, in order, under one id.
+
+use everloop_engine::{Engine, Identity, Means, Rules};
+use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_store::{MemoryDb, Store};
+use everloop_testkit::VirtualClock;
+use everloop_tools::{Boxed, Channel, Channels, Deliver, Delivery, Registry, SendMessage};
+use everloop_types::{Frame, Goal, ModelChoice, ModelError, Policy, RunId, Status, WorkerId};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+struct Office(Arc<ScriptedModel>);
+
+impl Means for Office {
+    fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
+        Ok((self.0.clone(), "x".to_owned()))
+    }
+
+    fn tools(&self, _: &Frame) -> Arc<Registry> {
+        Arc::new(tools())
+    }
+}
+
+fn tools() -> Registry {
+    let channels: Channels =
+        Channel::parse("ops=https://hooks.example.com/x").into_iter().collect();
+    Registry::default().with(SendMessage::new(channels))
+}
+
+/// An engine, and a run of it that has queued these messages and ended.
+async fn queued(store: &Store, texts: &[&str]) -> (Arc<Engine>, RunId) {
+    let say =
+        |text: &&str| Scripted::calls("send_message", json!({"channel": "ops", "text": text}));
+    let mut script: Vec<Scripted> = texts.iter().map(say).collect();
+    script.push(Scripted::says("done"));
+    let engine = engine(store, script);
+    let frame = Frame {
+        tools: tools().specs(),
+        limits: everloop_testkit::Scenario::react("x", Vec::new()).limits,
+        policy: Policy { approve_all: true },
+        ..Frame::default()
+    };
+    let goal = Goal { text: "tell".to_owned(), context: String::new() };
+    let loop_name = "react".to_owned();
+    let submission = everloop_engine::Submission { loop_name, goal, frame, idem_key: None };
+    let run = engine.submit(submission).await.expect("created");
+    let now = engine.clock().now();
+    let claim = store.claim_run(&engine.identity().worker, &run, now).await.expect("claimed");
+    engine.drive(claim.expect("ready")).await.expect("driven");
+    let row = store.run(&run).await.expect("readable").expect("there");
+    assert_eq!(row.status, Status::Succeeded);
+    (engine, run)
+}
+
+fn engine(store: &Store, script: Vec<Scripted>) -> Arc<Engine> {
+    let means = Arc::new(Office(Arc::new(ScriptedModel::new(script))));
+    let identity = Identity { worker: WorkerId::new("worker_1"), build: "test".to_owned() };
+    let clock = Arc::new(VirtualClock::default());
+    Engine::new(store.clone(), means, clock, identity, Rules::default())
+}
+
+/// What the receiver does with one arrival.
+#[derive(Debug, Clone, Copy)]
+enum Does {
+    /// Takes it and says so.
+    Accepts,
+    /// Takes it and answers with an error.
+    AcceptsAndFails,
+    /// Takes it and never answers.
+    AcceptsAndHangs,
+    /// Does not take it.
+    Refuses,
+}
+
+/// A receiver that honours the key: it takes each id once.
+#[derive(Default)]
+struct Receiver {
+    plan: Mutex<Vec<Does>>,
+    arrivals: Mutex<Vec<(String, String)>>,
+}
+
+impl Receiver {
+    fn doing(plan: &[Does]) -> Arc<Self> {
+        let plan = plan.iter().rev().copied().collect();
+        Arc::new(Self { plan: Mutex::new(plan), arrivals: Mutex::default() })
+    }
+
+    fn arrivals(&self) -> Vec<(String, String)> {
+        self.arrivals.lock().expect("whole").clone()
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.arrivals().into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// What is left when repetitions are dropped.
+    fn taken(&self) -> Vec<String> {
+        let mut known = BTreeSet::new();
+        let new = self.arrivals().into_iter().filter(|(id, _)| known.insert(id.clone()));
+        new.map(|(_, text)| text).collect()
+    }
+}
+
+impl Deliver for Receiver {
+    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>> {
+        Box::pin(async move {
+            let does = self.plan.lock().expect("whole").pop().unwrap_or(Does::Accepts);
+            if !matches!(does, Does::Refuses) {
+                let arrival = (delivery.id.clone(), delivery.text.clone());
+                self.arrivals.lock().expect("whole").push(arrival);
+            }
+            match does {
+                Does::Accepts => Ok(()),
+                Does::AcceptsAndFails | Does::Refuses => Err("HTTP 500".to_owned()),
+                Does::AcceptsAndHangs => std::future::pending().await,
+            }
+        })
+    }
+}
+
+/// Lets the engine bring messages until none of the run is left.
+async fn brought(engine: &Arc<Engine>, run: &RunId, receiver: &Arc<Receiver>) {
+    let bringing = engine.clone().deliver_outbox(receiver.clone());
+    let empty = async {
+        while engine.store().outbox_count(run).await.expect("readable").waiting > 0 {
+            engine.clock().pause(100).await;
+        }
+    };
+    tokio::select! {
+        () = bringing => panic!("it goes on for ever"),
+        () = empty => {}
+    }
+}
+
+/// Fault row 21.
+#[tokio::test(start_paused = true)]
+async fn a_target_that_fails_after_accepting_gets_the_same_id_again_in_order() {
+    let store = Store::with_db(Arc::new(MemoryDb::new()));
+    let (engine, run) = queued(&store, &["one", "two", "three"]).await;
+    let receiver = Receiver::doing(&[
+        Does::AcceptsAndFails,
+        Does::AcceptsAndHangs,
+        Does::Accepts,
+        Does::Refuses,
+        Does::Accepts,
+    ]);
+    brought(&engine, &run, &receiver).await;
+    assert_eq!(receiver.texts(), ["one", "one", "one", "two", "three"]);
+    assert_eq!(receiver.taken(), ["one", "two", "three"]);
+    let count = store.outbox_count(&run).await.expect("readable");
+    assert_eq!((count.sent, count.waiting), (3, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_who_bring_at_once_bring_each_message_once() {
+    let store = Store::with_db(Arc::new(MemoryDb::new()));
+    let (engine, run) = queued(&store, &["one", "two", "three"]).await;
+    let other = self::engine(&store, Vec::new());
+    let receiver = Receiver::doing(&[]);
+    tokio::join!(brought(&engine, &run, &receiver), brought(&other, &run, &receiver));
+    assert_eq!(receiver.texts(), ["one", "two", "three"]);
+}
+
+/// Whoever holds a message dies before the end of its delivery is written.
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_bearer_died_is_brought_again_under_its_id() {
+    let store = Store::with_db(Arc::new(MemoryDb::new()));
+    let (engine, run) = queued(&store, &["one", "two"]).await;
+    let receiver = Receiver::doing(&[Does::AcceptsAndHangs]);
+    tokio::select! {
+        biased;
+        _ = engine.deliver_due(receiver.as_ref()) => panic!("it hangs"),
+        () = engine.clock().pause(1_000) => {}
+    }
+    let heir = self::engine(&store, Vec::new());
+    assert_eq!(heir.deliver_due(receiver.as_ref()).await.expect("readable"), 0, "it is held");
+    brought(&heir, &run, &receiver).await;
+    let arrivals = receiver.arrivals();
+    assert_eq!(receiver.texts(), ["one", "one", "two"]);
+    assert_eq!(arrivals[0].0, arrivals[1].0);
+    assert_ne!(arrivals[0].0, arrivals[2].0);
+}

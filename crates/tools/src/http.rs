@@ -1,0 +1,263 @@
+//! `http_get` and `http_send`: requests to hosts that the person has named.
+//!
+//! ```text
+//!   before: GET probe_url ──► send, with the effect's key ──► probe: GET probe_url again
+//!     absent, then there ──► happened     absent, still absent ──► did not     else ──► unknown
+//! ```
+//!
+//! Where hosts honour keys (`key_lifetime_ms`), a request that was cut short is sent again with the
+//! same key. Elsewhere only a probe, or the person, can tell whether it was acted upon.
+//!
+//! Deliberately absent: headers of the model's choice, and so every credential.
+
+use crate::request::{Answer, Http, NoAnswer, Request};
+use crate::{CallContext, Done, Intent, Probe, Tool};
+use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
+use reqwest::Method;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How long a request may take to stop: it is simply dropped.
+const GRACE_MS: u64 = 100;
+
+/// What an observation says that was made by a probe.
+const FOUND: &str = "read from probe_url after a crash";
+
+/// The arguments of `http_get`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HttpGetArgs {
+    /// The whole address, with http:// or https://. Redirects are shown, not followed.
+    pub url: String,
+}
+
+/// Reads from an address.
+#[derive(Debug)]
+pub struct HttpGet {
+    http: Http,
+    description: String,
+}
+
+impl HttpGet {
+    /// For these hosts.
+    #[must_use]
+    pub fn new(http: Http) -> Self {
+        let hosts = &http.hosts;
+        let description =
+            format!("Read an address over HTTP: its status and its body. Hosts: {hosts}.");
+        Self { http, description }
+    }
+}
+
+impl Tool for HttpGet {
+    const NAME: &'static str = "http_get";
+    type Args = HttpGetArgs;
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn handling(&self) -> Handling {
+        Handling {
+            class: EffectClass::Pure,
+            approval: Approval::Allow,
+            on_unknown: OnUnknown::TellModel,
+            timeout_ms: self.http.timeout_ms,
+            grace_ms: GRACE_MS,
+            retries: 2,
+            ..Handling::default()
+        }
+    }
+
+    fn text_arg() -> Option<&'static str> {
+        Some("url")
+    }
+
+    async fn call(&self, args: HttpGetArgs, context: &CallContext) -> Done {
+        let answer = tokio::select! {
+            answer = self.http.ask(Request::get(&args.url)) => answer,
+            () = context.cancel.cancelled() => return canceled(),
+        };
+        match answer {
+            Ok(answer) => Done::Seen(answer.observed("", context.observation_chars)),
+            Err(NoAnswer::Refused(words)) => Done::Seen(Observation::denied(words)),
+            Err(NoAnswer::Unsent(words)) => Done::Passing(words),
+            Err(NoAnswer::Cut(words)) => Done::Seen(Observation::error(words)),
+        }
+    }
+}
+
+/// What changes something.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum SendMethod {
+    /// POST.
+    Post,
+    /// PUT.
+    Put,
+    /// PATCH.
+    Patch,
+    /// DELETE.
+    Delete,
+}
+
+/// The arguments of `http_send`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HttpSendArgs {
+    /// The method.
+    pub method: SendMethod,
+    /// The whole address, with http:// or https://. Redirects are shown, not followed.
+    pub url: String,
+    /// The body.
+    #[serde(default)]
+    pub body: Option<String>,
+    /// The body's type; application/json if it is not given.
+    #[serde(default)]
+    pub content_type: Option<String>,
+    /// An address that answers 404 until the request is acted upon, and 2xx from then on (for
+    /// DELETE the other way round). By it a request that a crash cut short can be told from one
+    /// that never arrived.
+    #[serde(default)]
+    pub probe_url: Option<String>,
+}
+
+/// Sends something to an address.
+#[derive(Debug)]
+pub struct HttpSend {
+    http: Http,
+    key_lifetime_ms: u64,
+    description: String,
+}
+
+/// What an address shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Shows {
+    /// 2xx.
+    There,
+    /// 404 or 410.
+    Absent,
+    /// Anything else, or nobody looked.
+    Unclear,
+}
+
+impl HttpSend {
+    /// For these hosts, which honour keys for so long; 0 if they honour none.
+    #[must_use]
+    pub fn new(http: Http, key_lifetime_ms: u64) -> Self {
+        let hosts = &http.hosts;
+        let description = format!(
+            "Send a request that changes something over HTTP, with an Idempotency-Key of its own. \
+             Give probe_url wherever the result has an address. Hosts: {hosts}."
+        );
+        Self { http, key_lifetime_ms, description }
+    }
+
+    async fn send(&self, args: &HttpSendArgs, key: &str) -> Result<Answer, NoAnswer> {
+        let kind = args.content_type.as_deref().unwrap_or("application/json");
+        let method = match args.method {
+            SendMethod::Post => Method::POST,
+            SendMethod::Put => Method::PUT,
+            SendMethod::Patch => Method::PATCH,
+            SendMethod::Delete => Method::DELETE,
+        };
+        let body = args.body.as_ref().map(|body| (kind, body.clone().into_bytes()));
+        self.http.ask(Request { method, url: &args.url, body, key: Some(key) }).await
+    }
+}
+
+impl Tool for HttpSend {
+    const NAME: &'static str = "http_send";
+    type Args = HttpSendArgs;
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn handling(&self) -> Handling {
+        let keyed = self.key_lifetime_ms > 0;
+        Handling {
+            class: if keyed { EffectClass::Keyed } else { EffectClass::Probeable },
+            approval: Approval::Ask,
+            on_unknown: OnUnknown::AskUser,
+            timeout_ms: self.http.timeout_ms,
+            grace_ms: GRACE_MS,
+            key_lifetime_ms: keyed.then_some(self.key_lifetime_ms),
+            resource_arg: Some("url".to_owned()),
+            // Only for a request that certainly never left, or that its key makes harmless.
+            retries: 3,
+            ..Handling::default()
+        }
+    }
+
+    async fn call(&self, args: HttpSendArgs, context: &CallContext) -> Done {
+        if context.cancel.is_cancelled() {
+            return canceled();
+        }
+        let answer = tokio::select! {
+            answer = self.send(&args, &context.idem_key) => answer,
+            () = context.cancel.cancelled() => {
+                return Done::Lost("stopped after it may have been sent".to_owned());
+            }
+        };
+        match answer {
+            Ok(answer) => Done::Seen(answer.observed("", context.observation_chars)),
+            Err(NoAnswer::Refused(words)) => Done::Seen(Observation::denied(words)),
+            Err(NoAnswer::Unsent(words)) => Done::Passing(words),
+            Err(NoAnswer::Cut(words)) => Done::Lost(words),
+        }
+    }
+
+    /// Something that was there before proves nothing by being there afterwards.
+    async fn before(&self, args: &HttpSendArgs) -> Value {
+        let Some(url) = &args.probe_url else { return Value::Null };
+        let shows = match self.http.ask(Request::get(url)).await {
+            Ok(answer) => shows(&answer),
+            Err(_) => Shows::Unclear,
+        };
+        serde_json::to_value(shows).unwrap_or_default()
+    }
+
+    async fn probe(&self, args: HttpSendArgs, intent: &Intent) -> Probe {
+        let Some(url) = &args.probe_url else {
+            return Probe::unknown("the call had no probe_url");
+        };
+        let was = serde_json::from_value(intent.before.clone()).unwrap_or(Shows::Unclear);
+        let answer = match self.http.ask(Request::get(url)).await {
+            Ok(answer) => answer,
+            Err(error) => return Probe::Unknown(error.words()),
+        };
+        let (start, goal) = match args.method {
+            SendMethod::Delete => (Shows::There, Shows::Absent),
+            _ => (Shows::Absent, Shows::There),
+        };
+        match (was, shows(&answer)) {
+            (was, is) if was == start && is == goal => {
+                let text = answer.observed(FOUND, intent.observation_chars).text;
+                Probe::Happened(Observation::ok(text))
+            }
+            (was, is) if was == start && is == start => Probe::DidNot,
+            (_, is) => {
+                let status = answer.status;
+                let words =
+                    format!("probe_url showed {was:?} before and {is:?} now, HTTP {status}");
+                Probe::Unknown(words.to_lowercase())
+            }
+        }
+    }
+}
+
+fn shows(answer: &Answer) -> Shows {
+    match answer.status {
+        200..300 => Shows::There,
+        404 | 410 => Shows::Absent,
+        _ => Shows::Unclear,
+    }
+}
+
+fn canceled() -> Done {
+    let text = "stopped: canceled".to_owned();
+    Done::Seen(Observation { ending: Ending::Canceled, text })
+}

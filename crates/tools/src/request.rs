@@ -1,0 +1,243 @@
+//! One HTTP request to an admitted host, and how much is known when it brings no answer.
+//!
+//! ```text
+//!   admit ──► resolve and check ──► connect ──► send ──────────► answer
+//!     └─ refused      └───── unsent ────┘          └─ cut: it may have been acted upon
+//! ```
+//!
+//! Deliberately absent: retries (the engine's), redirects, cookies, proxies, credentials. What is
+//! sent was shown to the person who approved it and stands in the journal, so it holds no secret.
+
+use crate::capture::Capture;
+use crate::clean::clean;
+use crate::clip;
+use crate::hosts::{Hosts, Misled, places};
+use everloop_types::{Ending, Observation};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::{Client, Method, Response, Url};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use std::error::Error as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+
+/// How long a connection may take to come up.
+const CONNECT_MS_MAX: u64 = 10_000;
+
+/// Characters of the lines above a body.
+const HEAD_CHARS_MAX: usize = 500;
+
+/// The header by which the other side knows a repetition.
+const KEY: &str = "idempotency-key";
+
+/// What bounds requests.
+#[derive(Debug, Clone, Default)]
+pub struct Http {
+    /// The hosts that may be called; none by default.
+    pub hosts: Hosts,
+    /// How long a request and its answer may take.
+    pub timeout_ms: u64,
+    /// Bytes of an answer that are kept, and of a body that are sent.
+    pub bytes_max: usize,
+}
+
+/// One request.
+pub(crate) struct Request<'r> {
+    pub(crate) method: Method,
+    pub(crate) url: &'r str,
+    /// Its type and bytes.
+    pub(crate) body: Option<(&'r str, Vec<u8>)>,
+    /// The same for each repetition.
+    pub(crate) key: Option<&'r str>,
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    head: String,
+    body: Capture,
+}
+
+/// Why nothing came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// It may not be sent, now or later.
+    Refused(String),
+    /// It certainly was not sent; another time it may be.
+    Unsent(String),
+    /// It was sent, or may have been.
+    Cut(String),
+}
+
+impl NoAnswer {
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Refused(words) | Self::Unsent(words) | Self::Cut(words) => words,
+        }
+    }
+}
+
+impl Request<'_> {
+    pub(crate) fn get(url: &str) -> Request<'_> {
+        Request { method: Method::GET, url, body: None, key: None }
+    }
+}
+
+impl Http {
+    /// Sends a request and reads its answer, within the time of one request.
+    pub(crate) async fn ask(&self, request: Request<'_>) -> Result<Answer, NoAnswer> {
+        let until = Instant::now() + Duration::from_millis(self.timeout_ms);
+        let url = self.hosts.admit(request.url).map_err(NoAnswer::Refused)?;
+        if request.body.as_ref().is_some_and(|(_, body)| body.len() > self.bytes_max) {
+            let words = format!("the body has more than {} bytes", self.bytes_max);
+            return Err(NoAnswer::Refused(words));
+        }
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let places = match timeout_at(until, places(&url)).await {
+            Ok(Ok(places)) => places,
+            Ok(Err(Misled::Private(ip))) => {
+                let words = format!("{host} leads to {ip}, which is not on the public network");
+                return Err(NoAnswer::Refused(words));
+            }
+            Ok(Err(Misled::NotFound(why))) => {
+                return Err(NoAnswer::Unsent(format!("{host} was not found: {why}")));
+            }
+            Err(_) => return Err(NoAnswer::Unsent(format!("{host} was not found in time"))),
+        };
+        let client = self.client(&url, &places).map_err(NoAnswer::Refused)?;
+        match timeout_at(until, built(&client, url, request).send()).await {
+            Ok(Ok(response)) => Ok(self.read(response, until).await),
+            Ok(Err(error)) if error.is_builder() => Err(NoAnswer::Refused(words(error))),
+            Ok(Err(error)) if error.is_connect() => {
+                Err(NoAnswer::Unsent(format!("{host}: {}", words(error))))
+            }
+            Ok(Err(error)) => Err(NoAnswer::Cut(format!("{host}: {}", words(error)))),
+            Err(_) => Err(NoAnswer::Cut(format!("{host} did not answer in time"))),
+        }
+    }
+
+    /// A client for one request: no connection that is kept, so none that has gone stale.
+    fn client(&self, url: &Url, places: &[SocketAddr]) -> Result<Client, String> {
+        let connect_ms = CONNECT_MS_MAX.min(self.timeout_ms / 2);
+        let builder = Client::builder()
+            .user_agent(concat!("everloop/", env!("CARGO_PKG_VERSION")))
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .no_proxy()
+            .connect_timeout(Duration::from_millis(connect_ms))
+            .pool_max_idle_per_host(0)
+            .resolve_to_addrs(url.host_str().unwrap_or_default(), places)
+            .tls_backend_preconfigured(tls(url)?);
+        builder.build().map_err(words)
+    }
+
+    /// Once there is a status the other side has decided; a body that breaks off says so.
+    async fn read(&self, mut response: Response, until: Instant) -> Answer {
+        let mut head = head(&response);
+        let mut body = Capture::new(self.bytes_max, None);
+        let mut left = self.bytes_max;
+        loop {
+            match timeout_at(until, response.chunk()).await {
+                Ok(Ok(Some(chunk))) if chunk.len() <= left => {
+                    left -= chunk.len();
+                    body.push(&chunk);
+                }
+                Ok(Ok(Some(chunk))) => {
+                    body.push(&chunk[..left]);
+                    head.push_str("[only the beginning of the body was read]\n");
+                    break;
+                }
+                Ok(Ok(None)) => break,
+                Ok(Err(_)) | Err(_) => {
+                    head.push_str("[the body broke off]\n");
+                    break;
+                }
+            }
+        }
+        Answer { status: response.status().as_u16(), head, body }
+    }
+}
+
+impl Answer {
+    /// The answer as the model sees it; `note` is one more line above the body.
+    pub(crate) fn observed(self, note: &str, chars_max: usize) -> Observation {
+        let ending = if self.is_success() { Ending::Ok } else { Ending::Error };
+        let note = if note.is_empty() { String::new() } else { format!("[{note}]\n") };
+        let head = clip::head(&format!("{}{note}", self.head), chars_max);
+        let room = chars_max.saturating_sub(head.chars().count() + 1);
+        let text = match self.body.is_empty() || room == 0 {
+            true => head.trim_end().to_owned(),
+            false => format!("{head}\n{}", self.body.text(room)),
+        };
+        Observation { ending, text }
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+fn built(client: &Client, url: Url, request: Request<'_>) -> reqwest::RequestBuilder {
+    let mut building = client.request(request.method, url);
+    if let Some(key) = request.key {
+        building = building.header(KEY, key);
+    }
+    match request.body {
+        Some((kind, body)) => building.header(CONTENT_TYPE, kind).body(body),
+        None => building,
+    }
+}
+
+/// The status, and the two headers that tell what the body is or where it went.
+fn head(response: &Response) -> String {
+    let status = response.status();
+    let mut head = format!("HTTP {}", status.as_u16());
+    if let Some(reason) = status.canonical_reason() {
+        head.push_str(&format!(" {reason}"));
+    }
+    head.push('\n');
+    for name in [CONTENT_TYPE, LOCATION] {
+        if let Some(value) = shown(response.headers(), &name) {
+            head.push_str(&format!("{name}: {value}\n"));
+        }
+    }
+    head
+}
+
+fn shown(headers: &HeaderMap, name: &reqwest::header::HeaderName) -> Option<String> {
+    let value = clean(headers.get(name)?.as_bytes());
+    Some(value.chars().take(HEAD_CHARS_MAX / 2).collect())
+}
+
+/// The innermost cause in its own words, without the address.
+fn words(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut cause = error.source();
+    let mut words = error.to_string();
+    while let Some(inner) = cause {
+        words = inner.to_string();
+        cause = inner.source();
+    }
+    words
+}
+
+/// Certificates are compiled in; `SSL_CERT_FILE` adds those of a company's own authority.
+fn tls(url: &Url) -> Result<ClientConfig, String> {
+    let mut roots = RootCertStore::empty();
+    if url.scheme() == "https" {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        if let Some(file) = std::env::var_os("SSL_CERT_FILE") {
+            let found = CertificateDer::pem_file_iter(file).into_iter().flatten().flatten();
+            roots.add_parsable_certificates(found);
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
