@@ -19,5 +19,6 @@ mod questions;
 mod settings;
 mod settles;
 mod travel;
+mod upgrades;
 mod wire;
 mod workers;
