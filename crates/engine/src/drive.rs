@@ -61,8 +61,8 @@ pub enum DriveError {
         /// Why.
         note: String,
     },
-    /// The journal was written by a newer program; nothing was changed.
-    #[error("{run} was written by a newer everloop ({what}); update this one to drive it")]
+    /// The journal was written by another program, mostly a newer one; nothing was changed.
+    #[error("{run} needs another everloop and is left as it is: {what}")]
     Newer {
         /// The run.
         run: RunId,

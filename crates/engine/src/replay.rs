@@ -131,13 +131,9 @@ impl History {
         let Some(Entry { kind: Kind::RunCreated(created), .. }) = self.entries.first() else {
             return Verdict::Cannot { reason: "the journal has no beginning".to_owned() };
         };
-        if AnyRun::version(&created.loop_name) != Some(created.loop_ver) {
-            let version = format!("{} {}", created.loop_name, created.loop_ver);
-            return Verdict::Cannot { reason: format!("this program has no loop {version}") };
-        }
         match AnyRun::new(created, self.frame.clone()) {
             Ok(run) => self.check(run),
-            Err(unknown) => Verdict::Cannot { reason: format!("no loop is called {}", unknown.0) },
+            Err(unknown) => Verdict::Cannot { reason: format!("this program has no {unknown}") },
         }
     }
 

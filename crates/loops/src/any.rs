@@ -1,16 +1,28 @@
 //! Any loop by its name, so that the engine can drive a run without knowing which loop decides it.
 
-use crate::{AgentLoop, Decision, Outstanding, PlanReplan, React, Run, Unknown};
+use crate::{AgentLoop, Decision, Outstanding, PlanReplan, React, Run, Unknown, fingerprint};
 use everloop_types::journal::{Entry, RunCreated, WaitingOn};
 use everloop_types::{Counts, Frame, Message, Observation, Progress, Status, ToolCall, UtcMs};
+use std::fmt;
 use std::sync::Arc;
 
 /// The names of all loops, the default first.
 pub const LOOPS: [&str; 2] = [PlanReplan::NAME, React::NAME];
 
-/// A loop name that this program does not have.
+/// A loop, or a version of it, that this program does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownLoop(pub String);
+pub struct UnknownLoop {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: u32,
+}
+
+impl fmt::Display for UnknownLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "loop {} of version {}", self.name, self.version)
+    }
+}
 
 /// A run under any of the loops.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,36 +43,56 @@ macro_rules! each {
 }
 
 impl AnyRun {
-    /// A run before its first entry.
+    /// A run before its first entry, under the version of the loop that the entry names. An older
+    /// version that is still here is an arm of its own.
     ///
     /// # Errors
-    /// [`UnknownLoop`] if no loop has that name.
+    /// [`UnknownLoop`] if there is no such loop, or not in that version.
     pub fn new(created: &RunCreated, frame: Arc<Frame>) -> Result<Self, UnknownLoop> {
-        match created.loop_name.as_str() {
-            PlanReplan::NAME => Ok(Self::PlanReplan(Box::new(Run::new(frame)))),
-            React::NAME => Ok(Self::React(Box::new(Run::new(frame)))),
-            other => Err(UnknownLoop(other.to_owned())),
+        match (created.loop_name.as_str(), created.loop_ver) {
+            (PlanReplan::NAME, PlanReplan::VERSION) => {
+                Ok(Self::PlanReplan(Box::new(Run::new(frame))))
+            }
+            (React::NAME, React::VERSION) => Ok(Self::React(Box::new(Run::new(frame)))),
+            (name, version) => Err(UnknownLoop { name: name.to_owned(), version }),
         }
     }
 
-    /// A run as a snapshot had it.
+    /// A run as a snapshot of this version of its loop had it.
     ///
     /// # Errors
-    /// The reader's words if the snapshot has another form.
-    pub fn restore(loop_name: &str, state: &str, frame: Arc<Frame>) -> Result<Self, String> {
-        match loop_name {
-            PlanReplan::NAME => Ok(Self::PlanReplan(Box::new(Run::restore(state, frame)?))),
-            React::NAME => Ok(Self::React(Box::new(Run::restore(state, frame)?))),
-            other => Err(format!("no loop is called {other}")),
+    /// The reader's words if the snapshot has another form, or the loop is not here.
+    pub fn restore(
+        loop_name: &str,
+        loop_ver: u32,
+        state: &str,
+        frame: Arc<Frame>,
+    ) -> Result<Self, String> {
+        match (loop_name, loop_ver) {
+            (PlanReplan::NAME, PlanReplan::VERSION) => {
+                Ok(Self::PlanReplan(Box::new(Run::restore(state, frame)?)))
+            }
+            (React::NAME, React::VERSION) => Ok(Self::React(Box::new(Run::restore(state, frame)?))),
+            (name, version) => Err(format!("there is no {name} of version {version}")),
         }
     }
 
-    /// The version of a loop, which governs how its journals are folded.
+    /// The newest version of a loop, which governs how the journals of new runs are folded.
     #[must_use]
     pub fn version(loop_name: &str) -> Option<u32> {
         match loop_name {
             PlanReplan::NAME => Some(PlanReplan::VERSION),
             React::NAME => Some(React::VERSION),
+            _ => None,
+        }
+    }
+
+    /// What the newest version of a loop makes of its golden journals, as a digest.
+    #[must_use]
+    pub fn fingerprint(loop_name: &str) -> Option<String> {
+        match loop_name {
+            PlanReplan::NAME => fingerprint::<PlanReplan>(),
+            React::NAME => fingerprint::<React>(),
             _ => None,
         }
     }

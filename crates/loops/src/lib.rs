@@ -11,6 +11,7 @@
 mod any;
 mod carry;
 mod contract;
+mod fingerprint;
 mod plan_replan;
 mod react;
 mod run;
@@ -18,6 +19,7 @@ mod transcript;
 
 pub use any::{AnyRun, LOOPS, UnknownLoop};
 pub use carry::carried;
+pub use fingerprint::{fingerprint, golden_entry};
 pub use plan_replan::PlanReplan;
 pub use react::React;
 pub use run::{Decision, Outstanding, Planned, Run, Stage, Unknown};

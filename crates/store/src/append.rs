@@ -11,13 +11,14 @@ use crate::{
     error::{Limit, StoreError},
     outbox::{self, NewOutbox},
     queue::Claim,
+    read::SNAPSHOT_FMT,
     row,
     statement::{CLOSE_INBOX, INSERT_MESSAGE, NEVER, any, hold_conversation, int, one, params},
     store::Store,
 };
 use everloop_types::{
     Status, UtcMs, Write, digest_bytes,
-    journal::{Draft, Entry, FMT, Kind},
+    journal::{Draft, Entry, Kind},
     planted::{self, Bug},
 };
 
@@ -340,7 +341,7 @@ impl Plan {
         let seq = self.entries.last().expect("a snapshot belongs to an entry").seq;
         debug_assert_eq!(state_hash, digest_bytes(state.as_bytes()), "the digest of the text");
         let ver = i64::from(claim.loop_ver);
-        let params = params![claim.run.as_str(), seq, ver, FMT, state_hash, state];
+        let params = params![claim.run.as_str(), seq, ver, SNAPSHOT_FMT, state_hash, state];
         self.push(Part::Other, one(INSERT_SNAPSHOT, params));
         if claim.snap_seq > 0 {
             let older = params![claim.run.as_str(), claim.snap_seq];

@@ -46,8 +46,11 @@ pub enum StoreError {
         /// The entry; 0 for a letter in the inbox or the frame.
         seq: i64,
     },
-    /// A newer program has written the entry.
-    #[error("entry {seq} of {run} is a {kind} in format {fmt}; use a newer program for this run")]
+    /// A newer program has written the entry, or one whose loop is no longer here.
+    #[error(
+        "entry {seq} of {run} is a {kind} in format {fmt}; use a newer program for this run, or \
+         the one that wrote it"
+    )]
     NewerEntry {
         /// The run.
         run: RunId,

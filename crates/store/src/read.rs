@@ -8,7 +8,7 @@ use crate::{
 };
 use everloop_types::{
     Frame, RunId, digest_bytes,
-    journal::{Entry, FMT, Kind},
+    journal::{Entry, Kind},
 };
 
 /// All that a fold needs.
@@ -32,6 +32,10 @@ pub struct SnapshotRow {
     /// The state.
     pub state: String,
 }
+
+/// How a snapshot is stored. The form of its state is the loop's affair: what cannot be restored is
+/// passed over.
+pub(crate) const SNAPSHOT_FMT: i64 = 1;
 
 const SNAPSHOT_BEFORE: &str = "
     SELECT seq, loop_ver, fmt, state_hash, state FROM snapshots
@@ -83,7 +87,7 @@ impl Store {
                 let loop_ver = u32::try_from(cells.int()?).unwrap_or(u32::MAX);
                 let fmt = cells.int()?;
                 let (state_hash, state) = (cells.text()?, cells.text()?);
-                let fits = fmt == FMT && digest_bytes(state.as_bytes()) == state_hash;
+                let fits = fmt == SNAPSHOT_FMT && digest_bytes(state.as_bytes()) == state_hash;
                 let damaged = StoreError::Damaged { run: run.clone(), seq: before };
                 let snapshot = SnapshotRow { seq: before, loop_ver, state_hash, state };
                 if fits { Ok(snapshot) } else { Err(damaged) }

@@ -7,7 +7,7 @@ use crate::{
 };
 use everloop_types::{
     EffectId, RunId, SqlValue, UtcMs, Write, digest_bytes,
-    journal::{Entry, FMT, Kind, Unreadable},
+    journal::{Entry, Kind, Unreadable},
 };
 
 /// Bodies above this lie in `blobs`.
@@ -58,7 +58,7 @@ pub(crate) fn writes(run: &RunId, entry: &Entry) -> Result<EntryWrites, StoreErr
     let effect = entry.effect.as_ref().map(EffectId::place);
     let covered = Covered {
         run: run.as_str(),
-        numbers: [entry.seq, entry.epoch, FMT, entry.at],
+        numbers: [entry.seq, entry.epoch, entry.kind.fmt(), entry.at],
         kind: entry.kind.name(),
         effect: effect.as_deref(),
         body: &body,
@@ -72,7 +72,7 @@ pub(crate) fn writes(run: &RunId, entry: &Entry) -> Result<EntryWrites, StoreErr
             entry.seq,
             entry.epoch,
             entry.kind.name(),
-            FMT,
+            entry.kind.fmt(),
             effect,
             entry.kind.attempt().map(i64::from),
             entry.kind.phase(),

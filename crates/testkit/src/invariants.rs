@@ -350,7 +350,8 @@ async fn snapshot_agrees(watched: &Watched<'_>, history: &History) -> Result<(),
     let whole = history.state_at(i64::MAX).map_err(|error| error.to_string())?;
     let frame = history.frame().clone();
     let name = watched.loop_name;
-    let mut short = everloop_loops::AnyRun::restore(name, &snapshot.state, frame)?;
+    let version = snapshot.loop_ver;
+    let mut short = everloop_loops::AnyRun::restore(name, version, &snapshot.state, frame)?;
     loaded.entries.iter().for_each(|entry| short.apply(entry));
     ensure(short.state() == whole.state(), || "snapshot and journal disagree".to_owned())
 }

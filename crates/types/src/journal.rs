@@ -5,8 +5,10 @@
 //! What each kind promises, and when it is written, stands in `docs/ARCHITECTURE.md`.
 
 mod stored;
+mod upcast;
 
-pub use stored::{FMT, Unreadable};
+pub use stored::{FORMATS, Unreadable};
+pub use upcast::{UPCASTS, Upcast};
 
 use crate::{
     Batch, EffectClass, EffectId, Goal, Handling, Limits, ModelCall, ModelError, Observation,
@@ -221,8 +223,8 @@ pub struct EffectStarted {
     /// The call is not made after this moment.
     pub start_by: UtcMs,
     /// By then a call that began in time has come back or was stopped, grace included. `None`
-    /// where the call has no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// where the call has no limit, or where nobody wrote it down.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub over_by: Option<UtcMs>,
     /// What the tool saw before it acted, for its probe.
     #[serde(default, skip_serializing_if = "Value::is_null")]

@@ -4,8 +4,8 @@ use super::run::endpoint;
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
-use crate::means::LocalMeans;
 use crate::{build, terminal};
+use everloop_loops::{AnyRun, LOOPS};
 use everloop_store::{ClaimLock, without_password};
 use serde_json::{Value, json};
 
@@ -23,6 +23,7 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
         "key_is_set": std::env::var_os(app.settings.text("model.key_env")).is_some(),
         "sandbox": "none",
         "tools": tools(app),
+        "loops": LOOPS.map(known_loop),
         "driven_by_pid": Value::Null,
     });
     let changed = app.settings.all().filter(|(_, _, origin)| origin.to_string() != "default");
@@ -86,8 +87,14 @@ async fn look_into(app: &App, report: &mut Value) -> Exit {
 /// The tools that a run in this folder would have.
 fn tools(app: &App) -> Vec<String> {
     let here = std::env::current_dir().ok();
-    let registry = here.and_then(|here| LocalMeans::new(&app.settings, &app.home).registry(here));
+    let registry = here.and_then(|here| app.means(&app.settings).registry(here));
     registry.unwrap_or_default().specs().into_iter().map(|spec| spec.name).collect()
+}
+
+/// The version governs how journals are folded; the fingerprint shows that two builds fold alike.
+fn known_loop(name: &str) -> Value {
+    let (version, fingerprint) = (AnyRun::version(name), AnyRun::fingerprint(name));
+    json!({"name": name, "version": version, "fingerprint": fingerprint})
 }
 
 fn model(app: &App) -> String {

@@ -129,18 +129,19 @@ fn a_worker_puts_a_damaged_run_aside_and_serves_the_others() {
     home.verified(&fine);
 }
 
-/// Renames the kind of an entry, with the checksum that goes with it.
-fn rename_kind(home: &Home, run: &str, from: &str, to: &str) {
+/// Gives an entry another kind and format, with the checksum that goes with it.
+fn forge(home: &Home, run: &str, from: &str, to: &str, fmt: i64) {
     let conn = Connection::open(home.database()).unwrap();
     let sql = "SELECT seq, epoch, fmt, ts, COALESCE(effect_id, ''), body, COALESCE(blob_ref, '')
                  FROM journal WHERE run_id = ?1 AND kind = ?2";
-    let (numbers, texts) = conn
+    let (mut numbers, texts) = conn
         .query_row(sql, [run, from], |row| {
             let numbers: [i64; 4] = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
             let texts: [String; 3] = [row.get(4)?, row.get(5)?, row.get(6)?];
             Ok((numbers, texts))
         })
         .unwrap();
+    numbers[2] = fmt;
     let mut crc = 0;
     for number in numbers {
         crc = crc32c::crc32c_append(crc, &number.to_le_bytes());
@@ -150,32 +151,49 @@ fn rename_kind(home: &Home, run: &str, from: &str, to: &str) {
         crc = crc32c::crc32c_append(crc, &length.to_le_bytes());
         crc = crc32c::crc32c_append(crc, text.as_bytes());
     }
-    let sql = "UPDATE journal SET kind = ?1, crc = ?2 WHERE run_id = ?3 AND seq = ?4";
-    assert_eq!(conn.execute(sql, (to, i64::from(crc), run, numbers[0])).unwrap(), 1);
+    let sql = "UPDATE journal SET kind = ?1, fmt = ?2, crc = ?3 WHERE run_id = ?4 AND seq = ?5";
+    assert_eq!(conn.execute(sql, (to, fmt, i64::from(crc), run, numbers[0])).unwrap(), 1);
+}
+
+/// A made-up entry of the next version stops its run for this program, in words, and no other run.
+fn refused(kind: &str, fmt: i64) {
+    let home = Home::scripted(&[]);
+    let (newer, other) = (interrupted(&home), interrupted(&home));
+    forge(&home, &newer, "EffectPlanned", kind, fmt);
+    let journal = |home: &Home| -> Vec<(i64, String, String)> {
+        let conn = Connection::open(home.database()).unwrap();
+        let sql = "SELECT seq, kind, body FROM journal WHERE run_id = ?1 ORDER BY seq";
+        let mut all = conn.prepare(sql).unwrap();
+        let rows = all.query_map([&newer], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        rows.unwrap().map(Result::unwrap).collect()
+    };
+    let before = journal(&home);
+    let place = format!("entry 3 of {newer} is a {kind} in format {fmt}");
+    let words = [place.as_str(), "use a newer program for this run"];
+    let worked = home.run(["worker", "--drain"]).ends_with(0).says(&words);
+    worked.says(&["left as it is", &format!("{other} ended: succeeded")]);
+    for _ in 0..6 {
+        home.run(["worker", "--drain"]).ends_with(0).says(&words);
+    }
+    home.run(["runs", "resume", &newer]).ends_with(6).says(&words);
+    home.run(["runs", "show", &newer]).ends_with(6).says(&words);
+    home.run(["replay", &newer]).ends_with(6).says(&words);
+    assert_eq!(journal(&home), before);
+    home.verified(&other);
+    // The program that wrote it finds it as it was, and goes on by itself.
+    forge(&home, &newer, kind, "EffectPlanned", 1);
+    home.run(["worker", "--drain"]).ends_with(0).says(&["ended: succeeded"]);
+    home.verified(&newer);
 }
 
 #[test]
-fn an_entry_of_a_newer_program_is_refused_again_and_again_and_nothing_is_changed() {
-    let home = Home::scripted(&[]);
-    let newer = interrupted(&home);
-    rename_kind(&home, &newer, "EffectPlanned", "DreamDreamt");
-    let journal = |home: &Home| -> Vec<(i64, String, String)> {
-        let conn = Connection::open(home.database()).unwrap();
-        let mut all = conn.prepare("SELECT seq, kind, body FROM journal ORDER BY seq").unwrap();
-        let rows = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
-        rows.map(Result::unwrap).collect()
-    };
-    let before = journal(&home);
-    for _ in 0..7 {
-        home.run(["worker", "--drain"]).ends_with(0).says(&["newer everloop", "DreamDreamt"]);
-    }
-    home.run(["runs", "resume", &newer]).ends_with(6).says(&["newer everloop", "DreamDreamt"]);
-    home.run(["runs", "show", &newer]).ends_with(6).says(&["DreamDreamt"]);
-    assert_eq!(journal(&home), before);
-    // The program that wrote it finds it as it was, and goes on by itself.
-    rename_kind(&home, &newer, "DreamDreamt", "EffectPlanned");
-    home.run(["worker", "--drain"]).ends_with(0).says(&["ended: succeeded"]);
-    home.verified(&newer);
+fn row_24_a_kind_of_the_next_version_is_refused_again_and_again_and_nothing_is_changed() {
+    refused("DreamDreamt", 1);
+}
+
+#[test]
+fn row_24_a_format_of_the_next_version_is_refused_again_and_again_and_nothing_is_changed() {
+    refused("EffectPlanned", 99);
 }
 
 #[test]

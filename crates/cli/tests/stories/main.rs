@@ -22,5 +22,6 @@ mod sends;
 mod settings;
 mod settles;
 mod travel;
+mod upgrades;
 mod wire;
 mod workers;

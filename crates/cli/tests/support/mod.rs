@@ -149,7 +149,15 @@ impl Home {
     }
 
     fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_everloop"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_everloop")), args)
+    }
+
+    fn command_of<S: AsRef<OsStr>>(
+        &self,
+        program: &Path,
+        args: impl IntoIterator<Item = S>,
+    ) -> Command {
+        let mut command = Command::new(program);
         command.args(args).env_clear().envs(self.variables.iter().map(|(k, v)| (k, v)));
         command.current_dir(self.path("work")).stdin(Stdio::null());
         command
@@ -187,6 +195,15 @@ impl Home {
 
     pub(crate) fn spawn<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Spawned {
         Spawned::start(self.command(args))
+    }
+
+    /// Another everloop than the one under test.
+    pub(crate) fn spawn_by<S: AsRef<OsStr>>(
+        &self,
+        program: &Path,
+        args: impl IntoIterator<Item = S>,
+    ) -> Spawned {
+        Spawned::start(self.command_of(program, args))
     }
 
     /// `runs show --json`.

@@ -93,6 +93,7 @@ impl Engine {
         let frame = Arc::new(frame);
         if let Some(snapshot) = &loaded.snapshot
             && let Some(row) = self.store.run(run).await?
+            && row.loop_ver == snapshot.loop_ver
             && let Some(folded) = restore(&row.loop_name, snapshot, &loaded.entries, &frame)
         {
             return Ok(folded);
@@ -139,9 +140,8 @@ fn restore(
     tail: &[Entry],
     frame: &Arc<Frame>,
 ) -> Option<Folded> {
-    let current = AnyRun::version(loop_name) == Some(snapshot.loop_ver);
-    let restored = AnyRun::restore(loop_name, &snapshot.state, frame.clone());
-    let mut run = restored.ok().filter(|_| current)?;
+    let (version, state) = (snapshot.loop_ver, &snapshot.state);
+    let mut run = AnyRun::restore(loop_name, version, state, frame.clone()).ok()?;
     tail.iter().for_each(|entry| run.apply(entry));
     Some(Folded { run, snapshot_seq: snapshot.seq })
 }
@@ -155,16 +155,12 @@ pub(crate) fn fold_from_start(
     let Some(Entry { kind: Kind::RunCreated(created), .. }) = entries.first() else {
         return Err(damaged());
     };
-    let known = AnyRun::version(&created.loop_name);
-    if known.is_some_and(|known| created.loop_ver > known) {
-        let kind = format!("loop {} of version {}", created.loop_name, created.loop_ver);
-        return Err(StoreError::NewerEntry { run: run.clone(), seq: 1, kind, fmt: 0 });
-    }
+    // The version in the first entry governs: no other one folds this journal.
     let mut folded = AnyRun::new(created, frame).map_err(|unknown| StoreError::NewerEntry {
         run: run.clone(),
         seq: 1,
-        kind: format!("loop {}", unknown.0),
-        fmt: 0,
+        kind: format!("RunCreated under {unknown}"),
+        fmt: entries[0].kind.fmt(),
     })?;
     entries.iter().for_each(|entry| folded.apply(entry));
     Ok(Folded { run: folded, snapshot_seq: 0 })

@@ -3,7 +3,7 @@
 //! `Scenario::play` itself checks at every entry: ids are planned once and finished once, prompts
 //! only grow, calls and results pair up, a planned prompt can be rendered again, words at the end.
 
-use crate::support::{Played, Reply, Scenario, Wild, Wording, decisions_hold, fold, relay, wild};
+use crate::support::{Played, Reply, Scenario, Wild, decisions_hold, fold, relay, wild};
 use everloop_loops::LOOPS;
 use everloop_types::journal::{EffectPlanned, Kind};
 use everloop_types::{Counts, digest_bytes};
@@ -63,7 +63,7 @@ proptest! {
     fn a_journal_shows_the_decisions_that_its_fold_makes_again(wild in wild()) {
         for_every_loop(&wild, |scenario| {
             let played = scenario.play();
-            decisions_hold(&played.journal, &played.frame, Wording::Same);
+            decisions_hold(&played.journal, &played.frame);
         });
     }
 

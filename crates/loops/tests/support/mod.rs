@@ -8,8 +8,8 @@ mod trace;
 mod watch;
 mod wild;
 
-pub(crate) use golden::{read_line, write_line};
+pub(crate) use golden::write_line;
 pub(crate) use play::{Played, fold, relay};
 pub(crate) use scenario::{Point, Reply, Scenario};
-pub(crate) use watch::{Wording, decisions_hold};
+pub(crate) use watch::decisions_hold;
 pub(crate) use wild::{Wild, wild};

@@ -50,7 +50,8 @@ pub(crate) fn relay(journal: &[Entry], frame: &Arc<Frame>) -> AnyRun {
     let mut run = AnyRun::new(created, frame.clone()).expect("a loop of that name");
     for entry in journal {
         run.apply(entry);
-        let copy = AnyRun::restore(&created.loop_name, &run.state(), frame.clone());
+        let (name, version) = (&created.loop_name, created.loop_ver);
+        let copy = AnyRun::restore(name, version, &run.state(), frame.clone());
         assert_eq!(copy.as_ref(), Ok(&run), "round trip after entry {}", entry.seq);
         run = copy.expect("our own state");
     }
@@ -320,8 +321,9 @@ impl Player {
     fn fold_from_snapshot(&self) -> AnyRun {
         let (head, tail) = self.journal.split_at(self.journal.len() / 2 + 1);
         let snapshot = fold(head, &self.frame).state();
-        let name = &self.created.loop_name;
-        let mut run = AnyRun::restore(name, &snapshot, self.frame.clone()).expect("our own state");
+        let RunCreated { loop_name, loop_ver, .. } = &self.created;
+        let run = AnyRun::restore(loop_name, *loop_ver, &snapshot, self.frame.clone());
+        let mut run = run.expect("our own state");
         tail.iter().for_each(|entry| run.apply(entry));
         run
     }

@@ -76,15 +76,8 @@ fn calls_pair_up(messages: &[Message]) {
     assert!(open.is_empty(), "no answer to {open:?}");
 }
 
-/// Whether the prompts of this program are worded like those behind a journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wording {
-    Same,
-    MayDiffer,
-}
-
 /// Wherever a journal shows a decision, the fold up to there decides the same.
-pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>, wording: Wording) {
+pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>) {
     let mut run = fold(&journal[..1], frame);
     let mut rest = &journal[1..];
     while let Some((entry, tail)) = rest.split_first() {
@@ -96,8 +89,7 @@ pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>, wording: Wor
                 let Kind::EffectPlanned(before) = &entry.kind else {
                     panic!("entry {} is no plan, and now there is one", entry.seq)
                 };
-                let (now, before) = (worded(planned.planned, wording), before.clone());
-                assert_eq!(now, worded(before, wording), "entry {}", entry.seq);
+                assert_eq!(&planned.planned, before, "entry {}", entry.seq);
             }
         }
         if let Kind::RunFinished(finished) = &entry.kind {
@@ -111,11 +103,4 @@ pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>, wording: Wor
         run.apply(entry);
         rest = tail;
     }
-}
-
-fn worded(mut planned: EffectPlanned, wording: Wording) -> EffectPlanned {
-    if let (EffectPlanned::CallModel { prompt, .. }, Wording::MayDiffer) = (&mut planned, wording) {
-        prompt.clear();
-    }
-    planned
 }

@@ -1,11 +1,15 @@
 //! Entries as they are stored: a kind's name, its format, its body, and the way back.
+//!
+//! A format names one form of one kind for ever. Whoever changes the form raises the kind's format
+//! here and says in `upcast` how the form before it is read; `tests/entries.rs` holds both.
 
 use super::Kind;
+use super::upcast::lift;
 
 /// A stored body that this program cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreadable {
-    /// The kind or its format is newer than this program.
+    /// The kind or its format is not one that this program reads.
     Newer {
         /// The kind.
         kind: String,
@@ -21,16 +25,22 @@ pub enum Unreadable {
     },
 }
 
-/// The format that this program writes and reads, for every kind.
-pub const FMT: i64 = 1;
-
 macro_rules! kinds {
-    ($($name:ident $phase:expr),* $(,)?) => {
+    ($($name:ident $fmt:literal $phase:expr),* $(,)?) => {
+        /// Every kind, with the format that this program writes.
+        pub const FORMATS: &[(&str, i64)] = &[$((stringify!($name), $fmt)),*];
+
         impl Kind {
             /// The `kind` column.
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$name(_) => stringify!($name)),* }
+            }
+
+            /// The `fmt` column: the form of the body, which this program writes.
+            #[must_use]
+            pub fn fmt(&self) -> i64 {
+                match self { $(Self::$name(_) => $fmt),* }
             }
 
             /// The `phase` column: 1 planned, 2 started, 3 outcome.
@@ -49,42 +59,46 @@ macro_rules! kinds {
             /// Reads a stored body back. An older format is lifted to the present one first.
             ///
             /// # Errors
-            /// [`Unreadable`] if the kind or format is newer than this program, or the body is
+            /// [`Unreadable`] if the kind or format is not one of this program's, or the body is
             /// damaged.
             pub fn read(kind: &str, fmt: i64, body: &str) -> Result<Self, Unreadable> {
-                if fmt != FMT {
-                    return Err(Unreadable::Newer { kind: kind.to_owned(), fmt });
-                }
-                let read = match kind {
-                    $(stringify!($name) => serde_json::from_str(body).map(Self::$name),)*
-                    _ => return Err(Unreadable::Newer { kind: kind.to_owned(), fmt }),
-                };
+                let newer = || Unreadable::Newer { kind: kind.to_owned(), fmt };
                 let malformed = |error: serde_json::Error| Unreadable::Malformed {
                     kind: kind.to_owned(),
                     detail: error.to_string(),
                 };
-                read.map_err(malformed)
+                match kind {
+                    $(stringify!($name) if fmt == $fmt => {
+                        serde_json::from_str(body).map(Self::$name).map_err(malformed)
+                    })*
+                    $(stringify!($name) => {
+                        let old = serde_json::from_str(body).map_err(malformed)?;
+                        let now = lift(kind, fmt, $fmt, old).ok_or_else(newer)?;
+                        serde_json::from_value(now).map(Self::$name).map_err(malformed)
+                    })*
+                    _ => Err(newer()),
+                }
             }
         }
     };
 }
 
 kinds! {
-    RunCreated None,
-    EpochStarted None,
-    Input None,
-    EffectPlanned Some(1),
-    ApprovalAsked None,
-    ApprovalGiven None,
-    EffectStarted Some(2),
-    EffectAttemptFailed None,
-    EffectProbed None,
-    EffectFinished Some(3),
-    Waiting None,
-    MessageEmitted None,
-    SnapshotTaken None,
-    Forked None,
-    RunFinished None,
+    RunCreated 1 None,
+    EpochStarted 1 None,
+    Input 1 None,
+    EffectPlanned 1 Some(1),
+    ApprovalAsked 1 None,
+    ApprovalGiven 1 None,
+    EffectStarted 2 Some(2),
+    EffectAttemptFailed 1 None,
+    EffectProbed 1 None,
+    EffectFinished 1 Some(3),
+    Waiting 1 None,
+    MessageEmitted 1 None,
+    SnapshotTaken 1 None,
+    Forked 1 None,
+    RunFinished 1 None,
 }
 
 impl Kind {

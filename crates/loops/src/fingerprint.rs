@@ -1,0 +1,101 @@
+//! What a version of a loop makes of journals, as one digest: computed, never typed.
+//!
+//! A version's corpus is the golden journals of the release that brought it, so the digest changes
+//! only if the fold does. Deliberately absent: what `decide` says where the fold does not ask it, and
+//! the wording of instructions and notices. Both may change under runs that live.
+
+use crate::{AgentLoop, PlanReplan, React, Run};
+use everloop_types::journal::{Entry, Kind};
+use everloop_types::{EffectId, RunId, digest_json};
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A run of an earlier release: its frame, and its journal line by line.
+struct Golden {
+    frame: &'static str,
+    journal: &'static str,
+}
+
+macro_rules! golden {
+    ($name:literal) => {
+        Golden {
+            frame: include_str!(concat!("../tests/golden/", $name, ".frame.json")),
+            journal: include_str!(concat!("../tests/golden/", $name, ".jsonl")),
+        }
+    };
+}
+
+/// The journals of each version of each loop. A line is never changed, only added.
+const CORPUS: &[(&str, u32, &[Golden])] = &[
+    (
+        PlanReplan::NAME,
+        1,
+        &[golden!("v0.1/plan-replan-1-errand"), golden!("v0.1/plan-replan-1-unsettled")],
+    ),
+    (React::NAME, 1, &[golden!("v0.1/react-1-errand"), golden!("v0.1/react-1-compacted")]),
+];
+
+/// Digest of the states through which a loop folds its corpus. `None` for a version without one.
+#[must_use]
+pub fn fingerprint<L: AgentLoop>() -> Option<String> {
+    let of_this = |corpus: &&(&str, u32, _)| corpus.0 == L::NAME && corpus.1 == L::VERSION;
+    let (_, _, journals) = CORPUS.iter().find(of_this)?;
+    let mut states = Vec::new();
+    for golden in *journals {
+        let frame = serde_json::from_str(golden.frame).ok()?;
+        let mut run = Run::<L>::new(Arc::new(frame));
+        for line in golden.journal.lines() {
+            run.apply(&golden_entry(line)?);
+            let mut state = serde_json::to_value(&run).ok()?;
+            without_wording(&mut state);
+            states.push(digest_json(&state));
+        }
+    }
+    Some(digest_json(&states))
+}
+
+/// Reads a line of a golden journal. `None` if it is not one, or this program cannot read it.
+#[must_use]
+pub fn golden_entry(line: &str) -> Option<Entry> {
+    #[derive(Deserialize)]
+    struct Line {
+        seq: i64,
+        epoch: i64,
+        at: i64,
+        effect: Option<String>,
+        kind: String,
+        fmt: i64,
+        body: String,
+    }
+    let line: Line = serde_json::from_str(line).ok()?;
+    let effect = match &line.effect {
+        Some(text) => {
+            let (run, place) = text.split_once(':')?;
+            Some(EffectId::at_place(RunId::new(run), place)?)
+        }
+        None => None,
+    };
+    let kind = Kind::read(&line.kind, line.fmt, &line.body).ok()?;
+    Some(Entry { seq: line.seq, epoch: line.epoch, at: line.at, effect, kind })
+}
+
+/// Takes out the fixed texts and what is counted over them.
+fn without_wording(state: &mut Value) {
+    match state {
+        Value::Object(fields) => {
+            for derived in ["digest", "bytes", "at_bytes"] {
+                fields.remove(derived);
+            }
+            let text = fields.get("text").and_then(Value::as_str).unwrap_or_default();
+            let fixed = fields.get("role").is_some_and(|role| role == "system")
+                || text.starts_with("Notice from the runtime");
+            if fixed {
+                fields.remove("text");
+            }
+            fields.values_mut().for_each(without_wording);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_wording),
+        _ => {}
+    }
+}

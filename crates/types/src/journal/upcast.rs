@@ -1,0 +1,42 @@
+//! Older forms of entries, read as the present ones. The rows stay as they were written.
+//!
+//! Each step is pure and total: it takes any JSON of its kind one format up, and what makes no sense
+//! fails in the reader, which names it. Deliberately absent: steps down, and steps for kinds that are
+//! new; a program that is too old refuses both.
+
+use serde_json::Value;
+
+/// One step: the body of `kind` in format `from` becomes one in format `from + 1`.
+#[derive(Debug, Clone, Copy)]
+pub struct Upcast {
+    /// The kind.
+    pub kind: &'static str,
+    /// The format before the step.
+    pub from: i64,
+    /// The step.
+    pub step: fn(Value) -> Value,
+}
+
+/// All steps. A kind that is not here has had one form.
+pub const UPCASTS: &[Upcast] =
+    &[Upcast { kind: "EffectStarted", from: 1, step: started_without_an_end }];
+
+/// Takes a body from one format up to another; `None` if there is no such way.
+pub(super) fn lift(kind: &str, from: i64, to: i64, mut body: Value) -> Option<Value> {
+    if from >= to {
+        return None;
+    }
+    for fmt in from..to {
+        let upcast = UPCASTS.iter().find(|upcast| upcast.kind == kind && upcast.from == fmt)?;
+        body = (upcast.step)(body);
+    }
+    Some(body)
+}
+
+/// Format 1 did not say by when a call is over, or said it only where there is a limit.
+fn started_without_an_end(mut body: Value) -> Value {
+    if let Some(fields) = body.as_object_mut() {
+        fields.entry("over_by").or_insert(Value::Null);
+    }
+    body
+}
