@@ -11,6 +11,7 @@
 mod clock;
 mod invariants;
 mod points;
+mod processes;
 mod scenario;
 mod sim;
 mod stage;
@@ -21,6 +22,7 @@ mod world;
 pub use clock::VirtualClock;
 pub use invariants::{Ending, Watched, check, check_midway};
 pub use points::{Gate, InTime, Passing, Point, Points};
+pub use processes::{Company, Database, Generation, Part, Played, ended, parts, play};
 pub use scenario::{Scenario, scenarios};
 pub use sim::{Simulated, simulate};
 pub use stage::{Process, Stage, Went};

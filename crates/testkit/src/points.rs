@@ -2,7 +2,9 @@
 
 use everloop_store::{Db, DbError, DbFuture, Done, Engine, Row, Urgency};
 use everloop_types::{SqlValue, Write};
+use rustix::process::Signal;
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,6 +54,12 @@ enum Mischief {
     Halt(usize),
     /// The commit takes place, and the caller is told that nobody knows.
     LoseReply(usize),
+    /// The commit does not take place, and the caller is told that nobody knows.
+    LoseRequest(usize),
+    /// The commit is refused for want of space, and so is every one after it.
+    Full(usize),
+    /// The process gets a signal: for processes that have nobody else in them.
+    Signal(usize, Signal),
 }
 
 /// Counts the points that a process passes, and stops it at one of them.
@@ -73,6 +81,21 @@ impl Points {
     /// Loses the reply of the commit at the `n`-th point from now.
     pub fn lose_reply_at(&self, n: usize) {
         self.set(Mischief::LoseReply(self.passed() + n));
+    }
+
+    /// Loses the commit at the `n`-th point from now on its way to the database.
+    pub fn lose_request_at(&self, n: usize) {
+        self.set(Mischief::LoseRequest(self.passed() + n));
+    }
+
+    /// Fills the disk at the `n`-th point from now.
+    pub fn fill_at(&self, n: usize) {
+        self.set(Mischief::Full(self.passed() + n));
+    }
+
+    /// Sends this very process a signal at its `n`-th point from now.
+    pub fn signal_at(&self, n: usize, signal: Signal) {
+        self.set(Mischief::Signal(self.passed() + n, signal));
     }
 
     /// Nothing happens any more.
@@ -115,9 +138,16 @@ impl Points {
     pub async fn pass(&self, point: Point) -> usize {
         let n = self.passed.fetch_add(1, Ordering::SeqCst);
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(point);
-        if self.mischief() == Mischief::Halt(n) {
-            self.reached.notify_one();
-            self.gate.notified().await;
+        match self.mischief() {
+            Mischief::Halt(at) if at == n => {
+                self.reached.notify_one();
+                self.gate.notified().await;
+            }
+            Mischief::Signal(at, signal) if at == n => {
+                rustix::process::kill_process(rustix::process::getpid(), signal)
+                    .expect("a process may signal itself");
+            }
+            _ => {}
         }
         n
     }
@@ -132,6 +162,10 @@ impl Gate for Points {
     }
 }
 
+fn lost(what: &str) -> DbError {
+    DbError::CommitUnknown { source: Arc::new(std::io::Error::other(what)) }
+}
+
 /// A database that passes a point before and after every commit.
 pub(crate) struct PointDb {
     pub(crate) inner: Arc<dyn Db>,
@@ -142,11 +176,17 @@ impl Db for PointDb {
     fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
         Box::pin(async move {
             let n = self.points.pass(Point::BeforeCommit).await;
+            match self.points.mischief() {
+                Mischief::Full(at) if at <= n => {
+                    return Err(DbError::Full { file: Path::new("made-up").into() });
+                }
+                Mischief::LoseRequest(at) if at == n => return Err(lost("the request was lost")),
+                _ => {}
+            }
             let done = self.inner.commit(writes, urgency).await;
             self.points.pass(Point::AfterCommit).await;
             if self.points.mischief() == Mischief::LoseReply(n) {
-                let lost = std::io::Error::other("the reply was lost");
-                return Err(DbError::CommitUnknown { source: Arc::new(lost) });
+                return Err(lost("the reply was lost"));
             }
             done
         })

@@ -5,12 +5,16 @@ use crate::invariants::{Watched, check_midway};
 use crate::points::{Gate, Point, PointDb, Points};
 use crate::scenario::Scenario;
 use crate::world::{World, registry};
-use everloop_engine::{Asked, DriveError, Driven, Engine, Identity, Means, Rules, Submission};
+use everloop_engine::{
+    Asked, DriveError, Driven, Engine, History, Identity, Means, Rules, Submission,
+};
 use everloop_models::{Asking, Model, OnDelta, Request, ScriptedModel};
-use everloop_store::{Claim, MemoryDb, Store};
+use everloop_store::{Claim, MemoryDb, Store, StoreError};
 use everloop_tools::Registry;
 use everloop_types::journal::{Letter, WaitingOn};
-use everloop_types::{Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, WorkerId};
+use everloop_types::{
+    Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, ToolSpec, WorkerId,
+};
 use std::sync::Arc;
 
 /// What survives.
@@ -80,18 +84,7 @@ impl Stage {
     }
 
     fn submission(&self) -> Submission {
-        let tools = registry(&self.world, &self.gate()).specs();
-        let frame = Frame {
-            system: "You act on things.".to_owned(),
-            tools,
-            limits: self.scenario.limits,
-            model: ModelChoice { name: "scripted/x".to_owned(), ..ModelChoice::default() },
-            time_zone: "UTC".to_owned(),
-            ..Frame::default()
-        };
-        let goal = Goal { text: self.scenario.name.to_owned(), context: String::new() };
-        let loop_name = self.scenario.loop_name.to_owned();
-        Submission { loop_name, goal, frame, idem_key: None }
+        submission(&self.scenario, registry(&self.world, &self.gate()).specs())
     }
 
     fn gate(&self) -> Arc<dyn Gate> {
@@ -180,13 +173,7 @@ impl Stage {
     /// # Panics
     /// If the run cannot be read.
     pub async fn open_question(&self) -> Option<Question> {
-        let history = everloop_engine::History::read(&self.store, &self.run).await;
-        let history = history.expect("readable").expect("exists");
-        let state = history.state_at(i64::MAX).expect("foldable");
-        match state.waiting_on() {
-            Some(WaitingOn::Person { question }) => Some(question.clone()),
-            _ => None,
-        }
+        open_question(&self.store, &self.run).await.expect("readable")
     }
 
     /// The person's answer to a question.
@@ -207,6 +194,33 @@ impl Stage {
         let sent = self.store.send(&self.run, &question.id, &letter, now).await;
         sent.expect("the letter is written");
     }
+}
+
+/// The question that a run waits with.
+pub(crate) async fn open_question(
+    store: &Store,
+    run: &RunId,
+) -> Result<Option<Question>, StoreError> {
+    let Some(history) = History::read(store, run).await? else { return Ok(None) };
+    Ok(match history.state_at(i64::MAX)?.waiting_on() {
+        Some(WaitingOn::Person { question }) => Some(question.clone()),
+        _ => None,
+    })
+}
+
+/// What makes the run of a scenario.
+pub(crate) fn submission(scenario: &Scenario, tools: Vec<ToolSpec>) -> Submission {
+    let frame = Frame {
+        system: "You act on things.".to_owned(),
+        tools,
+        limits: scenario.limits,
+        model: ModelChoice { name: "scripted/x".to_owned(), ..ModelChoice::default() },
+        time_zone: "UTC".to_owned(),
+        ..Frame::default()
+    };
+    let goal = Goal { text: scenario.name.to_owned(), context: String::new() };
+    let loop_name = scenario.loop_name.to_owned();
+    Submission { loop_name, goal, frame, idem_key: None }
 }
 
 /// An error with everything that it comes from.
@@ -281,9 +295,9 @@ fn asks_for_summary(message: &Message) -> bool {
     message.text().contains("replaced by your summary")
 }
 
-struct Props {
-    model: Arc<PointModel>,
-    tools: Arc<Registry>,
+pub(crate) struct Props {
+    pub(crate) model: Arc<PointModel>,
+    pub(crate) tools: Arc<Registry>,
 }
 
 impl Means for Props {

@@ -5,15 +5,18 @@ use crate::trouble::with_trouble;
 use everloop_tools::{AskUser, CallContext, Done, Intent, Probe, Registry, TodoWrite, Tool};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Something that was done to the world.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Act {
     /// The tool.
-    pub tool: &'static str,
+    pub tool: String,
     /// The effect, by its idempotency key.
     pub key: String,
     /// On what.
@@ -24,18 +27,35 @@ pub struct Act {
 #[derive(Debug, Default)]
 pub struct World {
     acts: Mutex<Vec<Act>>,
+    /// Where the acts are kept instead, if real processes come and go.
+    file: Option<PathBuf>,
 }
 
 impl World {
-    fn act(&self, tool: &'static str, key: &str, what: &str) {
-        let act = Act { tool, key: key.to_owned(), what: what.to_owned() };
-        self.acts.lock().unwrap_or_else(PoisonError::into_inner).push(act);
+    /// A world in a file, one line for each act.
+    #[must_use]
+    pub fn in_file(file: PathBuf) -> Self {
+        Self { acts: Mutex::default(), file: Some(file) }
+    }
+
+    fn act(&self, tool: &str, key: &str, what: &str) {
+        let act = Act { tool: tool.to_owned(), key: key.to_owned(), what: what.to_owned() };
+        match &self.file {
+            Some(file) => append(file, &act),
+            None => self.acts.lock().unwrap_or_else(PoisonError::into_inner).push(act),
+        }
     }
 
     /// All acts, in order.
+    ///
+    /// # Panics
+    /// If they are in a file that cannot be read.
     #[must_use]
     pub fn acts(&self) -> Vec<Act> {
-        self.acts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        match &self.file {
+            Some(file) => read(file),
+            None => self.acts.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
     }
 
     fn count(&self, tool: &str, what: &str) -> usize {
@@ -45,6 +65,23 @@ impl World {
     fn has_key(&self, key: &str) -> bool {
         self.acts().iter().any(|act| act.key == key)
     }
+}
+
+/// One write call, so that an act is there whole or not at all, whoever dies.
+fn append(file: &Path, act: &Act) {
+    let mut line = serde_json::to_vec(act).expect("an act has a JSON form");
+    line.push(b'\n');
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    let written = opened.and_then(|mut file| file.write(&line));
+    assert_eq!(written.ok(), Some(line.len()), "{} takes a line", file.display());
+}
+
+fn read(file: &Path) -> Vec<Act> {
+    let text = match fs::read_to_string(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        text => text.expect("the acts can be read"),
+    };
+    text.lines().map(|line| serde_json::from_str(line).expect("a line is an act")).collect()
 }
 
 /// What the made-up tools act on.

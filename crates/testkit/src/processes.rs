@@ -1,0 +1,256 @@
+//! Real processes that play one scenario on a real database and are killed at a named point.
+//!
+//! ```text
+//!   test ──spawns──► everloop-doomed ──kill -9 at its n-th point──► the next generation … ──► over
+//!                        └── acts are lines of a file that outlives them all
+//! ```
+//!
+//! The engine, the worker, the loops and the store are the shipped ones, and so is the way in: the
+//! claim lock on a file, a lease and a proof of death on a server. Deliberately absent: made-up
+//! time. Whoever wants to wait for a minute uses the [`crate::Stage`].
+
+mod company;
+
+pub use company::{Company, Generation, Played, ended};
+
+use crate::points::{PointDb, Points};
+use crate::scenario::{Scenario, scenarios};
+use crate::stage::{PointModel, Props, in_words, open_question, submission};
+use crate::world::{World, registry};
+use everloop_engine::{
+    Asked, Clock, Engine, Identity, LeaseTimes, Rules, SharedClock, SystemClock, Worker, fresh_id,
+};
+use everloop_models::Scripted;
+use everloop_store::{ClaimLock, OpenError, PgOptions, Store, StoreError};
+use everloop_tools::{Registry, Shell, ShellLimits, Tool, Workspace};
+use everloop_types::{RunId, Status, ToolSpec, WorkerId};
+use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A run that is not over by then never will be.
+const LIFE_MAX: Duration = Duration::from_secs(60);
+
+/// On a server nobody is sure that an older owner is dead, and waits until its call must be over.
+const CALL_MS_MAX: u64 = 300;
+
+/// What a process is told when it starts.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Part {
+    /// Where the run is.
+    pub database: Database,
+    /// The file of acts.
+    pub acts: PathBuf,
+    /// The place of the scenario among [`parts`].
+    pub scenario: usize,
+    /// The same key is the same run.
+    pub key: String,
+    /// The point at which it dies, from 0.
+    pub dies_at: Option<usize>,
+    /// The point at which it stands still until it is told to go on.
+    pub stops_at: Option<usize>,
+    /// How long it may be silent among other workers.
+    pub lease_ms: u64,
+}
+
+/// A database of many processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Database {
+    /// In a folder that has one owner at a time.
+    Folder(PathBuf),
+    /// On a server, by its address.
+    Server(String),
+}
+
+impl Part {
+    fn fate(&self) -> Option<(usize, Signal)> {
+        let dies = self.dies_at.map(|n| (n, Signal::KILL));
+        dies.or(self.stops_at.map(|n| (n, Signal::STOP)))
+    }
+}
+
+impl Database {
+    /// Opens it as anybody may who drives nothing.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub async fn open(&self) -> Result<Store, StoreError> {
+        match self {
+            Self::Folder(folder) => Store::open(&folder.join("everloop.db")),
+            Self::Server(url) => {
+                let options = PgOptions { fsync_may_be_off: true, ..PgOptions::default() };
+                Store::connect(url, options).await
+            }
+        }
+    }
+
+    fn is_shared(&self) -> bool {
+        matches!(self, Self::Server(_))
+    }
+}
+
+/// Plays a part to the end of its run, or to the death of this process. Returns the run, and how
+/// many points it passed.
+///
+/// # Errors
+/// Why it could not go on, in words.
+pub async fn play(part: &Part) -> Result<(RunId, usize), String> {
+    let worker = WorkerId::new(fresh_id("worker_", SystemClock.now()));
+    let _lock = match &part.database {
+        Database::Folder(folder) => Some(take(folder, &worker)?),
+        Database::Server(_) => None,
+    };
+    let points = Arc::new(Points::default());
+    if let Some((n, signal)) = part.fate() {
+        points.signal_at(n, signal);
+    }
+    let life = async {
+        let store = patiently(|| part.database.open()).await?;
+        live(part, &store, &points, worker).await
+    };
+    let played = tokio::time::timeout(LIFE_MAX, life).await;
+    let run = played.map_err(|_| "it does not end".to_owned())?.map_err(|e| in_words(&e))?;
+    Ok((run, points.passed()))
+}
+
+/// Tries again for as long as the database is away.
+async fn patiently<T, F>(mut ask: impl FnMut() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    loop {
+        match ask().await {
+            Err(error) if error.is_transient() => SystemClock.pause(20).await,
+            // A server that is just starting refuses in many ways.
+            Err(StoreError::Open(OpenError::Db(_))) => SystemClock.pause(20).await,
+            answer => return answer,
+        }
+    }
+}
+
+fn take(folder: &std::path::Path, worker: &WorkerId) -> Result<ClaimLock, String> {
+    let taken = ClaimLock::try_take(folder, worker).map_err(|error| in_words(&error))?;
+    taken.map_err(|holder| format!("{holder:?} lives and has the lock"))
+}
+
+async fn live(
+    part: &Part,
+    store: &Store,
+    points: &Arc<Points>,
+    worker: WorkerId,
+) -> Result<RunId, StoreError> {
+    let scenario = parts().swap_remove(part.scenario);
+    let shared = part.database.is_shared();
+    let pointed =
+        Store::with_db(Arc::new(PointDb { inner: store.db().clone(), points: points.clone() }));
+    let gate: Arc<dyn crate::points::Gate> = points.clone();
+    let world = Arc::new(World::in_file(part.acts.clone()));
+    let tools = Arc::new(with_shell(registry(&world, &gate), part));
+    let mut submission = submission(&scenario, tools.specs());
+    submission.idem_key = Some(part.key.clone());
+    let model = Arc::new(PointModel::new(&scenario, gate));
+    let clock: Arc<dyn Clock> = match shared {
+        true => Arc::new(SharedClock::new(patiently(|| store.time()).await?)),
+        false => Arc::new(SystemClock),
+    };
+    if shared {
+        submission.frame.tools = submission.frame.tools.into_iter().map(quick).collect();
+    }
+    let identity = Identity { worker, build: "doomed".to_owned() };
+    let engine =
+        Engine::new(pointed, Arc::new(Props { model, tools }), clock, identity, rules(shared));
+    let run = patiently(|| engine.submit(submission.clone())).await?;
+    let times = LeaseTimes { lease_ms: part.lease_ms };
+    let mut worker = Worker::new(engine.clone(), 1);
+    if shared {
+        patiently(|| engine.join(times)).await?;
+        worker = worker.reaping(times);
+    } else {
+        engine.take_up().await?;
+    }
+    tokio::select! {
+        biased;
+        worked = work(&engine, &mut worker, &scenario, &run) => worked?,
+        () = engine.clone().keep_lease(times), if shared => {}
+        () = engine.clone().deliver_mail() => {}
+    }
+    if shared {
+        engine.leave().await?;
+    }
+    assert_eq!(engine.store().violations(), 0, "a unique index had to keep something out");
+    Ok(run)
+}
+
+/// Drives the run and answers for the person, until it is over.
+async fn work(
+    engine: &Arc<Engine>,
+    worker: &mut Worker,
+    scenario: &Scenario,
+    run: &RunId,
+) -> Result<(), StoreError> {
+    loop {
+        let row = patiently(|| engine.store().run(run)).await?;
+        let status = row.map(|row| row.status);
+        if status.is_none_or(Status::is_final) {
+            return Ok(());
+        }
+        if status == Some(Status::Waiting) {
+            patiently(|| answer(engine, scenario, run)).await?;
+        }
+        worker.drain(|_| {}).await?;
+        // Where it waits for something else than a person, it is ready again in a moment.
+        engine.clock().pause(2).await;
+    }
+}
+
+async fn answer(engine: &Engine, scenario: &Scenario, run: &RunId) -> Result<(), StoreError> {
+    if let Some(question) = open_question(engine.store(), run).await? {
+        let (text, by) = (scenario.answer.to_owned(), "person".to_owned());
+        engine.answer(run, Asked { question: question.id, text, by }).await?;
+    }
+    Ok(())
+}
+
+/// The scenarios that processes play: all others, and one that holds a process of its own.
+#[must_use]
+pub fn parts() -> Vec<Scenario> {
+    let mut parts = scenarios();
+    let command = json!({"command": "echo $$ > child; exec sleep 1000"});
+    let strike = |what: &str| Scripted::calls("strike", json!({"what": what}));
+    let script = vec![
+        strike("before"),
+        Scripted::calls("shell", command),
+        strike("after"),
+        Scripted::says("struck"),
+    ];
+    parts.push(Scenario::react("a long command", script));
+    parts
+}
+
+fn with_shell(registry: Registry, part: &Part) -> Registry {
+    let folder = part.acts.parent().expect("the acts are in a folder");
+    let workspace = Workspace::open(folder).expect("the folder can be opened");
+    let (guard, limits) = (std::env::current_exe().ok(), ShellLimits::default());
+    registry.with(Shell { workspace: Arc::new(workspace), guard, limits, records: None })
+}
+
+fn rules(shared: bool) -> Rules {
+    Rules {
+        snapshot_every: 10,
+        backoff_ms: 1,
+        start_within_ms: if shared { CALL_MS_MAX } else { Rules::default().start_within_ms },
+        owners_may_live: shared,
+        ..Rules::default()
+    }
+}
+
+fn quick(mut spec: ToolSpec) -> ToolSpec {
+    if spec.name != Shell::NAME {
+        spec.handling.timeout_ms = CALL_MS_MAX;
+    }
+    spec
+}
