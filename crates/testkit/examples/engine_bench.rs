@@ -5,11 +5,14 @@
 //! Prints steps per second and CPU per step for one run and for 256 at once (SQLite, synchronous
 //! FULL),
 //! and bytes on disk per step for runs of 20, 100 and 400 steps. A step is one model call and one
-//! tool call.
+//! tool call. Then the same on PostgreSQL with fsync, where one and four workers empty one queue.
 
-use everloop_engine::{Engine, Identity, Means, Rules, Submission, SystemClock, Worker};
+use everloop_engine::{
+    Engine, Identity, LeaseTimes, Means, Rules, Submission, SystemClock, Worker,
+};
 use everloop_models::{Asking, Model, OnDelta, Request};
-use everloop_store::Store;
+use everloop_store::testing::PgServer;
+use everloop_store::{PgOptions, Store};
 use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::{
     Approval, CallId, EffectClass, Frame, Goal, Handling, Message, ModelChoice, ModelError,
@@ -18,6 +21,7 @@ use everloop_types::{
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
 
 /// Asks for `steps` tool calls, then answers.
 struct Instant0 {
@@ -96,24 +100,31 @@ fn cpu() -> Duration {
     Duration::from_millis((ticks(11) + ticks(12)) * 10)
 }
 
-async fn play(folder: &Path, name: &str, runs: usize, steps: usize) -> (Duration, Duration, u64) {
-    let database = folder.join(format!("{name}.db"));
-    let store = Store::open(&database).expect("the store opens");
+fn engine(store: Store, name: &str, steps: usize) -> (Arc<Engine>, Frame) {
     let tools = Arc::new(Registry::default().with(PeekTool));
     let means = Arc::new(BenchMeans { model: Arc::new(Instant0 { steps }), tools: tools.clone() });
-    let identity = Identity { worker: WorkerId::new("worker_bench"), build: "bench".to_owned() };
-    let clock = Arc::new(SystemClock);
-    let engine = Engine::new(store.clone(), means, clock, identity, Rules::default());
+    let identity = Identity { worker: WorkerId::new(name), build: "bench".to_owned() };
     let mut frame = Frame { tools: tools.specs(), ..Frame::default() };
     frame.limits.context.observations = 10_000;
     frame.limits.context.tokens = u64::MAX;
     frame.limits.steps.max_steps = u32::try_from(steps).unwrap_or(u32::MAX) + 2;
+    (Engine::new(store, means, Arc::new(SystemClock), identity, Rules::default()), frame)
+}
+
+async fn submit(engine: &Engine, frame: &Frame, runs: usize) {
     for n in 0..runs {
         let goal = Goal { text: format!("goal {n}"), context: String::new() };
         let loop_name = "react".to_owned();
         let submission = Submission { loop_name, goal, frame: frame.clone(), idem_key: None };
         engine.submit(submission).await.expect("submitted");
     }
+}
+
+async fn play(folder: &Path, name: &str, runs: usize, steps: usize) -> (Duration, Duration, u64) {
+    let database = folder.join(format!("{name}.db"));
+    let store = Store::open(&database).expect("the store opens");
+    let (engine, frame) = engine(store.clone(), "worker_bench", steps);
+    submit(&engine, &frame, runs).await;
     let (begun, used) = (Instant::now(), cpu());
     Worker::new(engine, 256).drain(|_| {}).await.expect("drained");
     let (took, used) = (begun.elapsed(), cpu() - used);
@@ -122,6 +133,57 @@ async fn play(folder: &Path, name: &str, runs: usize, steps: usize) -> (Duration
     store.backup(&copy).await.expect("copied");
     let bytes = std::fs::metadata(&copy).map_or(0, |file| file.len());
     (took, used, bytes)
+}
+
+/// Some workers, each with its own connections, empty one queue together.
+async fn play_together(url: &str, workers: usize, runs: usize, steps: usize) -> (Duration, u64) {
+    let connect = || Store::connect(url, PgOptions::default());
+    let store = connect().await.expect("the server answers");
+    let (creator, frame) = engine(store.clone(), "creator", steps);
+    submit(&creator, &frame, runs).await;
+    let mut engines = Vec::new();
+    for n in 0..workers {
+        let store = connect().await.expect("the server answers");
+        let (engine, _) = engine(store, &format!("worker_{n}"), steps);
+        engine.join(LeaseTimes::default()).await.expect("joined");
+        engines.push(engine);
+    }
+    let begun = Instant::now();
+    let mut working = JoinSet::new();
+    for engine in engines {
+        let most = 64.min(runs.div_ceil(workers));
+        working.spawn(async move { Worker::new(engine, most).drain(|_| {}).await });
+    }
+    while let Some(worked) = working.join_next().await {
+        worked.expect("no panic").expect("drained");
+    }
+    let took = begun.elapsed();
+    let bytes = store.inspect().await.expect("inspected").bytes_on_disk;
+    (took, bytes)
+}
+
+async fn on_a_server() {
+    const STEPS: usize = 5;
+    for workers in [1, 4] {
+        let (url, runs) = (PgServer::durable().database().url.clone(), 400);
+        let (took, _) = play_together(&url, workers, runs, STEPS).await;
+        let seconds = took.as_secs_f64();
+        println!(
+            "PostgreSQL, {workers} worker(s): {:>6.0} runs/s, {:>6.0} steps/s",
+            runs as f64 / seconds,
+            (runs * (STEPS + 1)) as f64 / seconds
+        );
+    }
+    for steps in [20, 100, 400] {
+        let database = PgServer::durable().database();
+        let runs = 4_000 / steps;
+        let (_, empty) = play_together(&database.url, 1, 0, steps).await;
+        let (_, full) = play_together(&database.url, 1, runs, steps).await;
+        println!(
+            "PostgreSQL, {steps:>4} steps: {:>6} bytes on disk per step",
+            (full - empty) / (runs * (steps + 1)) as u64
+        );
+    }
 }
 
 #[tokio::main]
@@ -149,4 +211,5 @@ async fn main() {
         );
     }
     let _ = std::fs::remove_dir_all(&folder);
+    on_a_server().await;
 }
