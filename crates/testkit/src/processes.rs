@@ -133,7 +133,7 @@ where
 }
 
 fn take(folder: &std::path::Path, worker: &WorkerId) -> Result<ClaimLock, String> {
-    let taken = ClaimLock::try_take(folder, worker).map_err(|error| in_words(&error))?;
+    let taken = ClaimLock::try_take(&folder.join("everloop.lock"), worker).map_err(|error| in_words(&error))?;
     taken.map_err(|holder| format!("{holder:?} lives and has the lock"))
 }
 
