@@ -77,26 +77,6 @@ pub(crate) fn channels(settings: &Settings) -> Channels {
     settings.list("tools.channels").filter_map(Channel::parse).collect()
 }
 
-/// The files that no tool may touch: a look into the database from within this process would drop
-/// its locks, and nobody but the person changes the settings.
-fn own_files(home: &Home) -> Vec<PathBuf> {
-    let database = home.database();
-    // The log lies beside the real file, where a link leads to it.
-    let real = database.canonicalize().unwrap_or_else(|_| database.clone());
-    let endings = ["", "-wal", "-shm", "-journal"];
-    let beside = |file: &PathBuf| {
-        let file = file.clone().into_os_string();
-        endings.map(|ending| {
-            let mut name = file.clone();
-            name.push(ending);
-            PathBuf::from(name)
-        })
-    };
-    let mut files: Vec<PathBuf> = [database, real].iter().flat_map(beside).collect();
-    files.extend([home.data().join("everloop.lock"), home.config_file()]);
-    files
-}
-
 /// The endpoint that was chosen, if one was.
 pub(crate) fn base_url(settings: &Settings) -> String {
     match settings.text("model.base_url") {
