@@ -1,8 +1,8 @@
 //! What a version of a loop makes of journals, as one digest: computed, never typed.
 //!
 //! A version's corpus is the golden journals of the release that brought it, so the digest changes
-//! only if the fold does. Deliberately absent: what `decide` says where the fold does not ask it, and
-//! the wording of instructions and notices. Both may change under runs that live.
+//! only if the fold does. Deliberately absent: what `decide` says where the fold does not ask it,
+//! and the wording of instructions and notices. Both may change under runs that live.
 
 use crate::{AgentLoop, PlanReplan, React, Run};
 use everloop_types::journal::{Entry, Kind};

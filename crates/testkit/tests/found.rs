@@ -361,14 +361,14 @@ async fn a_cancel_stops_all_calls_that_run_together() {
     assert!(took < 1_000, "{driven:?} after {took} ms");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_run_of_a_newer_loop_is_left_alone() {
+/// Submits a run under this version of its loop, and says what becomes of driving it.
+async fn drive_version(loop_ver: u32) -> (House, RunId, Result<Driven, DriveError>) {
     let house = House::new(vec![Scripted::says("hi")]).await;
     let created = house.store.created(&house.run).await.expect("works").expect("works");
     let new = everloop_store::NewRun {
-        run: RunId::new("run_newer"),
+        run: RunId::new("run_other"),
         conversation: everloop_types::ConversationId::new("c"),
-        created: everloop_types::journal::RunCreated { loop_ver: 99, ..created },
+        created: everloop_types::journal::RunCreated { loop_ver, ..created },
         frame: house.store.frame(&house.run).await.expect("works").expect("works"),
         idem_key: None,
         priority: 0,
@@ -378,7 +378,19 @@ async fn a_run_of_a_newer_loop_is_left_alone() {
     let engine = house.engine("w1");
     let claim = house.store.claim_run(&engine.identity().worker, &new.run, new.now).await;
     let driven = engine.drive(claim.expect("works").expect("works")).await;
-    assert!(matches!(driven, Err(DriveError::Newer { .. })), "{driven:?}");
+    (house, new.run, driven)
+}
+
+#[tokio::test(start_paused = true)]
+async fn row_24_a_run_under_a_version_of_its_loop_that_is_not_here_is_left_alone() {
+    for version in [0, 99] {
+        let (house, run, driven) = drive_version(version).await;
+        let Err(DriveError::Newer { what, .. }) = driven else { panic!("{driven:?}") };
+        assert!(what.contains("entry 1 of run_other is a RunCreated under loop"), "{what}");
+        assert!(what.contains(&format!("of version {version}")), "{what}");
+        let journal = house.store.journal(&run, 0, 9).await.expect("works");
+        assert_eq!(journal.len(), 1, "nothing was written");
+    }
 }
 
 /// Wall time jumps back an hour at the `n`-th look.

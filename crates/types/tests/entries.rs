@@ -2,6 +2,8 @@
 //!
 //! `testdata/entries.jsonl` only grows: a `body` is history, its `reads` follows the present form.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use everloop_types::journal::{
     ApprovalAsked, ApprovalGiven, EffectAttemptFailed, EffectFinished, EffectPlanned, EffectProbed,
     EffectStarted, EpochStarted, FORMATS, Forked, Found, Input, Kind, Letter, MessageEmitted,

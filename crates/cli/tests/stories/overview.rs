@@ -40,6 +40,9 @@ fn doctor_looks_and_changes_nothing() {
     home.run(["run", "--loop", "react", "x"]).ends_with(0);
     let report = home.run(["doctor", "--json"]).ends_with(0).json();
     assert_eq!((&report["quick_check"], &report["schema"]), (&json!("ok"), &json!(2)));
+    let loops = report["loops"].as_array().unwrap();
+    let known = |it: &serde_json::Value| it["version"] == 1 && it["fingerprint"].is_string();
+    assert!(loops.len() == 2 && loops.iter().all(known), "{loops:?}");
     assert_eq!(report["runs"], json!({"succeeded": 1}));
     assert_eq!(report["key_is_set"], false);
     let text = home.run(["doctor"]).ends_with(0).stdout;

@@ -1,7 +1,7 @@
 //! Golden journals: runs of earlier releases, which every later one must fold to the same state.
 //!
-//! `README.md` beside this file says how a release is added. Nothing here writes over a file that is
-//! there: those are history, and `sums.txt` says what they were.
+//! `README.md` beside this file says how a release is added. Nothing here writes over a file that
+//! is there: those are history, and `sums.txt` says what they were.
 
 mod versions;
 
@@ -205,7 +205,7 @@ fn every_loop_and_every_kind_of_entry_has_a_golden_journal() {
     );
 }
 
-/// The journals there are, as `release/name`, after the missing ones were written if that is wanted.
+/// The journals there are, as `release/name`; missing ones are written first if that is wanted.
 fn names() -> BTreeSet<String> {
     static WRITTEN: Once = Once::new();
     WRITTEN.call_once(|| {

@@ -1,8 +1,8 @@
 //! Older forms of entries, read as the present ones. The rows stay as they were written.
 //!
-//! Each step is pure and total: it takes any JSON of its kind one format up, and what makes no sense
-//! fails in the reader, which names it. Deliberately absent: steps down, and steps for kinds that are
-//! new; a program that is too old refuses both.
+//! Each step is pure and total: it takes any JSON of its kind one format up, and what makes no
+//! sense fails in the reader, which names it. Deliberately absent: steps down. A program that is
+//! too old for a format or a kind refuses the run.
 
 use serde_json::Value;
 
