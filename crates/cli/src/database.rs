@@ -28,9 +28,8 @@ impl Database {
             path if path.contains("://") => return None,
             path => PathBuf::from(path),
         };
-        let mut lock = OsString::from(&path);
-        lock.push(".lock");
-        Some(Self::File { path, lock: lock.into() })
+        let lock = lock_of(&path, home);
+        Some(Self::File { path, lock })
     }
 
     /// As people may see it: without a password.
@@ -74,6 +73,32 @@ impl Database {
     }
 }
 
+/// One file has one lock, by whatever name it is called.
+fn lock_of(path: &Path, home: &Home) -> PathBuf {
+    let real = real_place(path);
+    if real == real_place(&home.database()) {
+        return home.data().join("everloop.lock");
+    }
+    let mut lock = OsString::from(real);
+    lock.push(".lock");
+    lock.into()
+}
+
+/// Where a link leads; of a file that is not there yet, where its folder is.
+fn real_place(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +120,24 @@ mod tests {
         let server = Database::named("postgresql://u:secret@h/d", &home);
         assert_eq!(server.map(|server| server.shown()).as_deref(), Some("postgresql://u@h/d"));
         assert!(Database::named("mysql://u@h/d", &home).is_none());
+    }
+
+    #[test]
+    fn a_file_has_one_lock_by_whatever_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::under(folder.path());
+        std::fs::write(home.database(), "").unwrap();
+        let link = folder.path().join("link.db");
+        std::os::unix::fs::symlink(home.database(), &link).unwrap();
+        let lock =
+            |name: &str| Database::named(name, &home).unwrap().lock_file().unwrap().to_owned();
+        let own = folder.path().join("everloop.lock");
+        assert_eq!(lock(""), own);
+        assert_eq!(lock(home.database().to_str().unwrap()), own);
+        assert_eq!(lock(link.to_str().unwrap()), own);
+        let other = folder.path().join("other.db");
+        let first = lock(other.to_str().unwrap());
+        std::fs::write(&other, "").unwrap();
+        assert_eq!(lock(other.to_str().unwrap()), first, "the same before and after it exists");
     }
 }

@@ -4,6 +4,8 @@
 //! machine, inside one namespace, and together with the moment at which the process started.
 //! Deliberately absent: guessing. Who cannot be seen from here is not proved dead.
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use std::fs;
 use std::path::Path;
 
@@ -27,9 +29,26 @@ pub(crate) fn is_proved_dead(place: &str) -> bool {
     }
     match start_of(pid) {
         Some(found) => found != start,
-        // Gone, and not merely hidden from us: we can see ourselves.
-        None => start_of(&std::process::id().to_string()).is_some(),
+        None => is_gone(pid),
     }
+}
+
+/// Whether the kernel knows no such process: one that is only hidden from us may not be signaled,
+/// which is another answer.
+fn is_gone(pid: &str) -> bool {
+    let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) else { return false };
+    match test_kill_process(pid) {
+        Err(error) => error == Errno::SRCH,
+        // It is there: a remnant that nobody has waited for, or hidden.
+        Ok(()) => is_remnant(pid),
+    }
+}
+
+fn is_remnant(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    let state =
+        stat.ok().and_then(|stat| stat.rsplit_once(") ").map(|(_, after)| after.to_owned()));
+    state.is_some_and(|state| state.starts_with(['Z', 'X']))
 }
 
 fn place_of(pid: u32) -> Option<String> {

@@ -9,6 +9,8 @@ use tokio::task::{Id, JoinError, JoinSet};
 
 const IDLE_MS: u64 = 250;
 const STORE_PAUSE_MS: u64 = 1_000;
+/// How long a run that needs a newer program is left to those who have one.
+const NEWER_PAUSE_MS: u64 = 60_000;
 
 /// Drives every run that is ready. The caller holds the right to claim runs.
 pub struct Worker {
@@ -39,6 +41,8 @@ enum Blame {
     Run,
     /// The store's: the run waits a moment.
     Store,
+    /// This program's, which is too old for it: another one may take it.
+    Program,
 }
 
 /// What a worker has to say.
@@ -142,6 +146,8 @@ impl Worker {
             return Ok(());
         };
         reaping.due_at = now + reaping.every_ms;
+        // A claim may also come true after the look that followed its error.
+        self.unsure = true;
         for orphan in self.engine.reap().await? {
             report(Report::TookUp(orphan));
         }
@@ -209,7 +215,8 @@ impl Worker {
                     DriveError::Store { .. } | DriveError::LeaseLost(_) => {
                         self.loose.push((claim, Blame::Store));
                     }
-                    DriveError::Quarantined { .. } | DriveError::Newer { .. } => {}
+                    DriveError::Newer { .. } => self.loose.push((claim, Blame::Program)),
+                    DriveError::Quarantined { .. } => {}
                 }
                 report(Report::Failed(run, error));
             }
@@ -228,6 +235,10 @@ impl Worker {
                     let wake_at = now.saturating_add_unsigned(STORE_PAUSE_MS);
                     engine.store.release(&claim, wake_at).await?;
                     self.ready_at = self.ready_at.max(wake_at);
+                }
+                Blame::Program => {
+                    let wake_at = now.saturating_add_unsigned(NEWER_PAUSE_MS);
+                    engine.store.release(&claim, wake_at).await?;
                 }
                 Blame::Run => {
                     engine.store.stalled(&claim, now).await?;

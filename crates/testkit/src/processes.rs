@@ -133,7 +133,8 @@ where
 }
 
 fn take(folder: &std::path::Path, worker: &WorkerId) -> Result<ClaimLock, String> {
-    let taken = ClaimLock::try_take(&folder.join("everloop.lock"), worker).map_err(|error| in_words(&error))?;
+    let taken = ClaimLock::try_take(&folder.join("everloop.lock"), worker)
+        .map_err(|error| in_words(&error))?;
     taken.map_err(|holder| format!("{holder:?} lives and has the lock"))
 }
 

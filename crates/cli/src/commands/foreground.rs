@@ -241,7 +241,7 @@ impl Foreground<'_> {
         signals: &mut Signals,
         printer: &mut Printer<'_>,
     ) -> Result<Option<Round>, Failure> {
-        let mut watch = self.engine.watch();
+        let (mut watch, held) = (self.engine.watch(), claim.clone());
         let mut driving = std::pin::pin!(self.engine.drive(claim));
         let driven = loop {
             tokio::select! {
@@ -272,6 +272,9 @@ impl Foreground<'_> {
             // Somebody else has it, or the database was out of reach: it is followed from here.
             Err(DriveError::LeaseLost(_)) if self.app.is_cluster() => {
                 self.app.note("run.lease_lost", &[("id", self.run.as_str())]);
+                // If it is still ours nobody else could have it; if not, this does nothing.
+                let given_back = self.store().release(&held, self.engine.clock().now()).await;
+                given_back.map_err(|error| self.app.store_failure(&error))?;
                 return Ok(None);
             }
             Err(error) => return Err(self.drive_failure(&error)),

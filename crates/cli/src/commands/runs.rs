@@ -228,16 +228,35 @@ async fn cancel(app: &App, store: Store, id: &str) -> Result<Exit, Failure> {
         app.note("run.already_finished", &args);
         return Ok(Exit::Done);
     }
-    let until = Instant::now() + CANCEL_WAIT;
+    let fail = |error| app.store_failure(&error);
+    if app.is_cluster() {
+        engine.join(app.lease()).await.map_err(fail)?;
+        engine.reap().await.map_err(fail)?;
+    }
+    let over = end_within(app, &engine, &run, CANCEL_WAIT).await;
+    if app.is_cluster() {
+        // If this fails the lease runs out by itself.
+        let _ = engine.leave().await;
+    }
+    let key = if over? { "run.is_canceled" } else { "run.cancel_waits" };
+    app.note(key, &[("id", run.as_str())]);
+    Ok(Exit::Done)
+}
+
+async fn end_within(
+    app: &App,
+    engine: &Arc<Engine>,
+    run: &RunId,
+    wait: Duration,
+) -> Result<bool, Failure> {
+    let until = Instant::now() + wait;
     while Instant::now() < until {
-        if end_if_unowned(app, &engine, &run).await? {
-            app.note("run.is_canceled", &[("id", run.as_str())]);
-            return Ok(Exit::Done);
+        if end_if_unowned(app, engine, run).await? {
+            return Ok(true);
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    app.note("run.cancel_waits", &[("id", run.as_str())]);
-    Ok(Exit::Done)
+    Ok(false)
 }
 
 /// Whether the run is over now.

@@ -5,7 +5,7 @@ use crate::Update;
 use everloop_store::{Commit, Position, StoreError, Then};
 use everloop_types::journal::{Entry, Kind, SnapshotTaken};
 use everloop_types::planted::{self, Bug};
-use everloop_types::{RunId, digest_bytes};
+use everloop_types::{RunId, Status, digest_bytes};
 
 /// Tries at a store that fails for a moment.
 const STORE_TRIES_MAX: u32 = 5;
@@ -53,7 +53,7 @@ impl Driver<'_> {
                 Some(place) if place.epoch != self.claim.epoch => {
                     return Err(DriveError::LeaseLost(run));
                 }
-                Some(place) if place.next_seq == expected => {
+                Some(place) if place.next_seq == expected && took_place(commit, &place) => {
                     self.claim.next_seq = expected;
                     let from = expected - commit.drafts.len() as i64 - 1;
                     let entries = self.engine.store.journal(&run, from, commit.drafts.len()).await;
@@ -98,4 +98,10 @@ impl Driver<'_> {
         commit.snapshot = Some((digest_bytes(state.as_bytes()), state));
         self.snapshot_at = seq;
     }
+}
+
+/// A commit without entries leaves the place as it was; then the status tells.
+fn took_place(commit: &Commit, place: &Position) -> bool {
+    let still_ours = place.status == Status::Running;
+    !commit.drafts.is_empty() || still_ours == (commit.then == Then::GoOn)
 }

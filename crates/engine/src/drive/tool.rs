@@ -21,6 +21,9 @@ const NO_LIMIT_MS: u64 = 1 << 35;
 /// What a tool gets beyond its time to say itself that the time is over.
 const SAY_SO_MS: u64 = 500;
 
+/// How long a tool may look before its intent is written.
+const BEFORE_MS_MAX: u64 = 60_000;
+
 /// How a call came back.
 enum CameBack {
     /// The tool said something.
@@ -71,7 +74,7 @@ impl Driver<'_> {
                 self.note_seen(&open, held_back, 0);
                 return Ok(Flow::GoOn);
             }
-            if self.begin(&open, &call).await? == Begun::TooLate {
+            if self.begin(&open, &call).await? != Begun::InTime {
                 return Ok(Flow::GoOn);
             }
         } else {
@@ -130,10 +133,7 @@ impl Driver<'_> {
     /// Writes the intent, then makes sure that not too much time has passed: a worker that was
     /// paused in between must not act, because somebody else may have taken over.
     async fn begin(&mut self, open: &Outstanding, call: &ToolCall) -> Result<Begun, DriveError> {
-        let before = match self.tools.get(&call.tool) {
-            Some(tool) => tool.before(&call.args).await,
-            None => Value::Null,
-        };
+        let Some(before) = self.before(call).await else { return Ok(Begun::Interrupted) };
         let attempt = open.failed_attempts + 1;
         let within = self.engine.rules.start_within_ms;
         let start_by = self.engine.clock.now().saturating_add_unsigned(within);
@@ -155,6 +155,18 @@ impl Driver<'_> {
         let error = "not made: too much time passed after its intent was written".to_owned();
         self.note_retry(open, error);
         Ok(Begun::TooLate)
+    }
+
+    /// What the intent records, or nothing if the run is canceled or given back meanwhile. A tool
+    /// that takes too long to look gets no record, and so its probe cannot tell.
+    async fn before(&self, call: &ToolCall) -> Option<Value> {
+        let Some(tool) = self.tools.get(&call.tool) else { return Some(Value::Null) };
+        tokio::select! {
+            biased;
+            before = tool.before(&call.args) => Some(before),
+            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => None,
+            () = self.engine.clock.pause(BEFORE_MS_MAX) => Some(Value::Null),
+        }
     }
 
     fn desk<'d>(&'d self, frame: &'d Frame) -> Desk<'d> {
@@ -206,6 +218,7 @@ enum Acted {
 enum Begun {
     InTime,
     TooLate,
+    Interrupted,
 }
 
 /// What a call is made with. Several calls may share one.

@@ -159,6 +159,8 @@ enum Fault {
     Refused,
     /// It is written, and the caller is told that nobody knows.
     ReplyLost,
+    /// The caller is told that nobody knows, and then it is written.
+    Late,
 }
 
 impl BodyDb {
@@ -169,8 +171,18 @@ impl BodyDb {
         match self.body.draw(|chance| chance.below(60)) {
             0 => Fault::Refused,
             1 => Fault::ReplyLost,
+            2 if self.body.outlives => Fault::Late,
             _ => Fault::None,
         }
+    }
+
+    fn write_later(&self, writes: Vec<Write>, urgency: Urgency) {
+        let (inner, ms) = (self.inner.clone(), self.body.draw(|chance| chance.below(400)));
+        tokio::spawn(async move {
+            sleep(Duration::from_millis(ms)).await;
+            // What it came to nobody hears.
+            let _ = inner.commit(writes, urgency).await;
+        });
     }
 
     /// A transaction that is under way may arrive after its sender has died.
@@ -199,6 +211,11 @@ impl Db for BodyDb {
                 self.body.story.tell(|| format!("{}: a commit is refused", self.body.name));
                 return Err(locked());
             }
+            if let Fault::Late = fault {
+                self.body.story.tell(|| format!("{}: a commit comes late", self.body.name));
+                self.write_later(writes, urgency);
+                return Err(lost());
+            }
             let done = self.write(writes, urgency).await;
             self.body.dawdle(20).await;
             self.body.reaches().await;
@@ -206,8 +223,7 @@ impl Db for BodyDb {
                 self.body
                     .story
                     .tell(|| format!("{}: the reply to a commit is lost", self.body.name));
-                let lost = std::io::Error::other("the reply was lost");
-                return Err(DbError::CommitUnknown { source: Arc::new(lost) });
+                return Err(lost());
             }
             done
         })
@@ -225,6 +241,10 @@ impl Db for BodyDb {
             rows
         })
     }
+}
+
+fn lost() -> DbError {
+    DbError::CommitUnknown { source: Arc::new(std::io::Error::other("the reply was lost")) }
 }
 
 fn locked() -> DbError {
