@@ -362,7 +362,7 @@ async fn a_cancel_stops_all_calls_that_run_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_of_a_newer_loop_is_left_alone() {
+async fn row_24_a_run_of_a_newer_loop_is_left_alone() {
     let house = House::new(vec![Scripted::says("hi")]).await;
     let created = house.store.created(&house.run).await.expect("works").expect("works");
     let new = everloop_store::NewRun {
@@ -397,7 +397,7 @@ impl Clock for Jumpy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_in_a_journal_never_goes_back() {
+async fn row_23_time_in_a_journal_never_goes_back() {
     let clock = Arc::new(Jumpy(VirtualClock::default(), AtomicI64::new(12)));
     let house = House::with(vec![calls("slow"), Scripted::says("done")], clock).await;
     let engine = house.engine("w1");

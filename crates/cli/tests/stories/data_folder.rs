@@ -92,7 +92,7 @@ fn a_schema_of_a_newer_program_is_refused() {
 }
 
 #[test]
-fn one_flipped_byte_puts_that_run_aside_in_words_and_no_other() {
+fn row_07_one_flipped_byte_puts_that_run_aside_in_words_and_no_other() {
     let (home, fine) = with_runs(2);
     let broken = interrupted(&home);
     let sql = format!(
@@ -155,7 +155,7 @@ fn rename_kind(home: &Home, run: &str, from: &str, to: &str) {
 }
 
 #[test]
-fn an_entry_of_a_newer_program_is_refused_again_and_again_and_nothing_is_changed() {
+fn row_24_an_entry_of_a_newer_program_is_refused_again_and_again_and_nothing_is_changed() {
     let home = Home::scripted(&[]);
     let newer = interrupted(&home);
     rename_kind(&home, &newer, "EffectPlanned", "DreamDreamt");
@@ -179,7 +179,7 @@ fn an_entry_of_a_newer_program_is_refused_again_and_again_and_nothing_is_changed
 }
 
 #[test]
-fn a_disk_that_takes_no_more_stops_the_run_and_loses_nothing() {
+fn row_05_a_disk_that_takes_no_more_stops_the_run_and_loses_nothing() {
     let (home, _) = with_runs(1);
     let text = "x".repeat(20_000);
     let write = |n: u32| calls("write_file", json!({"path": format!("{n}.txt"), "content": text}));

@@ -150,7 +150,7 @@ fn compacted() -> Scenario {
 }
 
 #[test]
-fn golden_journals_fold_to_the_recorded_state() {
+fn row_25_golden_journals_fold_to_the_recorded_state() {
     let names = names();
     for name in &names {
         let (journal, frame, recorded) = read(name);
