@@ -215,8 +215,11 @@ impl Worker {
                     DriveError::Store { .. } | DriveError::LeaseLost(_) => {
                         self.loose.push((claim, Blame::Store));
                     }
-                    DriveError::Newer { .. } => self.loose.push((claim, Blame::Program)),
-                    DriveError::Quarantined { .. } => {}
+                    // Among others there may be a newer program; alone there is nobody to leave it to.
+                    DriveError::Newer { .. } if self.reaping.is_some() => {
+                        self.loose.push((claim, Blame::Program));
+                    }
+                    DriveError::Quarantined { .. } | DriveError::Newer { .. } => {}
                 }
                 report(Report::Failed(run, error));
             }

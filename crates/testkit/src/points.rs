@@ -68,6 +68,7 @@ pub struct Points {
     passed: AtomicUsize,
     mischief: Mutex<Mischief>,
     seen: Mutex<Vec<Point>>,
+    troubles: AtomicUsize,
     reached: Notify,
     gate: Notify,
 }
@@ -121,6 +122,12 @@ impl Points {
     #[must_use]
     pub fn seen(&self) -> Vec<Point> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many commits the database itself refused for a moment, or left open.
+    #[must_use]
+    pub fn troubles(&self) -> usize {
+        self.troubles.load(Ordering::SeqCst)
     }
 
     /// Comes back when the process stands at its chosen point.
@@ -184,6 +191,9 @@ impl Db for PointDb {
                 _ => {}
             }
             let done = self.inner.commit(writes, urgency).await;
+            if done.as_ref().is_err_and(DbError::is_transient) {
+                self.points.troubles.fetch_add(1, Ordering::SeqCst);
+            }
             self.points.pass(Point::AfterCommit).await;
             if self.points.mischief() == Mischief::LoseReply(n) {
                 return Err(lost("the reply was lost"));

@@ -13,22 +13,23 @@ mod company;
 
 pub use company::{Company, Generation, Played, ended};
 
-use crate::points::{PointDb, Points};
+use crate::points::{Gate, PointDb, Points};
 use crate::scenario::{Scenario, scenarios};
-use crate::stage::{PointModel, Props, in_words, open_question, submission};
+use crate::stage::{PointModel, in_words, open_question, submission};
 use crate::world::{World, registry};
 use everloop_engine::{
-    Asked, Clock, Engine, Identity, LeaseTimes, Rules, SharedClock, SystemClock, Worker, fresh_id,
+    Asked, Clock, Engine, Identity, LeaseTimes, Means, Rules, SharedClock, SystemClock, Worker,
+    fresh_id,
 };
-use everloop_models::Scripted;
+use everloop_models::{Model, Scripted};
 use everloop_store::{ClaimLock, OpenError, PgOptions, Store, StoreError};
 use everloop_tools::{Registry, Shell, ShellLimits, Tool, Workspace};
-use everloop_types::{RunId, Status, ToolSpec, WorkerId};
+use everloop_types::{Frame, ModelChoice, ModelError, RunId, Status, ToolSpec, WorkerId};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,12 +94,12 @@ impl Database {
     }
 }
 
-/// Plays a part to the end of its run, or to the death of this process. Returns the run, and how
-/// many points it passed.
+/// Plays a part to the end of its run, or to the death of this process. Returns the run, how many
+/// points it passed, and how many commits the database refused for a moment or left open.
 ///
 /// # Errors
 /// Why it could not go on, in words.
-pub async fn play(part: &Part) -> Result<(RunId, usize), String> {
+pub async fn play(part: &Part) -> Result<(RunId, usize, usize), String> {
     let worker = WorkerId::new(fresh_id("worker_", SystemClock.now()));
     let _lock = match &part.database {
         Database::Folder(folder) => Some(take(folder, &worker)?),
@@ -114,7 +115,7 @@ pub async fn play(part: &Part) -> Result<(RunId, usize), String> {
     };
     let played = tokio::time::timeout(LIFE_MAX, life).await;
     let run = played.map_err(|_| "it does not end".to_owned())?.map_err(|e| in_words(&e))?;
-    Ok((run, points.passed()))
+    Ok((run, points.passed(), points.troubles()))
 }
 
 /// Tries again for as long as the database is away.
@@ -132,7 +133,7 @@ where
     }
 }
 
-fn take(folder: &std::path::Path, worker: &WorkerId) -> Result<ClaimLock, String> {
+fn take(folder: &Path, worker: &WorkerId) -> Result<ClaimLock, String> {
     let taken = ClaimLock::try_take(&folder.join("everloop.lock"), worker)
         .map_err(|error| in_words(&error))?;
     taken.map_err(|holder| format!("{holder:?} lives and has the lock"))
@@ -148,12 +149,12 @@ async fn live(
     let shared = part.database.is_shared();
     let pointed =
         Store::with_db(Arc::new(PointDb { inner: store.db().clone(), points: points.clone() }));
-    let gate: Arc<dyn crate::points::Gate> = points.clone();
-    let world = Arc::new(World::in_file(part.acts.clone()));
-    let tools = Arc::new(with_shell(registry(&world, &gate), part));
-    let mut submission = submission(&scenario, tools.specs());
+    let gate: Arc<dyn Gate> = points.clone();
+    let means = Arc::new(Hands { gate });
+    let mut submission = submission(&scenario, means.tools_at(&part.acts).specs());
     submission.idem_key = Some(part.key.clone());
-    let model = Arc::new(PointModel::new(&scenario, gate));
+    submission.frame.model.name = format!("scripted/{}", part.scenario);
+    submission.frame.workspace = part.acts.display().to_string();
     let clock: Arc<dyn Clock> = match shared {
         true => Arc::new(SharedClock::new(patiently(|| store.time()).await?)),
         false => Arc::new(SystemClock),
@@ -162,8 +163,7 @@ async fn live(
         submission.frame.tools = submission.frame.tools.into_iter().map(quick).collect();
     }
     let identity = Identity { worker, build: "doomed".to_owned() };
-    let engine =
-        Engine::new(pointed, Arc::new(Props { model, tools }), clock, identity, rules(shared));
+    let engine = Engine::new(pointed, means, clock, identity, rules(shared));
     let run = patiently(|| engine.submit(submission.clone())).await?;
     let times = LeaseTimes { lease_ms: part.lease_ms };
     let mut worker = Worker::new(engine.clone(), 1);
@@ -232,11 +232,32 @@ pub fn parts() -> Vec<Scenario> {
     parts
 }
 
-fn with_shell(registry: Registry, part: &Part) -> Registry {
-    let folder = part.acts.parent().expect("the acts are in a folder");
-    let workspace = Workspace::open(folder).expect("the folder can be opened");
-    let (guard, limits) = (std::env::current_exe().ok(), ShellLimits::default());
-    registry.with(Shell { workspace: Arc::new(workspace), guard, limits, records: None })
+/// The model and the tools of any run in the database: its frame names scenario and acts.
+struct Hands {
+    gate: Arc<dyn Gate>,
+}
+
+impl Hands {
+    fn tools_at(&self, acts: &Path) -> Registry {
+        let world = Arc::new(World::in_file(acts.to_owned()));
+        let folder = acts.parent().expect("the acts are in a folder");
+        let workspace = Workspace::open(folder).expect("the folder can be opened");
+        let (guard, limits) = (std::env::current_exe().ok(), ShellLimits::default());
+        let shell = Shell { workspace: Arc::new(workspace), guard, limits, records: None };
+        registry(&world, &self.gate).with(shell)
+    }
+}
+
+impl Means for Hands {
+    fn model(&self, choice: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
+        let (_, place) = choice.name.split_once('/').expect("a provider and a place");
+        let scenario = parts().swap_remove(place.parse().expect("a place"));
+        Ok((Arc::new(PointModel::new(&scenario, self.gate.clone())), "x".to_owned()))
+    }
+
+    fn tools(&self, frame: &Frame) -> Arc<Registry> {
+        Arc::new(self.tools_at(Path::new(&frame.workspace)))
+    }
 }
 
 fn rules(shared: bool) -> Rules {

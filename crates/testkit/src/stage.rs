@@ -295,9 +295,9 @@ fn asks_for_summary(message: &Message) -> bool {
     message.text().contains("replaced by your summary")
 }
 
-pub(crate) struct Props {
-    pub(crate) model: Arc<PointModel>,
-    pub(crate) tools: Arc<Registry>,
+struct Props {
+    model: Arc<PointModel>,
+    tools: Arc<Registry>,
 }
 
 impl Means for Props {

@@ -137,7 +137,7 @@ async fn an_error_that_may_pass_and_acted_on_nothing_is_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_takes_its_driver_down_is_put_aside_and_the_worker_goes_on() {
+async fn row_26_a_run_that_takes_its_driver_down_is_put_aside_and_the_worker_goes_on() {
     let mut stage = stage(vec![calls("explode"), Scripted::says("never")]).await;
     let process = stage.process();
     let mut stalls = 0;
@@ -178,7 +178,7 @@ async fn the_user_can_have_the_answer_now() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_is_no_longer_honoured_makes_the_effect_unknown() {
+async fn row_30_a_key_that_is_no_longer_honoured_makes_the_effect_unknown() {
     let script = vec![Scripted::calls("post", json!({"what": "letter"})), Scripted::says("posted")];
     let mut undisturbed = stage(script.clone()).await;
     let before = undisturbed.points.passed();
@@ -229,7 +229,7 @@ async fn a_tool_whose_own_write_is_refused_is_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_whose_journal_is_full_ends_in_words() {
+async fn row_31_a_run_whose_journal_is_full_ends_in_words() {
     let mut stage = stage(vec![calls("stutter"), Scripted::says("never")]).await;
     let full = everloop_types::Write {
         sql: "UPDATE runs SET bytes = 67108864",

@@ -409,7 +409,7 @@ impl Clock for Jumpy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_in_a_journal_never_goes_back() {
+async fn row_23_time_in_a_journal_never_goes_back() {
     let clock = Arc::new(Jumpy(VirtualClock::default(), AtomicI64::new(12)));
     let house = House::with(vec![calls("slow"), Scripted::says("done")], clock).await;
     let engine = house.engine("w1");

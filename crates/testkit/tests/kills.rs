@@ -3,6 +3,8 @@
 //!
 //! The numbers that are printed are those of the README; run with `--no-capture` to see them.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
 use everloop_store::RunFilter;
 use everloop_store::testing::PgServer;
 use everloop_testkit::{Company, Database, Generation, Played, ended, scenarios};

@@ -20,17 +20,17 @@ where
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_at_any_point_loses_nothing_and_repeats_nothing() {
+async fn row_02_a_crash_at_any_point_loses_nothing_and_repeats_nothing() {
     all("crashes", 400, async |scenario| sweep_crashes(&scenario).await).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_crash_during_recovery_changes_nothing() {
+async fn row_02_a_second_crash_during_recovery_changes_nothing() {
     all("double crashes", 4_000, async |scenario| sweep_double_crashes(&scenario).await).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancel_at_any_point_ends_the_run_once() {
+async fn row_19_a_cancel_at_any_point_ends_the_run_once() {
     all("cancels", 400, async |scenario| sweep_cancels(&scenario).await).await;
 }
 
@@ -40,17 +40,17 @@ async fn a_commit_whose_reply_is_lost_is_read_back_and_not_repeated() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_owner_that_wakes_after_a_takeover_can_do_nothing() {
+async fn row_10_an_owner_that_wakes_after_a_takeover_can_do_nothing() {
     all("stale owners", 200, async |scenario| sweep_stale_owners(&scenario).await).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_owner_that_wakes_between_a_claim_and_its_first_entry_can_do_nothing() {
+async fn row_12_an_owner_that_wakes_between_a_claim_and_its_first_entry_can_do_nothing() {
     all("takeovers", 150, async |scenario| sweep_takeovers(&scenario).await).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_letter_at_any_point_is_read_and_no_run_waits_with_unread_mail() {
+async fn row_17_a_letter_at_any_point_is_read_and_no_run_waits_with_unread_mail() {
     all("letters", 400, async |scenario| sweep_letters(&scenario).await).await;
 }
 

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod docs;
+mod fault_matrix;
 mod keys;
 mod leftovers;
 mod named_tests;
@@ -13,6 +14,7 @@ mod user_text;
 
 pub use arrows::check_arrows;
 pub use docs::check_docs;
+pub use fault_matrix::check_fault_matrix;
 pub use keys::check_keys;
 pub use leftovers::check_leftovers;
 pub use named_tests::check_named_tests;
@@ -27,9 +29,10 @@ use crate::{Complaint, Tree};
 /// Runs every check; sorted by path and line.
 #[must_use]
 pub fn check_all(tree: &Tree) -> Vec<Complaint> {
-    let checks: [fn(&Tree) -> Vec<Complaint>; 10] = [
+    let checks: [fn(&Tree) -> Vec<Complaint>; 11] = [
         check_arrows,
         check_docs,
+        check_fault_matrix,
         check_keys,
         check_leftovers,
         check_named_tests,

@@ -57,7 +57,7 @@ fn empty_replies_end_the_run_in_words() {
 }
 
 #[test]
-fn a_tool_that_does_not_exist_is_news_for_the_model() {
+fn row_27_a_tool_that_does_not_exist_is_news_for_the_model() {
     let home = Home::scripted(&[calls("fly", json!({"to": "the moon"})), says("I cannot fly.")]);
     let ran = home.run(REACT).ends_with(0);
     assert_eq!(ran.stdout, "I cannot fly.\n");
@@ -68,7 +68,7 @@ fn a_tool_that_does_not_exist_is_news_for_the_model() {
 }
 
 #[test]
-fn wrong_arguments_are_news_for_the_model_and_nothing_is_done() {
+fn row_27_wrong_arguments_are_news_for_the_model_and_nothing_is_done() {
     let home = Home::scripted(&[
         calls("write_file", json!({"path": 7})),
         calls("write_file", json!({"path": "../../outside.txt", "content": "x"})),
@@ -81,7 +81,7 @@ fn wrong_arguments_are_news_for_the_model_and_nothing_is_done() {
 }
 
 #[test]
-fn ten_thousand_calls_in_one_reply_are_all_refused_and_the_model_goes_on() {
+fn row_27_ten_thousand_calls_in_one_reply_are_all_refused_and_the_model_goes_on() {
     let one = |n| json!({"tool": "shell", "args": {"command": format!("echo {n} >> made")}});
     let calls: Vec<Value> = (0..10_000).map(one).collect();
     let home = Home::scripted(&[json!({ "calls": calls }), says("Sorry.")]);
@@ -92,7 +92,7 @@ fn ten_thousand_calls_in_one_reply_are_all_refused_and_the_model_goes_on() {
 }
 
 #[test]
-fn calls_with_the_same_id_are_two_calls_with_two_outcomes() {
+fn row_27_calls_with_the_same_id_are_two_calls_with_two_outcomes() {
     let call = |index: u32, path: &str| {
         let args = json!({"path": path, "content": path}).to_string();
         let function = json!({"name": "write_file", "arguments": args});
@@ -108,7 +108,7 @@ fn calls_with_the_same_id_are_two_calls_with_two_outcomes() {
 }
 
 #[test]
-fn fifty_megabytes_of_text_are_cut_off_in_words() {
+fn row_27_fifty_megabytes_of_text_are_cut_off_in_words() {
     let megabyte = chunk(&json!({"content": "x".repeat(1 << 20)}).to_string());
     let mut reply = Canned::stream();
     for _ in 0..50 {
@@ -126,7 +126,7 @@ fn fifty_megabytes_of_text_are_cut_off_in_words() {
 }
 
 #[test]
-fn nul_and_lone_surrogates_do_no_harm() {
+fn row_27_nul_and_lone_surrogates_do_no_harm() {
     let odd = "{\"content\":\"a\\u0000b\\ud800c\"}";
     let args = "{\\\"path\\\":\\\"f\\\",\\\"content\\\":\\\"x\\\\u0000y\\\\udc00z\\\"}";
     let call = format!(

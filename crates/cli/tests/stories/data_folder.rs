@@ -92,7 +92,7 @@ fn a_schema_of_a_newer_program_is_refused() {
 }
 
 #[test]
-fn one_flipped_byte_puts_that_run_aside_in_words_and_no_other() {
+fn row_07_one_flipped_byte_puts_that_run_aside_in_words_and_no_other() {
     let (home, fine) = with_runs(2);
     let broken = interrupted(&home);
     let sql = format!(
@@ -197,7 +197,7 @@ fn row_24_a_format_of_the_next_version_is_refused_again_and_again_and_nothing_is
 }
 
 #[test]
-fn a_disk_that_takes_no_more_stops_the_run_and_loses_nothing() {
+fn row_05_a_disk_that_takes_no_more_stops_the_run_and_loses_nothing() {
     let (home, _) = with_runs(1);
     let text = "x".repeat(20_000);
     let write = |n: u32| calls("write_file", json!({"path": format!("{n}.txt"), "content": text}));

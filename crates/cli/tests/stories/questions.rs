@@ -41,7 +41,7 @@ fn a_run_without_an_open_question_takes_no_answer() {
 }
 
 #[test]
-fn the_first_answer_wins() {
+fn row_18_the_first_answer_wins() {
     let home = Home::scripted(&asking());
     let run = waiting(&home);
     // Somebody else drives, so both answers are in the inbox before anyone reads them.

@@ -43,7 +43,7 @@ fn a_draining_worker_finishes_interrupted_and_queued_runs_and_says_so() {
 }
 
 #[test]
-fn a_worker_drives_what_comes_and_a_second_one_names_it_and_leaves() {
+fn row_08_a_worker_drives_what_comes_and_a_second_one_names_it_and_leaves() {
     let home = Home::scripted(&[]);
     let first = interrupted(&home, "first");
     home.rewrite(&[says("done")]);

@@ -33,7 +33,10 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_outcomes_in_a_batch_changes_nothing(wild in wild(), seed in any::<u64>()) {
+    fn row_22_the_order_of_outcomes_in_a_batch_changes_nothing(
+        wild in wild(),
+        seed in any::<u64>(),
+    ) {
         for_every_loop(&wild, |scenario| {
             let (straight, shuffled) = (scenario.clone().play(), scenario.shuffled(seed).play());
             assert_eq!(shuffled.trace, straight.trace);

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_older_sqlite_is_refused_by_name() {
+    fn row_06_an_older_sqlite_is_refused_by_name() {
         let error = check_version(3_050_002, "3.50.2").unwrap_err();
         assert!(matches!(&error, OpenError::OldEngine { found, .. } if found == "3.50.2"));
         assert!(check_version(SQLITE_OLDEST, "3.51.3").is_ok());

@@ -72,7 +72,7 @@ async fn a_file_conforms() {
 }
 
 #[tokio::test]
-async fn settings_are_read_back_from_the_writer() {
+async fn row_06_settings_are_read_back_from_the_writer() {
     let folder = tempfile::tempdir().unwrap();
     let (_, store) = on_file(&folder);
     let seen = store.inspect().await.unwrap();
@@ -219,7 +219,7 @@ fn what_is_no_database_of_ours_is_refused() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_a_definite_failure_and_passes() {
+async fn row_05_a_full_disk_is_a_definite_failure_and_passes() {
     let folder = tempfile::tempdir().unwrap();
     let (db, store) = on_file(&folder);
     let mut claim = claimed(&store, "run_a").await;
@@ -328,7 +328,7 @@ async fn what_gives_the_whole_batch_up_does_not_fail_its_neighbours() {
 }
 
 #[tokio::test]
-async fn a_commit_that_breaks_off_is_unknown_and_the_next_one_works() {
+async fn row_04_a_commit_that_breaks_off_is_unknown_and_the_next_one_works() {
     let folder = tempfile::tempdir().unwrap();
     let (db, store) = on_file(&folder);
     let tables = "CREATE TABLE child (of TEXT REFERENCES schema_meta(k)
@@ -399,7 +399,7 @@ fn from_a_second_process(path: &Path) -> String {
 }
 
 #[tokio::test]
-async fn another_process_can_send_while_the_first_drives() {
+async fn row_08_another_process_can_send_while_the_first_drives() {
     let folder = tempfile::tempdir().unwrap();
     let (_, store) = on_file(&folder);
     let mut claim = claimed(&store, "run_a").await;
@@ -411,7 +411,7 @@ async fn another_process_can_send_while_the_first_drives() {
 }
 
 #[test]
-fn the_claim_lock_is_for_one() {
+fn row_08_the_claim_lock_is_for_one() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (WorkerId::new("first"), WorkerId::new("second"));
     let file = folder.path().join("a.lock");

@@ -18,8 +18,8 @@ fn main() -> ExitCode {
         Err(error) => return broken(&error.to_string()),
     };
     match played {
-        Ok((run, points)) => {
-            println!("{run} {points}");
+        Ok((run, points, troubles)) => {
+            println!("{run} {points} {troubles}");
             ExitCode::SUCCESS
         }
         Err(why) => broken(&why),

@@ -149,6 +149,6 @@ pub fn ended(child: Child) -> Result<Generation, String> {
 
 fn over(output: &Output) -> Option<Generation> {
     let said = std::str::from_utf8(&output.stdout).ok()?;
-    let (run, points) = said.trim_end().split_once(' ')?;
-    Some(Generation::Over(RunId::new(run), points.parse().ok()?))
+    let mut words = said.split_whitespace();
+    Some(Generation::Over(RunId::new(words.next()?), words.next()?.parse().ok()?))
 }

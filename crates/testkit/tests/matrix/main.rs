@@ -1,0 +1,49 @@
+//! Rows of the fault matrix, see `docs/fault-matrix.md`: each test is named after its row.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+mod batches;
+mod claims;
+mod clocks;
+mod contact;
+mod restarts;
+mod rules;
+mod storage;
+mod zombies;
+
+use everloop_store::testing::PgServer;
+use everloop_testkit::{Company, Database, parts};
+use everloop_types::{Rows, SqlValue, Write};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_everloop-doomed");
+
+/// Nothing that is waited for takes longer.
+const AT_MOST: Duration = Duration::from_secs(60);
+
+async fn company(database: Database) -> (Company, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    (Company::new(PROGRAM, database, folder.path().to_owned()).await, folder)
+}
+
+async fn on_server() -> (Company, TempDir) {
+    company(Database::Server(PgServer::shared().database().url)).await
+}
+
+fn part_named(name: &str) -> usize {
+    parts().iter().position(|part| part.name == name).unwrap()
+}
+
+/// Looks again and again until something is so.
+async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so().await {
+        assert!(began.elapsed() < AT_MOST, "waited too long for {what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+fn write(sql: &'static str, params: Vec<SqlValue>) -> Write {
+    Write { sql, params, expect: Rows::Any }
+}

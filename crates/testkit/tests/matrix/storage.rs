@@ -1,0 +1,183 @@
+//! Rows 4, 5 and 31: commits that fail, disks that are full, journals that are full.
+
+use super::{PROGRAM, part_named};
+use everloop_engine::Worker;
+use everloop_store::testing::PgServer;
+use everloop_store::{Claim, Commit, Limit, NewRun, Store, StoreError};
+use everloop_testkit::{
+    Company, Database, Generation, Scenario, Stage, check, check_midway, ended, scenarios,
+};
+use everloop_types::journal::{Draft, EpochStarted, Kind, Letter, RunCreated};
+use everloop_types::{ConversationId, Frame, Goal, RunId, WorkerId, digest_json};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How the commit at a point goes wrong.
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    /// Refused, and so is everything after it for a while.
+    Full,
+    /// It takes place, and nobody says so.
+    ReplyLost,
+    /// It does not take place, and nobody says so.
+    RequestLost,
+}
+
+/// Plays a scenario with a worker and one fault. Returns whether the fault came to pass.
+async fn play(scenario: &Scenario, fault: Fault, n: usize) -> Result<bool, String> {
+    let mut stage = Stage::set(scenario).await;
+    let before = stage.points.passed();
+    match fault {
+        Fault::Full => stage.points.fill_at(n),
+        Fault::ReplyLost => stage.points.lose_reply_at(n),
+        Fault::RequestLost => stage.points.lose_request_at(n),
+    }
+    let process = stage.process();
+    let mut worker = Worker::new(process.engine.clone(), 4);
+    for _ in 0..20 {
+        // A full disk stays full for ten minutes; the other faults are over at once.
+        let drained = tokio::time::timeout(Duration::from_secs(600), worker.drain(|_| {})).await;
+        check_midway(&stage.watched()).await?;
+        if drained.is_err() {
+            stage.points.calm();
+        }
+        if stage.is_over().await {
+            check(&stage.watched()).await?;
+            return Ok(stage.points.passed() - before > n);
+        }
+        stage.answer_open_question().await;
+    }
+    Err("it does not end".to_owned())
+}
+
+async fn at_every_commit(fault: Fault) -> usize {
+    let mut faults = 0;
+    for scenario in scenarios() {
+        for n in 0.. {
+            let played = play(&scenario, fault, n).await;
+            match played.unwrap_or_else(|why| panic!("{} {fault:?} {n}: {why}", scenario.name)) {
+                true => faults += 1,
+                false => break,
+            }
+        }
+    }
+    println!("{fault:?} at every point: {faults} points, 0 violations");
+    faults
+}
+
+#[tokio::test(start_paused = true)]
+async fn row_04_a_commit_that_takes_place_unheard_at_every_point() {
+    assert!(at_every_commit(Fault::ReplyLost).await > 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn row_04_a_commit_that_is_lost_unheard_at_every_point() {
+    assert!(at_every_commit(Fault::RequestLost).await > 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn row_05_a_disk_that_is_full_for_ten_minutes_from_every_point_on() {
+    assert!(at_every_commit(Fault::Full).await > 400);
+}
+
+/// A process whose files cannot grow beyond so many blocks: the signal kills it inside a write.
+fn bounded(company: &Company, scenario: usize, blocks: u64) -> Child {
+    let told = serde_json::to_string(&company.part(scenario, "run", None)).unwrap();
+    let script = format!("ulimit -f {blocks}; exec \"$0\" \"$1\"");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script, PROGRAM, &told]).stdin(Stdio::null());
+    shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+const SIGXFSZ: i32 = 25;
+
+#[tokio::test]
+async fn row_04_a_process_that_is_killed_in_the_middle_of_a_write_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = part_named("every class in one batch");
+    let mut killed = 0;
+    for step in 1.. {
+        let place = folder.path().join(step.to_string());
+        std::fs::create_dir(&place).unwrap();
+        let database = Database::Folder(place.clone());
+        let company = Company::new(PROGRAM, database, place.clone()).await;
+        // What is in the log already counts too, so the limit is beyond it.
+        let log = place.join("everloop.db-wal");
+        let begun = std::fs::metadata(log).map_or(0, |log| log.len() / 512);
+        let output = bounded(&company, scenario, begun + 8 * step).wait_with_output().unwrap();
+        match (output.status.signal(), output.status.success()) {
+            (Some(SIGXFSZ), _) => killed += 1,
+            (None, true) => break,
+            other => panic!("{other:?}: {}", String::from_utf8_lossy(&output.stderr)),
+        }
+        let heir = ended(company.start(&company.part(scenario, "run", None)));
+        let Ok(Generation::Over(run, _)) = heir else { panic!("{heir:?}") };
+        company.check(scenario, "run", &run).await.unwrap();
+    }
+    println!("killed in the middle of a write: {killed} times, 0 violations");
+    assert!(killed >= 10, "only {killed} kills");
+}
+
+fn entries(many: usize, build: &str) -> Commit {
+    let started = EpochStarted { worker: WorkerId::new("w"), build: build.to_owned() };
+    let draft = Draft { at: 1, effect: None, kind: Kind::EpochStarted(started) };
+    Commit::new(vec![draft; many], 1)
+}
+
+fn new_run(name: &str) -> NewRun {
+    let frame = Frame::default();
+    let created = RunCreated {
+        goal: Goal { text: "limits".to_owned(), context: String::new() },
+        loop_name: "react".to_owned(),
+        loop_ver: 1,
+        frame: digest_json(&frame),
+        seed: 7,
+        build: "test".to_owned(),
+    };
+    let (run, conversation) = (RunId::new(name), ConversationId::new(name));
+    NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 }
+}
+
+async fn claimed(store: &Store, name: &str) -> Claim {
+    store.create_run(&new_run(name)).await.unwrap();
+    store.claim_run(&WorkerId::new("w"), &RunId::new(name), 1).await.unwrap().unwrap()
+}
+
+/// A journal is really written up to each limit; what goes beyond is refused and changes nothing.
+async fn limits_hold(store: &Store) {
+    let mut long = claimed(store, "run_long").await;
+    for _ in 0..49 {
+        store.append(&mut long, entries(1_000, "b")).await.unwrap();
+    }
+    store.append(&mut long, entries(999, "b")).await.unwrap();
+    let beyond = store.append(&mut long, entries(1, "b")).await;
+    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::Events, .. })));
+    assert_eq!(store.journal(&long.run, 49_998, usize::MAX).await.unwrap().len(), 2);
+
+    let mut wide = claimed(store, "run_wide").await;
+    let five_megabytes = "x".repeat(5 << 20);
+    for _ in 0..12 {
+        store.append(&mut wide, entries(1, &five_megabytes)).await.unwrap();
+    }
+    let beyond = store.append(&mut wide, entries(1, &five_megabytes)).await;
+    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::Bytes, .. })));
+    store.append(&mut wide, entries(1, "b")).await.unwrap();
+    assert_eq!(store.load(&wide.run).await.unwrap().entries.len(), 14);
+
+    let letter = Letter::Steer { text: "x".repeat(3 << 20) };
+    let beyond = store.send(&wide.run, "steer", &letter, 1).await;
+    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::Letter, .. })));
+    assert_eq!(store.unread(&wide.run).await.unwrap().letters.len(), 0);
+}
+
+#[tokio::test]
+async fn row_31_a_journal_that_is_full_is_refused_cleanly_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    limits_hold(&Store::open(&folder.path().join("everloop.db")).unwrap()).await;
+}
+
+#[tokio::test]
+async fn row_31_a_journal_that_is_full_is_refused_cleanly_postgres() {
+    limits_hold(&PgServer::shared().database().store().await).await;
+}
