@@ -155,27 +155,32 @@ impl Worker {
     }
 
     async fn claim(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
-        let free = self.most - self.driving.len();
+        let free = self.most.saturating_sub(self.driving.len());
         if free == 0 || !self.engine.standing.may_claim() {
             return Ok(Claimed::Nothing);
         }
-        let engine = self.engine.clone();
-        let (worker, now) = (&engine.identity.worker, engine.clock.now());
-        let claims = match self.unsure {
-            true => self.unheard_of().await?,
-            false => match engine.store.claim(worker, now, free).await {
-                Err(StoreError::Unknown { .. }) => self.unheard_of().await?,
-                claimed => claimed?,
-            },
+        let mut claimed = Claimed::Nothing;
+        if self.unsure {
+            let claims = self.unheard_of().await?;
+            claimed = self.take_on(claims, report).or(claimed);
+        }
+        let (engine, now) = (self.engine.clone(), self.engine.clock.now());
+        let claims = match engine.store.claim(&engine.identity.worker, now, free).await {
+            Err(StoreError::Unknown { .. }) => self.unheard_of().await?,
+            claims => claims?,
         };
+        Ok(self.take_on(claims, report).or(claimed))
+    }
+
+    fn take_on(&mut self, claims: Vec<Claim>, report: &mut impl FnMut(Report)) -> Claimed {
         let claimed = if claims.is_empty() { Claimed::Nothing } else { Claimed::Something };
         for claim in claims {
             report(Report::Claimed(claim.run.clone()));
-            let (engine, held) = (engine.clone(), claim.clone());
+            let (engine, held) = (self.engine.clone(), claim.clone());
             let task = self.driving.spawn(async move { engine.drive(claim).await });
             self.claims.insert(task.id(), held);
         }
-        Ok(claimed)
+        claimed
     }
 
     /// Claims that may have been made in spite of an error: whatever is ours and not driven. As
@@ -215,7 +220,7 @@ impl Worker {
                     DriveError::Store { .. } | DriveError::LeaseLost(_) => {
                         self.loose.push((claim, Blame::Store));
                     }
-                    // Among others there may be a newer program; alone there is nobody to leave it to.
+                    // Among others there may be a newer program; alone there is nobody else.
                     DriveError::Newer { .. } if self.reaping.is_some() => {
                         self.loose.push((claim, Blame::Program));
                     }
@@ -269,6 +274,12 @@ enum Claimed {
     Nothing,
     /// The store failed.
     Unknown,
+}
+
+impl Claimed {
+    fn or(self, other: Self) -> Self {
+        if self == Self::Something { self } else { other }
+    }
 }
 
 impl Engine {

@@ -86,6 +86,7 @@ impl Driver<'_> {
     async fn outwait(&mut self, wait_ms: u64) -> Result<Flow, DriveError> {
         self.commit(Then::GoOn).await?;
         tokio::select! {
+            biased;
             () = self.engine.clock.pause(wait_ms) => {}
             () = self.engine.interrupted(&self.claim.run, self.ear.heard) => {}
         }
