@@ -6,12 +6,14 @@
 //! ```
 //!
 //! Arguments are a list and never a shell's. Hooks do not run and signing is off: they would run
-//! programs that nobody was asked about. Nothing prompts: a missing password is an error.
+//! programs that nobody was asked about; a repository whose own configuration runs others is
+//! refused. Nothing prompts: a missing password is an error.
 //!
 //! Deliberately absent: clone, checkout, merge, reset, force. `shell` has them, and asks.
 
 use crate::capture::Capture;
 use crate::clean::clean;
+use crate::git_config::runs_programs;
 use crate::process::{Ended, Launch, environment};
 use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, clip};
 use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
@@ -19,7 +21,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::process::Command;
@@ -30,8 +32,8 @@ const OUTPUT_BYTES_MAX: usize = 1_000_000;
 /// How long git may take to stop before it is killed.
 const GRACE_MS: u64 = 1_000;
 
-/// Options before every subcommand: no hooks, no signing, no helper that could ask.
-const SAFE: [&str; 10] = [
+/// Options before every subcommand: no hooks, no signing, nothing that goes on in the background.
+const SAFE: [&str; 16] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
@@ -40,6 +42,12 @@ const SAFE: [&str; 10] = [
     "push.gpgSign=false",
     "-c",
     "core.fsmonitor=false",
+    "-c",
+    "log.showSignature=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
     "--no-pager",
     "--literal-pathspecs",
 ];
@@ -52,10 +60,12 @@ pub(crate) fn is_repository(folder: &Path) -> bool {
 }
 
 /// Variables of every git: nothing may ask, and its words are those that are looked for.
-const VARIABLES: [(&str, &str); 4] = [
+const VARIABLES: [(&str, &str); 6] = [
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_ASKPASS", "true"),
     ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
+    ("GIT_ALLOW_PROTOCOL", "https:ssh:file"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
     ("LC_ALL", "C"),
 ];
 
@@ -71,6 +81,9 @@ pub struct Git {
 impl Git {
     /// A git that may change something.
     async fn act(&self, args: &[&str], context: &CallContext) -> Observation {
+        if let Err(refused) = self.check_config().await {
+            return Observation::error(refused);
+        }
         let argv: Vec<&str> = ["git"].into_iter().chain(SAFE).chain(args.iter().copied()).collect();
         let launch = Launch {
             guard: self.guard.as_deref(),
@@ -98,16 +111,42 @@ impl Git {
 
     /// A git that only looks; its output, if it ended well.
     async fn look(&self, args: &[&str]) -> Result<String, String> {
-        let mut command = Command::new("git");
-        command.args(SAFE).args(args).current_dir(self.workspace.root());
-        command.env_clear().envs(environment(std::env::vars_os())).envs(VARIABLES);
-        command.stdin(Stdio::null()).kill_on_drop(true).process_group(0);
-        let output = command.output().await.map_err(|error| format!("cannot run git: {error}"))?;
+        self.check_config().await?;
+        let output = self.run(args).await?;
         let kept = |bytes: &[u8]| clean(&bytes[..bytes.len().min(OUTPUT_BYTES_MAX)]);
         match output.status.success() {
             true => Ok(kept(&output.stdout)),
             false => Err(kept(&output.stderr)),
         }
+    }
+
+    /// The names of the repository's own settings; refuses one that runs programs.
+    async fn check_config(&self) -> Result<Vec<String>, String> {
+        let list = ["config", "--no-includes", "--show-scope", "--list", "--name-only"];
+        let output = self.run(&list).await?;
+        if !output.status.success() {
+            let why = clean(&output.stderr);
+            return Err(format!("cannot read the repository's configuration: {why}"));
+        }
+        let lines = String::from_utf8_lossy(&output.stdout);
+        let own = lines.lines().filter_map(|line| line.split_once('\t'));
+        let own = own.filter(|(scope, _)| matches!(*scope, "local" | "worktree"));
+        let names: Vec<String> = own.map(|(_, name)| name.to_owned()).collect();
+        match names.iter().find(|name| runs_programs(name)) {
+            Some(name) => {
+                let name = clean(name.as_bytes());
+                Err(format!("this repository's configuration runs programs: {name}; ask for shell"))
+            }
+            None => Ok(names),
+        }
+    }
+
+    async fn run(&self, args: &[&str]) -> Result<Output, String> {
+        let mut command = Command::new("git");
+        command.args(SAFE).args(args).current_dir(self.workspace.root());
+        command.env_clear().envs(environment(std::env::vars_os())).envs(VARIABLES);
+        command.stdin(Stdio::null()).kill_on_drop(true).process_group(0);
+        command.output().await.map_err(|error| format!("cannot run git: {error}"))
     }
 
     /// The commit that HEAD names; empty before the first.
@@ -118,6 +157,11 @@ impl Git {
 
     /// The commit that a remote's branch names; empty if it has none.
     async fn remote_head(&self, args: &GitPushArgs) -> Result<String, String> {
+        let names = self.check_config().await?;
+        // Anything else git would take for an address.
+        if !names.contains(&format!("remote.{}.url", args.remote)) {
+            return Err(format!("there is no remote {}", args.remote));
+        }
         let branch = format!("refs/heads/{}", args.branch);
         let line = self.look(&["ls-remote", "--", &args.remote, &branch]).await?;
         Ok(line.split_whitespace().next().unwrap_or_default().to_owned())
@@ -161,6 +205,12 @@ pub struct GitReadArgs {
     pub view: GitView,
 }
 
+/// Looking must not wait for others.
+const LOCKLESS: &str = "--no-optional-locks";
+
+/// Looking into a submodule would run git by that one's configuration.
+const SHALLOW: &str = "--ignore-submodules=dirty";
+
 /// Looks at the repository.
 #[derive(Debug)]
 pub struct GitRead(pub Git);
@@ -179,10 +229,8 @@ impl Tool for GitRead {
 
     async fn call(&self, args: GitReadArgs, context: &CallContext) -> Done {
         let args: &[&str] = match args.view {
-            GitView::Status => &["--no-optional-locks", "status", "--short", "--branch"],
-            GitView::Diff => {
-                &["--no-optional-locks", "diff", "--no-ext-diff", "--no-textconv", "HEAD"]
-            }
+            GitView::Status => &[LOCKLESS, "status", "--short", "--branch", SHALLOW],
+            GitView::Diff => &[LOCKLESS, "diff", "--no-ext-diff", "--no-textconv", SHALLOW, "HEAD"],
             GitView::Log => &["log", "--max-count=30", "--format=%h %ad %an %s", "--date=short"],
         };
         let chars = context.observation_chars;
@@ -309,6 +357,9 @@ impl Tool for GitPush {
     async fn call(&self, args: GitPushArgs, context: &CallContext) -> Done {
         if !is_plain(&args.remote) || !is_plain(&args.branch) {
             return Done::Seen(Observation::error("remote and branch must be plain names"));
+        }
+        if let Err(why) = self.0.remote_head(&args).await {
+            return Done::Seen(Observation::error(why));
         }
         let branch = format!("refs/heads/{0}:refs/heads/{0}", args.branch);
         let push = ["push", "--no-verify", "--porcelain", "--", &args.remote, &branch];

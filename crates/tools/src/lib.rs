@@ -14,6 +14,7 @@ mod channels;
 mod clean;
 pub mod clip;
 mod git;
+mod git_config;
 mod guard;
 mod hosts;
 mod http;

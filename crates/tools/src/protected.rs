@@ -54,7 +54,7 @@ fn id_of(path: &Path) -> Option<Id> {
 }
 
 /// The path without symbolic links and `..`, as far as it exists; the rest by its look.
-fn real(path: &Path) -> PathBuf {
+pub(crate) fn real(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|start| Some((start, start.canonicalize().ok()?)));
     let Some((start, mut real)) = existing else { return path.to_owned() };
     for component in path.strip_prefix(start).unwrap_or(Path::new("")).components() {
