@@ -76,7 +76,7 @@ impl Registry {
             limits,
             records: setting.records.clone(),
         };
-        let repository = crate::git::is_repository(workspace.root());
+        let repository = crate::git_program::is_repository(workspace.root());
         let git = Git { workspace: Arc::clone(&workspace), guard: setting.guard.clone() };
         let mut registry = Self::default()
             .with(ReadFile { workspace: Arc::clone(&workspace) })

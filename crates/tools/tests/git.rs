@@ -215,3 +215,59 @@ async fn no_file_by_which_git_runs_programs_is_written() {
         assert!(place.call("write_file", json!({"path": path, "content": "x"})).await.is_ok());
     }
 }
+
+/// Lets the remote run a script when it changes a branch, with the state of the change in `$1`.
+fn on_change(remote: &tempfile::TempDir, script: &str) {
+    let hook = remote.path().join("hooks/reference-transaction");
+    std::fs::write(&hook, format!("#!/bin/sh\n{script}\n")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(hook, mode).unwrap();
+}
+
+#[tokio::test]
+async fn a_push_that_the_remote_took_before_it_broke_is_no_error() {
+    let (remote, place) = place();
+    on_change(&remote, "[ $1 = committed ] && kill -9 $PPID; exit 0");
+    let seen = place.call("git_push", json!({"remote": "origin", "branch": "main"})).await;
+    let head = git(&place, &["rev-parse", "HEAD"]);
+    assert_eq!(seen, Observation::ok(format!("main is at {head}")));
+}
+
+#[tokio::test]
+async fn a_push_that_the_remote_refused_is_an_error() {
+    let (remote, place) = place();
+    on_change(&remote, "exit 1");
+    let seen = place.call("git_push", json!({"remote": "origin", "branch": "main"})).await;
+    assert_eq!(seen.ending, Ending::Error);
+    assert!(seen.text.contains("aborted by hook"), "{seen:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_push_that_was_killed_before_the_remote_took_it_is_lost() {
+    let (remote, place) = place();
+    let kill = "p=$PPID; while [ $p -gt 1 ]; do
+        set -- $(cat /proc/$p/stat); case $(tr '\\0' ' ' </proc/$p/cmdline) in
+        git*' push '*) kill -9 $p; exit 1;; esac; p=$4; done; exit 1";
+    on_change(&remote, kill);
+    let args = json!({"remote": "origin", "branch": "main"}).to_string();
+    let done = place.tool("git_push").call(&args, &support::context()).await;
+    assert!(matches!(done, Done::Lost(_)), "{done:?}");
+}
+
+#[tokio::test]
+async fn a_repository_that_cannot_be_looked_at_says_nothing_about_a_commit() {
+    let (_remote, place) = place();
+    let tool = place.tool("git_commit");
+    let args = commit_args().to_string();
+    let before = tool.before(&args).await;
+    let hide = |from: &str, to: &str| std::fs::rename(place.path(from), place.path(to)).unwrap();
+    hide(".git/HEAD", ".git/HEAD.away");
+    assert!(unknown(&tool.probe(&args, &intent(&before)).await));
+    let blind = tool.before(&args).await;
+    assert_eq!(blind["head"], Value::Null);
+    assert!(unknown(&tool.probe(&args, &intent(&blind)).await));
+    hide(".git/HEAD.away", ".git/HEAD");
+    assert!(unknown(&tool.probe(&args, &intent(&blind)).await));
+    assert_eq!(tool.probe(&args, &intent(&before)).await, Probe::DidNot);
+}
