@@ -13,6 +13,7 @@
 //! Deliberately absent: clone, checkout, merge, reset, force. `shell` has them, and asks.
 
 use crate::git_program::{GRACE_MS, Git};
+use crate::place::{here, only_here};
 use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, clip};
 use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
@@ -161,11 +162,13 @@ impl Tool for GitCommit {
     }
 
     async fn before(&self, _: &GitCommitArgs) -> Value {
-        json!({ "head": self.0.head().await.ok() })
+        let place = here(self.0.records.clone()).await;
+        json!({ "head": self.0.head().await.ok(), "place": place })
     }
 
     async fn probe(&self, _: GitCommitArgs, intent: &Intent) -> Probe {
-        self.found(intent.before["head"].as_str(), &intent.idem_key).await
+        let found = self.found(intent.before["head"].as_str(), &intent.idem_key).await;
+        only_here(found, intent, self.0.records.clone()).await
     }
 }
 
@@ -269,7 +272,8 @@ impl Tool for GitPush {
             return Value::Null;
         }
         let remote = self.0.remote_head(&args.remote, &args.branch).await.ok();
-        json!({ "remote": remote, "local": self.0.local_head(&args.branch).await.ok() })
+        let local = self.0.local_head(&args.branch).await.ok();
+        json!({ "remote": remote, "local": local, "place": here(self.0.records.clone()).await })
     }
 
     async fn probe(&self, args: GitPushArgs, intent: &Intent) -> Probe {
@@ -277,7 +281,9 @@ impl Tool for GitPush {
         let (Some(before), Some(wanted)) = (was("remote"), was("local")) else {
             return Probe::unknown("nobody saw the remote before");
         };
-        self.found(&args, before, wanted).await
+        // Elsewhere the remote's name may mean another one.
+        let found = self.found(&args, before, wanted).await;
+        only_here(found, intent, self.0.records.clone()).await
     }
 }
 

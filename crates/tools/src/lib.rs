@@ -20,6 +20,7 @@ mod guard;
 mod hosts;
 mod http;
 mod list_dir;
+mod place;
 mod process;
 mod process_table;
 mod protected;

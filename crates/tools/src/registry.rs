@@ -77,11 +77,16 @@ impl Registry {
             records: setting.records.clone(),
         };
         let repository = crate::git_program::is_repository(workspace.root());
-        let git = Git { workspace: Arc::clone(&workspace), guard: setting.guard.clone() };
+        let records = setting.records.clone();
+        let git = Git {
+            workspace: Arc::clone(&workspace),
+            guard: setting.guard.clone(),
+            records: records.clone(),
+        };
         let mut registry = Self::default()
             .with(ReadFile { workspace: Arc::clone(&workspace) })
             .with(ListDir { workspace: Arc::clone(&workspace) })
-            .with(WriteFile { workspace })
+            .with(WriteFile { workspace, records })
             .with(shell)
             .with(AskUser)
             .with(TodoWrite);

@@ -58,6 +58,9 @@ async fn a_commit_holds_the_paths_it_names_runs_no_hook_and_is_known_by_its_effe
     let before = tool.before(&commit_args().to_string()).await;
     let probe = async |intent: Intent| tool.probe(&commit_args().to_string(), &intent).await;
     assert_eq!(probe(intent(&before)).await, Probe::DidNot);
+    let mut elsewhere = before.clone();
+    elsewhere["place"] = json!("moon");
+    assert!(unknown(&probe(intent(&elsewhere)).await));
     let made = place.call("git_commit", commit_args()).await;
     let head = git(&place, &["rev-parse", "HEAD"]);
     assert_eq!(made, Observation::ok(format!("committed {head}")));
