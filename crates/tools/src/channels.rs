@@ -120,6 +120,14 @@ impl Channels {
         self.0.iter().map(|channel| channel.name.as_str()).collect()
     }
 
+    /// The files that messages are written to.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.0.iter().filter_map(|channel| match &channel.target {
+            Target::File(path) => Some(path.clone()),
+            Target::Hook(_) => None,
+        })
+    }
+
     async fn bring(&self, delivery: &Delivery) -> Result<(), String> {
         let known = self.0.iter().find(|channel| channel.name == delivery.channel);
         let Some(channel) = known else {
