@@ -38,6 +38,9 @@ pub struct Delivery {
 
 /// Brings messages to their channels.
 pub trait Deliver: Send + Sync {
+    /// Whether it can bring anything there. What it cannot bring is left to others.
+    fn has(&self, channel: &str) -> bool;
+
     /// Brings one. An error says why it is to be brought again; it may have arrived all the same.
     fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>>;
 }
@@ -147,6 +150,10 @@ impl Channels {
 }
 
 impl Deliver for Channels {
+    fn has(&self, channel: &str) -> bool {
+        self.names().contains(&channel)
+    }
+
     fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>> {
         Box::pin(self.bring(delivery))
     }
