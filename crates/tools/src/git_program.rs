@@ -2,6 +2,8 @@
 //!
 //! Hooks do not run and signing is off: they would run programs that nobody was asked about; a
 //! repository whose own configuration runs others is refused. Nothing prompts.
+//!
+//! Deliberately absent: distrust of the person's own configuration, outside the repository.
 
 use crate::capture::Capture;
 use crate::clean::clean;

@@ -5,8 +5,11 @@
 //! ```
 //!
 //! A crash leaves the old content or the new one, so a probe can tell by the content's digest
-//! whether the write happened, in the place where it was to happen. A crash may leave the temporary file behind; the next attempt of
-//! the same effect uses the same name and clears it away.
+//! whether the write happened, in the place where it was to happen. A crash may leave the temporary
+//! file behind; the next attempt of the same effect uses the same name and clears it away.
+//!
+//! Deliberately absent: files by which git could be made to run programs. `shell` writes them, and
+//! asks.
 
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
