@@ -6,6 +6,8 @@
 //!    └── its holder died: due again when the hold is over
 //! ```
 //!
+//! Channels that are not here are left to processes that have them.
+//!
 //! Deliberately absent: giving up. A message is owed until it is sent.
 
 use crate::Engine;
@@ -19,6 +21,9 @@ const LOOK_EVERY_MS: u64 = 250;
 
 /// Messages that are brought at once, each of another conversation or channel.
 const AT_ONCE_MAX: usize = 16;
+
+/// Messages that are looked at for those: some may be for channels that only others have.
+const LOOKED_AT_MAX: usize = 256;
 
 /// How long a message is held by whoever brings it; no delivery takes longer.
 const HOLD_MS: u64 = 20_000;
@@ -42,8 +47,9 @@ impl Engine {
     /// # Errors
     /// If the store fails; what arrived may then be brought again, under the same id.
     pub async fn deliver_due(&self, sender: &dyn Deliver) -> Result<usize, StoreError> {
-        let due = self.store.due_outbox(self.clock.now(), AT_ONCE_MAX).await?;
-        let brought = join_all(due.into_iter().map(|row| self.bring(row, sender))).await;
+        let due = self.store.due_outbox(self.clock.now(), LOOKED_AT_MAX).await?;
+        let ours = due.into_iter().filter(|row| sender.has(&row.channel)).take(AT_ONCE_MAX);
+        let brought = join_all(ours.map(|row| self.bring(row, sender))).await;
         let mut arrived = 0;
         for brought in brought {
             arrived += usize::from(brought?);

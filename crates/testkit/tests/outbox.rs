@@ -103,6 +103,10 @@ impl Receiver {
 }
 
 impl Deliver for Receiver {
+    fn has(&self, channel: &str) -> bool {
+        channel == "ops"
+    }
+
     fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>> {
         Box::pin(async move {
             let does = self.plan.lock().expect("whole").pop().unwrap_or(Does::Accepts);
@@ -180,4 +184,30 @@ async fn a_message_whose_bearer_died_is_brought_again_under_its_id() {
     assert_eq!(receiver.texts(), ["one", "one", "two"]);
     assert_eq!(arrivals[0].0, arrivals[1].0);
     assert_ne!(arrivals[0].0, arrivals[2].0);
+}
+
+/// A process of another machine, which has other channels.
+struct Stranger;
+
+impl Deliver for Stranger {
+    fn has(&self, channel: &str) -> bool {
+        channel == "sales"
+    }
+
+    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>> {
+        panic!("{} is not its channel", delivery.channel)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_for_a_channel_that_is_not_here_is_left_to_others_without_a_back_off() {
+    let store = Store::with_db(Arc::new(MemoryDb::new()));
+    let (engine, run) = queued(&store, &["one"]).await;
+    let due = async || store.due_outbox(engine.clock().now(), 10).await.expect("readable");
+    let before = due().await;
+    assert_eq!(engine.deliver_due(&Stranger).await.expect("readable"), 0);
+    assert_eq!(due().await, before, "as due as it was, after as many tries");
+    let receiver = Receiver::doing(&[]);
+    assert_eq!(engine.deliver_due(receiver.as_ref()).await.expect("readable"), 1);
+    assert_eq!(store.outbox_count(&run).await.expect("readable").waiting, 0);
 }

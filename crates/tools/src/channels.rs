@@ -38,6 +38,9 @@ pub struct Delivery {
 
 /// Brings messages to their channels.
 pub trait Deliver: Send + Sync {
+    /// Whether it can bring anything there. What it cannot bring is left to others.
+    fn has(&self, channel: &str) -> bool;
+
     /// Brings one. An error says why it is to be brought again; it may have arrived all the same.
     fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>>;
 }
@@ -120,6 +123,14 @@ impl Channels {
         self.0.iter().map(|channel| channel.name.as_str()).collect()
     }
 
+    /// The files that messages are written to.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.0.iter().filter_map(|channel| match &channel.target {
+            Target::File(path) => Some(path.clone()),
+            Target::Hook(_) => None,
+        })
+    }
+
     async fn bring(&self, delivery: &Delivery) -> Result<(), String> {
         let known = self.0.iter().find(|channel| channel.name == delivery.channel);
         let Some(channel) = known else {
@@ -139,6 +150,10 @@ impl Channels {
 }
 
 impl Deliver for Channels {
+    fn has(&self, channel: &str) -> bool {
+        self.names().contains(&channel)
+    }
+
     fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>> {
         Box::pin(self.bring(delivery))
     }

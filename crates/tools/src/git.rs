@@ -6,123 +6,20 @@
 //! ```
 //!
 //! Arguments are a list and never a shell's. Hooks do not run and signing is off: they would run
-//! programs that nobody was asked about. Nothing prompts: a missing password is an error.
+//! programs that nobody was asked about; a repository whose own configuration runs others is
+//! refused. Nothing prompts: a missing password is an error. After a git that did not end well the
+//! ref is compared at once, because an exit code does not say what was done.
 //!
 //! Deliberately absent: clone, checkout, merge, reset, force. `shell` has them, and asks.
 
-use crate::capture::Capture;
-use crate::clean::clean;
-use crate::process::{Ended, Launch, environment};
+use crate::git_program::{GRACE_MS, Git};
+use crate::place::{here, only_here};
 use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, clip};
 use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::process::Command;
-
-/// Bytes of git's output that are looked at.
-const OUTPUT_BYTES_MAX: usize = 1_000_000;
-
-/// How long git may take to stop before it is killed.
-const GRACE_MS: u64 = 1_000;
-
-/// Options before every subcommand: no hooks, no signing, no helper that could ask.
-const SAFE: [&str; 10] = [
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "commit.gpgSign=false",
-    "-c",
-    "push.gpgSign=false",
-    "-c",
-    "core.fsmonitor=false",
-    "--no-pager",
-    "--literal-pathspecs",
-];
-
-/// Whether git is there and the folder is the root of a repository's work tree.
-#[must_use]
-pub(crate) fn is_repository(folder: &Path) -> bool {
-    let found = std::process::Command::new("git").arg("--version").stdout(Stdio::null()).status();
-    folder.join(".git").exists() && found.is_ok_and(|status| status.success())
-}
-
-/// Variables of every git: nothing may ask, and its words are those that are looked for.
-const VARIABLES: [(&str, &str); 4] = [
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_ASKPASS", "true"),
-    ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
-    ("LC_ALL", "C"),
-];
-
-/// Runs git in the workspace.
-#[derive(Debug, Clone)]
-pub struct Git {
-    /// The root of the work tree.
-    pub workspace: Arc<Workspace>,
-    /// The program around each git that changes something, so that none outlives us.
-    pub guard: Option<PathBuf>,
-}
-
-impl Git {
-    /// A git that may change something.
-    async fn act(&self, args: &[&str], context: &CallContext) -> Observation {
-        let argv: Vec<&str> = ["git"].into_iter().chain(SAFE).chain(args.iter().copied()).collect();
-        let launch = Launch {
-            guard: self.guard.as_deref(),
-            record: None,
-            folder: self.workspace.root(),
-            argv: &argv,
-            variables: &VARIABLES,
-        };
-        let running = match launch.start() {
-            Ok(running) => running,
-            Err(error) => return Observation::error(format!("cannot run git: {error}")),
-        };
-        let mut capture = Capture::new(OUTPUT_BYTES_MAX, context.on_output.clone());
-        let grace = Duration::from_millis(GRACE_MS);
-        let (ended, stop) = running.follow(&mut capture, context.cancel.cancelled(), grace).await;
-        let text = capture.text(context.observation_chars);
-        let ending = match (stop, ended) {
-            (None, Ended::Exit(0)) => Ending::Ok,
-            (None, Ended::Exit(_) | Ended::Signal(_) | Ended::NeverStarted(_)) => Ending::Error,
-            // It may have come far enough.
-            (Some(()), _) | (_, Ended::Lost | Ended::Stuck) => Ending::Unknown,
-        };
-        Observation { ending, text }
-    }
-
-    /// A git that only looks; its output, if it ended well.
-    async fn look(&self, args: &[&str]) -> Result<String, String> {
-        let mut command = Command::new("git");
-        command.args(SAFE).args(args).current_dir(self.workspace.root());
-        command.env_clear().envs(environment(std::env::vars_os())).envs(VARIABLES);
-        command.stdin(Stdio::null()).kill_on_drop(true).process_group(0);
-        let output = command.output().await.map_err(|error| format!("cannot run git: {error}"))?;
-        let kept = |bytes: &[u8]| clean(&bytes[..bytes.len().min(OUTPUT_BYTES_MAX)]);
-        match output.status.success() {
-            true => Ok(kept(&output.stdout)),
-            false => Err(kept(&output.stderr)),
-        }
-    }
-
-    /// The commit that HEAD names; empty before the first.
-    async fn head(&self) -> String {
-        let head = self.look(&["rev-parse", "--verify", "--quiet", "HEAD"]).await;
-        head.unwrap_or_default().trim().to_owned()
-    }
-
-    /// The commit that a remote's branch names; empty if it has none.
-    async fn remote_head(&self, args: &GitPushArgs) -> Result<String, String> {
-        let branch = format!("refs/heads/{}", args.branch);
-        let line = self.look(&["ls-remote", "--", &args.remote, &branch]).await?;
-        Ok(line.split_whitespace().next().unwrap_or_default().to_owned())
-    }
-}
 
 /// A name that git cannot take for an option or for several refs.
 fn is_plain(name: &str) -> bool {
@@ -161,6 +58,12 @@ pub struct GitReadArgs {
     pub view: GitView,
 }
 
+/// Looking must not wait for others.
+const LOCKLESS: &str = "--no-optional-locks";
+
+/// Looking into a submodule would run git by that one's configuration.
+const SHALLOW: &str = "--ignore-submodules=dirty";
+
 /// Looks at the repository.
 #[derive(Debug)]
 pub struct GitRead(pub Git);
@@ -179,10 +82,8 @@ impl Tool for GitRead {
 
     async fn call(&self, args: GitReadArgs, context: &CallContext) -> Done {
         let args: &[&str] = match args.view {
-            GitView::Status => &["--no-optional-locks", "status", "--short", "--branch"],
-            GitView::Diff => {
-                &["--no-optional-locks", "diff", "--no-ext-diff", "--no-textconv", "HEAD"]
-            }
+            GitView::Status => &[LOCKLESS, "status", "--short", "--branch", SHALLOW],
+            GitView::Diff => &[LOCKLESS, "diff", "--no-ext-diff", "--no-textconv", SHALLOW, "HEAD"],
             GitView::Log => &["log", "--max-count=30", "--format=%h %ad %an %s", "--date=short"],
         };
         let chars = context.observation_chars;
@@ -238,32 +139,67 @@ impl Tool for GitCommit {
             Err(error) => return Done::Seen(Observation::error(error)),
         };
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let before = match self.0.head().await {
+            Ok(head) => head,
+            Err(why) => return Done::Seen(Observation::error(why)),
+        };
         let added = self.0.act(&[&["add", "--"], paths.as_slice()].concat(), context).await;
         if !added.is_ok() {
-            return Done::Seen(added);
+            // Staging is no commit.
+            return Done::Seen(Observation::error(added.text));
         }
         let trailer = format!("--trailer={TRAILER}: {}", context.idem_key);
         let commit = ["commit", "--no-verify", "--quiet", "-m", &args.message, &trailer, "--"];
         let made = self.0.act(&[&commit, paths.as_slice()].concat(), context).await;
-        Done::Seen(if made.is_ok() { committed(&self.0.head().await) } else { made })
+        if context.cancel.is_cancelled() && !made.is_ok() {
+            return Done::Seen(made);
+        }
+        match (made.is_ok(), self.found(Some(&before), &context.idem_key).await) {
+            (true, Probe::Happened(seen)) => Done::Seen(seen),
+            (true, _) => Done::Seen(Observation::ok("committed")),
+            (false, found) => after_failure(made, found),
+        }
     }
 
     async fn before(&self, _: &GitCommitArgs) -> Value {
-        json!({ "head": self.0.head().await })
+        let place = here(self.0.records.clone()).await;
+        json!({ "head": self.0.head().await.ok(), "place": place })
     }
 
-    /// The new commit names the effect, so it is known among others; staging alone is no commit.
     async fn probe(&self, _: GitCommitArgs, intent: &Intent) -> Probe {
-        let head = self.0.head().await;
-        if intent.before["head"].as_str() == Some(head.as_str()) {
+        let found = self.found(intent.before["head"].as_str(), &intent.idem_key).await;
+        only_here(found, intent, self.0.records.clone()).await
+    }
+}
+
+impl GitCommit {
+    /// The new commit names the effect, so it is known among others; staging alone is no commit.
+    async fn found(&self, before: Option<&str>, idem_key: &str) -> Probe {
+        let (before, head) = match (before, self.0.head().await) {
+            (_, Err(why)) => return Probe::Unknown(why),
+            (None, Ok(_)) => return Probe::unknown("nobody saw HEAD before"),
+            (Some(before), Ok(head)) => (before, head),
+        };
+        if before == head {
             return Probe::DidNot;
         }
-        let wanted = format!("--grep=^{TRAILER}: {}$", intent.idem_key);
+        let wanted = format!("--grep=^{TRAILER}: {idem_key}$");
         let found = self.0.look(&["log", "--max-count=1", "--format=%H", &wanted, "HEAD"]).await;
         match found {
             Ok(commit) if !commit.trim().is_empty() => Probe::Happened(committed(commit.trim())),
             _ => Probe::unknown("HEAD is another commit now, and not the one that was to be made"),
         }
+    }
+}
+
+/// What is true after a git that did not end well. One that was cut short may still act elsewhere,
+/// so that nothing is to be seen proves nothing.
+fn after_failure(said: Observation, found: Probe) -> Done {
+    match (found, said.ending) {
+        (Probe::Happened(seen), _) => Done::Seen(seen),
+        (Probe::DidNot, Ending::Error) => Done::Seen(said),
+        (Probe::DidNot, _) => Done::Lost(format!("git was cut short: {}", said.text)),
+        (Probe::Unknown(why), _) => Done::Lost(format!("git failed: {}; {why}", said.text)),
     }
 }
 
@@ -310,19 +246,34 @@ impl Tool for GitPush {
         if !is_plain(&args.remote) || !is_plain(&args.branch) {
             return Done::Seen(Observation::error("remote and branch must be plain names"));
         }
+        let heads = (
+            self.0.remote_head(&args.remote, &args.branch).await,
+            self.0.local_head(&args.branch).await,
+        );
+        let (before, wanted) = match heads {
+            (Ok(before), Ok(wanted)) => (before, wanted),
+            (Err(why), _) => return Done::Seen(Observation::error(why)),
+            (_, Err(_)) => {
+                let words = format!("there is no branch {}", args.branch);
+                return Done::Seen(Observation::error(words));
+            }
+        };
         let branch = format!("refs/heads/{0}:refs/heads/{0}", args.branch);
         let push = ["push", "--no-verify", "--porcelain", "--", &args.remote, &branch];
-        Done::Seen(self.0.act(&push, context).await)
+        let pushed = self.0.act(&push, context).await;
+        if pushed.is_ok() || context.cancel.is_cancelled() {
+            return Done::Seen(pushed);
+        }
+        after_failure(pushed, self.found(&args, &before, &wanted).await)
     }
 
     async fn before(&self, args: &GitPushArgs) -> Value {
         if !is_plain(&args.remote) || !is_plain(&args.branch) {
             return Value::Null;
         }
-        let local = format!("refs/heads/{}", args.branch);
-        let local = self.0.look(&["rev-parse", "--verify", "--quiet", &local]).await.ok();
-        let local = local.map(|commit| commit.trim().to_owned());
-        json!({ "remote": self.0.remote_head(args).await.ok(), "local": local })
+        let remote = self.0.remote_head(&args.remote, &args.branch).await.ok();
+        let local = self.0.local_head(&args.branch).await.ok();
+        json!({ "remote": remote, "local": local, "place": here(self.0.records.clone()).await })
     }
 
     async fn probe(&self, args: GitPushArgs, intent: &Intent) -> Probe {
@@ -330,7 +281,15 @@ impl Tool for GitPush {
         let (Some(before), Some(wanted)) = (was("remote"), was("local")) else {
             return Probe::unknown("nobody saw the remote before");
         };
-        match self.0.remote_head(&args).await {
+        // Elsewhere the remote's name may mean another one.
+        let found = self.found(&args, before, wanted).await;
+        only_here(found, intent, self.0.records.clone()).await
+    }
+}
+
+impl GitPush {
+    async fn found(&self, args: &GitPushArgs, before: &str, wanted: &str) -> Probe {
+        match self.0.remote_head(&args.remote, &args.branch).await {
             Err(why) => Probe::Unknown(format!("the remote does not answer: {why}")),
             Ok(now) if now == wanted => {
                 Probe::Happened(Observation::ok(format!("{} is at {now}", args.branch)))

@@ -2,8 +2,12 @@
 //!
 //! ```text
 //!   before: GET probe_url ──► send, with the effect's key ──► probe: GET probe_url again
-//!     absent, then there ──► happened     absent, still absent ──► did not     else ──► unknown
+//!     absent, then there ──► happened     absent, still absent ──► did not (PUT, DELETE)
+//!     else ──► unknown
 //! ```
+//!
+//! Whoever got a request may still be at it when the probe looks. So of POST and PATCH, which must
+//! not arrive twice, a probe never says that they did not happen; PUT and DELETE may be repeated.
 //!
 //! Where hosts honour keys (`key_lifetime_ms`), a request that was cut short is sent again with the
 //! same key. Elsewhere only a probe, or the person, can tell whether it was acted upon.
@@ -23,6 +27,9 @@ const GRACE_MS: u64 = 100;
 
 /// What an observation says that was made by a probe.
 const FOUND: &str = "read from probe_url after a crash";
+
+/// Why a probe that finds nothing proves nothing.
+const STILL_ABSENT: &str = "still absent, but the other side may still be at it";
 
 /// The arguments of `http_get`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -117,8 +124,7 @@ pub struct HttpSendArgs {
     #[serde(default)]
     pub content_type: Option<String>,
     /// An address that answers 404 until the request is acted upon, and 2xx from then on (for
-    /// DELETE the other way round). By it a request that a crash cut short can be told from one
-    /// that never arrived.
+    /// DELETE the other way round). By it a request that was acted upon is known after a crash.
     #[serde(default)]
     pub probe_url: Option<String>,
 }
@@ -238,7 +244,10 @@ impl Tool for HttpSend {
                 let text = answer.observed(FOUND, intent.observation_chars).text;
                 Probe::Happened(Observation::ok(text))
             }
-            (was, is) if was == start && is == start => Probe::DidNot,
+            (was, is) if was == start && is == start => match args.method {
+                SendMethod::Put | SendMethod::Delete => Probe::DidNot,
+                SendMethod::Post | SendMethod::Patch => Probe::unknown(STILL_ABSENT),
+            },
             (_, is) => {
                 let status = answer.status;
                 let words =

@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 /// What tells a file from all others, whatever it is called.
 type Id = (u64, u64);
 
-/// The files that no tool may touch, whether they exist or not.
+/// The files and folders that no tool may touch, whether they exist or not.
 #[derive(Debug, Default)]
 pub(crate) struct Protected {
     paths: Vec<PathBuf>,
@@ -37,13 +37,13 @@ impl Protected {
         self.paths.iter().any(|path| place.starts_with(real(path)))
     }
 
-    /// Whether this name in this folder is one of them, whatever way led to the folder.
+    /// Whether this name in this folder is one of them, or the folder is, whatever way led to it.
     pub(crate) fn is_entry(&self, folder: &Dir, name: &OsStr) -> bool {
         let Ok(folder) = folder.dir_metadata() else { return true };
         let id = (folder.dev(), folder.ino());
         self.paths.iter().any(|path| {
             let same_name = path.file_name().is_some_and(|own| own.eq_ignore_ascii_case(name));
-            same_name && path.parent().and_then(id_of) == Some(id)
+            id_of(path) == Some(id) || same_name && path.parent().and_then(id_of) == Some(id)
         })
     }
 }
@@ -54,7 +54,7 @@ fn id_of(path: &Path) -> Option<Id> {
 }
 
 /// The path without symbolic links and `..`, as far as it exists; the rest by its look.
-fn real(path: &Path) -> PathBuf {
+pub(crate) fn real(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|start| Some((start, start.canonicalize().ok()?)));
     let Some((start, mut real)) = existing else { return path.to_owned() };
     for component in path.strip_prefix(start).unwrap_or(Path::new("")).components() {

@@ -70,8 +70,15 @@ impl Records {
         Self { folder }
     }
 
-    /// Makes the folder if it is missing, clears away what is too old, and says where we are.
+    /// Clears away what is too old, and says where we are.
     pub(crate) fn origin(&self) -> io::Result<Origin> {
+        let place = self.place()?;
+        self.clear();
+        Ok(Origin { place, at_s: now_s() })
+    }
+
+    /// What names the folder, which is made if it is missing.
+    pub(crate) fn place(&self) -> io::Result<String> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let name = self.folder.join(PLACE);
         if !name.exists() {
@@ -81,8 +88,7 @@ impl Records {
                 _ => {}
             }
         }
-        self.clear();
-        Ok(Origin { place: fs::read_to_string(name)?, at_s: now_s() })
+        fs::read_to_string(name)
     }
 
     /// The file of one attempt at one effect.

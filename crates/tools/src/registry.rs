@@ -22,7 +22,7 @@ pub struct Setting {
     /// Bytes of a shell command's output that are kept in memory.
     pub output_bytes_max: usize,
     /// Files that no file tool may open, replace or make, by whatever name: those of the program
-    /// itself.
+    /// itself. The records and the files of channels are among them without being named.
     pub protected: Vec<PathBuf>,
     /// A private folder for records of what became of commands; see [`Shell::records`].
     pub records: Option<PathBuf>,
@@ -63,7 +63,10 @@ impl Registry {
     /// # Errors
     /// [`WorkspaceError::Root`] if the workspace cannot be opened.
     pub fn builtin(setting: &Setting) -> Result<Self, WorkspaceError> {
-        let workspace = Workspace::open(&setting.workspace)?.protecting(&setting.protected);
+        // A record decides what a probe believes; a channel's file is what somebody was told.
+        let own = setting.protected.iter().chain(&setting.records).cloned();
+        let own: Vec<PathBuf> = own.chain(setting.channels.files()).collect();
+        let workspace = Workspace::open(&setting.workspace)?.protecting(&own);
         let workspace = Arc::new(workspace);
         let limits = ShellLimits {
             timeout_ms: setting.shell_timeout_ms,
@@ -76,12 +79,17 @@ impl Registry {
             limits,
             records: setting.records.clone(),
         };
-        let repository = crate::git::is_repository(workspace.root());
-        let git = Git { workspace: Arc::clone(&workspace), guard: setting.guard.clone() };
+        let repository = crate::git_program::is_repository(workspace.root());
+        let records = setting.records.clone();
+        let git = Git {
+            workspace: Arc::clone(&workspace),
+            guard: setting.guard.clone(),
+            records: records.clone(),
+        };
         let mut registry = Self::default()
             .with(ReadFile { workspace: Arc::clone(&workspace) })
             .with(ListDir { workspace: Arc::clone(&workspace) })
-            .with(WriteFile { workspace })
+            .with(WriteFile { workspace, records })
             .with(shell)
             .with(AskUser)
             .with(TodoWrite);

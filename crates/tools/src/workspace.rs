@@ -4,7 +4,7 @@
 //! cannot do it at once, so that neither `..` nor a symbolic link leads out of it, not even one
 //! that appears between a check and its use.
 
-use crate::protected::Protected;
+use crate::protected::{Protected, real};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
@@ -60,6 +60,12 @@ pub enum WorkspaceError {
     /// It is a file of the program itself.
     #[error("{} belongs to everloop itself; nothing was done", path.display())]
     Protected {
+        /// As it was given.
+        path: PathBuf,
+    },
+    /// It is a file by which git could be made to run programs.
+    #[error("{} tells git which programs to run; ask for shell", path.display())]
+    Git {
         /// As it was given.
         path: PathBuf,
     },
@@ -183,6 +189,21 @@ impl Workspace {
     /// Refuses a path, relative to the workspace, that is a file of the program itself.
     pub(crate) fn check_place(&self, path: &Path, relative: &Path) -> Result<(), WorkspaceError> {
         refuse(path, self.protected.is_place(&self.root().join(relative)))
+    }
+
+    /// Refuses a path, relative to the workspace, by which git could be made to run programs.
+    pub(crate) fn check_git(&self, path: &Path, relative: &Path) -> Result<(), WorkspaceError> {
+        let place = real(&self.root().join(relative));
+        let inside = place.strip_prefix(self.root()).unwrap_or(&place);
+        let is = |name: &OsStr, own: &str| name.eq_ignore_ascii_case(own);
+        let last = inside.file_name().unwrap_or_default();
+        if inside.iter().any(|name| is(name, ".git"))
+            || is(last, ".gitattributes")
+            || is(last, ".gitmodules")
+        {
+            return Err(WorkspaceError::Git { path: path.to_owned() });
+        }
+        Ok(())
     }
 
     /// Refuses a file of the program itself under any other name.

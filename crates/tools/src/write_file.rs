@@ -5,9 +5,13 @@
 //! ```
 //!
 //! A crash leaves the old content or the new one, so a probe can tell by the content's digest
-//! whether the write happened. A crash may leave the temporary file behind; the next attempt of
-//! the same effect uses the same name and clears it away.
+//! whether the write happened, in the place where it was to happen. A crash may leave the temporary
+//! file behind; the next attempt of the same effect uses the same name and clears it away.
+//!
+//! Deliberately absent: files by which git could be made to run programs. `shell` writes them, and
+//! asks.
 
+use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::workspace::check_regular;
 use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, WorkspaceError, clip};
@@ -15,7 +19,7 @@ use cap_std::fs::{Dir, OpenOptions};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown, digest_bytes};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,6 +45,8 @@ pub struct WriteFileArgs {
 pub struct WriteFile {
     /// Where it may write.
     pub workspace: Arc<Workspace>,
+    /// The private folder that names the place where it runs; see [`crate::Shell::records`].
+    pub records: Option<PathBuf>,
 }
 
 impl Tool for WriteFile {
@@ -74,22 +80,23 @@ impl Tool for WriteFile {
     }
 
     async fn before(&self, args: &WriteFileArgs) -> Value {
-        match self.present(args.path.clone()).await {
+        let was = match self.present(args.path.clone()).await {
             Present::Nothing => Value::Null,
             Present::Content(digest) => Value::String(digest),
             Present::Unreadable => Value::Bool(false),
-        }
+        };
+        json!({ "was": was, "place": here(self.records.clone()).await })
     }
 
     async fn probe(&self, args: WriteFileArgs, intent: &Intent) -> Probe {
-        let before = &intent.before;
         let wanted = digest_bytes(args.content.as_bytes());
-        match (self.present(args.path.clone()).await, before) {
+        let found = match (self.present(args.path.clone()).await, &intent.before["was"]) {
             (Present::Content(digest), _) if digest == wanted => Probe::Happened(written(&args)),
             (Present::Content(digest), Value::String(old)) if digest == *old => Probe::DidNot,
             (Present::Nothing, Value::Null) => Probe::DidNot,
             _ => Probe::unknown("the file is neither as it was nor as it was to be"),
-        }
+        };
+        only_here(found, intent, self.records.clone()).await
     }
 }
 
@@ -128,6 +135,7 @@ fn write(
     let (dir, relative) = workspace.entry(&args.path)?;
     let target = follow_links(dir, relative).map_err(failed)?;
     workspace.check_place(&args.path, &target)?;
+    workspace.check_git(&args.path, &target)?;
     let Some(name) = target.file_name() else {
         return Err(WorkspaceError::Folder { path: args.path.clone() });
     };

@@ -243,7 +243,7 @@ async fn a_planted_link_in_place_of_the_temporary_file_is_not_followed() {
 
 mod probes {
     use super::*;
-    use everloop_tools::Probe;
+    use everloop_tools::{Probe, Setting};
     use serde_json::Value;
 
     const ARGS: &str = r#"{"path":"file","content":"new"}"#;
@@ -269,7 +269,7 @@ mod probes {
             place.write("file", content);
         }
         let probe = tool.probe(ARGS, &intent(&recorded)).await;
-        (recorded, probe)
+        (recorded["was"].clone(), probe)
     }
 
     #[tokio::test]
@@ -307,8 +307,29 @@ mod probes {
         std::fs::create_dir(place.path("file")).unwrap();
         let tool = place.tool("write_file");
         let before = tool.before(ARGS).await;
-        assert_eq!(before, Value::Bool(false));
+        assert_eq!(before["was"], Value::Bool(false));
         assert_eq!(tool.probe(ARGS, &intent(&before)).await, cannot_tell());
         assert!(unknown(&tool.probe("no json", &intent(&before)).await));
+    }
+
+    /// In a cluster a probe may run on a machine that has another file under the same path.
+    #[tokio::test]
+    async fn elsewhere_a_file_may_show_that_a_write_happened_but_not_that_it_did_not() {
+        let place = Place::with(|setting| {
+            let records = setting.workspace.parent().map(|outer| outer.join("effects"));
+            Setting { records, ..setting }
+        });
+        let tool = place.tool("write_file");
+        let here = tool.before(ARGS).await;
+        assert_eq!(tool.probe(ARGS, &intent(&here)).await, Probe::DidNot);
+        let mut elsewhere = here.clone();
+        elsewhere["place"] = json!("moon");
+        for before in [&elsewhere, &json!({"was": null, "place": null}), &Value::Null] {
+            assert!(unknown(&tool.probe(ARGS, &intent(before)).await), "{before}");
+        }
+        std::fs::remove_file(place.root().parent().unwrap().join("effects/place")).unwrap();
+        assert!(unknown(&tool.probe(ARGS, &intent(&here)).await), "another data folder");
+        tool.call(ARGS, &CallContext::new("key")).await;
+        assert_eq!(tool.probe(ARGS, &intent(&elsewhere)).await, happened());
     }
 }

@@ -5,7 +5,7 @@
 mod support;
 
 use everloop_tools::{Done, Intent, Probe, Setting};
-use everloop_types::Observation;
+use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
 use std::process::Command;
 use support::{Place, guard, intent, unknown};
@@ -50,7 +50,6 @@ async fn git_is_offered_only_in_a_repository() {
 async fn a_commit_holds_the_paths_it_names_runs_no_hook_and_is_known_by_its_effect() {
     let (_remote, place) = place();
     place.write(".git/hooks/pre-commit", "#!/bin/sh\ntouch hook-ran\nexit 1\n");
-    git(&place, &["config", "core.hooksPath", ".git/hooks"]);
     let hook = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(place.path(".git/hooks/pre-commit"), hook).unwrap();
     place.write("a.txt", "one");
@@ -59,6 +58,9 @@ async fn a_commit_holds_the_paths_it_names_runs_no_hook_and_is_known_by_its_effe
     let before = tool.before(&commit_args().to_string()).await;
     let probe = async |intent: Intent| tool.probe(&commit_args().to_string(), &intent).await;
     assert_eq!(probe(intent(&before)).await, Probe::DidNot);
+    let mut elsewhere = before.clone();
+    elsewhere["place"] = json!("moon");
+    assert!(unknown(&probe(intent(&elsewhere)).await));
     let made = place.call("git_commit", commit_args()).await;
     let head = git(&place, &["rev-parse", "HEAD"]);
     assert_eq!(made, Observation::ok(format!("committed {head}")));
@@ -115,4 +117,160 @@ async fn looking_shows_what_changed() {
     assert!(log.text.contains("first"), "{log:?}");
     let diff = place.call("git_read", json!({"view": "diff"})).await;
     assert_eq!(diff, Observation::ok("nothing"));
+}
+
+/// Each of these makes git run a program of somebody's choice, and none of it is shown to whoever
+/// approves a commit.
+#[tokio::test]
+async fn a_configuration_that_runs_programs_is_refused_by_its_key() {
+    for key in [
+        "filter.evil.clean",
+        "diff.evil.textconv",
+        "diff.external",
+        "merge.evil.driver",
+        "trailer.Everloop-Effect.cmd",
+        "protocol.ext.allow",
+        "credential.helper",
+        "gpg.program",
+        "include.path",
+        "includeIf.onbranch:main.path",
+        "core.fsmonitor",
+        "core.sshCommand",
+        "remote.origin.receivepack",
+        "url.ext::sh.pushInsteadOf",
+    ] {
+        let (_remote, place) = place();
+        place.write(".gitattributes", "* filter=evil diff=evil merge=evil\n");
+        place.write("a.txt", "one");
+        git(&place, &["config", key, "touch ran; cat"]);
+        let push = json!({"remote": "origin", "branch": "main"});
+        for (tool, args) in [
+            ("git_read", json!({"view": "status"})),
+            ("git_read", json!({"view": "diff"})),
+            ("git_commit", commit_args()),
+            ("git_push", push.clone()),
+        ] {
+            let (section, last) = (key.split('.').next().unwrap(), key.rsplit('.').next().unwrap());
+            let seen = place.call(tool, args).await;
+            assert_eq!(seen.ending, Ending::Error, "{tool} {key}: {}", seen.text);
+            let words = "this repository's configuration runs programs";
+            assert!(seen.text.starts_with(words), "{tool} {key}: {}", seen.text);
+            let named = seen.text.to_lowercase();
+            assert!(named.contains(&section.to_lowercase()), "{key}: {named}");
+            assert!(named.contains(&last.to_lowercase()), "{key}: {named}");
+        }
+        let before = place.tool("git_push").before(&push.to_string()).await;
+        assert_eq!(before["remote"], Value::Null);
+        assert!(!place.path("ran").exists(), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn the_configuration_of_a_single_work_tree_is_looked_at_too() {
+    let (_remote, place) = place();
+    git(&place, &["config", "extensions.worktreeConfig", "true"]);
+    assert!(place.call("git_read", json!({"view": "log"})).await.is_ok());
+    git(&place, &["config", "--worktree", "filter.evil.clean", "touch ran"]);
+    assert!(!place.call("git_read", json!({"view": "log"})).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_push_goes_only_to_a_remote_that_has_a_name_and_never_through_a_program() {
+    let (remote, place) = place();
+    let push = async |remote: &str| {
+        place.call("git_push", json!({"remote": remote, "branch": "main"})).await
+    };
+    let path = format!("sub/{}", remote.path().file_name().unwrap().display());
+    git(&place, &["clone", "--quiet", "--bare", ".", &path]);
+    let nameless = push(&path).await;
+    assert_eq!(nameless, Observation::error(format!("there is no remote {path}")));
+    git(&place, &["config", "remote.evil.url", "ext::sh -c touch% ran"]);
+    let evil = push("evil").await;
+    assert_eq!(evil.ending, Ending::Error);
+    assert!(evil.text.contains("ext"), "{evil:?}");
+    assert!(!place.path("ran").exists());
+}
+
+#[tokio::test]
+async fn no_file_by_which_git_runs_programs_is_written() {
+    let (_remote, place) = place();
+    std::os::unix::fs::symlink(".git", place.path("inner")).unwrap();
+    std::os::unix::fs::symlink("sub/.gitattributes", place.path("dangling")).unwrap();
+    let config = place.content(".git/config");
+    let paths = [
+        ".git/config",
+        ".GIT/config",
+        "sub/../.git/hooks/x",
+        "new/.git",
+        ".gitattributes",
+        "sub/.GitAttributes",
+        ".gitmodules",
+        "inner/config",
+        "dangling",
+    ];
+    for path in paths {
+        let seen = place.call("write_file", json!({"path": path, "content": "x"})).await;
+        let words = format!("{path} tells git which programs to run; ask for shell");
+        assert_eq!(seen, Observation::error(words));
+    }
+    assert_eq!(place.content(".git/config"), config);
+    for path in [".gitignore", "git/config", "x.git/config"] {
+        assert!(place.call("write_file", json!({"path": path, "content": "x"})).await.is_ok());
+    }
+}
+
+/// Lets the remote run a script when it changes a branch, with the state of the change in `$1`.
+fn on_change(remote: &tempfile::TempDir, script: &str) {
+    let hook = remote.path().join("hooks/reference-transaction");
+    std::fs::write(&hook, format!("#!/bin/sh\n{script}\n")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(hook, mode).unwrap();
+}
+
+#[tokio::test]
+async fn a_push_that_the_remote_took_before_it_broke_is_no_error() {
+    let (remote, place) = place();
+    on_change(&remote, "[ $1 = committed ] && kill -9 $PPID; exit 0");
+    let seen = place.call("git_push", json!({"remote": "origin", "branch": "main"})).await;
+    let head = git(&place, &["rev-parse", "HEAD"]);
+    assert_eq!(seen, Observation::ok(format!("main is at {head}")));
+}
+
+#[tokio::test]
+async fn a_push_that_the_remote_refused_is_an_error() {
+    let (remote, place) = place();
+    on_change(&remote, "exit 1");
+    let seen = place.call("git_push", json!({"remote": "origin", "branch": "main"})).await;
+    assert_eq!(seen.ending, Ending::Error);
+    assert!(seen.text.contains("aborted by hook"), "{seen:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_push_that_was_killed_before_the_remote_took_it_is_lost() {
+    let (remote, place) = place();
+    let kill = "p=$PPID; while [ $p -gt 1 ]; do
+        set -- $(cat /proc/$p/stat); case $(tr '\\0' ' ' </proc/$p/cmdline) in
+        git*' push '*) kill -9 $p; exit 1;; esac; p=$4; done; exit 1";
+    on_change(&remote, kill);
+    let args = json!({"remote": "origin", "branch": "main"}).to_string();
+    let done = place.tool("git_push").call(&args, &support::context()).await;
+    assert!(matches!(done, Done::Lost(_)), "{done:?}");
+}
+
+#[tokio::test]
+async fn a_repository_that_cannot_be_looked_at_says_nothing_about_a_commit() {
+    let (_remote, place) = place();
+    let tool = place.tool("git_commit");
+    let args = commit_args().to_string();
+    let before = tool.before(&args).await;
+    let hide = |from: &str, to: &str| std::fs::rename(place.path(from), place.path(to)).unwrap();
+    hide(".git/HEAD", ".git/HEAD.away");
+    assert!(unknown(&tool.probe(&args, &intent(&before)).await));
+    let blind = tool.before(&args).await;
+    assert_eq!(blind["head"], Value::Null);
+    assert!(unknown(&tool.probe(&args, &intent(&blind)).await));
+    hide(".git/HEAD.away", ".git/HEAD");
+    assert!(unknown(&tool.probe(&args, &intent(&blind)).await));
+    assert_eq!(tool.probe(&args, &intent(&before)).await, Probe::DidNot);
 }

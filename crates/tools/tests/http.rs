@@ -186,11 +186,15 @@ async fn probed(method: &str, before: Reply, now: Reply) -> Probe {
 }
 
 #[tokio::test]
-async fn a_probe_believes_what_appeared_or_stayed_away_and_nothing_else() {
+async fn a_probe_believes_what_appeared_and_of_what_may_be_repeated_also_what_stayed_away() {
     let there = || ok("order 7");
     let Probe::Happened(seen) = probed("POST", status(404), there()).await else { panic!() };
     assert_eq!(seen.text, "HTTP 200 OK\n[read from probe_url after a crash]\n\norder 7");
-    assert_eq!(probed("POST", status(404), status(404)).await, Probe::DidNot);
+    for method in ["POST", "PATCH"] {
+        let still = probed(method, status(404), status(404)).await;
+        let why = "still absent, but the other side may still be at it";
+        assert_eq!(still, Probe::unknown(why), "{method}");
+    }
     assert_eq!(probed("PUT", status(410), status(404)).await, Probe::DidNot);
     for (before, now) in [
         (there(), there()),

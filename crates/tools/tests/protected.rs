@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_tools::Setting;
+use everloop_tools::{Channel, Setting};
 use everloop_types::Observation;
 use rustix::fs::{FlockOperation, fcntl_lock};
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ async fn no_way_leads_to_a_protected_file_and_its_locks_stay() {
             assert_eq!(place.call("write_file", writing(&path)).await, refusal(&path));
             let args = writing(&path).to_string();
             let before = tool.before(&args).await;
-            assert_eq!(before, Value::Bool(false), "{path}");
+            assert_eq!(before["was"], Value::Bool(false), "{path}");
             assert!(unknown(&tool.probe(&args, &intent(&before)).await), "{path}");
             let ours = json!({ "path": path, "content": "ours" }).to_string();
             assert!(unknown(&tool.probe(&ours, &intent(&before)).await), "{path}");
@@ -125,4 +125,31 @@ async fn what_lies_beside_protected_files_is_free_and_all_are_listed() {
     let rows = place.call("list_dir", json!({"path": "data"})).await;
     assert!(rows.is_ok() && rows.text.contains("own.db-shm (4 bytes)"), "{rows:?}");
     assert!(!place.call("list_dir", json!({"path": "data/own.db"})).await.is_ok());
+}
+
+/// A record decides what a probe believes, and a channel's file is what somebody was told.
+#[tokio::test]
+async fn records_of_effects_and_the_files_of_channels_are_protected_too() {
+    let place = Place::with(|setting| {
+        let records = Some(setting.workspace.join("data/effects"));
+        let file = setting.workspace.join("out.jsonl").display().to_string();
+        let channels = Channel::parse(&format!("ops=file:{file}")).into_iter().collect();
+        Setting { records, channels, ..setting }
+    });
+    place.write("data/effects/key.1", "ours");
+    place.write("out.jsonl", "ours");
+    symlink("data/effects", place.path("folder")).unwrap();
+    let paths = [
+        "data/effects/key.1",
+        "data/effects/new/key.2",
+        "folder/key.2",
+        "out.jsonl",
+        "./out.jsonl",
+    ];
+    for path in paths {
+        assert_eq!(place.call("write_file", writing(path)).await, refusal(path));
+    }
+    assert_eq!(place.content("data/effects/key.1"), "ours");
+    assert_eq!(place.content("out.jsonl"), "ours");
+    assert!(place.call("write_file", writing("data/notes.txt")).await.is_ok());
 }

@@ -10,14 +10,14 @@ fn home(server: &FakeServer, replies: &[Value]) -> Home {
     Home::scripted(replies).with("EVERLOOP_TOOLS__HTTP_ALLOW", &host)
 }
 
-fn order(server: &FakeServer) -> Value {
+fn order(server: &FakeServer, method: &str) -> Value {
     let url = format!("{}/orders", server.url());
     let probe_url = format!("{}/orders/7", server.url());
-    calls("http_send", json!({"method": "POST", "url": url, "body": "{}", "probe_url": probe_url}))
+    calls("http_send", json!({"method": method, "url": url, "body": "{}", "probe_url": probe_url}))
 }
 
 fn sends(server: &FakeServer) -> Vec<Seen> {
-    server.seen().into_iter().filter(|seen| seen.head.starts_with("POST")).collect()
+    server.seen().into_iter().filter(|seen| !seen.head.starts_with("GET")).collect()
 }
 
 fn key(seen: &Seen) -> String {
@@ -45,7 +45,7 @@ fn killed_after_sending(home: &Home, server: &FakeServer) -> String {
 fn a_request_whose_answer_nobody_heard_is_found_by_its_probe_and_not_sent_again() {
     let there = Canned::status(200, "connection: close\r\n", "order 7 is placed");
     let server = FakeServer::start(vec![absent(), Canned::default().stall(), there]);
-    let home = home(&server, &[order(&server), says("It is placed.")]);
+    let home = home(&server, &[order(&server, "POST"), says("It is placed.")]);
     let run = killed_after_sending(&home, &server);
     assert_eq!(home.run(["runs", "resume", &run]).ends_with(0).stdout, "It is placed.\n");
     assert_eq!(sends(&server).len(), 1, "it was sent once");
@@ -57,17 +57,31 @@ fn a_request_whose_answer_nobody_heard_is_found_by_its_probe_and_not_sent_again(
 }
 
 #[test]
-fn a_request_that_was_not_acted_upon_is_sent_once_more_with_the_same_key() {
+fn a_put_that_was_not_acted_upon_is_sent_once_more_with_the_same_key() {
     let placed = Canned::status(201, "connection: close\r\n", "placed");
     let replies = vec![absent(), Canned::default().stall(), absent(), absent(), placed];
     let server = FakeServer::start(replies);
-    let home = home(&server, &[order(&server), says("It is placed.")]);
+    let home = home(&server, &[order(&server, "PUT"), says("It is placed.")]);
     let run = killed_after_sending(&home, &server);
     home.run(["runs", "resume", &run]).ends_with(0);
     let sent = sends(&server);
     assert_eq!(sent.len(), 2);
     assert_eq!(key(&sent[0]), key(&sent[1]));
     assert_eq!(of_type(&home.events(&run), "tool.probed")[0]["found"], "did_not");
+    home.verified(&run);
+}
+
+/// The other side may still be at it: a second POST could be a second order.
+#[test]
+fn a_post_that_shows_nothing_yet_is_not_sent_again_and_a_person_is_asked() {
+    let server = FakeServer::start(vec![absent(), Canned::default().stall(), absent()]);
+    let home = home(&server, &[order(&server, "POST"), says("As you say.")]);
+    let run = killed_after_sending(&home, &server);
+    home.run(["runs", "resume", &run]).ends_with(3).says(&["http_send"]);
+    assert_eq!(home.status(&run), "waiting");
+    assert_eq!(of_type(&home.events(&run), "tool.probed")[0]["found"], "unknown");
+    home.run(["runs", "resume", &run, "--answer", "happened"]).ends_with(0);
+    assert_eq!(sends(&server).len(), 1, "it was sent once");
     home.verified(&run);
 }
 
