@@ -11,6 +11,7 @@ mod home;
 mod means;
 mod settings;
 mod show;
+mod signals;
 mod terminal;
 
 use app::App;

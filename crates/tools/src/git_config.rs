@@ -25,16 +25,9 @@ pub(crate) fn runs_programs(name: &str) -> bool {
     }
 }
 
-const CORE: [&str; 8] = [
-    "fsmonitor",
-    "sshcommand",
-    "gitproxy",
-    "hookspath",
-    "pager",
-    "editor",
-    "alternaterefscommand",
-    "askpass",
-];
+/// Not `hookspath`, which many repositories have: every call overrules it.
+const CORE: [&str; 7] =
+    ["fsmonitor", "sshcommand", "gitproxy", "pager", "editor", "alternaterefscommand", "askpass"];
 
 #[cfg(test)]
 mod tests {
@@ -45,6 +38,7 @@ mod tests {
         for name in [
             "core.bare",
             "core.filemode",
+            "core.hookspath",
             "remote.origin.url",
             "remote.origin.fetch",
             "branch.main.remote",

@@ -5,6 +5,7 @@ use crate::app::{App, chain};
 use crate::args::Format;
 use crate::exit::{Exit, Failure};
 use crate::show::{Manner, Printer, Shown};
+use crate::signals::Signals;
 use crate::terminal;
 use everloop_engine::{Asked, DriveError, Driven, Engine, History, Projection, Watch};
 use everloop_store::{Claim, Holder, Store};
@@ -13,7 +14,6 @@ use everloop_types::{ModelError, Question, QuestionKind, RunId, Status};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How often a process that may not drive looks whether it may.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -384,35 +384,6 @@ impl Foreground<'_> {
 fn show_rest(watch: &mut Watch, printer: &mut Printer<'_>) {
     while let Ok(update) = watch.try_recv() {
         printer.show(&update);
-    }
-}
-
-/// SIGINT and SIGTERM.
-pub(crate) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    pub(crate) interrupts: u32,
-}
-
-impl Signals {
-    pub(crate) fn new(app: &App) -> Result<Self, Failure> {
-        let listen =
-            |kind| signal(kind).map_err(|error| app.failure(Exit::Failed, "error.system", &error));
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-            interrupts: 0,
-        })
-    }
-
-    pub(crate) async fn next(&mut self) -> Exit {
-        tokio::select! {
-            _ = self.interrupt.recv() => {
-                self.interrupts += 1;
-                Exit::Interrupted
-            }
-            _ = self.terminate.recv() => Exit::Terminated,
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! `everloop worker`: drives every run that is ready, until it is told to stop.
 
-use super::foreground::Signals;
 use crate::app::{App, chain};
 use crate::args;
 use crate::exit::{Exit, Failure};
+use crate::signals::Signals;
 use everloop_engine::{Driven, Engine, Report};
 use everloop_store::Orphan;
 use everloop_types::Status;
