@@ -67,7 +67,7 @@ pub struct Git {
     pub workspace: Arc<Workspace>,
     /// The program around each git that changes something, so that none outlives us.
     pub guard: Option<PathBuf>,
-    /// The private folder that names the place where it runs; see [`crate::Shell::records`].
+    /// The private folder that names the place where it runs; see `Shell::records`.
     pub records: Option<PathBuf>,
 }
 

@@ -24,7 +24,7 @@ pub struct Setting {
     /// Files that no file tool may open, replace or make, by whatever name: those of the program
     /// itself. The records and the files of channels are among them without being named.
     pub protected: Vec<PathBuf>,
-    /// A private folder for records of what became of commands; see [`Shell::records`].
+    /// A private folder for records of what became of commands; see `Shell::records`.
     pub records: Option<PathBuf>,
     /// Requests; without a host there is no tool for them.
     pub http: Http,

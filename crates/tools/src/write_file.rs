@@ -45,7 +45,7 @@ pub struct WriteFileArgs {
 pub struct WriteFile {
     /// Where it may write.
     pub workspace: Arc<Workspace>,
-    /// The private folder that names the place where it runs; see [`crate::Shell::records`].
+    /// The private folder that names the place where it runs; see `Shell::records`.
     pub records: Option<PathBuf>,
 }
 
