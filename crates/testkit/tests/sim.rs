@@ -11,9 +11,6 @@ fn seeds() -> u64 {
     std::env::var("EVERLOOP_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(SEEDS)
 }
 
-/// Seeds that once found a bug.
-const FOUND_BUGS: &[u64] = &[];
-
 #[test]
 fn ten_thousand_seeds_keep_every_promise() {
     if let Some(seed) = std::env::var("EVERLOOP_SEED").ok().and_then(|seed| seed.parse().ok()) {
@@ -61,12 +58,5 @@ fn ten_thousand_seeds_keep_every_promise() {
 fn a_seed_plays_out_the_same_every_time() {
     for seed in 0..200 {
         assert_eq!(simulate(seed), simulate(seed), "seed {seed}");
-    }
-}
-
-#[test]
-fn seeds_that_found_a_bug_stay_green() {
-    for seed in FOUND_BUGS {
-        simulate(*seed).unwrap_or_else(|report| panic!("{report}"));
     }
 }
