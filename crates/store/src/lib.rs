@@ -15,10 +15,13 @@
 //! users.
 
 mod append;
+mod conversations;
 mod create;
 mod db;
+mod deeds;
 mod dialect;
 mod error;
+mod firings;
 mod fork;
 mod inbox;
 mod keep;
@@ -30,11 +33,13 @@ mod queue;
 mod read;
 mod row;
 mod runs;
+mod schedules;
 mod schema;
 mod settle;
 mod sqlite;
 mod statement;
 mod store;
+mod todos;
 mod workers;
 
 #[cfg(any(test, feature = "conformance"))]
@@ -44,9 +49,12 @@ pub mod conformance;
 pub mod testing;
 
 pub use append::{Commit, NewMessage, Taken, Then};
+pub use conversations::Said;
 pub use create::{Created, NewRun};
 pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Engine, Row, Urgency};
+pub use deeds::{Deed, Made};
 pub use error::{Limit, StoreError};
+pub use firings::{Due, FiredAs, Firing, FiringKind, Volley};
 pub use fork::{ForkOrigin, NewFork};
 pub use inbox::{Sent, Unread};
 pub use keep::{Inspection, Trimmed};
@@ -56,7 +64,9 @@ pub use postgres::{PgDb, PgOptions, without_password};
 pub use queue::{Claim, Orphan};
 pub use read::{Loaded, SnapshotRow};
 pub use runs::{MessageRow, Position, RunFilter, RunLease, RunRow, RunTimes};
+pub use schedules::{Reminding, Repeating, ScheduleRow, ScheduleText, Span};
 pub use settle::Settlement;
 pub use sqlite::{MemoryDb, OpenError, SqliteDb};
 pub use store::Store;
+pub use todos::{TodoRow, TodoText};
 pub use workers::{Heartbeat, WorkerRow};

@@ -72,6 +72,37 @@ pub(crate) const V2: &str = "
 ALTER TABLE workers ADD COLUMN place TEXT NOT NULL DEFAULT '';
 ";
 
+/// What people keep: todos, schedules, and what fired of them. A firing is named by the moment at
+/// which it was due, so it cannot happen twice.
+pub(crate) const V3: &str = "
+CREATE INDEX runs_conversation ON runs(conversation_id, run_id);
+
+CREATE TABLE counters (name TEXT PRIMARY KEY, last BIGINT NOT NULL);
+INSERT INTO counters (name, last) VALUES ('todo', 0), ('schedule', 0);
+
+CREATE TABLE deeds (deed_key TEXT PRIMARY KEY, subject BIGINT NOT NULL, done_at BIGINT NOT NULL);
+
+CREATE TABLE todos (todo_id BIGINT PRIMARY KEY, uid TEXT NOT NULL UNIQUE, body TEXT NOT NULL,
+  tag TEXT NOT NULL, priority BIGINT NOT NULL, due_at BIGINT, remind_at BIGINT, remind_next BIGINT,
+  done_at BIGINT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL);
+CREATE INDEX todos_remind ON todos(remind_next) WHERE remind_next IS NOT NULL;
+
+CREATE TABLE schedules (schedule_id BIGINT PRIMARY KEY, uid TEXT NOT NULL UNIQUE,
+  title TEXT NOT NULL, starts TEXT NOT NULL, zone TEXT NOT NULL, starts_at BIGINT NOT NULL,
+  minutes BIGINT NOT NULL, rrule TEXT, times BIGINT, repeats BIGINT NOT NULL,
+  remind_lead BIGINT, remind_from BIGINT, remind_next BIGINT, catch_up TEXT,
+  created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL);
+CREATE INDEX schedules_remind ON schedules(remind_next) WHERE remind_next IS NOT NULL;
+CREATE INDEX schedules_start ON schedules(starts_at);
+
+CREATE TABLE firings (kind TEXT NOT NULL, subject BIGINT NOT NULL, due_at BIGINT NOT NULL,
+  occurs_at BIGINT NOT NULL, fired_at BIGINT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('fired','late','missed')),
+  title TEXT NOT NULL, announced_at BIGINT, read_at BIGINT, PRIMARY KEY (kind, subject, due_at));
+CREATE INDEX firings_unread ON firings(due_at) WHERE read_at IS NULL;
+CREATE INDEX firings_new ON firings(due_at) WHERE announced_at IS NULL;
+";
+
 /// One step of the schema.
 pub(crate) struct Migration {
     /// The version after this step.
@@ -86,6 +117,7 @@ pub(crate) struct Migration {
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, min_reader: 1, sql: V1 },
     Migration { version: 2, min_reader: 1, sql: V2 },
+    Migration { version: 3, min_reader: 1, sql: V3 },
 ];
 
 /// Where a database says what it is.

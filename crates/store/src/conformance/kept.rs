@@ -1,0 +1,166 @@
+//! Checks of what people keep: numbers, keys, firings.
+
+use super::kit::{NOW, create, run_id};
+use crate::{
+    Deed, Due, FiredAs, Firing, FiringKind, Made, Reminding, Repeating, ScheduleRow, ScheduleText,
+    Span, Store, TodoRow, TodoText, Volley,
+};
+use everloop_types::ConversationId;
+
+const PLAIN: Deed<'static> = Deed { key: None, now: NOW };
+
+fn keyed(key: &str) -> Deed<'_> {
+    Deed { key: Some(key), now: NOW }
+}
+
+fn todo(uid: &str) -> TodoRow {
+    TodoRow {
+        id: 0,
+        uid: uid.to_owned(),
+        said: TodoText {
+            text: format!("买牛奶 {uid}"),
+            tag: "default".to_owned(),
+            priority: 2,
+            due_at: Some(NOW + 20),
+            remind_at: Some(NOW + 10),
+        },
+        remind_next: Some(NOW + 10),
+        done_at: None,
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+fn entry(uid: &str) -> ScheduleRow {
+    ScheduleRow {
+        id: 0,
+        uid: uid.to_owned(),
+        said: ScheduleText {
+            title: "stand-up".to_owned(),
+            span: Span {
+                starts: "2026-11-16T09:00".to_owned(),
+                zone: "Europe/Rome".to_owned(),
+                starts_at: NOW + 100,
+                minutes: 30,
+            },
+            repeat: Some(Repeating { rrule: "FREQ=DAILY".to_owned(), times: Some(3), on: 1 }),
+            remind: Some(Reminding { lead_ms: 95, from: Some(NOW) }),
+            catch_up: Some("all".to_owned()),
+        },
+        remind_next: Some(NOW + 5),
+        created_at: NOW,
+        updated_at: NOW,
+    }
+}
+
+pub(super) async fn what_is_kept_comes_back_whole(store: Store) {
+    let Made::Now(id) = store.add_todo(&todo("a"), PLAIN).await.unwrap() else { panic!() };
+    assert_eq!(store.todo(id).await.unwrap(), Some(TodoRow { id, ..todo("a") }));
+    let Made::Now(id) = store.add_schedule(&entry("b"), PLAIN).await.unwrap() else { panic!() };
+    assert_eq!(store.schedule(id).await.unwrap(), Some(ScheduleRow { id, ..entry("b") }));
+    let bare = ScheduleRow {
+        said: ScheduleText { repeat: None, remind: None, catch_up: None, ..entry("c").said },
+        remind_next: None,
+        id,
+        ..entry("b")
+    };
+    assert_eq!(store.change_schedule(&bare, PLAIN).await.unwrap(), Made::Now(id));
+    assert_eq!(store.schedules().await.unwrap(), [bare]);
+}
+
+pub(super) async fn a_number_is_never_given_twice(store: Store) {
+    for (uid, number) in [("a", 1), ("b", 2)] {
+        assert_eq!(store.add_todo(&todo(uid), PLAIN).await.unwrap(), Made::Now(number));
+    }
+    assert_eq!(store.delete_todo(2, PLAIN).await.unwrap(), Made::Now(2));
+    assert_eq!(store.delete_todo(2, PLAIN).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.add_todo(&todo("c"), PLAIN).await.unwrap(), Made::Now(3));
+    assert_eq!(store.add_schedule(&entry("a"), PLAIN).await.unwrap(), Made::Now(1));
+    assert_eq!(store.delete_schedule(7, PLAIN).await.unwrap(), Made::NoSuch);
+}
+
+pub(super) async fn one_key_makes_one_change(store: Store) {
+    assert_eq!(store.add_todo(&todo("a"), keyed("k1")).await.unwrap(), Made::Now(1));
+    assert_eq!(store.add_todo(&todo("b"), keyed("k1")).await.unwrap(), Made::Before(1));
+    assert_eq!(store.add_todo(&todo("c"), keyed("k2")).await.unwrap(), Made::Now(2));
+    assert_eq!(store.delete_todo(1, keyed("k3")).await.unwrap(), Made::Now(1));
+    assert_eq!(store.delete_todo(1, keyed("k3")).await.unwrap(), Made::Before(1));
+    assert_eq!(store.todos().await.unwrap().len(), 1);
+    // A change that found nothing leaves no key behind.
+    assert_eq!(store.delete_todo(9, keyed("k4")).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.delete_todo(2, keyed("k4")).await.unwrap(), Made::Now(2));
+    store.forget_deeds(NOW + 1).await.unwrap();
+    assert_eq!(store.add_todo(&todo("d"), keyed("k1")).await.unwrap(), Made::Now(3));
+}
+
+pub(super) async fn many_at_once_get_different_numbers(store: Store) {
+    let adding: Vec<_> = (0..40)
+        .map(|n| {
+            let store = store.clone();
+            let row = todo(&format!("u{n}"));
+            tokio::spawn(async move { store.add_todo(&row, PLAIN).await.unwrap() })
+        })
+        .collect();
+    for task in adding {
+        assert!(matches!(task.await.unwrap(), Made::Now(_)));
+    }
+    let numbers: Vec<i64> = store.todos().await.unwrap().iter().map(|todo| todo.id).collect();
+    assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
+}
+
+fn volley(due: Due, next: Option<i64>) -> Volley {
+    let firing = Firing {
+        due,
+        occurs_at: due.due_at + 95,
+        fired_at: NOW + 50,
+        state: FiredAs::Late,
+        title: "stand-up".to_owned(),
+    };
+    Volley { due, firings: vec![firing], next }
+}
+
+pub(super) async fn a_reminder_fires_once(store: Store) {
+    store.add_todo(&todo("a"), PLAIN).await.unwrap();
+    store.add_schedule(&entry("b"), PLAIN).await.unwrap();
+    assert_eq!(store.next_reminder().await.unwrap(), Some(NOW + 5));
+    assert_eq!(store.due_reminders(NOW + 4, 9).await.unwrap(), []);
+    let due = store.due_reminders(NOW + 50, 9).await.unwrap();
+    let schedule = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
+    assert_eq!(due, [schedule, Due { kind: FiringKind::Todo, subject: 1, due_at: NOW + 10 }]);
+    assert!(store.fire(&volley(schedule, Some(NOW + 200))).await.unwrap());
+    assert!(!store.fire(&volley(schedule, Some(NOW + 200))).await.unwrap(), "the step is made");
+    assert_eq!(store.unread_firings(9).await.unwrap(), volley(schedule, None).firings);
+    // Somebody who set the clock of the entry back gets the step, but no second firing.
+    store.change_schedule(&ScheduleRow { id: 1, ..entry("b") }, PLAIN).await.unwrap();
+    assert!(store.fire(&volley(schedule, None)).await.unwrap());
+    assert_eq!(store.count_unread_firings().await.unwrap(), 1);
+    assert_eq!(store.next_reminder().await.unwrap(), Some(NOW + 10));
+}
+
+pub(super) async fn a_firing_is_shown_by_one_surface_and_read_once(store: Store) {
+    store.add_schedule(&entry("b"), PLAIN).await.unwrap();
+    let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
+    store.fire(&volley(due, None)).await.unwrap();
+    assert_eq!(store.new_firings(9).await.unwrap().len(), 1);
+    assert!(store.announce(due, NOW).await.unwrap());
+    assert!(!store.announce(due, NOW).await.unwrap());
+    assert_eq!(store.new_firings(9).await.unwrap(), []);
+    assert_eq!(store.count_unread_firings().await.unwrap(), 1);
+    assert_eq!(store.read_firings(NOW + 4, NOW).await.unwrap(), 0);
+    assert_eq!(store.read_firings(NOW + 5, NOW).await.unwrap(), 1);
+    assert_eq!(store.count_unread_firings().await.unwrap(), 0);
+    assert_eq!(store.firings_of(FiringKind::Schedule, 1, 9).await.unwrap().len(), 1);
+    assert_eq!(store.firings_of(FiringKind::Todo, 1, 9).await.unwrap().len(), 0);
+}
+
+pub(super) async fn a_conversation_knows_its_runs_and_words(store: Store) {
+    create(&store, "run_a").await;
+    create(&store, "run_b").await;
+    let conversation = ConversationId::new("conv_1");
+    let runs = store.runs_of(&conversation, 9).await.unwrap();
+    assert_eq!(runs, [run_id("run_b"), run_id("run_a")]);
+    let said = store.said_in(&conversation, 1).await.unwrap();
+    assert_eq!(said.len(), 1);
+    assert_eq!((said[0].slot.as_str(), said[0].body.as_str()), ("goal", "goal of run_b"));
+    assert_eq!(store.runs_of(&ConversationId::new("conv_2"), 9).await.unwrap(), []);
+}

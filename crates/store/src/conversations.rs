@@ -1,0 +1,73 @@
+//! A conversation: its runs and what was said in it.
+
+use crate::{
+    db::Row,
+    error::StoreError,
+    statement::{int, params},
+    store::Store,
+};
+use everloop_types::{ConversationId, RunId, UtcMs};
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The run that it belongs to.
+    pub run: Option<RunId>,
+    /// Which of the run's messages it is: `goal`, `final`, `ask:…`.
+    pub slot: String,
+    /// Who said it.
+    pub role: String,
+    /// What was said.
+    pub body: String,
+    /// When.
+    pub created_at: UtcMs,
+}
+
+const RUNS: &str = "
+    SELECT run_id FROM runs WHERE conversation_id = $1 ORDER BY run_id DESC LIMIT $2
+";
+
+const SAID: &str = "
+    SELECT run_id, COALESCE(slot, ''), role, body, created_at FROM messages
+     WHERE conversation_id = $1 ORDER BY pos DESC LIMIT $2
+";
+
+impl Store {
+    /// The runs of a conversation, the newest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn runs_of(
+        &self,
+        conversation: &ConversationId,
+        most: usize,
+    ) -> Result<Vec<RunId>, StoreError> {
+        let rows = self.rows(RUNS, params![conversation.as_str(), int(most)]).await?;
+        rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
+    }
+
+    /// The last `most` messages of a conversation, in order.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn said_in(
+        &self,
+        conversation: &ConversationId,
+        most: usize,
+    ) -> Result<Vec<Said>, StoreError> {
+        let rows = self.rows(SAID, params![conversation.as_str(), int(most)]).await?;
+        let read = |row: Row| {
+            let mut cells = row.cells();
+            Ok(Said {
+                run: cells.opt_text()?.map(RunId::new),
+                slot: cells.text()?,
+                role: cells.text()?,
+                body: cells.text()?,
+                created_at: cells.int()?,
+            })
+        };
+        let mut said = rows.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+        said.reverse();
+        Ok(said)
+    }
+}

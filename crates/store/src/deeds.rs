@@ -1,0 +1,116 @@
+//! Changes that a run makes to what people keep: each is done once, however often it is tried.
+//!
+//! A key and the change are one transaction. Who finds the key there already learns what the change
+//! was about, and changes nothing.
+
+use crate::{
+    db::{DbError, Done, Urgency},
+    error::StoreError,
+    statement::{one, params},
+    store::Store,
+};
+use everloop_types::{UtcMs, Write};
+
+/// When a change is made, and whatever makes it the same when it is tried again.
+#[derive(Debug, Clone, Copy)]
+pub struct Deed<'a> {
+    /// None for a change that nobody repeats by himself.
+    pub key: Option<&'a str>,
+    /// The present moment.
+    pub now: UtcMs,
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Made {
+    /// It is made now; the number of what it was made to.
+    Now(i64),
+    /// It was made before, under the same key.
+    Before(i64),
+    /// There is nothing of that number.
+    NoSuch,
+}
+
+const NEXT_NUMBER: &str = "UPDATE counters SET last = last + 1 WHERE name = $1";
+
+const NOTE_NEW: &str = "
+    INSERT INTO deeds (deed_key, subject, done_at)
+    SELECT $1, last, $3 FROM counters WHERE name = $2
+    ON CONFLICT DO NOTHING
+";
+
+const NOTE: &str = "
+    INSERT INTO deeds (deed_key, subject, done_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
+";
+
+const FIND: &str = "SELECT subject FROM deeds WHERE deed_key = $1";
+
+const FORGET: &str = "DELETE FROM deeds WHERE done_at < $1";
+
+/// Something new of `kind`, which takes the kind's next number. `insert` returns it.
+pub(crate) fn create(kind: &'static str, deed: Deed<'_>, insert: Write) -> Vec<Write> {
+    let mut writes = vec![one(NEXT_NUMBER, params![kind])];
+    writes.extend(deed.key.map(|key| one(NOTE_NEW, params![key, kind, deed.now])));
+    writes.push(insert);
+    writes
+}
+
+impl Store {
+    /// Commits what [`create`] made.
+    pub(crate) async fn make(
+        &self,
+        deed: Deed<'_>,
+        writes: Vec<Write>,
+    ) -> Result<Made, StoreError> {
+        match self.db.commit(writes, Urgency::Critical).await {
+            Ok(done) => Ok(Made::Now(number(done)?)),
+            Err(DbError::Expectation { index: 1, .. }) if deed.key.is_some() => {
+                self.made_before(deed).await
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Changes what has a number. The first of `writes` touches exactly that.
+    pub(crate) async fn change(
+        &self,
+        subject: i64,
+        deed: Deed<'_>,
+        writes: Vec<Write>,
+    ) -> Result<Made, StoreError> {
+        let note = deed.key.map(|key| one(NOTE, params![key, subject, deed.now]));
+        let noted = usize::from(note.is_some());
+        let writes: Vec<Write> = note.into_iter().chain(writes).collect();
+        match self.db.commit(writes, Urgency::Critical).await {
+            Ok(_) => Ok(Made::Now(subject)),
+            Err(DbError::Expectation { index, .. }) if index < noted => {
+                self.made_before(deed).await
+            }
+            Err(DbError::Expectation { index, .. }) if index == noted => Ok(Made::NoSuch),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn made_before(&self, deed: Deed<'_>) -> Result<Made, StoreError> {
+        let row = self.first(FIND, params![deed.key]).await?;
+        let found = row.map(|row| row.cells().int()).transpose()?;
+        Ok(found.map_or(Made::NoSuch, Made::Before))
+    }
+
+    /// Forgets keys that are older than any run that could come back to them.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn forget_deeds(&self, before: UtcMs) -> Result<(), StoreError> {
+        let forget = crate::statement::any(FORGET, params![before]);
+        self.db.commit(vec![forget], Urgency::Lazy).await?;
+        Ok(())
+    }
+}
+
+fn number(done: Vec<Done>) -> Result<i64, StoreError> {
+    let rows = done.into_iter().next_back().map(|done| done.rows).unwrap_or_default();
+    let row = rows.into_iter().next();
+    let row = row.ok_or(DbError::Shape { column: 1, wanted: "the new number" })?;
+    Ok(row.cells().int()?)
+}

@@ -1,0 +1,293 @@
+//! Reminders that fired, were late, or were missed: one row each, written with the step of what
+//! they belong to. So no restart can fire one twice, and none is lost between two rows.
+
+use crate::{
+    db::{DbError, Row, Urgency},
+    error::StoreError,
+    statement::{any, int, one, params},
+    store::Store,
+};
+use everloop_types::{UtcMs, Write};
+
+/// What reminds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FiringKind {
+    /// A todo.
+    Todo,
+    /// An entry of the schedule.
+    Schedule,
+}
+
+impl FiringKind {
+    /// The word in the database and in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Todo => "todo",
+            Self::Schedule => "schedule",
+        }
+    }
+}
+
+/// How a reminder fired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FiredAs {
+    /// In time.
+    Fired,
+    /// After its time.
+    Late,
+    /// Not at all: nobody was there, and the catch-up rule leaves it out.
+    Missed,
+}
+
+impl FiredAs {
+    /// The word in the database and in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fired => "fired",
+            Self::Late => "late",
+            Self::Missed => "missed",
+        }
+    }
+}
+
+/// Something whose reminder is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// What reminds.
+    pub kind: FiringKind,
+    /// Its number.
+    pub subject: i64,
+    /// The moment that is due.
+    pub due_at: UtcMs,
+}
+
+/// One reminder that was dealt with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Firing {
+    /// What was due.
+    pub due: Due,
+    /// What it reminds of takes place then.
+    pub occurs_at: UtcMs,
+    /// When it fired.
+    pub fired_at: UtcMs,
+    /// How it fired.
+    pub state: FiredAs,
+    /// What it reminds of.
+    pub title: String,
+}
+
+/// All that one step of a reminder does: these firings, and when it is due next.
+#[derive(Debug, Clone)]
+pub struct Volley {
+    /// What was due.
+    pub due: Due,
+    /// What became of each moment that was due.
+    pub firings: Vec<Firing>,
+    /// When it is due again.
+    pub next: Option<UtcMs>,
+}
+
+const DUE: &str = "
+    SELECT 'todo', todo_id, remind_next FROM todos WHERE remind_next <= $1
+     UNION ALL
+    SELECT 'schedule', schedule_id, remind_next FROM schedules WHERE remind_next <= $1
+     ORDER BY 3, 1, 2 LIMIT $2
+";
+
+const NEXT_DUE: &str = "
+    SELECT MIN(at) FROM (SELECT MIN(remind_next) AS at FROM todos WHERE remind_next IS NOT NULL
+                          UNION ALL
+                         SELECT MIN(remind_next) FROM schedules WHERE remind_next IS NOT NULL) AS d
+";
+
+/// Whoever moves the step first fires; the other finds nothing to move.
+const STEP_TODO: &str = "
+    UPDATE todos SET remind_next = $3 WHERE todo_id = $1 AND remind_next = $2
+";
+
+const STEP_SCHEDULE: &str = "
+    UPDATE schedules SET remind_next = $3 WHERE schedule_id = $1 AND remind_next = $2
+";
+
+const INSERT: &str = "
+    INSERT INTO firings (kind, subject, due_at, occurs_at, fired_at, state, title)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
+";
+
+const UNREAD: &str = "
+    SELECT kind, subject, due_at, occurs_at, fired_at, state, title FROM firings
+     WHERE read_at IS NULL ORDER BY due_at, kind, subject LIMIT $1
+";
+
+const OF_ONE: &str = "
+    SELECT kind, subject, due_at, occurs_at, fired_at, state, title FROM firings
+     WHERE kind = $1 AND subject = $2 ORDER BY due_at DESC LIMIT $3
+";
+
+const NEW: &str = "
+    SELECT kind, subject, due_at, occurs_at, fired_at, state, title FROM firings
+     WHERE announced_at IS NULL ORDER BY due_at, kind, subject LIMIT $1
+";
+
+const ANNOUNCE: &str = "
+    UPDATE firings SET announced_at = $4
+     WHERE kind = $1 AND subject = $2 AND due_at = $3 AND announced_at IS NULL
+";
+
+const READ: &str = "
+    UPDATE firings SET read_at = $1, announced_at = COALESCE(announced_at, $1)
+     WHERE read_at IS NULL AND due_at <= $2
+";
+
+const COUNT_UNREAD: &str = "SELECT COUNT(*) FROM firings WHERE read_at IS NULL";
+
+impl Store {
+    /// Up to `most` things whose reminder is due, the longest due first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn due_reminders(&self, now: UtcMs, most: usize) -> Result<Vec<Due>, StoreError> {
+        let rows = self.rows(DUE, params![now, int(most)]).await?;
+        let read = |row: Row| {
+            let mut cells = row.cells();
+            let kind = kind(&cells.text()?)?;
+            Ok(Due { kind, subject: cells.int()?, due_at: cells.int()? })
+        };
+        rows.into_iter().map(read).collect()
+    }
+
+    /// When the next reminder is due.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn next_reminder(&self) -> Result<Option<UtcMs>, StoreError> {
+        match self.first(NEXT_DUE, params![]).await? {
+            Some(row) => Ok(row.cells().opt_int()?),
+            None => Ok(None),
+        }
+    }
+
+    /// Fires: the step and its firings, all or nothing. Tells whether it was still to be done.
+    ///
+    /// # Errors
+    /// See [`StoreError`]. It may simply be tried again: a step that was made is not made twice.
+    pub async fn fire(&self, volley: &Volley) -> Result<bool, StoreError> {
+        let Due { kind, subject, due_at } = volley.due;
+        let step = match kind {
+            FiringKind::Todo => STEP_TODO,
+            FiringKind::Schedule => STEP_SCHEDULE,
+        };
+        let mut writes = vec![one(step, params![subject, due_at, volley.next])];
+        writes.extend(volley.firings.iter().map(insert));
+        match self.db.commit(writes, Urgency::Critical).await {
+            Ok(_) => Ok(true),
+            Err(DbError::Expectation { index: 0, .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Firings that nobody has read yet, the oldest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn unread_firings(&self, most: usize) -> Result<Vec<Firing>, StoreError> {
+        self.firings(UNREAD, params![int(most)]).await
+    }
+
+    /// How many firings nobody has read yet.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn count_unread_firings(&self) -> Result<i64, StoreError> {
+        match self.first(COUNT_UNREAD, params![]).await? {
+            Some(row) => Ok(row.cells().int()?),
+            None => Ok(0),
+        }
+    }
+
+    /// Firings that no surface has shown yet, the oldest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn new_firings(&self, most: usize) -> Result<Vec<Firing>, StoreError> {
+        self.firings(NEW, params![int(most)]).await
+    }
+
+    /// What fired of one thing, the newest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn firings_of(
+        &self,
+        kind: FiringKind,
+        subject: i64,
+        most: usize,
+    ) -> Result<Vec<Firing>, StoreError> {
+        self.firings(OF_ONE, params![kind.as_str(), subject, int(most)]).await
+    }
+
+    /// Takes the right to show a firing; false if another surface has it.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn announce(&self, due: Due, now: UtcMs) -> Result<bool, StoreError> {
+        let announce = params![due.kind.as_str(), due.subject, due.due_at, now];
+        let done = self.db.commit(vec![any(ANNOUNCE, announce)], Urgency::Critical).await?;
+        Ok(done.first().is_some_and(|done| done.touched > 0))
+    }
+
+    /// Everything that was due up to `until` is read.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn read_firings(&self, until: UtcMs, now: UtcMs) -> Result<u64, StoreError> {
+        let done = self.db.commit(vec![any(READ, params![now, until])], Urgency::Critical).await?;
+        Ok(done.first().map_or(0, |done| done.touched))
+    }
+
+    async fn firings(
+        &self,
+        sql: &'static str,
+        params: Vec<everloop_types::SqlValue>,
+    ) -> Result<Vec<Firing>, StoreError> {
+        let rows = self.rows(sql, params).await?;
+        Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
+    }
+}
+
+fn insert(firing: &Firing) -> Write {
+    let Due { kind, subject, due_at } = firing.due;
+    let row = params![
+        kind.as_str(),
+        subject,
+        due_at,
+        firing.occurs_at,
+        firing.fired_at,
+        firing.state.as_str(),
+        firing.title.as_str(),
+    ];
+    any(INSERT, row)
+}
+
+fn read(row: Row) -> Result<Firing, DbError> {
+    let mut cells = row.cells();
+    let due = Due { kind: kind(&cells.text()?)?, subject: cells.int()?, due_at: cells.int()? };
+    let (occurs_at, fired_at) = (cells.int()?, cells.int()?);
+    let state = match cells.text()?.as_str() {
+        "fired" => FiredAs::Fired,
+        "late" => FiredAs::Late,
+        "missed" => FiredAs::Missed,
+        _ => return Err(DbError::Shape { column: 6, wanted: "how it fired" }),
+    };
+    Ok(Firing { due, occurs_at, fired_at, state, title: cells.text()? })
+}
+
+fn kind(word: &str) -> Result<FiringKind, DbError> {
+    match word {
+        "todo" => Ok(FiringKind::Todo),
+        "schedule" => Ok(FiringKind::Schedule),
+        _ => Err(DbError::Shape { column: 1, wanted: "what reminds" }),
+    }
+}

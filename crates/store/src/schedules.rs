@@ -1,0 +1,209 @@
+//! Entries of the schedule, as rows. What they mean is the assistant's.
+
+use crate::{
+    db::{DbError, Row},
+    deeds::{self, Deed, Made},
+    error::StoreError,
+    statement::{one, params},
+    store::Store,
+};
+use everloop_types::{SqlValue, UtcMs};
+
+/// When an entry takes place: on the wall of a place, and in the world.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// Wall time of the first occurrence, `YYYY-MM-DDTHH:MM`.
+    pub starts: String,
+    /// IANA name of the zone.
+    pub zone: String,
+    /// The moment of the first occurrence.
+    pub starts_at: UtcMs,
+    /// How long it takes.
+    pub minutes: i64,
+}
+
+/// How an entry repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeating {
+    /// The rule, as calendars write it.
+    pub rrule: String,
+    /// How often it takes place in all; none for no end.
+    pub times: Option<i64>,
+    /// Whether it repeats now; 0 for a rule that rests.
+    pub on: i64,
+}
+
+/// How an entry reminds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reminding {
+    /// Milliseconds before the occurrence.
+    pub lead_ms: i64,
+    /// No reminder before this moment.
+    pub from: Option<UtcMs>,
+}
+
+/// What a person says of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScheduleText {
+    /// What it is.
+    pub title: String,
+    /// When it is.
+    pub span: Span,
+    /// Whether it comes again.
+    pub repeat: Option<Repeating>,
+    /// Whether it reminds.
+    pub remind: Option<Reminding>,
+    /// What is done about reminders that were missed; none for what the settings say.
+    pub catch_up: Option<String>,
+}
+
+/// An entry of the schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScheduleRow {
+    /// Its number, which is never given twice.
+    pub id: i64,
+    /// Its name in other programs.
+    pub uid: String,
+    /// What the person said.
+    pub said: ScheduleText,
+    /// When it reminds next.
+    pub remind_next: Option<UtcMs>,
+    /// When it was made.
+    pub created_at: UtcMs,
+    /// When it was changed last.
+    pub updated_at: UtcMs,
+}
+
+const INSERT: &str = "
+    INSERT INTO schedules (schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times,
+                           repeats, remind_lead, remind_from, remind_next, catch_up,
+                           created_at, updated_at)
+    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14
+      FROM counters WHERE name = 'schedule'
+    RETURNING schedule_id
+";
+
+const UPDATE: &str = "
+    UPDATE schedules
+       SET title = $2, starts = $3, zone = $4, starts_at = $5, minutes = $6, rrule = $7,
+           times = $8, repeats = $9, remind_lead = $10, remind_from = $11, remind_next = $12,
+           catch_up = $13, updated_at = $14
+     WHERE schedule_id = $1
+";
+
+const DELETE: &str = "DELETE FROM schedules WHERE schedule_id = $1";
+
+const ONE: &str = "
+    SELECT schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times, repeats,
+           remind_lead, remind_from, remind_next, catch_up, created_at, updated_at
+      FROM schedules WHERE schedule_id = $1
+";
+
+const ALL: &str = "
+    SELECT schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times, repeats,
+           remind_lead, remind_from, remind_next, catch_up, created_at, updated_at
+      FROM schedules ORDER BY schedule_id
+";
+
+impl Store {
+    /// Makes an entry. `id`, `created_at` and `updated_at` of the row are not looked at.
+    ///
+    /// # Errors
+    /// See [`StoreError`]. With a key it may be tried again.
+    pub async fn add_schedule(
+        &self,
+        entry: &ScheduleRow,
+        deed: Deed<'_>,
+    ) -> Result<Made, StoreError> {
+        let insert = one(INSERT, columns(SqlValue::from(entry.uid.as_str()), entry, deed));
+        self.make(deed, deeds::create("schedule", deed, insert)).await
+    }
+
+    /// Changes an entry into the row.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn change_schedule(
+        &self,
+        entry: &ScheduleRow,
+        deed: Deed<'_>,
+    ) -> Result<Made, StoreError> {
+        let update = one(UPDATE, columns(SqlValue::from(entry.id), entry, deed));
+        self.change(entry.id, deed, vec![update]).await
+    }
+
+    /// Takes an entry away.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn delete_schedule(&self, id: i64, deed: Deed<'_>) -> Result<Made, StoreError> {
+        self.change(id, deed, vec![one(DELETE, params![id])]).await
+    }
+
+    /// One entry.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn schedule(&self, id: i64) -> Result<Option<ScheduleRow>, StoreError> {
+        Ok(self.first(ONE, params![id]).await?.map(read).transpose()?)
+    }
+
+    /// All entries, by number.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn schedules(&self) -> Result<Vec<ScheduleRow>, StoreError> {
+        let rows = self.rows(ALL, params![]).await?;
+        Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
+    }
+}
+
+/// The values of a row, after the name by which it is found or known elsewhere.
+fn columns(name: SqlValue, entry: &ScheduleRow, deed: Deed<'_>) -> Vec<SqlValue> {
+    let ScheduleText { title, span, repeat, remind, catch_up } = &entry.said;
+    let repeat = repeat.as_ref();
+    let mut row = vec![name];
+    row.extend(params![
+        title.as_str(),
+        span.starts.as_str(),
+        span.zone.as_str(),
+        span.starts_at,
+        span.minutes,
+        repeat.map(|repeat| repeat.rrule.as_str()),
+        repeat.and_then(|repeat| repeat.times),
+        repeat.map_or(0, |repeat| repeat.on),
+        remind.as_ref().map(|remind| remind.lead_ms),
+        remind.as_ref().and_then(|remind| remind.from),
+        entry.remind_next,
+        catch_up.as_deref(),
+        deed.now,
+    ]);
+    row
+}
+
+fn read(row: Row) -> Result<ScheduleRow, DbError> {
+    let mut cells = row.cells();
+    let (id, uid, title) = (cells.int()?, cells.text()?, cells.text()?);
+    let span = Span {
+        starts: cells.text()?,
+        zone: cells.text()?,
+        starts_at: cells.int()?,
+        minutes: cells.int()?,
+    };
+    let (rrule, times, on) = (cells.opt_text()?, cells.opt_int()?, cells.int()?);
+    let (lead, from, remind_next) = (cells.opt_int()?, cells.opt_int()?, cells.opt_int()?);
+    Ok(ScheduleRow {
+        id,
+        uid,
+        said: ScheduleText {
+            title,
+            span,
+            repeat: rrule.map(|rrule| Repeating { rrule, times, on }),
+            remind: lead.map(|lead_ms| Reminding { lead_ms, from }),
+            catch_up: cells.opt_text()?,
+        },
+        remind_next,
+        created_at: cells.int()?,
+        updated_at: cells.int()?,
+    })
+}
