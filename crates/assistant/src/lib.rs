@@ -7,4 +7,8 @@
 //!
 //! Deliberately absent: terminals and pages (the surfaces'), SQL (`store`), words (`text`).
 
+pub mod commands;
+pub mod desk;
+pub mod kept;
+pub mod show;
 pub mod time;

@@ -97,6 +97,17 @@ impl Store {
         Ok(found.map_or(Made::NoSuch, Made::Before))
     }
 
+    /// What the change under this key was about, if it was made.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn deed_done(&self, deed: Deed<'_>) -> Result<Option<i64>, StoreError> {
+        Ok(match self.made_before(deed).await? {
+            Made::Before(subject) => Some(subject),
+            Made::Now(_) | Made::NoSuch => None,
+        })
+    }
+
     /// Forgets keys that are older than any run that could come back to them.
     ///
     /// # Errors

@@ -1,6 +1,9 @@
 //! The catalogue: one entry a text, both languages side by side.
 
+mod assistant;
+mod chat;
 mod cli;
+mod commands;
 mod help;
 mod runs;
 mod story;
@@ -18,4 +21,13 @@ macro_rules! texts {
 use texts;
 
 pub(crate) const ALL: &[&[Text]] =
-    &[runs::TEXTS, cli::TEXTS, help::TEXTS, story::TEXTS, tour::TEXTS];
+    &[
+    runs::TEXTS,
+    cli::TEXTS,
+    help::TEXTS,
+    story::TEXTS,
+    tour::TEXTS,
+    commands::TEXTS,
+    assistant::TEXTS,
+    chat::TEXTS,
+];

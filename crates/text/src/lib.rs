@@ -54,6 +54,39 @@ pub fn means_yes(answer: &str) -> bool {
     matches!(word.as_str(), "y" | "yes" | "ok" | "allow" | "1" | "是" | "好" | "可以" | "允许")
 }
 
+/// Names that mean a command beside its canonical one, and that one. People type in their language.
+#[must_use]
+pub fn command_names() -> &'static [(&'static str, &'static str)] {
+    &[
+        ("?", "help"),
+        ("exit", "quit"),
+        ("tasks", "runs"),
+        ("todos", "todo"),
+        ("帮助", "help"),
+        ("待办", "todo"),
+        ("日程", "schedule"),
+        ("查看", "view"),
+        ("收件箱", "inbox"),
+        ("未读", "inbox"),
+        ("取消", "cancel"),
+        ("计划", "plan"),
+        ("任务", "runs"),
+        ("继续", "resume"),
+        ("后台", "bg"),
+        ("分叉", "fork"),
+        ("历史", "history"),
+        ("循环", "loop"),
+        ("模型", "model"),
+        ("新对话", "new"),
+        ("导出", "export"),
+        ("导入", "import"),
+        ("语言", "lang"),
+        ("演示", "tour"),
+        ("清屏", "clear"),
+        ("退出", "quit"),
+    ]
+}
+
 /// Every key of the catalogue.
 pub fn keys() -> impl Iterator<Item = &'static str> {
     catalog::ALL.iter().flat_map(|part| part.iter()).map(|text| text.key)

@@ -1,0 +1,109 @@
+//! Commands: lines that begin with a slash, as values. No model is involved.
+//!
+//! ```text
+//!   line ──words──► verb ──► its own parser ──► Command ──► Desk::perform
+//!                     └── unknown: the nearest name
+//! ```
+
+mod schedule;
+mod todo;
+mod verbs;
+mod words;
+
+pub use schedule::{NewEntry, ScheduleCommand, Stretch, Switch};
+pub use todo::{Filter, NewTodo, TodoCommand, View};
+pub use verbs::{VERBS, Verb, completions, find};
+pub use words::{Words, is_command, normal};
+
+use crate::time::{Precision, When};
+use jiff::{Timestamp, Zoned};
+
+/// A command that was understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// About todos.
+    Todo(TodoCommand),
+    /// About the schedule.
+    Schedule(ScheduleCommand),
+    /// About the conversation, its runs and this program: the surface's own to carry out.
+    Talk(&'static Verb, String),
+}
+
+/// Why a line is no command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wrong {
+    /// There is no such command; the nearest one.
+    NoSuchCommand(String, Option<&'static str>),
+    /// Its arguments do not fit; how it is written, by the key of its usage line.
+    Usage(&'static str),
+    /// This is no date: the text.
+    NotADate(String),
+    /// A time of day is missing: the text.
+    NoTime(String),
+    /// A value does not fit its option: the option, the text, how the command is written.
+    BadValue(&'static str, String, &'static str),
+    /// There is no such option: the option, how the command is written.
+    NoSuchOption(String, &'static str),
+    /// A reminder needs a due date.
+    ReminderNeedsDue,
+    /// Todos do not repeat.
+    TodosDoNotRepeat,
+}
+
+/// Understands a line that begins with a slash. `now` is the person's time, in their zone.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse(line: &str, now: &Zoned) -> Result<Command, Wrong> {
+    let line = normal(line);
+    let mut words = Words::of(line.trim_start_matches('/'));
+    let name = words.next().unwrap_or_default();
+    let Some(verb) = find(&name) else {
+        return Err(Wrong::NoSuchCommand(format!("/{name}"), verbs::nearest(&name)));
+    };
+    match verb.name {
+        "todo" => todo::parse(words, now).map(Command::Todo),
+        "view" => todo::parse_view(words).map(Command::Todo),
+        "schedule" => schedule::parse(words, now).map(Command::Schedule),
+        _ => Ok(Command::Talk(verb, words.rest())),
+    }
+}
+
+/// The canonical form of a command, with absolute dates, in the zone of `now`.
+#[must_use]
+pub fn canonical(command: &Command, now: &Zoned) -> String {
+    match command {
+        Command::Todo(command) => todo::canonical(command, now),
+        Command::Schedule(command) => schedule::canonical(command, now),
+        Command::Talk(verb, "") => format!("/{}", verb.name),
+        Command::Talk(verb, rest) => format!("/{} {rest}", verb.name),
+    }
+}
+
+/// What a day without a time of day means.
+#[derive(Debug, Clone, Copy)]
+enum DayMeans {
+    /// Its last minute: something is due by the end of the day.
+    End,
+    /// Nine in the morning: that is when a person wants to hear of it.
+    Morning,
+}
+
+/// The moment that a date option names.
+fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestamp> {
+    if let Some(instant) = when.instant {
+        return Some(instant);
+    }
+    let at = match (when.precision, day) {
+        (Precision::Minute, _) => when.at,
+        (Precision::Day, DayMeans::End) => when.at.date().at(23, 59, 0, 0),
+        (Precision::Day, DayMeans::Morning) => when.at.date().at(9, 0, 0, 0),
+    };
+    at.to_zoned(now.time_zone().clone()).ok().map(|zoned| zoned.timestamp())
+}
+
+/// A moment as commands write it, on the wall of `now`'s zone.
+#[must_use]
+pub fn written(at: Timestamp, now: &Zoned) -> String {
+    at.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string()
+}

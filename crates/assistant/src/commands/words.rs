@@ -1,0 +1,125 @@
+//! A command line in words. Input methods produce wide slashes, spaces and quotes; all are taken.
+
+/// Whether a line is a command. Two slashes send a literal one.
+#[must_use]
+pub fn is_command(line: &str) -> bool {
+    let line = normal(line);
+    line.starts_with('/') && !line.starts_with("//")
+}
+
+/// The line with a plain slash and plain spaces at its beginning.
+#[must_use]
+pub fn normal(line: &str) -> String {
+    let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{3000}');
+    match line.strip_prefix('\u{ff0f}') {
+        Some(rest) => format!("/{rest}"),
+        None => line.to_owned(),
+    }
+}
+
+/// The words of a line, taken one after the other.
+#[derive(Debug, Clone)]
+pub struct Words {
+    words: std::collections::VecDeque<Word>,
+}
+
+#[derive(Debug, Clone)]
+struct Word {
+    text: String,
+    quoted: bool,
+}
+
+impl Words {
+    /// Cuts a line at its spaces; what stands in quotes stays together.
+    #[must_use]
+    pub fn of(line: &str) -> Self {
+        let mut words = std::collections::VecDeque::new();
+        let mut chars = line.chars().peekable();
+        while let Some(c) = chars.next() {
+            if is_space(c) {
+                continue;
+            }
+            if let Some(end) = closing(c) {
+                let mut text = String::new();
+                let rest: String = chars.clone().collect();
+                // A quote that is never closed is an apostrophe or an inch: part of the word.
+                if rest.contains(end) {
+                    for c in chars.by_ref().take_while(|c| *c != end) {
+                        text.push(c);
+                    }
+                    words.push_back(Word { text, quoted: true });
+                    continue;
+                }
+            }
+            let mut text = String::from(c);
+            while let Some(c) = chars.next_if(|c| !is_space(*c)) {
+                text.push(c);
+            }
+            words.push_back(Word { text, quoted: false });
+        }
+        Self { words }
+    }
+
+    /// The next word.
+    #[expect(clippy::should_implement_trait, reason = "it is no sequence to be run through")]
+    pub fn next(&mut self) -> Option<String> {
+        self.words.pop_front().map(|word| word.text)
+    }
+
+    /// The next word, if it is the name of an option, without its dashes.
+    pub fn next_option(&mut self) -> Option<String> {
+        let name = self.words.front().filter(|word| !word.quoted)?.text.strip_prefix("--")?;
+        let name = name.to_owned();
+        self.words.pop_front();
+        Some(name)
+    }
+
+    /// How many words follow before the next option.
+    #[must_use]
+    pub fn until_option(&self) -> usize {
+        let is_option = |word: &Word| !word.quoted && word.text.starts_with("--");
+        self.words.iter().position(is_option).unwrap_or(self.words.len())
+    }
+
+    /// The next `count` words, joined.
+    #[must_use]
+    pub fn peek(&self, count: usize) -> String {
+        let words: Vec<&str> = self.words.iter().take(count).map(|w| w.text.as_str()).collect();
+        words.join(" ")
+    }
+
+    /// Takes the next `count` words away.
+    pub fn skip(&mut self, count: usize) {
+        self.words.drain(..count.min(self.words.len()));
+    }
+
+    /// All that is left, joined.
+    #[must_use]
+    pub fn rest(self) -> String {
+        self.peek(self.words.len())
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+}
+
+fn is_space(c: char) -> bool {
+    c.is_whitespace() || c == '\u{3000}'
+}
+
+fn closing(c: char) -> Option<char> {
+    match c {
+        '"' => Some('"'),
+        '\u{201c}' => Some('\u{201d}'),
+        '\u{ff02}' => Some('\u{ff02}'),
+        _ => None,
+    }
+}
+
+/// A value as it must be written to come back as one word.
+pub(super) fn quoted(value: &str) -> String {
+    if value.chars().any(is_space) { format!("\"{value}\"") } else { value.to_owned() }
+}

@@ -1,0 +1,156 @@
+//! What people keep, and the rules about it.
+
+pub mod conflicts;
+pub mod reminders;
+pub mod simulate;
+
+use crate::commands::{Filter, View};
+use crate::time::{Repeat, Series};
+use everloop_store::{ScheduleRow, TodoRow};
+use everloop_types::UtcMs;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+/// The group of a todo that is in none.
+pub const DEFAULT_TAG: &str = "default";
+
+/// What a person can set about what they keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Customs {
+    /// How far back the list of the schedule begins.
+    pub list_back_ms: i64,
+    /// How far ahead it goes.
+    pub list_ahead_ms: i64,
+    /// How long an entry takes if nothing is said.
+    pub minutes: i64,
+    /// What is done about reminders that were missed.
+    pub catch_up: CatchUp,
+    /// Most reminders that are made up for at once.
+    pub catch_up_max: usize,
+}
+
+impl Default for Customs {
+    fn default() -> Self {
+        const DAY_MS: i64 = 86_400_000;
+        Self {
+            list_back_ms: 2 * DAY_MS,
+            list_ahead_ms: 31 * DAY_MS,
+            minutes: 60,
+            catch_up: CatchUp::Once,
+            catch_up_max: 10,
+        }
+    }
+}
+
+/// What is done about reminders whose time passed while nobody was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CatchUp {
+    /// The latest fires, late; the others are missed.
+    Once,
+    /// All of them are missed.
+    Skip,
+    /// All of them fire, late, up to a most.
+    All,
+}
+
+impl CatchUp {
+    /// The rule of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "once" => Some(Self::Once),
+            "skip" => Some(Self::Skip),
+            "all" => Some(Self::All),
+            _ => None,
+        }
+    }
+}
+
+/// A moment of the database as a moment of the calendar.
+#[must_use]
+pub fn moment(at: UtcMs) -> Timestamp {
+    Timestamp::from_millisecond(at).unwrap_or(Timestamp::MAX)
+}
+
+/// The moments of an entry. A zone that nobody knows any more is taken for UTC.
+#[must_use]
+pub fn series(entry: &ScheduleRow) -> Series {
+    let span = &entry.said.span;
+    let zone = TimeZone::get(&span.zone).unwrap_or(TimeZone::UTC);
+    let first = || moment(span.starts_at).to_zoned(zone.clone()).datetime();
+    let start = span.starts.parse::<DateTime>().unwrap_or_else(|_| first());
+    let rule = entry.said.repeat.as_ref().filter(|rule| rule.on != 0);
+    let repeat = rule.and_then(|rule| Repeat::from_rrule(&rule.rrule));
+    let count = rule.and_then(|rule| rule.times).and_then(|times| u32::try_from(times).ok());
+    Series { start, zone, repeat, count }
+}
+
+/// One occurrence of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held<'a> {
+    /// The entry.
+    pub entry: &'a ScheduleRow,
+    /// When it begins.
+    pub from: Timestamp,
+    /// When it ends.
+    pub to: Timestamp,
+}
+
+/// Most occurrences of one entry in a list.
+const HELD_MAX: usize = 2_000;
+
+/// What of these entries touches the stretch from `from` to `to`, in order.
+#[must_use]
+pub fn held_between(entries: &[ScheduleRow], from: Timestamp, to: Timestamp) -> Vec<Held<'_>> {
+    let mut held: Vec<Held<'_>> = entries
+        .iter()
+        .flat_map(|entry| {
+            let lasts = entry.said.span.minutes.saturating_mul(60_000);
+            let earliest = moment(from.as_millisecond().saturating_sub(lasts).saturating_add(1));
+            let occurrences = series(entry).from(earliest).take_while(|found| found.at < to);
+            let held: Vec<Held<'_>> = occurrences
+                .take(HELD_MAX)
+                .map(|found| {
+                    let end = moment(found.at.as_millisecond().saturating_add(lasts));
+                    Held { entry, from: found.at, to: end }
+                })
+                .collect();
+            held
+        })
+        .collect();
+    held.sort_by_key(|held| (held.from, held.entry.id));
+    held
+}
+
+/// The todos of a view, the most pressing first: open before done, early before late, urgent
+/// before the rest.
+#[must_use]
+pub fn viewed(todos: Vec<TodoRow>, view: View, filter: &Filter, now: &Zoned) -> Vec<TodoRow> {
+    let mut todos: Vec<TodoRow> = todos
+        .into_iter()
+        .filter(|todo| is_in(todo, view, now) && fits(todo, filter))
+        .collect();
+    todos.sort_by_key(|todo| {
+        let urgency = if todo.said.priority == 0 { i64::MAX } else { todo.said.priority };
+        (todo.done_at.is_some(), todo.said.due_at.unwrap_or(i64::MAX), urgency, todo.id)
+    });
+    todos
+}
+
+pub(crate) fn fits(todo: &TodoRow, filter: &Filter) -> bool {
+    let tag = filter.tag.as_ref().is_none_or(|tag| *tag == todo.said.tag);
+    tag && !(filter.open_only && todo.done_at.is_some())
+}
+
+fn is_in(todo: &TodoRow, view: View, now: &Zoned) -> bool {
+    let due = todo.said.due_at.map(moment);
+    let day = due.map(|due| due.to_zoned(now.time_zone().clone()).date());
+    match view {
+        View::All => true,
+        View::Today => day == Some(now.date()),
+        View::Overdue => todo.done_at.is_none() && due.is_some_and(|due| due < now.timestamp()),
+        View::Upcoming => day.is_some_and(|day| day > now.date()),
+        View::Inbox => due.is_none() && todo.said.tag == DEFAULT_TAG,
+    }
+}

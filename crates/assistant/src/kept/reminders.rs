@@ -1,0 +1,153 @@
+//! Reminders: which are due, how each fires, when the next is due.
+//!
+//! ```text
+//!   due? ──► volley (fired, late, missed; next) ──► one transaction ──► a surface shows it
+//! ```
+//!
+//! A volley is a value made of rows and the present moment, so any process may make it, and
+//! whoever commits first has fired. Deliberately absent: who is told, and how.
+
+use super::{CatchUp, Customs, moment, series};
+use everloop_engine::Clock;
+use everloop_store::{Due, FiredAs, Firing, FiringKind, ScheduleRow, Store, StoreError, Volley};
+use everloop_types::UtcMs;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A reminder that fires within this time is not late.
+pub const IN_TIME_MS: i64 = 60_000;
+
+/// Missed moments of one volley that are kept as rows; of older ones nobody wants to hear.
+const MISSED_MAX: usize = 100;
+
+/// Reminders that are looked at in one go.
+const DUE_MAX: usize = 100;
+
+/// How often a process looks whether something is due: other processes may have added it, and the
+/// clock may have been set.
+const LOOK_MS: u64 = 1_000;
+
+/// When a new or changed entry reminds first. One that does not repeat reminds even if the moment
+/// has passed; of a repetition only what is ahead counts.
+#[must_use]
+pub fn first_reminder(entry: &ScheduleRow, now: UtcMs) -> Option<UtcMs> {
+    let repeats = entry.said.repeat.as_ref().is_some_and(|rule| rule.on != 0);
+    next_reminder(entry, if repeats { now } else { UtcMs::MIN / 2 }).map(|(due, _)| due)
+}
+
+/// The first reminder at or after `from`, and what it reminds of.
+fn next_reminder(entry: &ScheduleRow, from: UtcMs) -> Option<(UtcMs, UtcMs)> {
+    let remind = entry.said.remind.as_ref()?;
+    let from = from.max(remind.from.unwrap_or(UtcMs::MIN / 2));
+    let earliest = moment_or_first(from.saturating_add(remind.lead_ms));
+    let found = series(entry).from(earliest).next()?;
+    let at = found.at.as_millisecond();
+    Some((at.saturating_sub(remind.lead_ms), at))
+}
+
+fn moment_or_first(at: UtcMs) -> jiff::Timestamp {
+    if at < 0 { jiff::Timestamp::UNIX_EPOCH } else { moment(at) }
+}
+
+/// Fires all that is due now. What another process fires at the same moment is not fired again.
+///
+/// # Errors
+/// If the store fails; what was fired before stays fired, and the rest is due still.
+pub async fn fire_due(
+    store: &Store,
+    customs: &Customs,
+    now: UtcMs,
+) -> Result<Vec<Firing>, StoreError> {
+    let mut fired = Vec::new();
+    loop {
+        let due = store.due_reminders(now, DUE_MAX).await?;
+        if due.is_empty() {
+            return Ok(fired);
+        }
+        for due in due {
+            let Some(volley) = volley(store, customs, due, now).await? else { continue };
+            if store.fire(&volley).await? {
+                fired.extend(volley.firings);
+            }
+        }
+    }
+}
+
+/// All that this step of a reminder does; none if it is gone meanwhile.
+async fn volley(
+    store: &Store,
+    customs: &Customs,
+    due: Due,
+    now: UtcMs,
+) -> Result<Option<Volley>, StoreError> {
+    Ok(match due.kind {
+        FiringKind::Todo => store.todo(due.subject).await?.map(|todo| {
+            let occurs_at = todo.said.due_at.unwrap_or(due.due_at);
+            let moments = VecDeque::from([(due.due_at, occurs_at)]);
+            let firings = fire(due, moments, customs.catch_up, customs, now, &todo.said.text);
+            Volley { due, firings, next: None }
+        }),
+        FiringKind::Schedule => store.schedule(due.subject).await?.map(|entry| {
+            let named = entry.said.catch_up.as_deref().and_then(CatchUp::parse);
+            let rule = named.unwrap_or(customs.catch_up);
+            let (moments, next) = moments(&entry, due.due_at, now);
+            let firings = fire(due, moments, rule, customs, now, &entry.said.title);
+            Volley { due, firings, next }
+        }),
+    })
+}
+
+type Moments = VecDeque<(UtcMs, UtcMs)>;
+
+/// The moments from `from` to `now`, the last ones of them, and the first one after.
+fn moments(entry: &ScheduleRow, from: UtcMs, now: UtcMs) -> (Moments, Option<UtcMs>) {
+    let mut moments = VecDeque::new();
+    let Some(remind) = entry.said.remind.as_ref() else { return (moments, None) };
+    let earliest = moment_or_first(from.saturating_add(remind.lead_ms));
+    for found in series(entry).from(earliest) {
+        let at = found.at.as_millisecond();
+        let due = at.saturating_sub(remind.lead_ms);
+        if due > now {
+            return (moments, Some(due));
+        }
+        moments.push_back((due, at));
+        if moments.len() > MISSED_MAX {
+            moments.pop_front();
+        }
+    }
+    (moments, None)
+}
+
+fn fire(
+    due: Due,
+    moments: Moments,
+    rule: CatchUp,
+    customs: &Customs,
+    now: UtcMs,
+    title: &str,
+) -> Vec<Firing> {
+    let count = moments.len();
+    let fire = |(at, (due_at, occurs_at)): (usize, (UtcMs, UtcMs))| {
+        let from_end = count - at;
+        let in_time = now - due_at <= IN_TIME_MS;
+        let state = match rule {
+            CatchUp::Skip | CatchUp::Once if in_time && from_end == 1 => FiredAs::Fired,
+            CatchUp::All if in_time => FiredAs::Fired,
+            CatchUp::Once if from_end == 1 => FiredAs::Late,
+            CatchUp::All if from_end <= customs.catch_up_max => FiredAs::Late,
+            CatchUp::Once | CatchUp::Skip | CatchUp::All => FiredAs::Missed,
+        };
+        let due = Due { due_at, ..due };
+        Firing { due, occurs_at, fired_at: now, state, title: title.to_owned() }
+    };
+    moments.into_iter().enumerate().map(fire).collect()
+}
+
+/// Fires what is due, again and again, for as long as the process lives.
+pub async fn keep_reminding(store: Store, customs: Customs, clock: Arc<dyn Clock>) {
+    loop {
+        // A store that fails now may not fail in a second; nothing that is due is lost.
+        let _ = fire_due(&store, &customs, clock.now()).await;
+        clock.pause(LOOK_MS).await;
+    }
+}

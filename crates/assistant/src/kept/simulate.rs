@@ -1,0 +1,218 @@
+//! A rehearsal: the very code that fires, on a copy in memory, with time that jumps and a process
+//! that dies.
+//!
+//! What must come of it is counted from the calendar alone, so the code is not its own judge.
+
+use super::{Customs, reminders, series};
+use everloop_store::{
+    Db, DbError, DbFuture, Deed, Done, Due, FiredAs, Firing, FiringKind, MemoryDb, Row,
+    ScheduleRow, Store, StoreError, TodoRow, Urgency,
+};
+use everloop_types::{SqlValue, UtcMs, Write};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is rehearsed.
+#[derive(Debug, Clone)]
+pub struct Rehearsal {
+    /// Its first moment.
+    pub from: UtcMs,
+    /// Its end.
+    pub to: UtcMs,
+    /// Where the process dies.
+    pub crashes: Crashes,
+    /// When nobody is there, from and to.
+    pub down: Vec<(UtcMs, UtcMs)>,
+}
+
+/// Where the process dies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Crashes {
+    /// Nowhere.
+    None,
+    /// At these firings, counted from 1: once before it is written and once after.
+    At(Vec<u64>),
+    /// At every firing.
+    Everywhere,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default)]
+pub struct Rehearsed {
+    /// Every firing, in order.
+    pub firings: Vec<Firing>,
+    /// How often the process died.
+    pub crashes: u64,
+    /// Moments of the calendar that nothing became of.
+    pub lost: Vec<Due>,
+    /// Firings that the calendar knows nothing of, or that came twice.
+    pub wrong: Vec<Due>,
+}
+
+impl Rehearsed {
+    /// Whether each moment fired or was missed exactly once.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.lost.is_empty() && self.wrong.is_empty()
+    }
+}
+
+/// Most steps of a rehearsal.
+const FIRINGS_MAX: usize = 100_000;
+
+/// Plays the reminders of a stretch of time.
+///
+/// # Errors
+/// If the copy in memory fails otherwise than it was told to.
+pub async fn rehearse(
+    entries: &[ScheduleRow],
+    todos: &[TodoRow],
+    customs: &Customs,
+    rehearsal: &Rehearsal,
+) -> Result<Rehearsed, StoreError> {
+    let db = Arc::new(Mortal { db: MemoryDb::new(), fuse: AtomicU64::new(0) });
+    let store = Store::with_db(db.clone());
+    copy(&store, entries, todos, rehearsal.from).await?;
+    let mut rehearsed = Rehearsed::default();
+    for step in 1_u64..=FIRINGS_MAX as u64 {
+        let Some(due) = store.next_reminder().await? else { break };
+        let now = rehearsal.awake_at(due.max(rehearsal.from));
+        if now >= rehearsal.to {
+            break;
+        }
+        for death in [Fuse::Before, Fuse::After] {
+            if rehearsal.crashes.is_at(step) {
+                db.fuse.store(death as u64, Ordering::Relaxed);
+                // The process dies within; what it knew is gone, and another one starts.
+                let died = reminders::fire_due(&store, customs, now).await;
+                rehearsed.crashes += u64::from(died.is_err());
+            }
+        }
+        db.fuse.store(0, Ordering::Relaxed);
+        reminders::fire_due(&store, customs, now).await?;
+    }
+    rehearsed.firings = store.unread_firings(usize::MAX).await?;
+    rehearsed.judge(entries, todos, rehearsal);
+    Ok(rehearsed)
+}
+
+impl Rehearsal {
+    /// The first moment from `at` on at which somebody is there.
+    fn awake_at(&self, at: UtcMs) -> UtcMs {
+        let mut at = at;
+        for &(from, to) in &self.down {
+            if (from..to).contains(&at) {
+                at = to;
+            }
+        }
+        at
+    }
+}
+
+impl Crashes {
+    fn is_at(&self, firing: u64) -> bool {
+        match self {
+            Self::None => false,
+            Self::At(firings) => firings.contains(&firing),
+            Self::Everywhere => true,
+        }
+    }
+}
+
+/// The rows, with reminders as if they had just been set.
+async fn copy(
+    store: &Store,
+    entries: &[ScheduleRow],
+    todos: &[TodoRow],
+    from: UtcMs,
+) -> Result<(), StoreError> {
+    let deed = Deed { key: None, now: from };
+    for entry in entries {
+        let remind_next = reminders::first_reminder(entry, from).filter(|due| *due >= from);
+        store.add_schedule(&ScheduleRow { remind_next, ..entry.clone() }, deed).await?;
+    }
+    for todo in todos {
+        let remind_next = todo.said.remind_at.filter(|due| todo.done_at.is_none() && *due >= from);
+        store.add_todo(&TodoRow { remind_next, ..todo.clone() }, deed).await?;
+    }
+    Ok(())
+}
+
+impl Rehearsed {
+    fn judge(&mut self, entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) {
+        let mut seen: BTreeMap<(FiringKind, i64, UtcMs), u32> = BTreeMap::new();
+        for firing in &self.firings {
+            let Due { kind, subject, due_at } = firing.due;
+            *seen.entry((kind, subject, due_at)).or_default() += 1;
+        }
+        let away = |at: UtcMs| rehearsal.awake_at(at) >= rehearsal.to;
+        for due in expected(entries, todos, rehearsal).into_iter().filter(|due| !away(due.due_at)) {
+            match seen.remove(&(due.kind, due.subject, due.due_at)) {
+                Some(1) => {}
+                Some(_) => self.wrong.push(due),
+                None => self.lost.push(due),
+            }
+        }
+        let rest = seen.into_keys().map(|(kind, subject, due_at)| Due { kind, subject, due_at });
+        self.wrong.extend(rest);
+        let present = |firing: &&Firing| rehearsal.awake_at(firing.due.due_at) == firing.due.due_at;
+        let in_time = self.firings.iter().filter(present);
+        let late = in_time.filter(|firing| firing.state != FiredAs::Fired).map(|f| f.due);
+        self.wrong.extend(late);
+    }
+}
+
+/// Every moment that the calendar has, by the numbers of the copy.
+fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -> Vec<Due> {
+    let within = |due: &Due| (rehearsal.from..rehearsal.to).contains(&due.due_at);
+    let schedule = (1..).zip(entries).flat_map(|(subject, entry)| {
+        let remind = entry.said.remind.clone();
+        let all = series(entry).from(jiff::Timestamp::UNIX_EPOCH);
+        let (to, lead) = (rehearsal.to, remind.as_ref().map_or(0, |remind| remind.lead_ms));
+        let moments = all.map(move |found| found.at.as_millisecond() - lead);
+        let from = remind.as_ref().and_then(|remind| remind.from).unwrap_or(UtcMs::MIN);
+        let wanted = moments.take_while(move |due| *due < to).filter(move |due| *due >= from);
+        let wanted = wanted.filter(move |_| remind.is_some());
+        wanted.map(move |due_at| Due { kind: FiringKind::Schedule, subject, due_at })
+    });
+    let todos = (1..).zip(todos).filter(|(_, todo)| todo.done_at.is_none());
+    let todos = todos.filter_map(|(subject, todo)| {
+        Some(Due { kind: FiringKind::Todo, subject, due_at: todo.said.remind_at? })
+    });
+    schedule.chain(todos).filter(within).collect()
+}
+
+/// How the process dies at its next commit.
+#[derive(Clone, Copy)]
+enum Fuse {
+    Before = 1,
+    After = 2,
+}
+
+/// A database whose process dies at a commit, before it or after it.
+struct Mortal {
+    db: MemoryDb,
+    fuse: AtomicU64,
+}
+
+impl Db for Mortal {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+        Box::pin(async move {
+            let death = || Arc::new(std::io::Error::from(std::io::ErrorKind::Interrupted));
+            let fuse = self.fuse.swap(0, Ordering::Relaxed);
+            if fuse == Fuse::Before as u64 {
+                return Err(DbError::Unreachable { source: death() });
+            }
+            let done = self.db.commit(writes, urgency).await?;
+            if fuse == Fuse::After as u64 {
+                return Err(DbError::CommitUnknown { source: death() });
+            }
+            Ok(done)
+        })
+    }
+
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+        self.db.query(sql, params)
+    }
+}

@@ -1,0 +1,364 @@
+//! Answers as people read them, and as programs do. Pure: from values to text.
+
+mod calendar;
+mod json;
+mod table;
+
+pub use json::{as_json, firing as firing_json};
+pub use table::{Table, clipped, padded};
+
+use crate::commands::{View, Wrong};
+use crate::desk::{Answer, Did, Refusal, Reply};
+use crate::kept::{self, moment};
+use crate::time::Repeat;
+use everloop_store::{FiredAs, Firing, FiringKind, ScheduleRow, TodoRow};
+use everloop_types::{Lang, UtcMs};
+use jiff::Zoned;
+
+/// For whom and where something is shown.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    /// Their language.
+    pub lang: Lang,
+    /// Their time, in their zone.
+    pub now: Zoned,
+    /// Columns of their screen, where there is one.
+    pub width: Option<usize>,
+}
+
+impl Reader {
+    pub(crate) fn text(&self, key: &str, args: &[(&str, &str)]) -> String {
+        everloop_text::get(self.lang, key, args)
+    }
+
+    /// A moment on the reader's wall.
+    #[must_use]
+    pub fn moment(&self, at: UtcMs) -> String {
+        crate::commands::written(moment(at), &self.now)
+    }
+
+    fn joined(&self, parts: &[String]) -> String {
+        parts.join(&self.text("show.comma", &[]))
+    }
+}
+
+/// What a command came to, in words.
+#[must_use]
+pub fn answer(reader: &Reader, answer: &Answer) -> String {
+    match answer {
+        Ok(reply) => show_reply(reader, reply),
+        Err(refusal) => show_refusal(reader, refusal),
+    }
+}
+
+fn show_reply(reader: &Reader, reply: &Reply) -> String {
+    match reply {
+        Reply::Todo(Did::Shown, todo) => todo_card(reader, todo),
+        Reply::Todo(did, todo) => {
+            let key = match did {
+                Did::Added => "todo.added",
+                Did::Finished => "todo.finished",
+                Did::Reopened => "todo.reopened",
+                Did::Changed | Did::Shown => "todo.changed",
+            };
+            let id = todo.id.to_string();
+            let line = reader.text(key, &[("id", &id), ("text", &todo.said.text)]);
+            with_details(reader, line, &todo_details(reader, todo))
+        }
+        Reply::TodoDeleted(id) => reader.text("todo.deleted", &[("id", &id.to_string())]),
+        Reply::Todos(view, word, todos) => show_todos(reader, *view, word.as_deref(), todos),
+        Reply::Views => views(reader),
+        Reply::Entry(Did::Shown, entry, firings) => entry_card(reader, entry, firings),
+        Reply::Entry(did, entry, _) => {
+            let key = if *did == Did::Added { "schedule.added" } else { "schedule.changed" };
+            let id = entry.id.to_string();
+            let line = reader.text(key, &[("id", &id), ("title", &entry.said.title)]);
+            with_details(reader, line, &entry_details(reader, entry))
+        }
+        Reply::EntryDeleted(id) => reader.text("schedule.deleted", &[("id", &id.to_string())]),
+        Reply::Entries(range, entries) => {
+            let held = kept::held_between(entries, range.from, range.to);
+            calendar::show(reader, range, &held)
+        }
+    }
+}
+
+fn show_refusal(reader: &Reader, refusal: &Refusal) -> String {
+    let number = |id: &i64| id.to_string();
+    match refusal {
+        Refusal::NoSuchTodo(id) => reader.text("todo.none_of_number", &[("id", &number(id))]),
+        Refusal::NoSuchEntry(id) => reader.text("schedule.none_of_number", &[("id", &number(id))]),
+        Refusal::OverlapsItself => reader.text("schedule.overlaps_itself", &[]),
+        Refusal::ReminderNeedsDue => reader.text("todo.reminder_needs_due", &[]),
+        Refusal::DoesNotRepeat(id) => {
+            reader.text("schedule.does_not_repeat", &[("id", &number(id))])
+        }
+        Refusal::NotHere => reader.text("command.not_here", &[]),
+        Refusal::Conflict(others) => {
+            let mut lines = vec![reader.text("schedule.conflict", &[])];
+            lines.extend(others.iter().map(|(entry, at)| {
+                let at = reader.moment(at.as_millisecond());
+                let minutes = entry.said.span.minutes.to_string();
+                let args = [
+                    ("id", number(&entry.id)),
+                    ("at", at),
+                    ("minutes", minutes),
+                    ("title", entry.said.title.clone()),
+                ];
+                let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
+                reader.text("schedule.conflicting", &args)
+            }));
+            lines.join("\n")
+        }
+    }
+}
+
+/// What is wrong with a line that was meant as a command.
+#[must_use]
+pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
+    let usage = |key: &str| {
+        let how = reader.text(key, &[]);
+        reader.text("command.usage", &[("how", &how)])
+    };
+    match wrong {
+        Wrong::NoSuchCommand(name, Some(nearest)) => {
+            reader.text("command.unknown_near", &[("name", name), ("nearest", nearest)])
+        }
+        Wrong::NoSuchCommand(name, None) => reader.text("command.unknown", &[("name", name)]),
+        Wrong::Usage(key) => usage(key),
+        Wrong::NotADate(text) => reader.text("command.not_a_date", &[("text", text)]),
+        Wrong::NoTime(text) => reader.text("command.no_time", &[("text", text)]),
+        Wrong::BadValue(option, text, key) => {
+            let line = reader.text("command.bad_value", &[("option", option), ("text", text)]);
+            format!("{line}\n{}", usage(key))
+        }
+        Wrong::NoSuchOption(option, key) => {
+            let line = reader.text("command.no_such_option", &[("option", option)]);
+            format!("{line}\n{}", usage(key))
+        }
+        Wrong::ReminderNeedsDue => reader.text("todo.reminder_needs_due", &[]),
+        Wrong::TodosDoNotRepeat => reader.text("todo.does_not_repeat", &[]),
+    }
+}
+
+fn with_details(reader: &Reader, line: String, details: &[String]) -> String {
+    if details.is_empty() {
+        return line;
+    }
+    reader.text("show.details", &[("line", &line), ("details", &reader.joined(details))])
+}
+
+fn todo_details(reader: &Reader, todo: &TodoRow) -> Vec<String> {
+    let said = &todo.said;
+    let mut details = Vec::new();
+    let mut detail = |key: &str, value: Option<String>| {
+        details.extend(value.map(|value| reader.text(key, &[("value", &value)])));
+    };
+    detail("todo.detail.due", said.due_at.map(|at| reader.moment(at)));
+    detail("todo.detail.remind", said.remind_at.map(|at| reader.moment(at)));
+    detail("todo.detail.priority", (said.priority > 0).then(|| said.priority.to_string()));
+    let tag = Some(said.tag.clone()).filter(|tag| tag != kept::DEFAULT_TAG);
+    detail("todo.detail.tag", tag);
+    details
+}
+
+fn state(reader: &Reader, todo: &TodoRow) -> String {
+    let now = reader.now.timestamp().as_millisecond();
+    let key = match (todo.done_at, todo.said.due_at) {
+        (Some(_), _) => "todo.state.done",
+        (None, Some(due)) if due < now => "todo.state.overdue",
+        (None, _) => "todo.state.open",
+    };
+    reader.text(key, &[])
+}
+
+fn show_todos(reader: &Reader, view: View, word: Option<&str>, todos: &[TodoRow]) -> String {
+    if todos.is_empty() {
+        return match (word, view) {
+            (Some(word), _) => reader.text("todo.none_found", &[("word", word)]),
+            (None, View::All) => reader.text("todo.none", &[]),
+            (None, view) => reader.text("todo.none_in_view", &[("view", view.as_str())]),
+        };
+    }
+    let heads = ["id", "state", "priority", "due", "remind", "tag", "text"];
+    let heads = heads.map(|name| reader.text(&format!("todo.head.{name}"), &[]));
+    let mut table = Table::new(heads.to_vec());
+    for todo in todos {
+        let said = &todo.said;
+        let at = |at: Option<UtcMs>| at.map_or("-".to_owned(), |at| reader.moment(at));
+        table.row(vec![
+            todo.id.to_string(),
+            state(reader, todo),
+            if said.priority > 0 { said.priority.to_string() } else { "-".to_owned() },
+            at(said.due_at),
+            at(said.remind_at),
+            said.tag.clone(),
+            said.text.clone(),
+        ]);
+    }
+    let count = todos.len().to_string();
+    let open = todos.iter().filter(|todo| todo.done_at.is_none()).count().to_string();
+    let foot = reader.text("todo.count", &[("count", &count), ("open", &open)]);
+    format!("{}\n{foot}", table.show(reader.width))
+}
+
+fn todo_card(reader: &Reader, todo: &TodoRow) -> String {
+    let said = &todo.said;
+    let at = |at: Option<UtcMs>| at.map_or("-".to_owned(), |at| reader.moment(at));
+    let rows = [
+        ("id", todo.id.to_string()),
+        ("text", said.text.clone()),
+        ("state", state(reader, todo)),
+        ("tag", said.tag.clone()),
+        ("priority", said.priority.to_string()),
+        ("due", at(said.due_at)),
+        ("remind", at(said.remind_at)),
+        ("created", reader.moment(todo.created_at)),
+        ("done", at(todo.done_at)),
+    ];
+    card(reader, "todo", &rows)
+}
+
+/// Names and values, one a line, the values under each other.
+fn card(reader: &Reader, kind: &str, rows: &[(&str, String)]) -> String {
+    let names: Vec<String> =
+        rows.iter().map(|(name, _)| reader.text(&format!("{kind}.head.{name}"), &[])).collect();
+    let widest = names.iter().map(|name| table::width(name)).max().unwrap_or(0);
+    let lines = names.iter().zip(rows).map(|(name, (_, value))| {
+        format!("{}  {value}", padded(name, widest))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn views(reader: &Reader) -> String {
+    let line = |view: View| {
+        let what = reader.text(&format!("view.{}", view.as_str()), &[]);
+        format!("/view {}  {what}", padded(view.as_str(), 8))
+    };
+    View::ALL.map(line).join("\n")
+}
+
+fn entry_details(reader: &Reader, entry: &ScheduleRow) -> Vec<String> {
+    let span = &entry.said.span;
+    let mut details = vec![starts(reader, entry)];
+    let minutes = span.minutes.to_string();
+    details.push(reader.text("schedule.detail.minutes", &[("value", &minutes)]));
+    details.extend(repeats(reader, entry));
+    if let Some(next) = entry.remind_next {
+        let at = reader.moment(next);
+        details.push(reader.text("schedule.detail.remind", &[("value", &at)]));
+    }
+    details
+}
+
+/// When it is, on the entry's own wall where that is another one.
+fn starts(reader: &Reader, entry: &ScheduleRow) -> String {
+    let span = &entry.said.span;
+    let here = reader.moment(span.starts_at);
+    let zone = &span.zone;
+    if reader.now.time_zone().iana_name() == Some(zone.as_str()) {
+        return reader.text("schedule.detail.at", &[("at", &here), ("zone", zone)]);
+    }
+    let there = span.starts.replace('T', " ");
+    let args = [("at", here.as_str()), ("there", there.as_str()), ("zone", zone.as_str())];
+    reader.text("schedule.detail.at_there", &args)
+}
+
+/// How it repeats, in words.
+pub(crate) fn repeats(reader: &Reader, entry: &ScheduleRow) -> Option<String> {
+    let rule = entry.said.repeat.as_ref()?;
+    if rule.on == 0 {
+        return Some(reader.text("schedule.detail.rests", &[]));
+    }
+    let every = match Repeat::from_rrule(&rule.rrule) {
+        Some(repeat) => repeat_words(reader, &repeat),
+        None => rule.rrule.clone(),
+    };
+    Some(match rule.times {
+        Some(times) => {
+            let times = times.to_string();
+            reader.text("schedule.detail.times", &[("every", &every), ("times", &times)])
+        }
+        None => every,
+    })
+}
+
+fn repeat_words(reader: &Reader, repeat: &Repeat) -> String {
+    let counted = |one: &str, many: &str, every: u32| match every {
+        1 => reader.text(one, &[]),
+        n => reader.text(many, &[("n", &n.to_string())]),
+    };
+    match repeat {
+        Repeat::Minutes { every } => counted("repeat.minute", "repeat.minutes", *every),
+        Repeat::Daily { every } => counted("repeat.day", "repeat.days", *every),
+        Repeat::Weekly { every, days } => {
+            let days: Vec<String> = days
+                .iter()
+                .map(|day| {
+                    let number = day.to_monday_zero_offset();
+                    reader.text(&format!("weekday.{number}"), &[])
+                })
+                .collect();
+            let days = reader.joined(&days);
+            let week = counted("repeat.week", "repeat.weeks", *every);
+            reader.text("repeat.on_days", &[("week", &week), ("days", &days)])
+        }
+        Repeat::Monthly { every, day } => {
+            let month = counted("repeat.month", "repeat.months", *every);
+            match day {
+                crate::time::MonthDay::Day(day) => {
+                    let day = day.to_string();
+                    reader.text("repeat.on_day", &[("month", &month), ("day", &day)])
+                }
+                crate::time::MonthDay::Last => {
+                    reader.text("repeat.on_last_day", &[("month", &month)])
+                }
+            }
+        }
+        Repeat::Yearly { every } => counted("repeat.year", "repeat.years", *every),
+    }
+}
+
+fn entry_card(reader: &Reader, entry: &ScheduleRow, firings: &[Firing]) -> String {
+    let said = &entry.said;
+    let none = || "-".to_owned();
+    let next = kept::series(entry).from(reader.now.timestamp()).next();
+    let next = next.map_or_else(none, |found| reader.moment(found.at.as_millisecond()));
+    let rows = [
+        ("id", entry.id.to_string()),
+        ("title", said.title.clone()),
+        ("at", starts(reader, entry)),
+        ("minutes", said.span.minutes.to_string()),
+        ("repeat", repeats(reader, entry).unwrap_or_else(none)),
+        ("next", next),
+        ("remind", entry.remind_next.map_or_else(none, |at| reader.moment(at))),
+    ];
+    let mut text = card(reader, "schedule", &rows);
+    for firing in firings {
+        text.push('\n');
+        text.push_str(&firing_line(reader, firing));
+    }
+    text
+}
+
+/// A reminder, as its line in the terminal.
+#[must_use]
+pub fn firing_line(reader: &Reader, firing: &Firing) -> String {
+    let key = match (firing.due.kind, firing.state) {
+        (FiringKind::Todo, FiredAs::Fired) => "reminder.todo",
+        (FiringKind::Todo, FiredAs::Late) => "reminder.todo_late",
+        (FiringKind::Todo, FiredAs::Missed) => "reminder.todo_missed",
+        (FiringKind::Schedule, FiredAs::Fired) => "reminder.schedule",
+        (FiringKind::Schedule, FiredAs::Late) => "reminder.schedule_late",
+        (FiringKind::Schedule, FiredAs::Missed) => "reminder.schedule_missed",
+    };
+    let (due, occurs) = (reader.moment(firing.due.due_at), reader.moment(firing.occurs_at));
+    let id = firing.due.subject.to_string();
+    let args = [
+        ("id", id.as_str()),
+        ("title", firing.title.as_str()),
+        ("due", due.as_str()),
+        ("at", occurs.as_str()),
+    ];
+    reader.text(key, &args)
+}

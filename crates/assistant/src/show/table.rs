@@ -1,0 +1,118 @@
+//! Tables whose columns stand under each other, whatever the script.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Rows under heads. The last column takes what room is left.
+#[derive(Debug, Clone)]
+pub struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+/// Columns between two cells.
+const GAP: usize = 2;
+
+/// The last column is never cut below this.
+const LAST_MIN: usize = 10;
+
+impl Table {
+    /// An empty table.
+    #[must_use]
+    pub fn new(heads: Vec<String>) -> Self {
+        Self { rows: vec![heads] }
+    }
+
+    /// Adds a row of as many cells as there are heads.
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
+    }
+
+    /// The table as lines, cut to `columns` where a screen has so many.
+    #[must_use]
+    pub fn show(&self, columns: Option<usize>) -> String {
+        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widest = |at: usize| {
+            self.rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max()
+        };
+        let widths: Vec<usize> = (0..count).map(|at| widest(at).unwrap_or(0)).collect();
+        let before: usize = widths.iter().take(count.saturating_sub(1)).map(|w| w + GAP).sum();
+        let last = columns.map(|columns| columns.saturating_sub(before).max(LAST_MIN));
+        let line = |row: &Vec<String>| {
+            let mut line = String::new();
+            for (at, cell) in row.iter().enumerate() {
+                if at + 1 < count {
+                    line.push_str(&padded(cell, widths[at] + GAP));
+                } else {
+                    line.push_str(&last.map_or_else(|| cell.clone(), |most| clipped(cell, most)));
+                }
+            }
+            line.trim_end().to_owned()
+        };
+        self.rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Columns that a text takes.
+pub(super) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// The text with spaces after it, so that it takes `columns`.
+#[must_use]
+pub fn padded(text: &str, columns: usize) -> String {
+    let missing = columns.saturating_sub(width(text));
+    format!("{text}{}", " ".repeat(missing))
+}
+
+/// As much of a text as fits into `columns`, with a mark where it was cut; never half a character.
+#[must_use]
+pub fn clipped(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut cut = String::new();
+    let mut taken = 1;
+    for grapheme in text.graphemes(true) {
+        taken += width(grapheme);
+        if taken > columns {
+            break;
+        }
+        cut.push_str(grapheme);
+    }
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Table, clipped, width};
+
+    #[test]
+    fn columns_stand_under_each_other_in_any_script() {
+        let mut table = Table::new(vec!["编号".into(), "标签".into(), "内容".into()]);
+        table.row(vec!["1".into(), "work".into(), "交周报".into()]);
+        table.row(vec!["12".into(), "家务".into(), "buy milk".into()]);
+        let shown = table.show(None);
+        let starts: Vec<usize> = shown
+            .lines()
+            .zip(["内容", "交周报", "buy milk"])
+            .map(|(line, last)| width(&line[..line.find(last).unwrap()]))
+            .collect();
+        assert_eq!(starts, [12, 12, 12], "{shown}");
+    }
+
+    #[test]
+    fn a_cut_text_fits_and_keeps_whole_characters() {
+        for columns in 1..12 {
+            let cut = clipped("交周报👨‍👩‍👧e\u{301}xyz", columns);
+            assert!(width(&cut) <= columns, "{cut} in {columns}");
+        }
+        assert_eq!(clipped("交周报", 6), "交周报");
+        assert_eq!(clipped("交周报", 5), "交周…");
+        assert_eq!(clipped("交周报", 4), "交…");
+    }
+}
