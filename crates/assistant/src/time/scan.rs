@@ -1,0 +1,169 @@
+//! The text under the grammar: its characters made plain, and the words and numbers in it.
+
+use super::words;
+
+/// What was understood, and the character behind it. Every reading is kept; the longest wins.
+pub(super) type Readings<T> = Vec<(T, usize)>;
+
+/// A text as plain lower-case characters, each with its place in the original.
+pub(super) struct Scan {
+    chars: Vec<char>,
+    offsets: Vec<usize>,
+}
+
+impl Scan {
+    pub(super) fn new(text: &str) -> Self {
+        let chars = text.chars().map(plain).collect();
+        let ends = std::iter::once(text.len());
+        Self { chars, offsets: text.char_indices().map(|(at, _)| at).chain(ends).collect() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.chars.len()
+    }
+
+    /// Where in the original text this character begins.
+    pub(super) fn offset(&self, at: usize) -> usize {
+        self.offsets[at]
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<char> {
+        self.chars.get(at).copied()
+    }
+
+    pub(super) fn before(&self, at: usize) -> Option<char> {
+        self.get(at.checked_sub(1)?)
+    }
+
+    pub(super) fn skip_spaces(&self, mut at: usize) -> usize {
+        while self.get(at).is_some_and(char::is_whitespace) {
+            at += 1;
+        }
+        at
+    }
+
+    /// The longest word of a table here, after spaces.
+    pub(super) fn word<T: Copy>(&self, at: usize, table: &[(&str, T)]) -> Option<(T, usize)> {
+        let at = self.skip_spaces(at);
+        let found =
+            table.iter().filter_map(|(word, value)| Some((*value, self.literal(at, word)?)));
+        found.max_by_key(|(_, end)| *end)
+    }
+
+    /// The end of the longest of these words, after spaces.
+    pub(super) fn any(&self, at: usize, list: &[&str]) -> Option<usize> {
+        let at = self.skip_spaces(at);
+        list.iter().filter_map(|word| self.literal(at, word)).max()
+    }
+
+    /// Where to go on: behind one of these words, or here.
+    pub(super) fn maybe(&self, at: usize, list: &[&str]) -> usize {
+        self.any(at, list).unwrap_or(at)
+    }
+
+    /// Latin words match whole words only; a space in a word stands for any number of spaces.
+    fn literal(&self, start: usize, word: &str) -> Option<usize> {
+        let mut at = start;
+        for c in word.chars() {
+            if c == ' ' {
+                let next = self.skip_spaces(at);
+                if next == at {
+                    return None;
+                }
+                at = next;
+            } else if self.get(at) == Some(c) {
+                at += 1;
+            } else {
+                return None;
+            }
+        }
+        let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphabetic());
+        let starts_inside = is_letter(self.get(start)) && is_letter(self.before(start));
+        let ends_inside = is_letter(self.before(at)) && is_letter(self.get(at));
+        (!starts_inside && !ends_inside).then_some(at)
+    }
+
+    /// Digits here (no spaces before them), at least and at most so many.
+    pub(super) fn digits(&self, at: usize, least: usize, most: usize) -> Option<(u32, usize)> {
+        let count = self.chars[at.min(self.len())..].iter().take_while(|c| c.is_ascii_digit());
+        let end = at + count.count();
+        if !(least..=most).contains(&(end - at)) {
+            return None;
+        }
+        let value = self.chars[at..end].iter().filter_map(|c| c.to_digit(10));
+        Some((value.fold(0, |sum, digit| sum * 10 + digit), end))
+    }
+
+    /// A number in digits, or in Chinese or English words, after spaces.
+    pub(super) fn number(&self, at: usize) -> Option<(u32, usize)> {
+        let at = self.skip_spaces(at);
+        self.digits(at, 1, 6)
+            .or_else(|| self.chinese_number(at))
+            .or_else(|| self.word(at, words::NUMBERS))
+    }
+
+    /// All numerals in a row are one number: 23, or 2026 digit by digit.
+    fn chinese_number(&self, at: usize) -> Option<(u32, usize)> {
+        let numeral = |c: &char| words::numeral(*c);
+        let run: Vec<u32> = self.chars[at.min(self.len())..].iter().map_while(numeral).collect();
+        let end = at + run.len();
+        let has_unit = run.iter().any(|n| *n >= 10);
+        if run.is_empty() || run.len() > 7 {
+            return None;
+        }
+        if !has_unit {
+            let is_padded = run.len() <= 2 && run[0] == 0 || run.len() == 1;
+            let is_year = run.len() == 4;
+            let value = run.iter().fold(0, |sum, digit| sum * 10 + digit);
+            return (is_padded || is_year).then_some((value, end));
+        }
+        Some((with_units(&run)?, end))
+    }
+
+    /// An ordinary number that must be in a range.
+    pub(super) fn number_in(
+        &self,
+        at: usize,
+        range: std::ops::RangeInclusive<u32>,
+    ) -> Option<(i8, usize)> {
+        let (value, end) = self.number(at)?;
+        let value = range.contains(&value).then(|| i8::try_from(value).ok())??;
+        Some((value, end))
+    }
+}
+
+/// Tens and hundreds: each unit takes the digit before it, and units fall.
+fn with_units(run: &[u32]) -> Option<u32> {
+    let (mut sum, mut digit, mut last_unit) = (0, None, u32::MAX);
+    for n in run {
+        match n {
+            10 | 100 if *n < last_unit => {
+                let times = match digit.take() {
+                    Some(0) => return None,
+                    Some(times) => times,
+                    None if *n == 10 && sum == 0 => 1,
+                    None => return None,
+                };
+                sum += times * n;
+                last_unit = *n;
+            }
+            0..=9 if digit.is_none() => digit = Some(*n),
+            1..=9 if digit == Some(0) => digit = Some(*n),
+            _ => return None,
+        }
+    }
+    Some(sum + digit.unwrap_or(0))
+}
+
+/// Full-width forms become the usual ones; letters become small.
+fn plain(c: char) -> char {
+    match c {
+        '\u{3000}' => ' ',
+        '\u{2019}' => '\'',
+        '\u{ff01}'..='\u{ff5e}' => {
+            let plain = u32::from(c) - 0xfee0;
+            char::from_u32(plain).unwrap_or(c).to_ascii_lowercase()
+        }
+        _ => c.to_ascii_lowercase(),
+    }
+}

@@ -1,0 +1,258 @@
+//! The moments of an entry that repeats.
+//!
+//! Minutes count elapsed time. Everything else keeps the wall time: one that a change of the clocks
+//! leaves out moves forward by the gap (02:30 becomes 03:30), one that comes twice is its first.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
+
+use super::repeat::{MonthDay, Repeat, Weekdays};
+
+/// A series of moments.
+///
+/// A start that does not itself fit the repeat's weekdays or day of the month is moved to the first
+/// fitting day at or after it; intervals count from there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// The wall time of the first occurrence.
+    pub start: DateTime,
+    /// Where that wall time is read.
+    pub zone: TimeZone,
+    /// How it repeats, if it does.
+    pub repeat: Option<Repeat>,
+    /// How many occurrences there are; `None` means no end.
+    pub count: Option<u32>,
+}
+
+/// One moment of a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Occurrence {
+    /// Its number from 0; months and years that are skipped do not count.
+    pub index: u64,
+    /// What the clocks there show at that moment.
+    pub wall: DateTime,
+    /// The moment.
+    pub at: Timestamp,
+}
+
+impl Series {
+    /// The occurrences at or after `from`, in order.
+    ///
+    /// The way to `from` is arithmetic, not a walk, and the calendar's last year ends every series.
+    pub fn from(&self, from: Timestamp) -> impl Iterator<Item = Occurrence> + use<> {
+        let limit = match (&self.repeat, self.count) {
+            (None, count) => u64::from(count.unwrap_or(1).min(1)),
+            (Some(_), Some(count)) => u64::from(count),
+            (Some(_), None) => u64::MAX,
+        };
+        let mut walk = Walk::new(self);
+        if let Some(walk) = &mut walk {
+            walk.jump(from);
+        }
+        let all = std::iter::from_fn(move || walk.as_mut()?.next());
+        all.take_while(move |each| each.index < limit).skip_while(move |each| each.at < from)
+    }
+}
+
+/// What one step of a rule leads to.
+enum Step {
+    At(DateTime, Timestamp),
+    Skipped,
+    End,
+}
+
+/// A place in a series: the rule's next step, and how many occurrences came before it.
+struct Walk {
+    rule: Rule,
+    step: i64,
+    index: u64,
+}
+
+/// A repeat, anchored at its first occurrence.
+enum Rule {
+    Elapsed { first: Timestamp, minutes: i64, zone: TimeZone },
+    Wall { first: DateTime, days: DayRule, zone: TimeZone },
+}
+
+/// Which days a wall-clock rule falls on.
+enum DayRule {
+    Daily { every: i64 },
+    Weekly { every: i64, days: Weekdays },
+    Monthly { every: i64, day: MonthDay },
+}
+
+impl Walk {
+    fn new(series: &Series) -> Option<Self> {
+        let (start, zone) = (series.start, series.zone.clone());
+        let repeat = series.repeat.clone().unwrap_or(Repeat::Daily { every: 1 });
+        let every = i64::from(repeat.interval());
+        let days = match repeat {
+            Repeat::Minutes { .. } => {
+                let first = zone.to_ambiguous_zoned(start).compatible().ok()?.timestamp();
+                let rule = Rule::Elapsed { first, minutes: every, zone };
+                return Some(Self { rule, step: 0, index: 0 });
+            }
+            Repeat::Daily { .. } => DayRule::Daily { every },
+            Repeat::Weekly { days, .. } if days.is_empty() => {
+                DayRule::Weekly { every, days: start.weekday().into() }
+            }
+            Repeat::Weekly { days, .. } => DayRule::Weekly { every, days },
+            Repeat::Monthly { day, .. } => DayRule::Monthly { every, day },
+            // The same month and day after twelve months is the same month and day every year.
+            Repeat::Yearly { .. } => {
+                DayRule::Monthly { every: every * 12, day: MonthDay::Day(start.day()) }
+            }
+        };
+        let first = days.first(start.date())?.to_datetime(start.time());
+        Some(Self { rule: Rule::Wall { first, days, zone }, step: 0, index: 0 })
+    }
+
+    /// Goes on to shortly before `from`.
+    fn jump(&mut self, from: Timestamp) {
+        match &self.rule {
+            Rule::Elapsed { first, minutes, .. } => {
+                let behind = from.duration_since(*first).as_secs() / (minutes * 60);
+                self.skip_to((behind - 1).max(0));
+            }
+            Rule::Wall { first, days, zone } => {
+                // Two days cover every offset between zones and every shift of a clock.
+                let Ok(date) = zone.to_datetime(from).date().checked_sub(2.days()) else { return };
+                match days.steps_per_days() {
+                    Some((steps, period)) => {
+                        let behind = days_between(first.date(), date);
+                        self.skip_to((behind / period * steps - steps).max(0));
+                    }
+                    None => self.count_months_before(date),
+                }
+            }
+        }
+    }
+
+    /// Only for rules that never skip a step: there steps and occurrences are the same.
+    fn skip_to(&mut self, step: i64) {
+        self.step = step;
+        self.index = step.unsigned_abs();
+    }
+
+    /// Months may be skipped, so they are counted; there are few of them in all of the calendar.
+    fn count_months_before(&mut self, date: Date) {
+        let Rule::Wall { first, days, .. } = &self.rule else { return };
+        loop {
+            match days.date(first.date(), self.step) {
+                Some(Some(day)) if day < date => self.index += 1,
+                Some(None) => {}
+                _ => return,
+            }
+            self.step += 1;
+        }
+    }
+
+    fn next(&mut self) -> Option<Occurrence> {
+        loop {
+            let step = self.rule.step(self.step);
+            self.step += 1;
+            match step {
+                Step::At(wall, at) => {
+                    self.index += 1;
+                    return Some(Occurrence { index: self.index - 1, wall, at });
+                }
+                Step::Skipped => {}
+                Step::End => return None,
+            }
+        }
+    }
+}
+
+impl Rule {
+    fn step(&self, step: i64) -> Step {
+        let (zone, at) = match self {
+            Self::Elapsed { first, minutes, zone } => (zone, elapsed(*first, *minutes, step)),
+            Self::Wall { first, days, zone } => match days.date(first.date(), step) {
+                Some(Some(date)) => (zone, moment(date.to_datetime(first.time()), zone)),
+                Some(None) => return Step::Skipped,
+                None => return Step::End,
+            },
+        };
+        at.map_or(Step::End, |at| Step::At(zone.to_datetime(at), at))
+    }
+}
+
+fn elapsed(first: Timestamp, minutes: i64, step: i64) -> Option<Timestamp> {
+    let secs = minutes.checked_mul(60)?.checked_mul(step)?;
+    first.checked_add(SignedDuration::from_secs(secs)).ok()
+}
+
+fn moment(wall: DateTime, zone: &TimeZone) -> Option<Timestamp> {
+    zone.to_ambiguous_timestamp(wall).compatible().ok()
+}
+
+impl DayRule {
+    /// The first fitting day at or after the start.
+    fn first(&self, start: Date) -> Option<Date> {
+        match self {
+            Self::Daily { .. } => Some(start),
+            Self::Weekly { days, .. } => {
+                (0..7).filter_map(|n| after(start, n)).find(|date| days.contains(date.weekday()))
+            }
+            Self::Monthly { day, .. } => (0..12)
+                .filter_map(|n| in_month(start, n, *day).flatten())
+                .find(|date| *date >= start),
+        }
+    }
+
+    /// How many steps take how many days, for rules where that is always the same.
+    fn steps_per_days(&self) -> Option<(i64, i64)> {
+        match self {
+            Self::Daily { every } => Some((1, *every)),
+            Self::Weekly { every, days } => {
+                Some((i64::try_from(days.iter().count()).unwrap_or(1), every * 7))
+            }
+            Self::Monthly { .. } => None,
+        }
+    }
+
+    /// The day of a step: `None` beyond the calendar, `Some(None)` for a skipped month.
+    fn date(&self, first: Date, step: i64) -> Option<Option<Date>> {
+        match self {
+            Self::Daily { every } => after(first, every.checked_mul(step)?).map(Some),
+            Self::Weekly { every, days } => {
+                let offset = |day: jiff::civil::Weekday| i64::from(day.to_monday_zero_offset());
+                let offsets: Vec<i64> = days.iter().map(offset).collect();
+                let today = offset(first.weekday());
+                let before = offsets.iter().filter(|day| **day < today).count();
+                let per_week = i64::try_from(offsets.len()).ok()?;
+                let place = step + i64::try_from(before).ok()?;
+                let day = offsets.get(usize::try_from(place % per_week).ok()?)?;
+                let weeks = (place / per_week).checked_mul(every * 7)?;
+                after(first, weeks + day - today).map(Some)
+            }
+            Self::Monthly { every, day } => in_month(first, every.checked_mul(step)?, *day),
+        }
+    }
+}
+
+fn after(date: Date, days: i64) -> Option<Date> {
+    // Beyond this no calendar day is left, and a span of days takes no more.
+    (days.abs() < 7_300_000).then_some(())?;
+    date.checked_add(days.days()).ok()
+}
+
+fn in_month(start: Date, months: i64, day: MonthDay) -> Option<Option<Date>> {
+    let months = i64::from(start.year()) * 12 + i64::from(start.month()) - 1 + months;
+    let year = i16::try_from(months.div_euclid(12)).ok()?;
+    let month = i8::try_from(months.rem_euclid(12) + 1).ok()?;
+    let begin = Date::new(year, month, 1).ok()?;
+    Some(match day {
+        MonthDay::Last => Some(begin.last_of_month()),
+        MonthDay::Day(day) => Date::new(year, month, day).ok(),
+    })
+}
+
+fn days_between(from: Date, to: Date) -> i64 {
+    from.duration_until(to).as_secs() / (24 * 60 * 60)
+}
+
+#[cfg(test)]
+#[path = "series_tests.rs"]
+mod tests;
