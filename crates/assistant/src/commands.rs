@@ -75,8 +75,7 @@ pub fn canonical(command: &Command, now: &Zoned) -> String {
     match command {
         Command::Todo(command) => todo::canonical(command, now),
         Command::Schedule(command) => schedule::canonical(command, now),
-        Command::Talk(verb, "") => format!("/{}", verb.name),
-        Command::Talk(verb, rest) => format!("/{} {rest}", verb.name),
+        Command::Talk(verb, rest) => format!("/{} {rest}", verb.name).trim_end().to_owned(),
     }
 }
 

@@ -332,11 +332,7 @@ impl Desk {
         }
     }
 
-    async fn already_made(
-        &self,
-        deed: Deed<'_>,
-        refusal: Refusal,
-    ) -> Result<Answer, StoreError> {
+    async fn already_made(&self, deed: Deed<'_>, refusal: Refusal) -> Result<Answer, StoreError> {
         match self.store.deed_done(deed).await? {
             Some(id) => self.shown(id, Did::Added).await,
             None => Ok(Err(refusal)),

@@ -127,10 +127,8 @@ pub fn held_between(entries: &[ScheduleRow], from: Timestamp, to: Timestamp) -> 
 /// before the rest.
 #[must_use]
 pub fn viewed(todos: Vec<TodoRow>, view: View, filter: &Filter, now: &Zoned) -> Vec<TodoRow> {
-    let mut todos: Vec<TodoRow> = todos
-        .into_iter()
-        .filter(|todo| is_in(todo, view, now) && fits(todo, filter))
-        .collect();
+    let mut todos: Vec<TodoRow> =
+        todos.into_iter().filter(|todo| is_in(todo, view, now) && fits(todo, filter)).collect();
     todos.sort_by_key(|todo| {
         let urgency = if todo.said.priority == 0 { i64::MAX } else { todo.said.priority };
         (todo.done_at.is_some(), todo.said.due_at.unwrap_or(i64::MAX), urgency, todo.id)

@@ -224,9 +224,10 @@ fn card(reader: &Reader, kind: &str, rows: &[(&str, String)]) -> String {
     let names: Vec<String> =
         rows.iter().map(|(name, _)| reader.text(&format!("{kind}.head.{name}"), &[])).collect();
     let widest = names.iter().map(|name| table::width(name)).max().unwrap_or(0);
-    let lines = names.iter().zip(rows).map(|(name, (_, value))| {
-        format!("{}  {value}", padded(name, widest))
-    });
+    let lines = names
+        .iter()
+        .zip(rows)
+        .map(|(name, (_, value))| format!("{}  {value}", padded(name, widest)));
     lines.collect::<Vec<_>>().join("\n")
 }
 

@@ -20,8 +20,7 @@ macro_rules! texts {
 }
 use texts;
 
-pub(crate) const ALL: &[&[Text]] =
-    &[
+pub(crate) const ALL: &[&[Text]] = &[
     runs::TEXTS,
     cli::TEXTS,
     help::TEXTS,

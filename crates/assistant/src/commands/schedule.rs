@@ -1,7 +1,7 @@
 //! `/schedule`.
 
 use super::{DayMeans, Wrong, moment, todo::TEXT_CHARS_MAX, words::Words, words::quoted, written};
-use crate::time::{self, Precision, Repeat};
+use crate::time::{Precision, Repeat, dates};
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, Zoned};
 
@@ -128,7 +128,7 @@ fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
         text => {
             let month = format!("{text}-01").parse::<Date>().ok();
             let month = month.filter(|_| stretch == Stretch::Month);
-            let said = || time::parse(&text, now).map(|when| when.at.date());
+            let said = || dates::parse(&text, now).map(|when| when.at.date());
             month.or_else(said).ok_or(Wrong::NotADate(text.clone()))?
         }
     };
@@ -137,7 +137,7 @@ fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
 
 fn entry(mut words: Words, now: &Zoned, usage: &'static str) -> Result<NewEntry, Wrong> {
     let plain = words.peek(words.until_option());
-    let Some((when, length)) = time::leading(&plain, now) else {
+    let Some((when, length)) = dates::leading(&plain, now) else {
         let missing = plain.is_empty();
         return Err(if missing { Wrong::Usage(usage) } else { Wrong::NotADate(plain) });
     };
@@ -204,7 +204,7 @@ fn options(
             "times" => entry.times = Some(times(words, usage)?),
             "repeat" => {
                 let value = words.peek(words.until_option());
-                let said = || time::parse(&value, now).and_then(|when| when.repeat);
+                let said = || dates::parse(&value, now).and_then(|when| when.repeat);
                 let repeat = Repeat::parse_option(&value).or_else(said);
                 words.skip(words.until_option());
                 entry.repeat = Some(repeat.ok_or(Wrong::BadValue("repeat", value, usage))?);
@@ -252,7 +252,7 @@ fn date(words: &mut Words, now: &Zoned, usage: &'static str) -> Result<Option<Ti
         return Ok(None);
     }
     for count in (1..=most).rev() {
-        if let Some(when) = time::parse(&words.peek(count), now).filter(|w| w.repeat.is_none()) {
+        if let Some(when) = dates::parse(&words.peek(count), now).filter(|w| w.repeat.is_none()) {
             words.skip(count);
             return Ok(moment(&when, now, DayMeans::Morning));
         }

@@ -1,7 +1,7 @@
 //! `/todo` and `/view`.
 
 use super::{DayMeans, Wrong, moment, words::Words, words::quoted, written};
-use crate::time;
+use crate::time::dates;
 use jiff::{Timestamp, Zoned};
 
 /// What is asked about todos.
@@ -54,8 +54,7 @@ pub enum View {
 
 impl View {
     /// Every view.
-    pub const ALL: [Self; 5] =
-        [Self::All, Self::Today, Self::Overdue, Self::Upcoming, Self::Inbox];
+    pub const ALL: [Self; 5] = [Self::All, Self::Today, Self::Overdue, Self::Upcoming, Self::Inbox];
 
     /// Its name.
     #[must_use]
@@ -208,10 +207,10 @@ fn new_todo(
 
 /// A text that begins with a date and a time of day is due then.
 fn take_leading_date(todo: &mut NewTodo, now: &Zoned) {
-    let Some((when, length)) = time::leading(&todo.text, now) else { return };
+    let Some((when, length)) = dates::leading(&todo.text, now) else { return };
     let rest = todo.text[length..].trim_start();
     let apart = todo.text[length..].starts_with(' ');
-    if when.precision == time::Precision::Minute
+    if when.precision == dates::Precision::Minute
         && when.repeat.is_none()
         && apart
         && !rest.is_empty()
@@ -234,7 +233,7 @@ fn date(
         return Ok(None);
     }
     for count in (1..=most).rev() {
-        if let Some(when) = time::parse(&words.peek(count), now) {
+        if let Some(when) = dates::parse(&words.peek(count), now) {
             words.skip(count);
             if when.repeat.is_some() {
                 return Err(Wrong::TodosDoNotRepeat);

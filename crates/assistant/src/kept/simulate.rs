@@ -140,7 +140,8 @@ async fn copy(
 }
 
 impl Rehearsed {
-    fn judge(&mut self, entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) {
+    /// Compares what fired with what the calendar has.
+    pub fn judge(&mut self, entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) {
         let mut seen: BTreeMap<(FiringKind, i64, UtcMs), u32> = BTreeMap::new();
         for firing in &self.firings {
             let Due { kind, subject, due_at } = firing.due;

@@ -38,7 +38,8 @@ fn list(reader: &Reader, held: &[Held<'_>]) -> String {
 fn heading(reader: &Reader, date: Date) -> String {
     let number = date.weekday().to_monday_zero_offset();
     let weekday = reader.text(&format!("weekday.{number}"), &[]);
-    let today = if date == reader.now.date() { reader.text("calendar.today", &[]) } else { String::new() };
+    let today =
+        if date == reader.now.date() { reader.text("calendar.today", &[]) } else { String::new() };
     format!("{date} {weekday}{today}")
 }
 
@@ -84,7 +85,8 @@ fn month(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
     let name = first.strftime("%Y-%m").to_string();
     let heads = (0..7).map(|day| padded(&reader.text(&format!("weekday.{day}"), &[]), CELL));
     let mut lines = vec![name, heads.collect::<String>().trim_end().to_owned()];
-    let mut row = " ".repeat(CELL * first.weekday().to_monday_zero_offset().unsigned_abs() as usize);
+    let mut row =
+        " ".repeat(CELL * first.weekday().to_monday_zero_offset().unsigned_abs() as usize);
     let mut below = Vec::new();
     for number in 1..=first.days_in_month() {
         let Ok(day_date) = Date::new(first.year(), first.month(), number) else { continue };

@@ -19,7 +19,9 @@ pub fn as_json(reader: &Reader, answer: &Answer) -> Value {
 
 fn show_reply(reader: &Reader, reply: &Reply) -> Value {
     match reply {
-        Reply::Todo(did, row) => json!({"ok": true, "did": did_name(*did), "todo": todo(reader, row)}),
+        Reply::Todo(did, row) => {
+            json!({"ok": true, "did": did_name(*did), "todo": todo(reader, row)})
+        }
         Reply::TodoDeleted(id) => json!({"ok": true, "did": "deleted", "id": id}),
         Reply::Todos(view, word, rows) => {
             let todos: Vec<Value> = rows.iter().map(|row| todo(reader, row)).collect();

@@ -67,6 +67,6 @@ super::texts! {
     "command.no_such_option" => zh: "没有选项 --{option}", en: "There is no option --{option}";
     "command.not_here" => zh: "这个命令在这里不可用", en: "This command cannot be used here";
     "command.understood" => zh: "→ {line}", en: "→ {line}";
-    "help.commands" => zh: "命令（/help 命令名 看写法；Tab 补全；// 开头发送斜杠本身）：", en: "Commands (/help NAME shows how one is written; Tab completes; // sends a slash itself):";
-    "help.dates" => zh: "日期：2026-11-16 15:00，也可以写 明天下午三点、下周一 9:00、两小时后、每周一早上9点", en: "Dates: 2026-11-16 15:00, or tomorrow at 3pm, next Monday 9:00, in 2 hours, every weekday at 8am";
+    "chat.help.commands" => zh: "命令（/help 命令名 看写法；Tab 补全；// 开头发送斜杠本身）：", en: "Commands (/help NAME shows how one is written; Tab completes; // sends a slash itself):";
+    "chat.help.dates" => zh: "日期：2026-11-16 15:00，也可以写 明天下午三点、下周一 9:00、两小时后、每周一早上9点", en: "Dates: 2026-11-16 15:00, or tomorrow at 3pm, next Monday 9:00, in 2 hours, every weekday at 8am";
 }

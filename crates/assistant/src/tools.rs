@@ -1,0 +1,167 @@
+//! `todo` and `schedule`: the command path, for the model.
+//!
+//! Both are keyed: the change and the key of the call are one transaction, so a call that is made
+//! again after a crash finds what it did and does not do it again.
+
+use crate::commands::{self, Command};
+use crate::desk::{Answer, Desk};
+use crate::show::{self, Reader};
+use everloop_engine::Clock;
+use everloop_tools::{CallContext, Done, Tool, clip};
+use everloop_types::{Approval, EffectClass, Handling, Lang, Observation, OnUnknown};
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// How long a key is remembered, as far as a run is concerned: about ten years.
+const KEY_LIFETIME_MS: u64 = 315_360_000_000;
+
+/// Where and for whom the commands of a run are carried out.
+#[derive(Clone)]
+pub struct Office {
+    /// The desk; none where only the description is wanted.
+    pub desk: Option<Desk>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// The person's zone.
+    pub zone: TimeZone,
+    /// The person's language.
+    pub lang: Lang,
+}
+
+/// The argument of `todo`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TodoArgs {
+    /// A complete command that starts with /todo or /view.
+    pub command: String,
+}
+
+/// The argument of `schedule`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleArgs {
+    /// A complete command that starts with /schedule.
+    pub command: String,
+}
+
+/// Todos, for the model.
+pub struct TodoTool(pub Office);
+
+/// The schedule, for the model.
+pub struct ScheduleTool(pub Office);
+
+fn handling() -> Handling {
+    Handling {
+        class: EffectClass::Keyed,
+        approval: Approval::Allow,
+        on_unknown: OnUnknown::TellModel,
+        timeout_ms: 10_000,
+        key_lifetime_ms: Some(KEY_LIFETIME_MS),
+        retries: 2,
+        ..Handling::default()
+    }
+}
+
+impl Tool for TodoTool {
+    const NAME: &'static str = "todo";
+    type Args = TodoArgs;
+
+    fn description(&self) -> &'static str {
+        "Keep the user's todos. The command is one line: /todo add <text> [--tag T] [--priority N] \
+         [--due \"YYYY-MM-DD HH:MM\"] [--remind \"YYYY-MM-DD HH:MM\"] (a reminder needs a due \
+         date; priority 1 is the most urgent), /todo list [--tag T] [--view V] [--open], \
+         /todo get <id>, /todo update <id> <text> [same options], /todo done <id>, /todo reopen \
+         <id>, /todo delete <id>, /todo search <word>, /view \
+         <all|today|overdue|upcoming|inbox> [--tag T]."
+    }
+
+    fn handling(&self) -> Handling {
+        handling()
+    }
+
+    fn text_arg() -> Option<&'static str> {
+        Some("command")
+    }
+
+    async fn call(&self, args: TodoArgs, context: &CallContext) -> Done {
+        self.0.perform(&args.command, Subject::Todo, context).await
+    }
+}
+
+impl Tool for ScheduleTool {
+    const NAME: &'static str = "schedule";
+    type Args = ScheduleArgs;
+
+    fn description(&self) -> &'static str {
+        "Keep the user's schedule. The command is one line: /schedule add \"YYYY-MM-DD HH:MM\" \
+         <title> [--duration MIN] [--remind \"YYYY-MM-DD HH:MM\"] [--repeat \
+         daily|weekdays|weekly:mon,fri|monthly:1|monthly:last|yearly] [--interval MIN] [--times \
+         -1|COUNT], /schedule list, /schedule get <id>, /schedule view <day|week|month> \
+         [YYYY-MM-DD], /schedule update <id> <date time> <title> [same options], /schedule \
+         repeat <id> <on|off>, /schedule delete <id>. An entry that overlaps another is refused."
+    }
+
+    fn handling(&self) -> Handling {
+        handling()
+    }
+
+    fn text_arg() -> Option<&'static str> {
+        Some("command")
+    }
+
+    async fn call(&self, args: ScheduleArgs, context: &CallContext) -> Done {
+        self.0.perform(&args.command, Subject::Schedule, context).await
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Subject {
+    Todo,
+    Schedule,
+}
+
+impl Office {
+    async fn perform(&self, line: &str, subject: Subject, context: &CallContext) -> Done {
+        let now = crate::kept::moment(self.clock.now()).to_zoned(self.zone.clone());
+        let reader = Reader { lang: self.lang, now, width: None };
+        let line = commands::normal(line);
+        let begins = match subject {
+            Subject::Todo => line.starts_with("/todo") || line.starts_with("/view"),
+            Subject::Schedule => line.starts_with("/schedule"),
+        };
+        if !begins {
+            let starts = match subject {
+                Subject::Todo => "/todo or /view",
+                Subject::Schedule => "/schedule",
+            };
+            let words = format!("command: must be a complete command that starts with {starts}");
+            return Done::Seen(Observation::error(words));
+        }
+        let command = match commands::parse(&line, &reader.now) {
+            Ok(command @ (Command::Todo(_) | Command::Schedule(_))) => command,
+            Ok(Command::Talk(..)) => {
+                return Done::Seen(Observation::error("command: not for this tool"));
+            }
+            Err(wrong) => return Done::Seen(Observation::error(show::wrong(&reader, &wrong))),
+        };
+        let Some(desk) = &self.desk else {
+            return Done::Passing("the desk is not open here".to_owned());
+        };
+        match desk.perform(&command, &reader.now, Some(&context.idem_key)).await {
+            Ok(answer) => Done::Seen(self.observed(&reader, &answer, context)),
+            Err(error) if error.is_transient() => Done::Lost(error.to_string()),
+            Err(error) => Done::Seen(Observation::error(error.to_string())),
+        }
+    }
+
+    /// A long table is cut by rows, and says how many are left out.
+    fn observed(&self, reader: &Reader, answer: &Answer, context: &CallContext) -> Observation {
+        let text = clip::head(&show::answer(reader, answer), context.observation_chars);
+        match answer {
+            Ok(_) => Observation::ok(text),
+            Err(_) => Observation::error(text),
+        }
+    }
+}
