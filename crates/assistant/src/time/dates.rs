@@ -207,11 +207,12 @@ fn repeating(every: &Every, spoken: Option<Spoken>, now: &Zoned) -> Option<When>
         return spoken.is_none().then_some(When { repeat, ..begin });
     }
     let mut day = every.first_day(now.date())?;
+    let spoken = spoken.or_else(|| every.part.map(|_| Spoken { part: None, clock: None }));
     let Some(spoken) = spoken else {
         let at = day.to_datetime(Wall::midnight());
         return Some(When { precision: Precision::Day, repeat, ..plain(at) });
     };
-    let minute = usual_minute(spoken.time(None)?);
+    let minute = usual_minute(spoken.time(every.part)?);
     if at_minute(day, minute)? <= now.datetime() {
         let next = match &every.repeat {
             Repeat::Yearly { .. } if every.date.is_none() => day.checked_add(1.year()),
@@ -260,3 +261,7 @@ fn usual_minute(time: Time) -> i64 {
 #[cfg(test)]
 #[path = "dates_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "dates_laws_tests.rs"]
+mod laws;

@@ -30,7 +30,7 @@ pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
     let mut found: Readings<Option<Date>> = Vec::new();
     let on = scan.any(at, words::ON);
     let at = on.unwrap_or(at);
-    let near = scan.word(at, words::NEAR_DAYS);
+    let near = scan.word(scan.maybe(at, words::THE), words::NEAR_DAYS);
     found.extend(near.map(|(days, end)| (plus(today, days), end)));
     found.extend(calendar_weeks(scan, at, today));
     found.extend(numeric(scan, at));
@@ -101,7 +101,7 @@ fn calendar_weeks(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>>
             }
         }
     }
-    let named = scan.word(at, words::EN_WEEKENDS);
+    let named = scan.word(scan.maybe(at, words::THE), words::EN_WEEKENDS);
     found.extend(named.map(|(weeks, end)| (weekend(today, weeks), end)));
     let named = scan.word(at, words::EN_NEXT_WEEK);
     found.extend(named.map(|(weeks, end)| (in_week(today, weeks, Weekday::Monday), end)));
@@ -215,7 +215,7 @@ fn month_days(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
 /// The last day of a month or of a year.
 fn ends(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
     let mut found = Vec::new();
-    let at = scan.maybe(at, words::AT);
+    let at = scan.maybe(scan.maybe(at, words::AT), words::THE);
     if let Some((months, end)) = scan.word(at, words::MONTH_ENDS) {
         found.push((in_month(today, months, 1).map(Date::last_of_month), end));
     }
@@ -240,7 +240,7 @@ fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> 
     {
         with_year(month, day.number, end);
     }
-    let the = scan.any(at, words::THE).or_else(|| scan.any(at, words::ON).map(|_| at));
+    let the = scan.any(at, words::THE);
     let Some((day, end)) = ordinal(scan, scan.maybe(at, words::THE)) else { return found };
     if let Some((month, end)) = month_name(scan, scan.maybe(end, words::OF)) {
         with_year(month, day.number, end);

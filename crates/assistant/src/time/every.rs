@@ -3,6 +3,7 @@
 use jiff::Zoned;
 use jiff::civil::{Date, Weekday};
 
+use super::clock::Part;
 use super::days::{chinese_weekday, english_weekday, next_date, next_month_day, ordinal};
 use super::offsets::{Amount, amounts};
 use super::repeat::{MonthDay, Repeat, Weekdays};
@@ -15,11 +16,13 @@ pub(super) struct Every {
     pub(super) repeat: Repeat,
     /// The month and day of a yearly one, if they were said.
     pub(super) date: Option<(i8, i8)>,
+    /// The part of the day that its name brought: every night.
+    pub(super) part: Option<Part>,
 }
 
 impl Every {
     fn plain(repeat: Repeat) -> Self {
-        Self { repeat, date: None }
+        Self { repeat, date: None, part: None }
     }
 
     /// The first fitting day from `from` on.
@@ -50,8 +53,9 @@ pub(super) fn everies(scan: &Scan, at: usize, now: &Zoned) -> Readings<Every> {
     plain(words::WORKING_DAYS, Repeat::Weekly { every: 1, days: Weekdays::WORKING });
     plain(words::WEEKENDS, Repeat::Weekly { every: 1, days: Weekdays::WEEKEND });
     plain(words::HOURLY, Repeat::every_minutes(60));
-    let last = Repeat::Monthly { every: 1, day: MonthDay::Last };
-    plain(words::LAST_DAY_OF_EVERY_MONTH, last);
+    let last = Every::plain(Repeat::Monthly { every: 1, day: MonthDay::Last });
+    let last_day = scan.any(scan.maybe(at, words::THE), words::LAST_DAY_OF_EVERY_MONTH);
+    found.extend(last_day.map(|end| (last, end)));
     for (list, amount) in [
         (words::WEEKLY, Amount::Days(7)),
         (words::MONTHLY, Amount::Months(1)),
@@ -61,6 +65,10 @@ pub(super) fn everies(scan: &Scan, at: usize, now: &Zoned) -> Readings<Every> {
         if let Some(end) = scan.any(at, list) {
             found.extend(with_details(scan, amount, end, now));
         }
+    }
+    if let Some((part, end)) = scan.word(at, words::DAILY_PARTS) {
+        let daily = Every::plain(Repeat::Daily { every: 1 });
+        found.push((Every { part: Some(part), ..daily }, end));
     }
     found.extend(weekday_lists(scan, at));
     found.extend(day_of_every_month(scan, at));
@@ -119,7 +127,8 @@ fn with_details(scan: &Scan, amount: Amount, end: usize, now: &Zoned) -> Reading
             let Ok(every) = u32::try_from(n / 12) else { return found };
             found.push((Every::plain(Repeat::Yearly { every }), end));
             let date = month_and_day(scan, scan.maybe(end, words::ON));
-            let yearly = |date| Every { repeat: Repeat::Yearly { every }, date: Some(date) };
+            let yearly =
+                |date| Every { date: Some(date), ..Every::plain(Repeat::Yearly { every }) };
             found.extend(date.map(|(date, end)| (yearly(date), end)));
         }
         Amount::Months(n) => {
@@ -142,7 +151,7 @@ fn month_day(scan: &Scan, at: usize) -> Option<(MonthDay, usize)> {
     {
         return Some((MonthDay::Day(day), end));
     }
-    let (day, end) = ordinal(scan, scan.any(at, words::ON)?)?;
+    let (day, end) = ordinal(scan, scan.maybe(scan.any(at, words::ON)?, words::THE))?;
     Some((MonthDay::Day(day.number), end))
 }
 

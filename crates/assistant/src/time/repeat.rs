@@ -282,4 +282,4 @@ fn rule_month_day(value: &str) -> Option<MonthDay> {
 
 #[cfg(test)]
 #[path = "repeat_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -56,10 +56,8 @@ pub(super) const NEAR_DAYS: Table<i64> = &[
     ("today", 0),
     ("tomorrow", 1),
     ("tmr", 1),
-    ("the day after tomorrow", 2),
     ("day after tomorrow", 2),
     ("yesterday", -1),
-    ("the day before yesterday", -2),
     ("day before yesterday", -2),
 ];
 
@@ -135,9 +133,9 @@ pub(super) const ZH_WEEKS: Table<i64> = &[
 pub(super) const EN_NEXT: List = &["next"];
 pub(super) const EN_THIS: List = &["this", "this coming", "coming"];
 pub(super) const EN_LAST: List = &["last"];
-pub(super) const ON: List = &["on", "by", "on the", "by the"];
+pub(super) const ON: List = &["on", "by"];
 pub(super) const EN_WEEKENDS: Table<i64> =
-    &[("weekend", 0), ("the weekend", 0), ("this weekend", 0), ("next weekend", 1)];
+    &[("weekend", 0), ("this weekend", 0), ("next weekend", 1)];
 pub(super) const EN_NEXT_WEEK: Table<i64> =
     &[("next week", 1), ("the week after next", 2), ("week after next", 2)];
 pub(super) const WEEK_END: List = &["末"];
@@ -163,12 +161,8 @@ pub(super) const MONTH_ENDS: Table<i64> = &[
     ("月末", 0),
     ("end of month", 0),
     ("end of the month", 0),
-    ("the end of the month", 0),
-    ("the end of month", 0),
     ("end of this month", 0),
-    ("the end of this month", 0),
     ("end of next month", 1),
-    ("the end of next month", 1),
 ];
 /// What may follow a month: its last day.
 pub(super) const END: List = &["底", "末", "月底", "月末", "的最后一天", "最后一天"];
@@ -182,7 +176,6 @@ pub(super) const YEAR_ENDS: Table<i16> = &[
     ("明年年底", 1),
     ("end of year", 0),
     ("end of the year", 0),
-    ("the end of the year", 0),
     ("end of this year", 0),
     ("end of next year", 1),
 ];
@@ -356,6 +349,15 @@ pub(super) const EVERY: List = &["每", "每个", "every", "each"];
 pub(super) const EVERY_GAP: List = &["每隔", "隔"];
 pub(super) const OTHER: List = &["other"];
 pub(super) const DAILY: List = &["每天", "每日", "天天", "daily", "everyday"];
+pub(super) const DAILY_PARTS: Table<Part> = &[
+    ("每早", Part::Morning),
+    ("每晚", Part::Evening),
+    ("every morning", Part::Morning),
+    ("each morning", Part::Morning),
+    ("every afternoon", Part::Afternoon),
+    ("every evening", Part::Evening),
+    ("every night", Part::Evening),
+];
 pub(super) const WORKING_DAYS: List = &[
     "每个工作日",
     "每工作日",
@@ -387,12 +389,7 @@ pub(super) const LAST_DAY: List = &[
     "on its last day",
     "at the end of the month",
 ];
-pub(super) const LAST_DAY_OF_EVERY_MONTH: List = &[
-    "the last day of every month",
-    "the last day of each month",
-    "last day of every month",
-    "the end of every month",
-    "end of every month",
-];
+pub(super) const LAST_DAY_OF_EVERY_MONTH: List =
+    &["last day of every month", "last day of each month", "end of every month"];
 pub(super) const EVERY_MONTH: List = &["every month", "each month"];
 pub(super) const DAYS_ON: List = &["on", "的", "的周", "的星期"];
