@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   query ──► provider: request ──► page ──► hits ──clean, bounded──► observation
-//!                          └─ network, http, blocked, parse, no results ─┘  the model is told which
+//!                          └─ network, http, blocked, parse, no results ─┘  the model hears which
 //! ```
 //!
-//! A provider owns its request, its time and its reading of the answer; the tool knows none of them.
+//! A provider owns its request, its time and its reading of the answer; the tool knows none of it.
 //! A query goes to the provider's hosts and to no other; `tools.http_allow` is for `http_get`.
 //!
 //! Deliberately absent: reading the pages that were found, keys and accounts, more than one page.

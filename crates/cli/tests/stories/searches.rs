@@ -1,6 +1,6 @@
 //! Searching the internet, as far as this machine is one.
 
-use crate::support::{Home, calls, done, goes_on, of_type, plan, says, thought};
+use crate::support::{Home, calls, done, goes_on, plan, says, thought};
 use everloop_models::testing::{Canned, FakeServer};
 use serde_json::{Value, json};
 
@@ -24,11 +24,15 @@ fn query(text: &str) -> Value {
 
 const RUN: [&str; 4] = ["run", "--loop", "react", "how do tides make power?"];
 
-/// What the tool brought, in order: ending and text.
+/// What the tool brought, in order: whether it went well, and the text.
 fn brought(home: &Home) -> Vec<(bool, String)> {
-    let events = home.events(&home.newest());
-    let one = |event: &Value| (event["ending"] == "ok", event["result"].as_str().unwrap().to_owned());
-    of_type(&events, "tool.completed").into_iter().map(one).collect()
+    let text = |event: &Value, key: &str| event[key].as_str().unwrap_or_default().to_owned();
+    let one = |event: &Value| match event["type"].as_str() {
+        Some("tool.completed") => Some((true, text(event, "result"))),
+        Some("tool.failed") => Some((false, text(event, "result"))),
+        _ => None,
+    };
+    home.events(&home.newest()).iter().filter_map(one).collect()
 }
 
 #[test]
@@ -46,7 +50,8 @@ fn a_model_searches_with_searxng_and_sees_the_first_three_results() {
 
 #[test]
 fn a_failed_first_search_is_an_observation_and_the_next_one_reads_the_page_of_bing() {
-    let server = FakeServer::start(vec![Canned::status(500, "connection: close\r\n", ""), page(BING)]);
+    let server =
+        FakeServer::start(vec![Canned::status(500, "connection: close\r\n", ""), page(BING)]);
     let home = home("bing", &server, &[query("a"), query("潮汐发电"), says("Known.")]);
     home.run(RUN).ends_with(0);
     let [(false, failed), (true, found)] = &brought(&home)[..] else { panic!() };
@@ -85,7 +90,8 @@ fn a_plan_searches_with_a_plain_string_and_the_number_of_results_is_a_setting() 
 
 #[test]
 fn there_is_a_search_unless_it_is_switched_off_and_bad_settings_are_named() {
-    let tools = |home: &Home| home.run(["doctor", "--json"]).ends_with(0).json()["tools"].to_string();
+    let tools =
+        |home: &Home| home.run(["doctor", "--json"]).ends_with(0).json()["tools"].to_string();
     let home = Home::scripted(&[]);
     assert!(tools(&home).contains("internet_search"));
     let home = home.with("EVERLOOP_SEARCH__PROVIDER", "off");

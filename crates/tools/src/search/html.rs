@@ -1,4 +1,4 @@
-//! Reads HTML as it comes: a flat tree of elements and texts, and whatever is broken is passed over.
+//! Reads HTML as it comes: a flat tree of elements and texts, and what is broken is passed over.
 //!
 //! ```text
 //!   bytes ──tokens──► nodes in reading order ──► elements by class ──► their clean text

@@ -1,4 +1,4 @@
-//! Cuts HTML into tags and texts. Every byte sequence has tokens; a `<` that begins nothing is text.
+//! Cuts HTML into tags and texts. Any text has tokens; a `<` that begins nothing is text itself.
 
 /// A piece of a page.
 #[derive(Debug, PartialEq)]
