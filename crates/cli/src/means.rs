@@ -3,7 +3,9 @@
 use crate::settings::Settings;
 use everloop_engine::Means;
 use everloop_models::{Endpoint, Model, Secret, Timeouts, connect};
-use everloop_tools::{Channel, Channels, Host, Http, Registry, Setting};
+use everloop_tools::{
+    Channel, Channels, Host, Http, Registry, SearchService, SearchSetting, Setting,
+};
 use everloop_types::{Frame, ModelChoice, ModelError, ModelErrorKind};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,6 +23,7 @@ pub(crate) struct LocalMeans {
     http: Http,
     http_key_lifetime_ms: u64,
     channels: Channels,
+    search: Option<SearchSetting>,
     models: Mutex<BTreeMap<String, Connected>>,
 }
 
@@ -51,6 +54,7 @@ impl LocalMeans {
             },
             http_key_lifetime_ms: settings.number("tools.http_key_lifetime"),
             channels: channels(settings),
+            search: search(settings),
             models: Mutex::default(),
         }
     }
@@ -66,6 +70,7 @@ impl LocalMeans {
             http: self.http.clone(),
             http_key_lifetime_ms: self.http_key_lifetime_ms,
             channels: self.channels.clone(),
+            search: self.search.clone(),
             ..Setting::new(workspace)
         };
         Registry::builtin(&setting).ok()
@@ -75,6 +80,16 @@ impl LocalMeans {
 /// Where messages may go.
 pub(crate) fn channels(settings: &Settings) -> Channels {
     settings.list("tools.channels").filter_map(Channel::parse).collect()
+}
+
+/// Where to search, unless it is off.
+fn search(settings: &Settings) -> Option<SearchSetting> {
+    Some(SearchSetting {
+        service: SearchService::parse(settings.text("search.provider"))?,
+        base_url: settings.text("search.base_url").to_owned(),
+        timeout_ms: settings.number("search.timeout"),
+        top_k: usize::try_from(settings.number("search.top_k")).unwrap_or(1),
+    })
 }
 
 /// The endpoint that was chosen, if one was.

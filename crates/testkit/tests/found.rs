@@ -2,7 +2,7 @@
 //! jump.
 
 use everloop_engine::{
-    Clock, DriveError, Driven, Engine, Identity, Means, Rules, Submission, Worker,
+    Clock, DriveError, Driven, Engine, Identity, LeaseTimes, Means, Rules, Submission, Worker,
 };
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::{
@@ -121,6 +121,25 @@ tool!(Lazy, "lazy", handling(EffectClass::Pure), |_call, context| {
     Done::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() })
 });
 
+/// Looks for ever before its intent is written.
+struct Gaze;
+impl Tool for Gaze {
+    const NAME: &'static str = "gaze";
+    type Args = Nothing;
+    fn description(&self) -> &'static str {
+        "x"
+    }
+    fn handling(&self) -> Handling {
+        handling(EffectClass::Dangerous)
+    }
+    async fn before(&self, _: &Nothing) -> serde_json::Value {
+        std::future::pending().await
+    }
+    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+        Done::Seen(Observation::ok("done"))
+    }
+}
+
 struct Props(Arc<ScriptedModel>, Arc<Registry>);
 impl Means for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
@@ -151,6 +170,7 @@ impl House {
             .with(Boom::default())
             .with(Slow::default())
             .with(Lazy::default())
+            .with(Gaze)
             .with(everloop_tools::AskUser);
         let model = Arc::new(ScriptedModel::new(script).closing("in the end"));
         let mut house =
@@ -361,8 +381,8 @@ async fn a_cancel_stops_all_calls_that_run_together() {
     assert!(took < 1_000, "{driven:?} after {took} ms");
 }
 
-/// Submits a run under this version of its loop, and says what becomes of driving it.
-async fn drive_version(loop_ver: u32) -> (House, RunId, Result<Driven, DriveError>) {
+/// A house with a second run under this version of its loop.
+async fn of_version(loop_ver: u32) -> (House, RunId) {
     let house = House::new(vec![Scripted::says("hi")]).await;
     let created = house.store.created(&house.run).await.expect("works").expect("works");
     let new = everloop_store::NewRun {
@@ -375,16 +395,16 @@ async fn drive_version(loop_ver: u32) -> (House, RunId, Result<Driven, DriveErro
         now: house.clock.now(),
     };
     house.store.create_run(&new).await.expect("works");
-    let engine = house.engine("w1");
-    let claim = house.store.claim_run(&engine.identity().worker, &new.run, new.now).await;
-    let driven = engine.drive(claim.expect("works").expect("works")).await;
-    (house, new.run, driven)
+    (house, new.run)
 }
 
 #[tokio::test(start_paused = true)]
 async fn row_24_a_run_under_a_version_of_its_loop_that_is_not_here_is_left_alone() {
     for version in [0, 99] {
-        let (house, run, driven) = drive_version(version).await;
+        let (house, run) = of_version(version).await;
+        let engine = house.engine("w1");
+        let claim = house.store.claim_run(&engine.identity().worker, &run, house.clock.now()).await;
+        let driven = engine.drive(claim.expect("works").expect("works")).await;
         let Err(DriveError::Newer { what, .. }) = driven else { panic!("{driven:?}") };
         assert!(what.contains("entry 1 of run_other is a RunCreated under loop"), "{what}");
         assert!(what.contains(&format!("of version {version}")), "{what}");
@@ -471,4 +491,103 @@ async fn a_process_that_cannot_reach_the_model_leaves_the_run_to_one_that_can() 
     let able = house.engine("w2");
     let driven = able.drive(house.claim(&able).await).await.expect("it is driven");
     assert_eq!(driven, Driven::Finished(Status::Succeeded));
+}
+
+/// Works among others for so long, then stops.
+async fn work_for(engine: &Arc<Engine>, ms: u64) {
+    let times = LeaseTimes::default();
+    engine.join(times).await.expect("works");
+    let mut worker = Worker::new(engine.clone(), 4).reaping(times);
+    let stop = async {
+        engine.clock().pause(ms).await;
+        engine.stop();
+    };
+    let (worked, ()) = tokio::join!(worker.work(|_| {}), stop);
+    worked.expect("works");
+}
+
+/// The server may carry out a claim after everybody has given up waiting for its answer.
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_comes_true_long_after_its_error_is_found() {
+    let house = House::new(vec![Scripted::says("hi")]).await;
+    let other = house.engine("w0");
+    let later = house.clock.now() + 3_600_000;
+    house.store.release(&house.claim(&other).await, later).await.expect("works");
+    let engine = house.engine("w1");
+    let comes_true = async {
+        house.clock.pause(7_000).await;
+        house.claim(&engine).await;
+    };
+    tokio::join!(work_for(&engine, 20_000), comes_true);
+    assert_eq!(house.status().await, Status::Succeeded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_among_others_leaves_a_run_that_needs_a_newer_program_to_them() {
+    let (house, run) = of_version(99).await;
+    let begun = house.clock.now();
+    work_for(&house.engine("w1"), 5_000).await;
+    let row = house.store.run(&run).await.expect("works").expect("works");
+    assert_eq!(row.status, Status::Queued);
+    let wake_at = row.times.wake_at.expect("it is ready at some time");
+    assert!((begun + 60_000..begun + 61_000).contains(&wake_at), "after {} ms", wake_at - begun);
+    assert_eq!(house.status().await, Status::Succeeded, "the other run was driven");
+}
+
+/// Alone there is nobody else who could take it; it must not be tried again and again.
+#[tokio::test(start_paused = true)]
+async fn a_worker_alone_keeps_a_run_that_needs_a_newer_program() {
+    let (house, run) = of_version(99).await;
+    Worker::new(house.engine("w1"), 4).drain(|_| {}).await.expect("works");
+    let row = house.store.run(&run).await.expect("works").expect("works");
+    assert_eq!(row.status, Status::Running);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_looks_for_ever_before_it_acts_gets_no_record_and_acts() {
+    let house = House::new(vec![calls("gaze"), Scripted::says("done")]).await;
+    let engine = house.engine("w1");
+    let driving = engine.drive(house.claim(&engine).await);
+    let driven = tokio::time::timeout(Duration::from_secs(600), driving).await;
+    assert_eq!(driven.expect("in time").expect("works"), Driven::Finished(Status::Succeeded));
+    let entries = house.store.journal(&house.run, 0, usize::MAX).await.expect("works");
+    let before = entries.into_iter().find_map(|entry| match entry.kind {
+        Kind::EffectStarted(started) => Some(started.before),
+        _ => None,
+    });
+    assert_eq!(before, Some(serde_json::Value::Null));
+    assert_eq!(house.endings().await, [Ending::Ok]);
+}
+
+/// Its entries are none, so the place of the journal does not tell whether it took place.
+#[tokio::test(start_paused = true)]
+async fn a_run_is_given_back_though_the_first_try_at_it_failed() {
+    let house = House::new(vec![Scripted::says("much later").after_ms(600_000)]).await;
+    let engine = house.engine("w1");
+    let claim = house.claim(&engine).await;
+    let stop = async {
+        house.clock.pause(1_000).await;
+        house.flaky.fail_commits.store(1, SeqCst);
+        engine.stop();
+    };
+    let (driven, ()) = tokio::join!(engine.drive(claim), stop);
+    assert_eq!(driven.expect("works"), Driven::Released);
+    assert_eq!(house.flaky.fail_commits.load(SeqCst), 0, "there was a failure");
+    assert_eq!(house.status().await, Status::Queued);
+}
+
+/// The same commit, and this time it did take place.
+#[tokio::test(start_paused = true)]
+async fn a_run_is_given_back_once_though_the_reply_was_lost() {
+    let house = House::new(vec![Scripted::says("much later").after_ms(600_000)]).await;
+    let engine = house.engine("w1");
+    let claim = house.claim(&engine).await;
+    let stop = async {
+        house.clock.pause(1_000).await;
+        house.flaky.lose_commit_in.store(1, SeqCst);
+        engine.stop();
+    };
+    let (driven, ()) = tokio::join!(engine.drive(claim), stop);
+    assert_eq!(driven.expect("works"), Driven::Released);
+    assert_eq!(house.status().await, Status::Queued);
 }

@@ -64,6 +64,12 @@ impl Capture {
         clip::around(&start, self.gap, &clean(self.end.make_contiguous()), chars_max)
     }
 
+    /// The bytes that were kept: all of them, if no more came than are kept.
+    pub(crate) fn bytes(mut self) -> Vec<u8> {
+        self.start.extend(&self.end);
+        self.start
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.start.is_empty()
     }

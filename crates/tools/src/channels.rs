@@ -176,6 +176,7 @@ async fn post(url: &Url, line: &Line) -> Result<(), String> {
         url: url.as_str(),
         body: Some(("application/json", body)),
         key: Some(&line.id),
+        headers: &[],
     };
     match http.ask(request).await {
         Ok(answer) if answer.is_success() => Ok(()),

@@ -14,6 +14,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 pub struct Host {
     name: String,
     port: Option<u16>,
+    reach: Reach,
+}
+
+/// Where a host's name may lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// To the public network alone.
+    Public,
+    /// Also into this machine and its network.
+    Anywhere,
 }
 
 /// The hosts that may be called.
@@ -26,18 +36,25 @@ impl Host {
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if text.parse::<Ipv6Addr>().is_ok() {
-            return Some(Self { name: spelled(&format!("[{text}]"))?, port: None });
+            let name = spelled(&format!("[{text}]"))?;
+            return Some(Self { name, port: None, reach: Reach::Public });
         }
         let (name, port) = match text.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, Some(port.parse().ok()?)),
             _ => (text, None),
         };
-        Some(Self { name: spelled(name)?, port })
+        Some(Self { name: spelled(name)?, port, reach: Reach::Public })
     }
 
     /// Exactly the host and port of an address.
     pub(crate) fn of(url: &Url) -> Option<Self> {
-        Some(Self { name: url.host_str()?.to_owned(), port: url.port_or_known_default() })
+        let (name, port) = (url.host_str()?.to_owned(), url.port_or_known_default());
+        Some(Self { name, port, reach: Reach::Public })
+    }
+
+    /// The same host, though its name leads into this machine or its network.
+    pub(crate) fn anywhere(self) -> Self {
+        Self { reach: Reach::Anywhere, ..self }
     }
 
     fn covers(&self, name: &str, port: u16) -> bool {
@@ -90,13 +107,21 @@ impl Hosts {
         }
         Ok(url)
     }
+
+    /// Where the name of an admitted address may lead.
+    pub(crate) fn reach(&self, url: &Url) -> Reach {
+        let name = url.host_str().unwrap_or_default();
+        let port = url.port_or_known_default().unwrap_or_default();
+        let own = self.0.iter().find(|host| host.covers(name, port));
+        own.map_or(Reach::Public, |host| host.reach)
+    }
 }
 
 /// Where an admitted address leads, each place checked.
 ///
 /// An address that was admitted by its own digits may be anywhere; `localhost` is this machine and
-/// no other; every other name leads to the public network or nowhere.
-pub(crate) async fn places(url: &Url) -> Result<Vec<SocketAddr>, Misled> {
+/// no other; every other name leads to the public network or nowhere, unless it may lead anywhere.
+pub(crate) async fn places(url: &Url, reach: Reach) -> Result<Vec<SocketAddr>, Misled> {
     let name = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or_default();
     if let Some(ip) = literal(name) {
@@ -104,14 +129,15 @@ pub(crate) async fn places(url: &Url) -> Result<Vec<SocketAddr>, Misled> {
     }
     let found = tokio::net::lookup_host((name, port)).await;
     let found: Vec<SocketAddr> = found.map_err(|e| Misled::NotFound(e.to_string()))?.collect();
-    checked(name, found)
+    checked(name, reach, found)
 }
 
 /// Every one of the places must fit: the other side decides which of them is taken.
-fn checked(name: &str, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Misled> {
-    let fits = |ip: IpAddr| match name {
-        "localhost" => ip.is_loopback(),
-        _ => is_public(ip),
+fn checked(name: &str, reach: Reach, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Misled> {
+    let fits = |ip: IpAddr| match (name, reach) {
+        ("localhost", _) => ip.is_loopback(),
+        (_, Reach::Anywhere) => true,
+        (_, Reach::Public) => is_public(ip),
     };
     match found.iter().find(|place| !fits(place.ip())) {
         Some(place) => Err(Misled::Private(place.ip())),
@@ -186,7 +212,8 @@ fn inner_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Host, Hosts, Misled, checked, is_public};
+    use super::{Host, Hosts, Misled, Reach, checked, is_public};
+    use reqwest::Url;
     use std::net::SocketAddr;
 
     fn hosts(list: &str) -> Hosts {
@@ -226,6 +253,7 @@ mod tests {
     #[test]
     fn a_name_that_leads_into_this_machine_or_its_network_is_not_followed_though_it_is_allowed() {
         let at = |ip: &str| SocketAddr::new(ip.parse().unwrap(), 80);
+        let checked = |name, found| checked(name, Reach::Public, found);
         for name in ["api.example.com", "localhost.", "a.localhost"] {
             let misled = checked(name, vec![at("1.1.1.1"), at("127.0.0.1")]);
             assert_eq!(misled, Err(Misled::Private(at("127.0.0.1").ip())), "{name}");
@@ -234,6 +262,19 @@ mod tests {
         assert_eq!(checked("localhost", vec![at("::1")]), Ok(vec![at("::1")]));
         assert!(checked("localhost", vec![at("1.1.1.1")]).is_err());
         assert!(matches!(checked("api.example.com", Vec::new()), Err(Misled::NotFound(_))));
+    }
+
+    #[test]
+    fn a_host_of_the_settings_may_be_near_and_no_other() {
+        let url = |address: &str| Url::parse(address).unwrap();
+        let near = url("http://search.lan:8080/");
+        let hosts: Hosts = Host::of(&near).map(Host::anywhere).into_iter().collect();
+        assert_eq!(hosts.reach(&near), Reach::Anywhere);
+        for other in ["http://search.lan/", "http://api.example.com:8080/"] {
+            assert_eq!(hosts.reach(&url(other)), Reach::Public, "{other}");
+        }
+        let found = vec![SocketAddr::new("192.168.1.2".parse().unwrap(), 8080)];
+        assert_eq!(checked("search.lan", Reach::Anywhere, found.clone()), Ok(found));
     }
 
     #[test]

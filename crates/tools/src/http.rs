@@ -170,7 +170,7 @@ impl HttpSend {
             SendMethod::Delete => Method::DELETE,
         };
         let body = args.body.as_ref().map(|body| (kind, body.clone().into_bytes()));
-        self.http.ask(Request { method, url: &args.url, body, key: Some(key) }).await
+        self.http.ask(Request { method, body, key: Some(key), ..Request::get(&args.url) }).await
     }
 }
 
@@ -266,7 +266,7 @@ fn shows(answer: &Answer) -> Shows {
     }
 }
 
-fn canceled() -> Done {
+pub(crate) fn canceled() -> Done {
     let text = "stopped: canceled".to_owned();
     Done::Seen(Observation { ending: Ending::Canceled, text })
 }

@@ -28,6 +28,7 @@ mod read_file;
 mod record;
 mod registry;
 mod request;
+mod search;
 mod send_message;
 mod shell;
 mod todo_write;
@@ -47,6 +48,10 @@ pub use list_dir::{ListDir, ListDirArgs};
 pub use read_file::{ReadFile, ReadFileArgs};
 pub use registry::{Registry, Setting};
 pub use request::Http;
+pub use search::{
+    Hit, InternetSearch, InternetSearchArgs, SearchError, SearchProvider, SearchService,
+    SearchSetting,
+};
 pub use send_message::{SendMessage, SendMessageArgs};
 pub use shell::{Shell, ShellArgs, ShellLimits};
 pub use todo_write::{TodoItem, TodoState, TodoWrite, TodoWriteArgs};

@@ -1,9 +1,9 @@
 //! Which tools there are, in the order in which the model sees them.
 
 use crate::{
-    AnyTool, AskUser, Channels, Git, GitCommit, GitPush, GitRead, Http, HttpGet, HttpSend, ListDir,
-    ReadFile, SendMessage, Shell, ShellLimits, TodoWrite, Tool, Workspace, WorkspaceError,
-    WriteFile, erase,
+    AnyTool, AskUser, Channels, Git, GitCommit, GitPush, GitRead, Http, HttpGet, HttpSend,
+    InternetSearch, ListDir, ReadFile, SearchSetting, SendMessage, Shell, ShellLimits, TodoWrite,
+    Tool, Workspace, WorkspaceError, WriteFile, erase,
 };
 use everloop_types::ToolSpec;
 use std::path::PathBuf;
@@ -32,6 +32,8 @@ pub struct Setting {
     pub http_key_lifetime_ms: u64,
     /// Where messages may go; without a channel there is no tool for them.
     pub channels: Channels,
+    /// Where to search; without it there is no tool for it.
+    pub search: Option<SearchSetting>,
 }
 
 impl Setting {
@@ -47,6 +49,7 @@ impl Setting {
             http: Http::default(),
             http_key_lifetime_ms: 0,
             channels: Channels::default(),
+            search: None,
         }
     }
 }
@@ -96,6 +99,9 @@ impl Registry {
         if repository {
             let push = GitPush(git.clone());
             registry = registry.with(GitRead(git.clone())).with(GitCommit(git)).with(push);
+        }
+        if let Some(search) = &setting.search {
+            registry = registry.with(InternetSearch::new(search));
         }
         if !setting.http.hosts.is_empty() {
             let send = HttpSend::new(setting.http.clone(), setting.http_key_lifetime_ms);

@@ -52,13 +52,28 @@ pub(crate) struct Request<'r> {
     pub(crate) body: Option<(&'r str, Vec<u8>)>,
     /// The same for each repetition.
     pub(crate) key: Option<&'r str>,
+    /// Further headers; never of the model's choice.
+    pub(crate) headers: &'r [(&'static str, &'static str)],
 }
 
 /// What came back.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     head: String,
+    location: Option<String>,
     body: Capture,
+    read: Body,
+}
+
+/// How much of a body was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// All of it.
+    Whole,
+    /// As much as is kept of any.
+    Beginning,
+    /// What came before it broke off.
+    Broken,
 }
 
 /// Why nothing came back.
@@ -82,7 +97,7 @@ impl NoAnswer {
 
 impl Request<'_> {
     pub(crate) fn get(url: &str) -> Request<'_> {
-        Request { method: Method::GET, url, body: None, key: None }
+        Request { method: Method::GET, url, body: None, key: None, headers: &[] }
     }
 }
 
@@ -96,7 +111,7 @@ impl Http {
             return Err(NoAnswer::Refused(words));
         }
         let host = url.host_str().unwrap_or_default().to_owned();
-        let places = match timeout_at(until, places(&url)).await {
+        let places = match timeout_at(until, places(&url, self.hosts.reach(&url))).await {
             Ok(Ok(places)) => places,
             Ok(Err(Misled::Private(ip))) => {
                 let words = format!("{host} leads to {ip}, which is not on the public network");
@@ -140,7 +155,7 @@ impl Http {
         let mut head = head(&response);
         let mut body = Capture::new(self.bytes_max, None);
         let mut left = self.bytes_max;
-        loop {
+        let read = loop {
             match timeout_at(until, response.chunk()).await {
                 Ok(Ok(Some(chunk))) if chunk.len() <= left => {
                     left -= chunk.len();
@@ -149,16 +164,18 @@ impl Http {
                 Ok(Ok(Some(chunk))) => {
                     body.push(&chunk[..left]);
                     head.push_str("[only the beginning of the body was read]\n");
-                    break;
+                    break Body::Beginning;
                 }
-                Ok(Ok(None)) => break,
+                Ok(Ok(None)) => break Body::Whole,
                 Ok(Err(_)) | Err(_) => {
                     head.push_str("[the body broke off]\n");
-                    break;
+                    break Body::Broken;
                 }
             }
-        }
-        Answer { status: response.status().as_u16(), head, body }
+        };
+        let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
+        let location = location.map(str::to_owned);
+        Answer { status: response.status().as_u16(), head, location, body, read }
     }
 }
 
@@ -176,6 +193,17 @@ impl Answer {
         Observation { ending, text }
     }
 
+    /// Where the other side says that the answer is instead.
+    pub(crate) fn redirect(&self) -> Option<&str> {
+        let moved = matches!(self.status, 301 | 302 | 303 | 307 | 308);
+        self.location.as_deref().filter(|_| moved)
+    }
+
+    /// The body as it came, and how much of it that is.
+    pub(crate) fn into_bytes(self) -> (Vec<u8>, Body) {
+        (self.body.bytes(), self.read)
+    }
+
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -183,6 +211,9 @@ impl Answer {
 
 fn built(client: &Client, url: Url, request: Request<'_>) -> reqwest::RequestBuilder {
     let mut building = client.request(request.method, url);
+    for (name, value) in request.headers {
+        building = building.header(*name, *value);
+    }
     if let Some(key) = request.key {
         building = building.header(KEY, key);
     }

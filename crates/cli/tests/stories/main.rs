@@ -18,6 +18,7 @@ mod output;
 mod overview;
 mod postgres;
 mod questions;
+mod searches;
 mod sends;
 mod settings;
 mod settles;

@@ -1,0 +1,150 @@
+//! The page of a provider: a request to its own hosts, redirects among them followed, size bounded.
+
+use super::SearchError;
+use super::html::Page;
+use crate::hosts::{Host, Hosts};
+use crate::request::{Body, Http, NoAnswer, Request};
+use reqwest::{Method, Url};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Bytes of a page; results stand at its beginning.
+const BYTES_MAX: usize = 2 << 20;
+
+/// A service that sends us round longer than this does not want to answer.
+const REDIRECTS_MAX: usize = 3;
+
+/// Services answer in the form that they keep for browsers, and name the program all the same.
+const HEADERS: [(&str, &str); 3] = [
+    ("user-agent", concat!("Mozilla/5.0 (compatible; everloop/", env!("CARGO_PKG_VERSION"), ")")),
+    ("accept", "text/html,application/json;q=0.9,*/*;q=0.5"),
+    ("accept-language", "zh-CN,zh;q=0.9,en;q=0.8"),
+];
+
+/// Where a provider is, and what bounds the way there.
+pub(super) struct Fetch {
+    /// The service's address, or what is wrong with the setting.
+    base: Result<Url, SearchError>,
+    http: Http,
+}
+
+/// A page, and where it was read in the end.
+pub(super) struct Fetched {
+    pub(super) url: Url,
+    pub(super) text: String,
+    /// Whether something is missing at its end, and what the matter is.
+    pub(super) partial: Option<SearchError>,
+}
+
+impl Fetch {
+    /// The address of the setting, else the usual one. Redirects may lead to the service's hosts.
+    pub(super) fn new(base_url: &str, usual: &str, hosts: &[&str], timeout_ms: u64) -> Self {
+        let chosen = Some(base_url.trim()).filter(|url| !url.is_empty());
+        let base = base(chosen.unwrap_or(usual));
+        // Who wrote an address into the settings meant it, wherever its name leads.
+        let own = base.as_ref().ok().filter(|_| chosen.is_some()).and_then(Host::of);
+        let own = own.map(Host::anywhere);
+        let known = hosts.iter().filter_map(|host| Host::parse(host));
+        let hosts: Hosts = own.into_iter().chain(known).collect();
+        Self { base, http: Http { hosts, timeout_ms, bytes_max: BYTES_MAX } }
+    }
+
+    /// Asks for a path of the service with these parameters.
+    pub(super) async fn page(
+        &self,
+        path: &str,
+        parameters: &[(&str, &str)],
+    ) -> Result<Fetched, SearchError> {
+        let mut url = self.base.clone()?;
+        let path = format!("{}{path}", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+        url.query_pairs_mut().extend_pairs(parameters);
+        let until = Instant::now() + Duration::from_millis(self.http.timeout_ms);
+        for _ in 0..=REDIRECTS_MAX {
+            match self.step(&url, until).await? {
+                Step::There(fetched) => return Ok(fetched),
+                Step::Elsewhere(next) => url = next,
+            }
+        }
+        Err(SearchError::Refused(format!("more than {REDIRECTS_MAX} redirects")))
+    }
+
+    async fn step(&self, url: &Url, until: Instant) -> Result<Step, SearchError> {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let left = until.saturating_duration_since(Instant::now());
+        let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
+        let http = Http { timeout_ms: left_ms, ..self.http.clone() };
+        let request =
+            Request { method: Method::GET, headers: &HEADERS, ..Request::get(url.as_str()) };
+        let late =
+            || SearchError::TimedOut { host: host.clone(), timeout_ms: self.http.timeout_ms };
+        let answer = match http.ask(request).await {
+            Ok(answer) => answer,
+            Err(_) if Instant::now() >= until => return Err(late()),
+            Err(NoAnswer::Refused(words)) => return Err(SearchError::Refused(words)),
+            Err(error) => return Err(SearchError::Network(error.words())),
+        };
+        if let Some(to) = answer.redirect() {
+            let next = url.join(to).map_err(|error| SearchError::Refused(error.to_string()))?;
+            if url.scheme() == "https" && next.scheme() != "https" {
+                return Err(SearchError::Refused("a redirect leads from https to http".to_owned()));
+            }
+            return Ok(Step::Elsewhere(next));
+        }
+        let status = answer.status;
+        let success = answer.is_success();
+        let (bytes, body) = answer.into_bytes();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if matches!(status, 403 | 429 | 503) && wants_proof(&Page::read(&text)) {
+            return Err(SearchError::Blocked { host });
+        }
+        if !success {
+            return Err(SearchError::Status { host, status });
+        }
+        let partial = match body {
+            Body::Whole => None,
+            Body::Beginning => Some(SearchError::Parse(format!("more than {BYTES_MAX} bytes"))),
+            Body::Broken if Instant::now() >= until => Some(late()),
+            Body::Broken => Some(SearchError::Network(format!("{host}: the answer broke off"))),
+        };
+        Ok(Step::There(Fetched { url: url.clone(), text, partial }))
+    }
+}
+
+enum Step {
+    There(Fetched),
+    Elsewhere(Url),
+}
+
+impl Fetched {
+    /// Why a page without hits has none: what is missing of it, a challenge, or what it says.
+    pub(super) fn why_none(self, page: &Page<'_>, says: SearchError) -> SearchError {
+        if wants_proof(page) {
+            let host = self.url.host_str().unwrap_or_default().to_owned();
+            return SearchError::Blocked { host };
+        }
+        self.partial.unwrap_or(says)
+    }
+}
+
+fn base(text: &str) -> Result<Url, SearchError> {
+    let wrong = |why: &str| SearchError::Refused(format!("search.base_url {why}"));
+    if text.is_empty() {
+        return Err(wrong("is not set, and this provider has no usual address"));
+    }
+    let url = Url::parse(text).map_err(|error| wrong(&format!("is no address: {error}")))?;
+    if url.cannot_be_a_base() || url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("must be a plain address such as https://search.example"));
+    }
+    Ok(url)
+}
+
+/// Whether a page asks for a proof instead of an answer; only asked where no result was found.
+pub(super) fn wants_proof(page: &Page<'_>) -> bool {
+    const MARKS: [&str; 4] = ["captcha", "challenge", "anomaly", "turnstile"];
+    page.elements().any(|element| {
+        let own = ["id", "class", "action", "src"].iter().filter_map(|key| element.attribute(key));
+        let own: Vec<String> = own.map(|value| value.to_lowercase()).collect();
+        own.iter().any(|value| MARKS.iter().any(|mark| value.contains(mark)))
+    })
+}

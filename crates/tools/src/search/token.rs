@@ -1,0 +1,183 @@
+//! Cuts HTML into tags and texts. Any text has tokens; a `<` that begins nothing is text itself.
+
+/// A piece of a page.
+#[derive(Debug, PartialEq)]
+pub(super) enum Token<'p> {
+    Open(Tag<'p>),
+    Close(&'p str),
+    /// As it stands, with its entities.
+    Text(&'p str),
+}
+
+/// The beginning of an element.
+#[derive(Debug, PartialEq)]
+pub(super) struct Tag<'p> {
+    name: &'p str,
+    /// All between the name and `>`.
+    rest: &'p str,
+    /// `<name/>`.
+    pub(super) closed: bool,
+}
+
+/// The tokens of a page, in order.
+pub(super) struct Tokens<'p> {
+    rest: &'p str,
+    /// The element whose inside is text until its own end, if we are in one.
+    raw: Option<&'p str>,
+}
+
+/// Elements whose inside holds no tags.
+const RAW: [&str; 4] = ["script", "style", "textarea", "title"];
+
+impl<'p> Tokens<'p> {
+    pub(super) fn new(source: &'p str) -> Self {
+        Self { rest: source, raw: None }
+    }
+
+    fn take(&mut self, bytes: usize) -> &'p str {
+        let (taken, rest) = self.rest.split_at(bytes);
+        self.rest = rest;
+        taken
+    }
+
+    /// Until the end of the raw element, or of the page.
+    fn raw_text(&mut self, name: &str) -> Option<Token<'p>> {
+        let ends = |(at, _): &(usize, &str)| {
+            let after = &self.rest.as_bytes()[at + 2..];
+            after.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()))
+        };
+        let end = self.rest.match_indices("</").find(ends).map_or(self.rest.len(), |(at, _)| at);
+        (end > 0).then(|| Token::Text(self.take(end)))
+    }
+
+    fn tag(&mut self, end: usize, name: &'p str) -> Token<'p> {
+        let whole = self.take(end);
+        let inner = whole.trim_end_matches('>').trim_start_matches(['<', '/']);
+        if whole.starts_with("</") {
+            return Token::Close(name);
+        }
+        let rest = inner.get(name.len()..).unwrap_or_default();
+        let closed = rest.trim_end().ends_with('/');
+        if !closed && RAW.iter().any(|raw| name.eq_ignore_ascii_case(raw)) {
+            self.raw = Some(name);
+        }
+        Token::Open(Tag { name, rest, closed })
+    }
+}
+
+impl<'p> Iterator for Tokens<'p> {
+    type Item = Token<'p>;
+
+    fn next(&mut self) -> Option<Token<'p>> {
+        if let Some(name) = self.raw.take()
+            && let Some(text) = self.raw_text(name)
+        {
+            return Some(text);
+        }
+        while !self.rest.is_empty() {
+            match begins(self.rest) {
+                Begins::Text(bytes) => return Some(Token::Text(self.take(bytes))),
+                Begins::Nothing(bytes) => drop(self.take(bytes)),
+                Begins::Tag { name, end } => return Some(self.tag(end, name)),
+            }
+        }
+        None
+    }
+}
+
+enum Begins<'p> {
+    Text(usize),
+    /// A comment, a declaration, an instruction.
+    Nothing(usize),
+    Tag {
+        name: &'p str,
+        end: usize,
+    },
+}
+
+fn begins(rest: &str) -> Begins<'_> {
+    let Some(after) = rest.strip_prefix('<') else {
+        return Begins::Text(rest.find('<').unwrap_or(rest.len()));
+    };
+    if let Some(comment) = after.strip_prefix("!--") {
+        return Begins::Nothing(comment.find("-->").map_or(rest.len(), |at| 4 + at + 3));
+    }
+    if after.starts_with(['!', '?']) {
+        return Begins::Nothing(rest.find('>').map_or(rest.len(), |at| at + 1));
+    }
+    let named = after.strip_prefix('/').unwrap_or(after);
+    if !named.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        let text = after.find('<').map_or(rest.len(), |at| at + 1);
+        return Begins::Text(text);
+    }
+    let ends = |c: char| c.is_ascii_whitespace() || matches!(c, '>' | '/');
+    let name = &named[..named.find(ends).unwrap_or(named.len())];
+    let head = rest.len() - named.len() + name.len();
+    Begins::Tag { name, end: head + end_of_tag(&rest[head..]) }
+}
+
+/// The place after the `>` that stands in no quotes. A quote opens a value only after `=`, so that
+/// a stray one does not swallow the page.
+fn end_of_tag(attributes: &str) -> usize {
+    let mut quote = None;
+    let mut value = false;
+    for (at, byte) in attributes.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), byte) if open == byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'>') => return at + 1,
+            (None, b'"' | b'\'') if value => quote = Some(byte),
+            (None, byte) if byte.is_ascii_whitespace() => continue,
+            (None, _) => {}
+        }
+        value = quote.is_none() && byte == b'=';
+    }
+    attributes.len()
+}
+
+impl<'p> Tag<'p> {
+    /// Whether it has this name.
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+    }
+
+    /// Names and values, as they stand.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = (&'p str, &'p str)> {
+        Attributes(self.rest)
+    }
+}
+
+struct Attributes<'p>(&'p str);
+
+impl<'p> Iterator for Attributes<'p> {
+    type Item = (&'p str, &'p str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let between = |c: char| c.is_ascii_whitespace() || c == '/';
+        let rest = self.0.trim_start_matches(between);
+        if rest.is_empty() {
+            return None;
+        }
+        // A `=` in the first place belongs to the name: each turn takes at least one character.
+        let ends = |(at, c): &(usize, char)| between(*c) || (*c == '=' && *at > 0);
+        let end = rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at);
+        let (name, after) = rest.split_at(end);
+        let Some(value) = after.trim_start().strip_prefix('=') else {
+            self.0 = after;
+            return Some((name, ""));
+        };
+        let value = value.trim_start();
+        let (value, after) = match value.chars().next() {
+            Some(quote @ ('"' | '\'')) => {
+                let inner = &value[1..];
+                inner.split_once(quote).unwrap_or((inner, ""))
+            }
+            _ => {
+                let end = value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len());
+                value.split_at(end)
+            }
+        };
+        self.0 = after;
+        Some((name, value))
+    }
+}
