@@ -173,9 +173,8 @@ async fn a_rehearsal_finds_what_downtime_does_and_a_wrong_count() {
     let customs = Customs { catch_up: CatchUp::Once, ..Customs::default() };
     let played = rehearse(&entries, &[], &customs, &rehearsal).await.unwrap();
     assert!(played.is_right() && played.crashes == 2);
-    let night = |state| {
-        played.firings.iter().filter(|f| f.title == "夜" && f.state == state).count()
-    };
+    let night =
+        |state| played.firings.iter().filter(|f| f.title == "夜" && f.state == state).count();
     assert_eq!(
         (night(FiredAs::Missed), night(FiredAs::Late), night(FiredAs::Fired)),
         (2, 1, 28),
