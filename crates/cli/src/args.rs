@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Worker(Worker),
     Tour,
     Doctor(Doctor),
+    #[command(subcommand)]
+    Config(Config),
     // Runs a command whose processes die with everloop; for everloop itself.
     #[command(name = "__guard", hide = true)]
     Guard {
@@ -188,4 +190,27 @@ pub(crate) struct Worker {
 pub(crate) struct Doctor {
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    Get {
+        key: String,
+    },
+    Set {
+        key: String,
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    Unset {
+        key: String,
+    },
+    Show {
+        #[arg(long)]
+        origin: bool,
+        #[arg(long)]
+        json: bool,
+    },
+    Edit,
+    Path,
 }

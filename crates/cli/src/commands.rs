@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod config;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod foreground;

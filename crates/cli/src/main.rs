@@ -8,6 +8,7 @@ mod database;
 mod exit;
 mod help;
 mod home;
+mod key;
 mod means;
 mod settings;
 mod show;
@@ -28,7 +29,12 @@ fn main() -> ExitCode {
     if let Some(Command::Guard { command }) = cli.command {
         return everloop_tools::guard_main(command);
     }
-    let app = match App::start(&cli.common) {
+    // These two must work where the settings do not: they show what is wrong, and repair it.
+    let started = match cli.command {
+        Some(Command::Config(_) | Command::Doctor(_)) => App::start_anyway(&cli.common),
+        _ => App::start(&cli.common),
+    };
+    let app = match started {
         Ok(app) => app,
         Err(failure) => return report(&failure),
     };
@@ -61,6 +67,7 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::Import(args)) => commands::portable::import(app, &args).await,
         Some(Command::Worker(args)) => commands::worker::worker(app, &args).await,
         Some(Command::Doctor(args)) => commands::doctor::doctor(app, &args).await,
+        Some(Command::Config(args)) => commands::config::config(app, args).await,
         Some(Command::Guard { .. }) => unreachable!("the guard was started before"),
     }
 }

@@ -1,5 +1,6 @@
 //! Where models and tools come from: the settings and environment of this process.
 
+use crate::key::KeyError;
 use crate::settings::Settings;
 use everloop_engine::Means;
 use everloop_models::{Endpoint, Model, Secret, Timeouts, connect};
@@ -14,6 +15,8 @@ type Connected = (Arc<dyn Model>, String);
 /// The models and tools that this process can reach.
 pub(crate) struct LocalMeans {
     endpoint: Endpoint,
+    /// Why there is no key although a file for one is there.
+    key_error: Option<KeyError>,
     shell_timeout_ms: u64,
     output_bytes_max: usize,
     protected: Vec<PathBuf>,
@@ -25,11 +28,20 @@ pub(crate) struct LocalMeans {
 }
 
 impl LocalMeans {
-    pub(crate) fn new(settings: &Settings, protected: Vec<PathBuf>, records: PathBuf) -> Self {
+    pub(crate) fn new(
+        settings: &Settings,
+        key: Result<Option<Secret>, KeyError>,
+        protected: Vec<PathBuf>,
+        records: PathBuf,
+    ) -> Self {
+        let (api_key, key_error) = match key {
+            Ok(key) => (key, None),
+            Err(error) => (None, Some(error)),
+        };
         let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
         let endpoint = Endpoint {
             base_url: base_url(settings),
-            api_key: std::env::var(settings.text("model.key_env")).ok().map(Secret::new),
+            api_key,
             timeouts: Timeouts {
                 connect_ms: settings.number("model.connect_timeout"),
                 first_byte_ms: settings.number("model.first_byte_timeout"),
@@ -40,6 +52,7 @@ impl LocalMeans {
         };
         Self {
             endpoint,
+            key_error,
             shell_timeout_ms: settings.number("tools.shell_timeout"),
             output_bytes_max: size("tools.output_max"),
             protected,
@@ -53,6 +66,11 @@ impl LocalMeans {
             channels: channels(settings),
             models: Mutex::default(),
         }
+    }
+
+    /// Why the key cannot be used, if a file for one is there.
+    pub(crate) fn key_error(&self) -> Option<&KeyError> {
+        self.key_error.as_ref()
     }
 
     /// The built-in tools for a workspace.
@@ -77,6 +95,11 @@ pub(crate) fn channels(settings: &Settings) -> Channels {
     settings.list("tools.channels").filter_map(Channel::parse).collect()
 }
 
+/// Whether a model plays a script instead of asking an endpoint.
+pub(crate) fn is_scripted(name: &str) -> bool {
+    name.starts_with("scripted/")
+}
+
 /// The endpoint that was chosen, if one was.
 pub(crate) fn base_url(settings: &Settings) -> String {
     match settings.text("model.base_url") {
@@ -90,6 +113,10 @@ impl Means for LocalMeans {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = models.get(&choice.name) {
             return Ok(known.clone());
+        }
+        // A scripted model asks nobody, so it needs no key.
+        if let Some(error) = self.key_error.as_ref().filter(|_| !is_scripted(&choice.name)) {
+            return Err(ModelError::new(ModelErrorKind::Refused, error.to_string()));
         }
         let found = connect(&choice.name, self.endpoint.clone())
             .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;

@@ -1,6 +1,7 @@
 //! The catalogue: one entry a text, both languages side by side.
 
 mod cli;
+mod config;
 mod help;
 mod runs;
 mod story;
@@ -18,4 +19,4 @@ macro_rules! texts {
 use texts;
 
 pub(crate) const ALL: &[&[Text]] =
-    &[runs::TEXTS, cli::TEXTS, help::TEXTS, story::TEXTS, tour::TEXTS];
+    &[runs::TEXTS, cli::TEXTS, config::TEXTS, help::TEXTS, story::TEXTS, tour::TEXTS];

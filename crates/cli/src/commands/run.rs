@@ -4,7 +4,7 @@ use super::foreground::{Foreground, drive_here};
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
-use crate::means::base_url;
+use crate::means::{base_url, is_scripted};
 use crate::show::timestamp;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
@@ -74,7 +74,7 @@ pub(super) fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Fai
 }
 
 /// The model's name from the environment or the settings.
-fn default_model(app: &App) -> String {
+pub(crate) fn default_model(app: &App) -> String {
     match std::env::var("EVERLOOP_MODEL") {
         Ok(name) if !name.is_empty() => name,
         _ => app.settings.text("model.default").to_owned(),
@@ -88,6 +88,9 @@ pub(super) fn model(app: &App, name: String) -> Result<String, Failure> {
         return Err(Failure { exit: Exit::Configuration, words });
     }
     let means = app.means(&app.settings);
+    if let Some(error) = means.key_error().filter(|_| !is_scripted(&name)) {
+        return Err(Failure { exit: Exit::Configuration, words: error.words(app.lang) });
+    }
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
     match everloop_engine::Means::model(&means, &choice) {
         Ok(_) => Ok(name),
@@ -169,7 +172,8 @@ fn limits(app: &App, loop_name: &str) -> Limits {
     }
 }
 
-fn time_zone(app: &App) -> String {
+/// The zone of the person's clock.
+pub(crate) fn time_zone(app: &App) -> String {
     match app.settings.text("ui.time_zone") {
         "auto" => {
             let system = jiff::tz::TimeZone::system();

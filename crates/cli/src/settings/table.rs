@@ -13,6 +13,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("model.default", Text, ""),
     setting("model.base_url", Text, ""),
     setting("model.key_env", Text, "OPENAI_API_KEY"),
+    setting("model.key_file", Text, ""),
     setting("model.temperature", Milli(0, 2_000), "0.7"),
     setting("model.max_tokens", Count(0, MANY), "4096"),
     setting("model.attempts", Count(1, 1_000), "12"),

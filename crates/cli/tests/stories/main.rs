@@ -9,6 +9,7 @@ mod approvals;
 mod bad_replies;
 mod cancels;
 mod cluster;
+mod config;
 mod data_folder;
 mod help;
 mod kills;

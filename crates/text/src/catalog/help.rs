@@ -76,4 +76,17 @@ super::texts! {
     "help.tour" => zh: "离线观看一个运行在被杀死后继续，模型是脚本", en: "Watch a run survive a kill, offline, with a scripted model";
     "help.doctor" => zh: "检查安装情况；不改变任何东西", en: "Look at the installation; changes nothing";
     "help.doctor.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.config" => zh: "查看和更改设置", en: "Look at the settings and change them";
+    "help.config.get" => zh: "显示一个设置的值", en: "Print the value of a setting";
+    "help.config.get.key" => zh: "设置的名称：段.键", en: "The name of the setting: section.key";
+    "help.config.set" => zh: "把一个设置写入设置文件；注释和顺序保持不变", en: "Write a setting to the settings file; comments and order stay";
+    "help.config.set.key" => zh: "设置的名称：段.键", en: "The name of the setting: section.key";
+    "help.config.set.value" => zh: "新的值；列表用逗号分隔", en: "The new value; commas separate the items of a list";
+    "help.config.unset" => zh: "从设置文件删除一个设置", en: "Take a setting out of the settings file";
+    "help.config.unset.key" => zh: "设置的名称：段.键", en: "The name of the setting: section.key";
+    "help.config.show" => zh: "列出全部设置", en: "List all settings";
+    "help.config.show.origin" => zh: "并显示每个值由什么决定：默认值、文件、环境变量或参数", en: "And what decided each value: the default, the file, a variable or a flag";
+    "help.config.show.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.config.edit" => zh: "用 VISUAL、EDITOR 或 vi 打开设置文件，然后检查", en: "Open the settings file in VISUAL, EDITOR or vi, then check it";
+    "help.config.path" => zh: "显示设置文件的位置", en: "Print where the settings file lies";
 }
