@@ -15,6 +15,7 @@
 //! users.
 
 mod append;
+mod copies;
 mod create;
 mod db;
 mod dialect;
@@ -44,6 +45,7 @@ pub mod conformance;
 pub mod testing;
 
 pub use append::{Commit, NewMessage, Taken, Then};
+pub use copies::SCHEMA_VERSION;
 pub use create::{Created, NewRun};
 pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Engine, Row, Urgency};
 pub use error::{Limit, StoreError};
