@@ -7,7 +7,8 @@ use everloop_types::Lang;
 use std::path::PathBuf;
 
 #[derive(Debug, Parser)]
-#[command(name = "everloop", version = crate::build::VERSION, disable_help_subcommand = true)]
+#[command(name = "everloop", disable_help_subcommand = true)]
+#[command(version = crate::build::NUMBER, long_version = crate::build::VERSION)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -49,6 +50,10 @@ pub(crate) enum Command {
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),
+    Backup(Backup),
+    Restore(Restore),
+    Completion(Completion),
+    Man(Man),
     // Runs a command whose processes die with everloop; for everloop itself.
     #[command(name = "__guard", hide = true)]
     Guard {
@@ -213,4 +218,27 @@ pub(crate) enum Config {
     },
     Edit,
     Path,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    pub(crate) file: PathBuf,
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completion {
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
 }

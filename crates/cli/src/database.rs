@@ -47,6 +47,14 @@ impl Database {
         }
     }
 
+    /// The address of a server, with its password: for connecting only.
+    pub(crate) fn address(&self) -> Option<&str> {
+        match self {
+            Self::File { .. } => None,
+            Self::Server(url) => Some(url),
+        }
+    }
+
     pub(crate) fn lock_file(&self) -> Option<&Path> {
         match self {
             Self::File { lock, .. } => Some(lock),

@@ -29,9 +29,11 @@ fn main() -> ExitCode {
     if let Some(Command::Guard { command }) = cli.command {
         return everloop_tools::guard_main(command);
     }
-    // These two must work where the settings do not: they show what is wrong, and repair it.
+    // These must work where the settings do not: they show what is wrong, repair it, or need none.
     let started = match cli.command {
-        Some(Command::Config(_) | Command::Doctor(_)) => App::start_anyway(&cli.common),
+        Some(
+            Command::Config(_) | Command::Doctor(_) | Command::Completion(_) | Command::Man(_),
+        ) => App::start_anyway(&cli.common),
         _ => App::start(&cli.common),
     };
     let app = match started {
@@ -68,6 +70,10 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::Worker(args)) => commands::worker::worker(app, &args).await,
         Some(Command::Doctor(args)) => commands::doctor::doctor(app, &args).await,
         Some(Command::Config(args)) => commands::config::config(app, args).await,
+        Some(Command::Backup(args)) => commands::copies::backup(app, args).await,
+        Some(Command::Restore(args)) => commands::copies::restore(app, args).await,
+        Some(Command::Completion(args)) => commands::pages::completion(app, &args),
+        Some(Command::Man(args)) => commands::pages::man(app, &args),
         Some(Command::Guard { .. }) => unreachable!("the guard was started before"),
     }
 }

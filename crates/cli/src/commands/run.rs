@@ -4,7 +4,7 @@ use super::foreground::{Foreground, drive_here};
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
-use crate::means::{base_url, is_scripted};
+use crate::means::is_scripted;
 use crate::show::timestamp;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
@@ -172,8 +172,7 @@ fn limits(app: &App, loop_name: &str) -> Limits {
     }
 }
 
-/// The zone of the person's clock.
-pub(crate) fn time_zone(app: &App) -> String {
+fn time_zone(app: &App) -> String {
     match app.settings.text("ui.time_zone") {
         "auto" => {
             let system = jiff::tz::TimeZone::system();
@@ -187,9 +186,4 @@ pub(crate) fn time_zone(app: &App) -> String {
 pub(super) fn context(workspace: &Path) -> String {
     let now = timestamp(everloop_engine::Clock::now(&everloop_engine::SystemClock));
     format!("[now: {now}; workspace: {}]", workspace.display())
-}
-
-/// Whether an endpoint was chosen, for `doctor`.
-pub(crate) fn endpoint(app: &App) -> String {
-    base_url(&app.settings)
 }

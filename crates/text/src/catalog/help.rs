@@ -89,4 +89,13 @@ super::texts! {
     "help.config.show.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.config.edit" => zh: "用 VISUAL、EDITOR 或 vi 打开设置文件，然后检查", en: "Open the settings file in VISUAL, EDITOR or vi, then check it";
     "help.config.path" => zh: "显示设置文件的位置", en: "Print where the settings file lies";
+    "help.backup" => zh: "把全部数据复制到一个文件；其他 everloop 进程可以继续工作", en: "Copy all data to a file; other everloop processes may go on";
+    "help.backup.file" => zh: "新文件；默认在数据目录的 backups 中，以时间命名", en: "The new file; by default one in the data folder's backups, named after the time";
+    "help.restore" => zh: "用一份备份替换全部数据；原来的数据保留在旁边", en: "Put a backup in the place of all data; what was there is kept beside it";
+    "help.restore.file" => zh: "backup 写的文件", en: "A file that backup wrote";
+    "help.restore.yes" => zh: "不再询问", en: "Do not ask";
+    "help.completion" => zh: "输出 shell 的补全脚本", en: "Print the completion script of a shell";
+    "help.completion.shell" => zh: "哪个 shell", en: "Which shell";
+    "help.man" => zh: "输出手册页", en: "Print the manual page";
+    "help.man.dir" => zh: "把每个命令的手册页写到这个目录", en: "Write a page for each command to this folder instead";
 }
