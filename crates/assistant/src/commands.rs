@@ -106,3 +106,22 @@ fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestamp> {
 pub fn written(at: Timestamp, now: &Zoned) -> String {
     at.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string()
 }
+
+/// The command as it was understood, if its dates were said in other words than they are kept.
+/// Shown before anything is saved.
+#[must_use]
+pub fn echo(line: &str, command: &Command, now: &Zoned) -> Option<String> {
+    let dates: Vec<String> = match command {
+        Command::Todo(TodoCommand::Add(new) | TodoCommand::Update(_, new)) => {
+            let moments = [new.due.flatten(), new.remind.flatten()];
+            moments.into_iter().flatten().map(|at| written(at, now)).collect()
+        }
+        Command::Schedule(ScheduleCommand::Add(new) | ScheduleCommand::Update(_, new)) => {
+            let moments = [Some(new.starts_at), new.remind.flatten(), new.remind_from];
+            moments.into_iter().flatten().map(|at| written(at, now)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let said = dates.iter().all(|date| line.contains(date));
+    (!said).then(|| canonical(command, now))
+}

@@ -5,13 +5,17 @@ use crate::database::Database;
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
 use crate::means::LocalMeans;
-use crate::settings::{Fault, FaultKind, Settings};
+use crate::settings::{Fault, FaultKind, Origin, Settings, Sources};
 use crate::{build, terminal};
+use everloop_assistant::desk::Desk;
+use everloop_assistant::kept::{CatchUp, Customs, moment};
+use everloop_assistant::show::Reader;
 use everloop_engine::{
     Clock, Engine, Identity, LeaseTimes, Rules, SharedClock, SystemClock, fresh_id,
 };
 use everloop_store::{Store, StoreError};
 use everloop_types::{Lang, RunId, WorkerId};
+use jiff::tz::TimeZone;
 use std::error::Error;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -20,9 +24,14 @@ use std::sync::Arc;
 /// A shorter lease would run out between two heartbeats on a busy machine.
 const LEASE_MIN_MS: u64 = 600;
 
+#[derive(Clone)]
 pub(crate) struct App {
     pub(crate) lang: Lang,
     pub(crate) settings: Settings,
+    /// Where the settings came from.
+    pub(crate) sources: Sources,
+    /// What cannot be used of the settings; empty unless the app was started all the same.
+    pub(crate) faults: Vec<Fault>,
     pub(crate) home: Home,
     pub(crate) database: Database,
     /// Whether questions may be asked.
@@ -32,26 +41,20 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn start(common: &Common) -> Result<Self, Failure> {
+        let app = Self::start_anyway(common)?;
+        match app.faults.first() {
+            Some(fault) => Err(bad_setting(app.lang, fault)),
+            None => Ok(app),
+        }
+    }
+
+    /// Starts even if a setting cannot be used, for the commands that repair settings.
+    pub(crate) fn start_anyway(common: &Common) -> Result<Self, Failure> {
         let first = early_language(common.lang);
         let fail = |exit, words| Failure { exit, words };
         let home = Home::find().map_err(|error| fail(Exit::Configuration, error.to_string()))?;
-        let path = home.config_file();
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => Some(text),
-            Err(error) if is_absent(&error) => None,
-            Err(error) => {
-                let (file, detail) = (path.display().to_string(), error.to_string());
-                let args = [("file", file.as_str()), ("detail", detail.as_str())];
-                let words = everloop_text::get(first, "settings.no_file", &args);
-                return Err(fail(Exit::Configuration, words));
-            }
-        };
-        let environment: Vec<(String, String)> = environment().collect();
-        let file = text.as_deref().map(|text| (path.as_path(), text));
-        let mut flags = common.set.clone();
-        flags.extend(common.database.iter().map(|name| format!("store.database={name}")));
-        let loaded = Settings::load(file, &environment, &flags);
-        let loaded = loaded.map_err(|fault| bad_setting(first, &fault))?;
+        let sources = sources(common, &home);
+        let mut loaded = sources.read();
         let lang = match loaded.settings.text("ui.language") {
             name if common.lang.is_none() && std::env::var_os("EVERLOOP_LANG").is_none() => {
                 Lang::parse(name).unwrap_or(first)
@@ -61,17 +64,19 @@ impl App {
         for warning in &loaded.warnings {
             terminal::complain(&fault_words(lang, warning));
         }
-        let database = Database::named(loaded.settings.text("store.database"), &home);
-        let no_database = || {
-            let words = everloop_text::get(lang, "settings.no_such_database", &[]);
-            fail(Exit::Configuration, words)
-        };
-        let database = database.ok_or_else(no_database)?;
+        let named = |name: &str| Database::named(name, &home);
+        let database = named(loaded.settings.text("store.database")).or_else(|| {
+            let (key, origin) = ("store.database".to_owned(), Origin::Default);
+            loaded.faults.push(Fault { key, origin, what: FaultKind::NoSuchDatabase });
+            named("")
+        });
         Ok(Self {
             lang,
             settings: loaded.settings,
+            sources,
+            faults: loaded.faults,
+            database: database.unwrap_or_else(|| unreachable!("no name is the embedded file")),
             home,
-            database,
             interactive: !common.no_input && terminal::person_is_there(),
             quiet: common.quiet,
         })
@@ -120,13 +125,14 @@ impl App {
 
     /// The models and tools that this process can reach.
     pub(crate) fn means(&self, settings: &Settings) -> LocalMeans {
-        LocalMeans::new(settings, self.own_files(), self.home.data().join("effects"))
+        let key = crate::key::find(settings, &crate::key::file(settings, &self.home));
+        LocalMeans::new(settings, key, self.own_files(), self.home.data().join("effects"))
     }
 
     /// The files that no tool may touch: a look into the database from within this process would
     /// drop its locks, and nobody but the person changes the settings.
     fn own_files(&self) -> Vec<PathBuf> {
-        let mut files = vec![self.home.config_file()];
+        let mut files = vec![self.home.config_file(), self.key_file()];
         files.extend(self.database.lock_file().map(PathBuf::from));
         let Some(database) = self.database.file() else { return files };
         // The log lies beside the real file, where a link leads to it.
@@ -139,6 +145,11 @@ impl App {
             }));
         }
         files
+    }
+
+    /// Where a key for the model may lie.
+    pub(crate) fn key_file(&self) -> PathBuf {
+        crate::key::file(&self.settings, &self.home)
     }
 
     /// The times of this process's place among others.
@@ -165,8 +176,41 @@ impl App {
             worker: WorkerId::new(fresh_id("worker_", now)),
             build: build::VERSION.to_owned(),
         };
-        let means = Arc::new(self.means(&self.settings));
+        let desk = self.desk(store.clone());
+        let means = Arc::new(self.means(&self.settings).with_desk(desk));
         Ok(Engine::new(store, means, clock, identity, rules))
+    }
+
+    /// The person's zone, by its IANA name.
+    pub(crate) fn zone_name(&self) -> String {
+        match self.settings.text("ui.time_zone") {
+            "auto" => TimeZone::system().iana_name().unwrap_or("UTC").to_owned(),
+            name => name.to_owned(),
+        }
+    }
+
+    /// The person who reads, and their time.
+    pub(crate) fn reader(&self) -> Reader {
+        let zone = TimeZone::get(&self.zone_name()).unwrap_or(TimeZone::UTC);
+        let now = moment(SystemClock.now()).to_zoned(zone);
+        Reader { lang: self.lang, now, width: terminal::width() }
+    }
+
+    /// Where todos and schedules are kept.
+    pub(crate) fn desk(&self, store: Store) -> Desk {
+        Desk::new(store, self.customs())
+    }
+
+    pub(crate) fn customs(&self) -> Customs {
+        let settings = &self.settings;
+        let ms = |key| i64::try_from(settings.number(key)).unwrap_or(i64::MAX);
+        Customs {
+            list_back_ms: ms("schedule.list_back"),
+            list_ahead_ms: ms("schedule.list_ahead"),
+            minutes: (ms("schedule.duration") / 60_000).max(1),
+            catch_up: CatchUp::parse(settings.text("schedule.catch_up")).unwrap_or(CatchUp::Once),
+            catch_up_max: settings.small("schedule.catch_up_max") as usize,
+        }
     }
 
     /// The run that an id, or the end of one, means.
@@ -198,6 +242,30 @@ pub(crate) fn chain(error: &dyn Error) -> String {
     words
 }
 
+/// The layers of the settings, as far as they can be read.
+fn sources(common: &Common, home: &Home) -> Sources {
+    let path = home.config_file();
+    let (text, trouble) = match std::fs::read_to_string(&path) {
+        Ok(text) => (Some(text), None),
+        Err(error) if is_absent(&error) => (None, None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    Sources {
+        path,
+        text,
+        trouble,
+        environment: environment().collect(),
+        set: common
+            .set
+            .iter()
+            .cloned()
+            .chain(common.tz.iter().map(|zone| format!("ui.time_zone={zone}")))
+            .collect(),
+        database: common.database.clone(),
+        lang: common.lang,
+    }
+}
+
 /// A folder that cannot be is the store's to complain about.
 fn is_absent(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
@@ -219,13 +287,14 @@ pub(crate) fn early_language(flag: Option<Lang>) -> Lang {
 
 fn bad_setting(lang: Lang, fault: &Fault) -> Failure {
     let exit = match fault.origin {
-        crate::settings::Origin::Flag => Exit::Usage,
+        Origin::Flag => Exit::Usage,
         _ => Exit::Configuration,
     };
     Failure { exit, words: fault_words(lang, fault) }
 }
 
-fn fault_words(lang: Lang, fault: &Fault) -> String {
+/// What is wrong with a setting, and where.
+pub(crate) fn fault_words(lang: Lang, fault: &Fault) -> String {
     let origin = fault.origin.to_string();
     let base = [("key", fault.key.as_str()), ("origin", origin.as_str())];
     let with = |more: &[(&'static str, &str)], key: &str| {
@@ -240,6 +309,10 @@ fn fault_words(lang: Lang, fault: &Fault) -> String {
             with(&[("text", &wrong.text), ("form", &form)], "settings.bad")
         }
         FaultKind::NotAnAssignment => with(&[], "settings.no_equals"),
+        FaultKind::NoSuchDatabase => with(&[], "settings.no_such_database"),
+        FaultKind::NoFile(detail) => {
+            with(&[("file", &origin), ("detail", detail)], "settings.no_file")
+        }
         FaultKind::Unreadable(detail) => with(&[("detail", detail)], "settings.unreadable"),
     }
 }

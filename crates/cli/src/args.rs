@@ -2,15 +2,29 @@
 //!
 //! Its words are in the catalogue (`help.*`). No item here has a doc comment: clap would show it.
 
+mod keep;
+
+pub(crate) use keep::{
+    Chat, EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Simulate, Todo, TodoOptions,
+    TodoVerb, ViewTodos,
+};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use everloop_types::Lang;
 use std::path::PathBuf;
 
 #[derive(Debug, Parser)]
-#[command(name = "everloop", version = crate::build::VERSION, disable_help_subcommand = true)]
+#[command(name = "everloop", disable_help_subcommand = true)]
+#[command(version = crate::build::NUMBER, long_version = crate::build::VERSION)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: Common,
+    // A first message, or with `--print` the question.
+    pub(crate) message: Option<String>,
+    #[arg(short, long, requires = "message")]
+    pub(crate) print: bool,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output_format: Format,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -24,6 +38,8 @@ pub(crate) struct Common {
     pub(crate) database: Option<String>,
     #[arg(long, global = true, value_name = "zh-CN|en", value_parser = language)]
     pub(crate) lang: Option<Lang>,
+    #[arg(long, global = true, value_name = "ZONE")]
+    pub(crate) tz: Option<String>,
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
     #[arg(short, long, global = true)]
@@ -36,6 +52,7 @@ fn language(name: &str) -> Result<Lang, String> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Chat(Chat),
     Run(Run),
     #[command(subcommand)]
     Runs(Runs),
@@ -44,9 +61,19 @@ pub(crate) enum Command {
     Diff(Diff),
     Export(Export),
     Import(Import),
+    Todo(Todo),
+    View(ViewTodos),
+    Schedule(Schedule),
+    Inbox(Inbox),
     Worker(Worker),
     Tour,
     Doctor(Doctor),
+    #[command(subcommand)]
+    Config(Config),
+    Backup(Backup),
+    Restore(Restore),
+    Completion(Completion),
+    Man(Man),
     // Runs a command whose processes die with everloop; for everloop itself.
     #[command(name = "__guard", hide = true)]
     Guard {
@@ -188,4 +215,50 @@ pub(crate) struct Worker {
 pub(crate) struct Doctor {
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    Get {
+        key: String,
+    },
+    Set {
+        key: String,
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    Unset {
+        key: String,
+    },
+    Show {
+        #[arg(long)]
+        origin: bool,
+        #[arg(long)]
+        json: bool,
+    },
+    Edit,
+    Path,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    pub(crate) file: PathBuf,
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completion {
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
 }

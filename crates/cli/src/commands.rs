@@ -1,10 +1,14 @@
 //! The commands, one file each.
 
+pub(crate) mod config;
+pub(crate) mod copies;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod foreground;
 pub(crate) mod fork;
+pub(crate) mod keep;
 pub(crate) mod messages;
+pub(crate) mod pages;
 pub(crate) mod portable;
 pub(crate) mod replay;
 pub(crate) mod run;

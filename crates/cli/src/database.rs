@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A database that was chosen by `--database` or `store.database`.
+#[derive(Clone)]
 pub(crate) enum Database {
     /// A file of this machine, and the lock beside it.
     File { path: PathBuf, lock: PathBuf },
@@ -44,6 +45,14 @@ impl Database {
         match self {
             Self::File { path, .. } => Some(path),
             Self::Server(_) => None,
+        }
+    }
+
+    /// The address of a server, with its password: for connecting only.
+    pub(crate) fn address(&self) -> Option<&str> {
+        match self {
+            Self::File { .. } => None,
+            Self::Server(url) => Some(url),
         }
     }
 

@@ -9,11 +9,12 @@
 
 use crate::app::early_language;
 use crate::args::Cli;
-use crate::terminal;
+use crate::{build, terminal};
 use clap::builder::{PossibleValue, Styles};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 use everloop_types::Lang;
+use serde_json::json;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -24,6 +25,12 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
 }
 
 fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
+    if wants_version_as_json(&args) {
+        let (version, commit, date) = (build::NUMBER, build::COMMIT, build::DATE);
+        let told = json!({"name": "everloop", "version": version, "commit": commit, "date": date});
+        terminal::answer(&told.to_string());
+        return ExitCode::SUCCESS;
+    }
     let lang = early_language(wanted_language(&args));
     if shows_help(error.kind()) {
         let again = worded(Cli::command(), lang).try_get_matches_from(args);
@@ -43,6 +50,17 @@ fn shows_help(kind: ErrorKind) -> bool {
     kind == ErrorKind::DisplayHelp || kind == on_missing
 }
 
+/// Clap prints a version as soon as it sees the flag, and knows no form of it.
+fn wants_version_as_json(args: &[OsString]) -> bool {
+    let is_version = |arg: &OsString| arg == "--version" || arg == "-V";
+    match args {
+        [_, one, other] => {
+            (is_version(one) && other == "--json") || (one == "--json" && is_version(other))
+        }
+        _ => false,
+    }
+}
+
 /// `--lang` in arguments that clap did not accept, or that ask for help before it is read.
 fn wanted_language(args: &[OsString]) -> Option<Lang> {
     let flags = args.iter().map_while(|arg| arg.to_str().filter(|arg| *arg != "--"));
@@ -55,7 +73,7 @@ fn wanted_language(args: &[OsString]) -> Option<Lang> {
 
 /// The whole command line with its words. The flags for help and version are our own, because
 /// clap's come with English words.
-fn worded(command: Command, lang: Lang) -> Command {
+pub(crate) fn worded(command: Command, lang: Lang) -> Command {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help).global(true);
     let version = Arg::new("version").short('V').long("version").action(ArgAction::Version);
     // What every command takes comes after what only this one takes.

@@ -33,6 +33,11 @@ impl Home {
         self.config.join("config.toml")
     }
 
+    /// The key of the model, where a set-up keeps it.
+    pub(crate) fn key_file(&self) -> PathBuf {
+        self.config.join("model.key")
+    }
+
     pub(crate) fn data(&self) -> &Path {
         &self.data
     }

@@ -8,6 +8,7 @@ mod database;
 mod exit;
 mod help;
 mod home;
+mod key;
 mod means;
 mod settings;
 mod show;
@@ -28,7 +29,14 @@ fn main() -> ExitCode {
     if let Some(Command::Guard { command }) = cli.command {
         return everloop_tools::guard_main(command);
     }
-    let app = match App::start(&cli.common) {
+    // These must work where the settings do not: they show what is wrong, repair it, or need none.
+    let started = match cli.command {
+        Some(
+            Command::Config(_) | Command::Doctor(_) | Command::Completion(_) | Command::Man(_),
+        ) => App::start_anyway(&cli.common),
+        _ => App::start(&cli.common),
+    };
+    let app = match started {
         Ok(app) => app,
         Err(failure) => return report(&failure),
     };
@@ -59,8 +67,17 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::Diff(args)) => commands::diff::diff(app, &args).await,
         Some(Command::Export(args)) => commands::portable::export(app, &args).await,
         Some(Command::Import(args)) => commands::portable::import(app, &args).await,
+        Some(Command::Todo(args)) => commands::keep::todo(app, args).await,
+        Some(Command::View(args)) => commands::keep::view(app, args).await,
+        Some(Command::Schedule(args)) => commands::keep::schedule(app, args).await,
+        Some(Command::Inbox(args)) => commands::keep::inbox(app, &args).await,
         Some(Command::Worker(args)) => commands::worker::worker(app, &args).await,
         Some(Command::Doctor(args)) => commands::doctor::doctor(app, &args).await,
+        Some(Command::Config(args)) => commands::config::config(app, args).await,
+        Some(Command::Backup(args)) => commands::copies::backup(app, args).await,
+        Some(Command::Restore(args)) => commands::copies::restore(app, args).await,
+        Some(Command::Completion(args)) => commands::pages::completion(app, &args),
+        Some(Command::Man(args)) => commands::pages::man(app, &args),
         Some(Command::Guard { .. }) => unreachable!("the guard was started before"),
     }
 }

@@ -1,12 +1,16 @@
 //! Where models and tools come from: the settings and environment of this process.
 
+use crate::key::KeyError;
 use crate::settings::Settings;
-use everloop_engine::Means;
+use everloop_assistant::desk::Desk;
+use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
+use everloop_engine::{Means, SystemClock};
 use everloop_models::{Endpoint, Model, Secret, Timeouts, connect};
 use everloop_tools::{
     Channel, Channels, Host, Http, Registry, SearchService, SearchSetting, Setting,
 };
-use everloop_types::{Frame, ModelChoice, ModelError, ModelErrorKind};
+use everloop_types::{Frame, Lang, ModelChoice, ModelError, ModelErrorKind};
+use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,23 +20,30 @@ type Connected = (Arc<dyn Model>, String);
 /// The models and tools that this process can reach.
 pub(crate) struct LocalMeans {
     endpoint: Endpoint,
-    shell_timeout_ms: u64,
-    output_bytes_max: usize,
-    protected: Vec<PathBuf>,
-    records: PathBuf,
-    http: Http,
-    http_key_lifetime_ms: u64,
-    channels: Channels,
-    search: Option<SearchSetting>,
+    /// Why there is no key although a file for one is there.
+    key_error: Option<KeyError>,
+    /// What the built-in tools know, but for the workspace.
+    tools: Setting,
+    /// Where todos and schedules are kept; none where tools are only described.
+    desk: Option<Desk>,
     models: Mutex<BTreeMap<String, Connected>>,
 }
 
 impl LocalMeans {
-    pub(crate) fn new(settings: &Settings, protected: Vec<PathBuf>, records: PathBuf) -> Self {
+    pub(crate) fn new(
+        settings: &Settings,
+        key: Result<Option<Secret>, KeyError>,
+        protected: Vec<PathBuf>,
+        records: PathBuf,
+    ) -> Self {
+        let (api_key, key_error) = match key {
+            Ok(key) => (key, None),
+            Err(error) => (None, Some(error)),
+        };
         let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
         let endpoint = Endpoint {
             base_url: base_url(settings),
-            api_key: std::env::var(settings.text("model.key_env")).ok().map(Secret::new),
+            api_key,
             timeouts: Timeouts {
                 connect_ms: settings.number("model.connect_timeout"),
                 first_byte_ms: settings.number("model.first_byte_timeout"),
@@ -41,12 +52,12 @@ impl LocalMeans {
             },
             reply_bytes_max: size("model.reply_max"),
         };
-        Self {
-            endpoint,
+        let tools = Setting {
+            guard: std::env::current_exe().ok(),
             shell_timeout_ms: settings.number("tools.shell_timeout"),
             output_bytes_max: size("tools.output_max"),
             protected,
-            records,
+            records: Some(records),
             http: Http {
                 hosts: settings.list("tools.http_allow").filter_map(Host::parse).collect(),
                 timeout_ms: settings.number("tools.http_timeout"),
@@ -55,25 +66,32 @@ impl LocalMeans {
             http_key_lifetime_ms: settings.number("tools.http_key_lifetime"),
             channels: channels(settings),
             search: search(settings),
-            models: Mutex::default(),
-        }
+            ..Setting::new(PathBuf::new())
+        };
+        Self { endpoint, key_error, tools, desk: None, models: Mutex::default() }
     }
 
-    /// The built-in tools for a workspace.
-    pub(crate) fn registry(&self, workspace: PathBuf) -> Option<Registry> {
-        let setting = Setting {
-            guard: std::env::current_exe().ok(),
-            shell_timeout_ms: self.shell_timeout_ms,
-            output_bytes_max: self.output_bytes_max,
-            protected: self.protected.clone(),
-            records: Some(self.records.clone()),
-            http: self.http.clone(),
-            http_key_lifetime_ms: self.http_key_lifetime_ms,
-            channels: self.channels.clone(),
-            search: self.search.clone(),
-            ..Setting::new(workspace)
+    /// The same, where todos and schedules can be kept.
+    pub(crate) fn with_desk(mut self, desk: Desk) -> Self {
+        self.desk = Some(desk);
+        self
+    }
+
+    /// Why the key cannot be used, if a file for one is there.
+    pub(crate) fn key_error(&self) -> Option<&KeyError> {
+        self.key_error.as_ref()
+    }
+
+    /// The tools for a workspace and a person.
+    pub(crate) fn registry(&self, workspace: PathBuf, zone: &str, lang: Lang) -> Option<Registry> {
+        let office = Office {
+            desk: self.desk.clone(),
+            clock: Arc::new(SystemClock),
+            zone: TimeZone::get(zone).unwrap_or(TimeZone::UTC),
+            lang,
         };
-        Registry::builtin(&setting).ok()
+        let registry = Registry::builtin(&Setting { workspace, ..self.tools.clone() }).ok()?;
+        Some(registry.with(TodoTool(office.clone())).with(ScheduleTool(office)))
     }
 }
 
@@ -92,6 +110,11 @@ fn search(settings: &Settings) -> Option<SearchSetting> {
     })
 }
 
+/// Whether a model plays a script instead of asking an endpoint.
+pub(crate) fn is_scripted(name: &str) -> bool {
+    name.starts_with("scripted/")
+}
+
 /// The endpoint that was chosen, if one was.
 pub(crate) fn base_url(settings: &Settings) -> String {
     match settings.text("model.base_url") {
@@ -106,6 +129,10 @@ impl Means for LocalMeans {
         if let Some(known) = models.get(&choice.name) {
             return Ok(known.clone());
         }
+        // A scripted model asks nobody, so it needs no key.
+        if let Some(error) = self.key_error.as_ref().filter(|_| !is_scripted(&choice.name)) {
+            return Err(ModelError::new(ModelErrorKind::Refused, error.to_string()));
+        }
         let found = connect(&choice.name, self.endpoint.clone())
             .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
         models.insert(choice.name.clone(), found.clone());
@@ -114,6 +141,7 @@ impl Means for LocalMeans {
 
     /// A workspace that is gone leaves no tools: each call is answered with that.
     fn tools(&self, frame: &Frame) -> Arc<Registry> {
-        Arc::new(self.registry(PathBuf::from(&frame.workspace)).unwrap_or_default())
+        let workspace = PathBuf::from(&frame.workspace);
+        Arc::new(self.registry(workspace, &frame.time_zone, frame.language).unwrap_or_default())
     }
 }

@@ -1,9 +1,13 @@
 //! Settings: `section.key` from the file, then `EVERLOOP_SECTION__KEY`, then `--set`; the last one
 //! wins.
 
+pub(crate) mod file;
+pub(crate) mod redact;
+mod sources;
 mod table;
 mod value;
 
+pub(crate) use sources::Sources;
 pub(crate) use table::TABLE;
 pub(crate) use value::{Form, Item, Value, Wrong};
 
@@ -25,6 +29,8 @@ pub(crate) enum Origin {
     File(String),
     Environment(String),
     Flag,
+    /// An argument that names a setting.
+    CommandLine,
 }
 
 impl fmt::Display for Origin {
@@ -34,6 +40,7 @@ impl fmt::Display for Origin {
             Self::File(path) => f.write_str(path),
             Self::Environment(name) => f.write_str(name),
             Self::Flag => f.write_str("--set"),
+            Self::CommandLine => f.write_str("config"),
         }
     }
 }
@@ -56,6 +63,10 @@ pub(crate) enum FaultKind {
     NotAnAssignment,
     /// The file is no TOML.
     Unreadable(String),
+    /// The file is there and cannot be read.
+    NoFile(String),
+    /// The database's address is of no kind that is known.
+    NoSuchDatabase,
 }
 
 /// All settings with their values.
@@ -64,44 +75,87 @@ pub(crate) struct Settings {
     values: BTreeMap<&'static str, (Value, Origin)>,
 }
 
-/// Settings, and the unknown keys of the file: those are only warnings.
+/// Settings, the unknown keys of the file, which are only warnings, and what cannot be used.
 pub(crate) struct Loaded {
     pub(crate) settings: Settings,
     pub(crate) warnings: Vec<Fault>,
+    pub(crate) faults: Vec<Fault>,
+}
+
+impl Loaded {
+    /// Keeps a fault in its place; an unknown key is only a warning where files may be newer.
+    fn keep(&mut self, fault: Fault) {
+        match fault.what {
+            FaultKind::Unknown(_) if !matches!(fault.origin, Origin::Flag) => {
+                self.warnings.push(fault);
+            }
+            _ => self.faults.push(fault),
+        }
+    }
+}
+
+impl Loaded {
+    fn set(&mut self, key: &str, text: &str, origin: Origin) {
+        if let Err(fault) = self.settings.set(key, text, origin) {
+            self.keep(fault);
+        }
+    }
+
+    fn read_file(&mut self, text: &str, origin: &Origin) {
+        let table: toml::Table = match text.parse() {
+            Ok(table) => table,
+            Err(error) => {
+                let what = FaultKind::Unreadable(toml::de::Error::to_string(&error));
+                return self.keep(Fault { key: String::new(), origin: origin.clone(), what });
+            }
+        };
+        for (section, content) in table {
+            let toml::Value::Table(content) = content else {
+                self.keep(unknown(&section, origin.clone()));
+                continue;
+            };
+            for (name, value) in content {
+                let text = match value {
+                    toml::Value::String(text) => text,
+                    toml::Value::Integer(number) => number.to_string(),
+                    toml::Value::Float(number) => number.to_string(),
+                    toml::Value::Boolean(word) => word.to_string(),
+                    toml::Value::Array(items) => joined(&items),
+                    other => format!("{other:?}"),
+                };
+                self.set(&format!("{section}.{name}"), &text, origin.clone());
+            }
+        }
+    }
 }
 
 impl Settings {
-    /// Reads every layer.
-    pub(crate) fn load(
+    /// Reads every layer; what cannot be used is passed over and told.
+    pub(crate) fn read(
         file: Option<(&Path, &str)>,
         environment: &[(String, String)],
         flags: &[String],
-    ) -> Result<Loaded, Fault> {
-        let mut settings = Self::defaults();
-        let mut warnings = Vec::new();
+    ) -> Loaded {
+        let settings = Self::defaults();
+        let mut loaded = Loaded { settings, warnings: Vec::new(), faults: Vec::new() };
         if let Some((path, text)) = file {
-            let origin = Origin::File(path.display().to_string());
-            settings.read_file(text, &origin, &mut warnings)?;
+            loaded.read_file(text, &Origin::File(path.display().to_string()));
         }
         for (name, value) in environment {
             if let Some(key) = key_of_variable(name) {
-                let origin = Origin::Environment(name.clone());
-                match settings.set(&key, value, origin) {
-                    Err(fault) if matches!(fault.what, FaultKind::Unknown(_)) => {
-                        warnings.push(fault);
-                    }
-                    other => other?,
-                }
+                loaded.set(&key, value, Origin::Environment(name.clone()));
             }
         }
         for flag in flags {
-            let Some((key, value)) = flag.split_once('=') else {
-                let what = FaultKind::NotAnAssignment;
-                return Err(Fault { key: flag.clone(), origin: Origin::Flag, what });
-            };
-            settings.set(key.trim(), value.trim(), Origin::Flag)?;
+            match flag.split_once('=') {
+                Some((key, value)) => loaded.set(key.trim(), value.trim(), Origin::Flag),
+                None => {
+                    let what = FaultKind::NotAnAssignment;
+                    loaded.keep(Fault { key: flag.clone(), origin: Origin::Flag, what });
+                }
+            }
         }
-        Ok(Loaded { settings, warnings })
+        loaded
     }
 
     fn defaults() -> Self {
@@ -112,47 +166,8 @@ impl Settings {
         Self { values: values.collect() }
     }
 
-    fn read_file(
-        &mut self,
-        text: &str,
-        origin: &Origin,
-        warnings: &mut Vec<Fault>,
-    ) -> Result<(), Fault> {
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| Fault {
-            key: String::new(),
-            origin: origin.clone(),
-            what: FaultKind::Unreadable(error.to_string()),
-        })?;
-        for (section, content) in table {
-            let toml::Value::Table(content) = content else {
-                warnings.push(unknown(&section, origin.clone()));
-                continue;
-            };
-            for (name, value) in content {
-                let key = format!("{section}.{name}");
-                let text = match value {
-                    toml::Value::String(text) => text,
-                    toml::Value::Integer(number) => number.to_string(),
-                    toml::Value::Float(number) => number.to_string(),
-                    toml::Value::Boolean(word) => word.to_string(),
-                    toml::Value::Array(items) => joined(&items),
-                    other => format!("{other:?}"),
-                };
-                match self.set(&key, &text, origin.clone()) {
-                    Err(fault) if matches!(fault.what, FaultKind::Unknown(_)) => {
-                        warnings.push(fault);
-                    }
-                    other => other?,
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn set(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), Fault> {
-        let Some(setting) = TABLE.iter().find(|setting| setting.key == key) else {
-            return Err(unknown(key, origin));
-        };
+        let setting = find(key, origin.clone())?;
         match setting.form.read(text) {
             Ok(value) => {
                 self.values.insert(setting.key, (value, origin));
@@ -192,11 +207,12 @@ impl Settings {
         value::items(self.text(key))
     }
 
-    /// Every key with its value and origin, for `doctor`.
+    /// Every key with its value and origin, without what could be a secret.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, String, &Origin)> {
         TABLE.iter().filter_map(|setting| {
             let (value, origin) = self.values.get(setting.key)?;
-            Some((setting.key, setting.form.show(value), origin))
+            let shown = redact::shown(setting.key, &setting.form.show(value));
+            Some((setting.key, shown, origin))
         })
     }
 }
@@ -205,6 +221,11 @@ impl Settings {
 fn joined(items: &[toml::Value]) -> String {
     let texts = items.iter().map(|item| item.as_str().unwrap_or("?"));
     texts.collect::<Vec<_>>().join(",")
+}
+
+/// The setting of this name, or that there is none, with the nearest.
+pub(crate) fn find(key: &str, origin: Origin) -> Result<&'static Setting, Fault> {
+    TABLE.iter().find(|setting| setting.key == key).ok_or_else(|| unknown(key, origin))
 }
 
 fn unknown(key: &str, origin: Origin) -> Fault {
@@ -225,11 +246,23 @@ fn key_of_variable(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FaultKind, Origin, Settings};
+    use super::{Fault, FaultKind, Loaded, Origin, Settings};
     use std::path::Path;
 
-    fn from_file(text: &str) -> super::Loaded {
-        Settings::load(Some((Path::new("config.toml"), text)), &[], &[]).unwrap()
+    fn load(
+        file: Option<(&Path, &str)>,
+        environment: &[(String, String)],
+        flags: &[String],
+    ) -> Result<Loaded, Fault> {
+        let loaded = Settings::read(file, environment, flags);
+        match loaded.faults.first() {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(loaded),
+        }
+    }
+
+    fn from_file(text: &str) -> Loaded {
+        load(Some((Path::new("config.toml"), text)), &[], &[]).unwrap()
     }
 
     #[test]
@@ -239,10 +272,7 @@ mod tests {
         let flags = ["loop.max_steps=5".to_owned()];
         let layers = [(&environment[..0], &flags[..0]), (&environment[..], &flags[..0])];
         let steps = |environment, flags| {
-            Settings::load(Some(file), environment, flags)
-                .unwrap()
-                .settings
-                .number("loop.max_steps")
+            load(Some(file), environment, flags).unwrap().settings.number("loop.max_steps")
         };
         assert_eq!(layers.map(|(e, f)| steps(e, f)), [3, 4]);
         assert_eq!(steps(&environment, &flags), 5);
@@ -257,13 +287,13 @@ mod tests {
             ["a.example", "localhost:80"]
         );
         let flag = "tools.channels=ops=https://h.example/secret, log=file:/x";
-        let settings = Settings::load(None, &[], &[flag.to_owned()]).unwrap().settings;
+        let settings = load(None, &[], &[flag.to_owned()]).unwrap().settings;
         assert_eq!(settings.list("tools.channels").count(), 2);
         let shown = settings.all().find(|(key, ..)| *key == "tools.channels").unwrap().1;
         assert_eq!(shown, "ops=https://h.example/…, log=file:/x");
         for flag in ["tools.http_allow=a, *", "tools.channels=ops", "tools.channels=o=ftp://secret"]
         {
-            let fault = Settings::load(None, &[], &[flag.to_owned()]).err().unwrap();
+            let fault = load(None, &[], &[flag.to_owned()]).err().unwrap();
             assert!(matches!(fault.what, FaultKind::Bad(wrong) if wrong.text == "…"), "{flag}");
         }
     }
@@ -272,7 +302,7 @@ mod tests {
     fn an_unknown_key_is_a_warning_in_a_file_and_an_error_in_a_flag() {
         let loaded = from_file("[loop]\nmax_stepz = 3");
         assert_eq!(loaded.warnings[0].what, FaultKind::Unknown(Some("loop.max_steps")));
-        let flag = Settings::load(None, &[], &["loop.max_stepz=3".to_owned()]).err().unwrap();
+        let flag = load(None, &[], &["loop.max_stepz=3".to_owned()]).err().unwrap();
         assert_eq!(flag.origin, Origin::Flag);
         assert_eq!(flag.what, FaultKind::Unknown(Some("loop.max_steps")));
     }
@@ -280,7 +310,7 @@ mod tests {
     #[test]
     fn wrong_types_and_units_are_errors_everywhere() {
         for flag in ["loop.max_steps=many", "model.patience=8", "model.patience=8 parsecs"] {
-            let fault = Settings::load(None, &[], &[flag.to_owned()]).err().unwrap();
+            let fault = load(None, &[], &[flag.to_owned()]).err().unwrap();
             assert!(matches!(fault.what, FaultKind::Bad(_)), "{flag}");
         }
     }

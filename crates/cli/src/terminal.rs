@@ -17,6 +17,14 @@ pub(crate) fn can_rewrite() -> bool {
     std::io::stderr().is_terminal() && !is_dumb()
 }
 
+/// Columns of the terminal that answers go to, if they go to one.
+pub(crate) fn width() -> Option<usize> {
+    if !std::io::stdout().is_terminal() {
+        return None;
+    }
+    crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns)).filter(|n| *n > 0)
+}
+
 fn is_dumb() -> bool {
     std::env::var("TERM").is_ok_and(|term| term == "dumb")
 }
@@ -78,15 +86,19 @@ pub(crate) struct Marks {
     pub(crate) act: &'static str,
 }
 
-pub(crate) fn marks() -> Marks {
+/// Whether the locale says that the terminal understands UTF-8.
+pub(crate) fn speaks_utf8() -> bool {
     let named = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-    let utf8 = named.is_some_and(|name| {
+    named.is_some_and(|name| {
         let name = name.to_lowercase();
         name.contains("utf-8") || name.contains("utf8")
-    });
-    if utf8 && !is_dumb() {
+    })
+}
+
+pub(crate) fn marks() -> Marks {
+    if speaks_utf8() && !is_dumb() {
         Marks { done: "✔", now: "◐", open: "○", failed: "✖", skipped: "⊘", act: "→" }
     } else {
         Marks { done: "[x]", now: "[~]", open: "[ ]", failed: "[!]", skipped: "[-]", act: "->" }

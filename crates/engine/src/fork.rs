@@ -97,7 +97,11 @@ impl Engine {
         let past = self.past(&fork).await?;
         let known = self.account_for(&fork, &past).await?;
         let now = self.clock.now().max(past.state.last_at());
-        let new = self.new_fork(fork, &past, &known, now);
+        let parent = self.store.run(&fork.parent).await?;
+        let conversation = parent.map(|row| row.conversation);
+        let conversation =
+            conversation.ok_or_else(|| ForkError::NoRun(fork.parent.clone()))?;
+        let new = self.new_fork(fork, conversation, &past, &known, now);
         let (run, at) = (new.new.run.clone(), new.origin.at_seq);
         // A reply that was lost is no reason for a second fork: the same id is written again.
         let mut tries = 0;
@@ -137,7 +141,8 @@ impl Engine {
         }
     }
 
-    fn new_fork(&self, fork: Fork, past: &Past, known: &Known, now: UtcMs) -> NewFork {
+    fn new_fork(&self, fork: Fork, conversation: ConversationId,
+        past: &Past, known: &Known, now: UtcMs) -> NewFork {
         let at_seq = past.entries.last().map_or(0, |entry| entry.seq);
         let origin = ForkOrigin { run: fork.parent.clone(), at_seq };
         let run = RunId::new(fresh_id("run_", now));
@@ -156,7 +161,6 @@ impl Engine {
             build: self.identity.build.clone(),
             ..made.created
         };
-        let conversation = ConversationId::new(fresh_id("conv_", now));
         let (frame, idem_key) = (made.frame, None);
         let new = NewRun { run, conversation, created, frame, idem_key, priority: 0, now };
         NewFork { new, origin, entries: made.entries, word: said }

@@ -39,6 +39,19 @@ impl Engine {
     /// # Errors
     /// If it could not be written; then there is no run.
     pub async fn submit(&self, submission: Submission) -> Result<RunId, StoreError> {
+        let conversation = ConversationId::new(fresh_id("conv_", self.clock.now()));
+        self.submit_in(conversation, submission).await
+    }
+
+    /// Creates a run in a conversation.
+    ///
+    /// # Errors
+    /// As for [`Engine::submit`].
+    pub async fn submit_in(
+        &self,
+        conversation: ConversationId,
+        submission: Submission,
+    ) -> Result<RunId, StoreError> {
         let now = self.clock.now();
         let run = RunId::new(fresh_id("run_", now));
         let created = RunCreated {
@@ -51,7 +64,7 @@ impl Engine {
         };
         let new = NewRun {
             run: run.clone(),
-            conversation: ConversationId::new(fresh_id("conv_", now)),
+            conversation,
             created,
             frame: submission.frame,
             idem_key: submission.idem_key,

@@ -4,7 +4,8 @@ use crate::{Endpoint, Model, OpenAi, ScriptedModel};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const OPENAI_URL: &str = "https://api.openai.com/v1";
+/// Where `openai/…` is asked unless another endpoint is chosen.
+pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 /// Why a name does not lead to a model.
 #[derive(Debug, thiserror::Error)]

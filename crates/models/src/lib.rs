@@ -18,7 +18,7 @@ mod secret;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use connect::{ConnectError, connect};
+pub use connect::{ConnectError, OPENAI_URL, connect};
 pub use openai::codec;
 pub use openai::{Endpoint, OpenAi, Timeouts};
 pub use prompt::WirePrompt;

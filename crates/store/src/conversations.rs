@@ -1,9 +1,9 @@
 //! A conversation: its runs and what was said in it.
 
 use crate::{
-    db::Row,
+    db::{DbError, Row, Urgency},
     error::StoreError,
-    statement::{int, params},
+    statement::{INSERT_MESSAGE, hold_conversation, int, one, params},
     store::Store,
 };
 use everloop_types::{ConversationId, RunId, UtcMs};
@@ -33,6 +33,28 @@ const SAID: &str = "
 ";
 
 impl Store {
+    /// Puts a word into a conversation that belongs to no run.
+    ///
+    /// # Errors
+    /// See [`StoreError`]. The same `message_id` twice is one message.
+    pub async fn say_in(
+        &self,
+        conversation: &ConversationId,
+        message_id: &str,
+        role: &str,
+        body: &str,
+        now: UtcMs,
+    ) -> Result<(), StoreError> {
+        let (run, slot): (Option<&str>, Option<&str>) = (None, None);
+        let name = conversation.as_str();
+        let message = params![name, message_id, run, slot, role, body, now];
+        let writes = vec![hold_conversation(name), one(INSERT_MESSAGE, message)];
+        match self.db.commit(writes, Urgency::Critical).await {
+            Ok(_) | Err(DbError::Unique { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The runs of a conversation, the newest first.
     ///
     /// # Errors

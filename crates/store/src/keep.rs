@@ -81,7 +81,8 @@ const SWEEP: &str = "
 
 const SCHEMA_VERSION: &str = "SELECT v FROM schema_meta WHERE k = 'schema_version'";
 
-const BY_STATUS: &str = "SELECT status, count(*) FROM runs GROUP BY status ORDER BY status";
+pub(crate) const BY_STATUS: &str =
+    "SELECT status, count(*) FROM runs GROUP BY status ORDER BY status";
 
 impl Store {
     /// Shortens the journals of runs that finished longer than `keep_ms` ago to what they led to:
@@ -181,7 +182,7 @@ impl Store {
         })
     }
 
-    async fn scalar(&self, sql: &'static str) -> Result<String, StoreError> {
+    pub(crate) async fn scalar(&self, sql: &'static str) -> Result<String, StoreError> {
         Ok(dialect::scalar(self.rows(sql, params![]).await?))
     }
 }

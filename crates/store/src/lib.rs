@@ -16,6 +16,7 @@
 
 mod append;
 mod conversations;
+mod copies;
 mod create;
 mod db;
 mod deeds;
@@ -50,6 +51,7 @@ pub mod testing;
 
 pub use append::{Commit, NewMessage, Taken, Then};
 pub use conversations::Said;
+pub use copies::SCHEMA_VERSION;
 pub use create::{Created, NewRun};
 pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Engine, Row, Urgency};
 pub use deeds::{Deed, Made};

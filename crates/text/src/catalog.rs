@@ -4,6 +4,7 @@ mod assistant;
 mod chat;
 mod cli;
 mod commands;
+mod config;
 mod help;
 mod runs;
 mod story;
@@ -29,4 +30,5 @@ pub(crate) const ALL: &[&[Text]] = &[
     commands::TEXTS,
     assistant::TEXTS,
     chat::TEXTS,
+    config::TEXTS,
 ];

@@ -1,87 +1,139 @@
 //! `everloop doctor`: what is there and whether it works. Reads only, and shows no key.
+//!
+//! Deliberately absent: opening the store, which would make a file or bring one up to date, and
+//! asking the model, which costs tokens.
 
-use super::run::endpoint;
+mod machine;
+mod model;
+mod store;
+
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
 use everloop_loops::{AnyRun, LOOPS};
-use everloop_store::{ClaimLock, without_password};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+/// How one thing stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Good,
+    /// Not wrong, but good to know.
+    Note,
+    /// Wrong, with the exit code that fits.
+    Wrong(Exit),
+}
+
+/// One thing that was looked at.
+struct Check {
+    /// For scripts; never changes.
+    name: &'static str,
+    /// For people.
+    title: String,
+    state: State,
+    detail: String,
+    /// What to do about it, unless all is well.
+    advice: Option<String>,
+}
+
+impl Check {
+    fn good(app: &App, name: &'static str, title: &str, detail: impl Into<String>) -> Self {
+        let (title, detail) = (app.text(title, &[]), detail.into());
+        Self { name, title, state: State::Good, detail, advice: None }
+    }
+
+    fn but(self, state: State, advice: String) -> Self {
+        Self { state, advice: Some(advice), ..self }
+    }
+}
+
+/// All that was seen: checks for people, fields for scripts.
+#[derive(Default)]
+struct Report {
+    checks: Vec<Check>,
+    fields: Map<String, Value>,
+}
+
+impl Report {
+    fn note(&mut self, name: &str, value: impl Into<Value>) {
+        self.fields.insert(name.to_owned(), value.into());
+    }
+}
 
 pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failure> {
-    let exists = app.database.file().is_none_or(std::path::Path::exists);
-    let mut report = json!({
-        "version": build::VERSION,
-        "config_file": app.home.config_file().display().to_string(),
-        "config_file_exists": app.home.config_file().exists(),
-        "database": app.database.shown(),
-        "database_exists": exists,
-        "model": model(app),
-        "base_url": endpoint(app),
-        "key_env": app.settings.text("model.key_env"),
-        "key_is_set": std::env::var_os(app.settings.text("model.key_env")).is_some(),
-        "sandbox": "none",
-        "tools": tools(app),
-        "loops": LOOPS.map(known_loop),
-        "driven_by_pid": Value::Null,
+    let mut report = Report::default();
+    itself(app, &mut report);
+    machine::data_folder(app, &mut report);
+    config_file(app, &mut report);
+    store::database(app, &mut report).await;
+    machine::language(app, &mut report);
+    machine::time_zone(app, &mut report);
+    machine::terminal(app, &mut report);
+    model::model(app, &mut report).await;
+    machine::programs(app, &mut report);
+    machine::clock(app, &mut report);
+    settings(app, &mut report);
+    let wrong = report.checks.iter().filter_map(|check| match check.state {
+        State::Wrong(exit) => Some(exit),
+        State::Good | State::Note => None,
     });
-    let changed = app.settings.all().filter(|(_, _, origin)| origin.to_string() != "default");
-    report["settings"] = changed
-        .map(|(key, value, origin)| {
-            let value = if key == "store.database" { without_password(&value) } else { value };
-            json!({"key": key, "value": value, "origin": origin.to_string()})
-        })
-        .collect();
-    let mut exit = Exit::Done;
-    if exists {
-        exit = look_into(app, &mut report).await;
-    }
-    if args.json {
-        terminal::answer(&report.to_string());
-    } else {
-        for (name, value) in report.as_object().into_iter().flatten() {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            terminal::answer(&format!("{name:<20} {value}"));
-        }
+    // Settings come first: with wrong ones the other findings may be about another place.
+    let exit = wrong.min_by_key(|exit| exit.code()).unwrap_or(Exit::Done);
+    match args.json {
+        true => print_json(report, exit),
+        false => print_text(app, &report),
     }
     Ok(exit)
 }
 
-/// What the database says about itself; a failure is part of the report.
-async fn look_into(app: &App, report: &mut Value) -> Exit {
-    let store = match app.database.open().await {
-        Ok(store) => store,
-        Err(error) => {
-            report["store_error"] = json!(crate::app::chain(&error));
-            return Exit::Data;
+fn itself(app: &App, report: &mut Report) {
+    report.checks.push(Check::good(app, "version", "doctor.version", build::VERSION));
+    report.note("version", build::VERSION);
+    report.note("commit", build::COMMIT);
+}
+
+fn config_file(app: &App, report: &mut Report) {
+    let path = app.sources.path.display().to_string();
+    let mut loaded = app.sources.read();
+    // Which database is meant is found out later than what the settings say.
+    loaded.faults.clone_from(&app.faults);
+    let text = app.sources.text.clone().unwrap_or_default();
+    let words = super::config::fault_lines(app, &loaded, &text);
+    let good = |detail: String| Check::good(app, "config_file", "doctor.config_file", detail);
+    let check = match (words.is_empty(), app.sources.text.is_some()) {
+        (true, true) => good(path.clone()),
+        (true, false) => {
+            let args = [("file", path.as_str())];
+            let check = good(app.text("doctor.no_config_file", &args));
+            check.but(State::Note, app.text("doctor.set_up", &[]))
+        }
+        (false, _) => {
+            let state = match loaded.faults.is_empty() {
+                true => State::Note,
+                false => State::Wrong(Exit::Configuration),
+            };
+            let detail = format!("{path}: {}", words.join("; "));
+            good(detail).but(state, app.text("doctor.repair_config", &[]))
         }
     };
-    if let Some(holder) = app.database.lock_file().and_then(ClaimLock::signed_by) {
-        report["driven_by_pid"] = json!(holder.pid);
-    }
-    match store.inspect().await {
-        Ok(seen) => {
-            let healthy = seen.quick_check == "ok";
-            report["engine"] = json!(format!("{} {}", seen.engine, seen.version));
-            report["schema"] = json!(seen.schema_version);
-            report["quick_check"] = json!(seen.quick_check);
-            report["quick_check_of"] = json!(seen.checked);
-            report["bytes_on_disk"] = json!(seen.bytes_on_disk);
-            report["database_settings"] =
-                seen.settings.iter().map(|(k, v)| json!(format!("{k}={v}"))).collect();
-            report["runs"] = seen
-                .runs_by_status
-                .iter()
-                .map(|(status, count)| (status.to_string(), json!(count)))
-                .collect();
-            if healthy { Exit::Done } else { Exit::Data }
-        }
-        Err(error) => {
-            report["store_error"] = json!(crate::app::chain(&error));
-            Exit::Data
-        }
-    }
+    report.checks.push(check);
+    report.note("config_file", path);
+    report.note("config_file_exists", app.sources.path.exists());
+    report.note("config_faults", words);
+}
+
+/// What differs from the defaults, and what a run here would have.
+fn settings(app: &App, report: &mut Report) {
+    let all = app.sources.effective(&app.settings);
+    let changed = all.iter().filter(|setting| setting.layer != "default");
+    let changed = changed.map(|setting| {
+        json!({"key": setting.key, "value": setting.value, "layer": setting.layer,
+               "origin": setting.origin})
+    });
+    report.note("settings", changed.collect::<Vec<_>>());
+    report.note("sandbox", "none");
+    report.note("tools", tools(app));
+    report.note("loops", LOOPS.map(known_loop).to_vec());
 }
 
 /// The tools that a run in this folder would have.
@@ -97,9 +149,52 @@ fn known_loop(name: &str) -> Value {
     json!({"name": name, "version": version, "fingerprint": fingerprint})
 }
 
-fn model(app: &App) -> String {
-    match std::env::var("EVERLOOP_MODEL") {
-        Ok(name) if !name.is_empty() => name,
-        _ => app.settings.text("model.default").to_owned(),
+fn print_json(report: Report, exit: Exit) {
+    let checks = report.checks.iter().map(|check| {
+        let state = match check.state {
+            State::Good => "ok",
+            State::Note => "note",
+            State::Wrong(_) => "wrong",
+        };
+        json!({"name": check.name, "state": state, "detail": check.detail,
+               "advice": check.advice})
+    });
+    let checks: Vec<Value> = checks.collect();
+    let mut fields = report.fields;
+    fields.insert("ok".to_owned(), json!(exit == Exit::Done));
+    fields.insert("checks".to_owned(), json!(checks));
+    terminal::answer(&Value::Object(fields).to_string());
+}
+
+fn print_text(app: &App, report: &Report) {
+    use unicode_width::UnicodeWidthStr;
+    let marks = terminal::marks();
+    let widest = report.checks.iter().map(|check| check.title.width()).max().unwrap_or(0);
+    for check in &report.checks {
+        let mark = match check.state {
+            State::Good => marks.done,
+            State::Note => marks.open,
+            State::Wrong(_) => marks.failed,
+        };
+        let room = " ".repeat(widest - check.title.width());
+        terminal::answer(&format!("{mark} {}{room}  {}", check.title, check.detail));
+        for line in check.advice.iter().flat_map(|advice| advice.lines()) {
+            terminal::answer(&format!("    {} {line}", marks.act));
+        }
+    }
+    let texts = |name: &str, show: &dyn Fn(&Value) -> String| {
+        let values = report.fields.get(name).and_then(Value::as_array);
+        values.into_iter().flatten().map(show).collect::<Vec<_>>().join(", ")
+    };
+    let plain = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let tools = texts("tools", &plain);
+    terminal::answer(&app.text("doctor.tools", &[("all", &tools)]));
+    let setting = |it: &Value| {
+        let of = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
+        format!("\n  {} = {}  ({})", of("key"), of("value"), of("origin"))
+    };
+    let changed = texts("settings", &setting).replace(", \n", "\n");
+    if !changed.is_empty() {
+        terminal::answer(&app.text("doctor.settings", &[("all", &changed)]));
     }
 }

@@ -4,7 +4,7 @@ use super::foreground::{Foreground, drive_here};
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
-use crate::means::base_url;
+use crate::means::is_scripted;
 use crate::show::timestamp;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
@@ -74,7 +74,7 @@ pub(super) fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Fai
 }
 
 /// The model's name from the environment or the settings.
-fn default_model(app: &App) -> String {
+pub(crate) fn default_model(app: &App) -> String {
     match std::env::var("EVERLOOP_MODEL") {
         Ok(name) if !name.is_empty() => name,
         _ => app.settings.text("model.default").to_owned(),
@@ -88,6 +88,9 @@ pub(super) fn model(app: &App, name: String) -> Result<String, Failure> {
         return Err(Failure { exit: Exit::Configuration, words });
     }
     let means = app.means(&app.settings);
+    if let Some(error) = means.key_error().filter(|_| !is_scripted(&name)) {
+        return Err(Failure { exit: Exit::Configuration, words: error.words(app.lang) });
+    }
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
     match everloop_engine::Means::model(&means, &choice) {
         Ok(_) => Ok(name),
@@ -108,7 +111,7 @@ pub(super) fn frame(
     policy: Policy,
 ) -> Result<Frame, Failure> {
     let settings = &app.settings;
-    let registry = app.means(settings).registry(workspace.to_owned());
+    let registry = app.means(settings).registry(workspace.to_owned(), &app.zone_name(), app.lang);
     let registry = registry.ok_or_else(|| {
         let folder = workspace.display().to_string();
         let args = [("folder", folder.as_str()), ("detail", "")];
@@ -125,7 +128,7 @@ pub(super) fn frame(
             max_tokens: settings.small("model.max_tokens"),
         },
         language: app.lang,
-        time_zone: time_zone(app),
+        time_zone: app.zone_name(),
         workspace: workspace.display().to_string(),
         carried: Vec::new(),
     })
@@ -169,23 +172,8 @@ fn limits(app: &App, loop_name: &str) -> Limits {
     }
 }
 
-fn time_zone(app: &App) -> String {
-    match app.settings.text("ui.time_zone") {
-        "auto" => {
-            let system = jiff::tz::TimeZone::system();
-            system.iana_name().unwrap_or("UTC").to_owned()
-        }
-        name => name.to_owned(),
-    }
-}
-
 /// Time and place, as the model reads them with the goal.
 pub(super) fn context(workspace: &Path) -> String {
     let now = timestamp(everloop_engine::Clock::now(&everloop_engine::SystemClock));
     format!("[now: {now}; workspace: {}]", workspace.display())
-}
-
-/// Whether an endpoint was chosen, for `doctor`.
-pub(crate) fn endpoint(app: &App) -> String {
-    base_url(&app.settings)
 }

@@ -1,7 +1,7 @@
 //! Every setting that exists, with its form and its default.
 
 use super::{Form, Item, Setting};
-use Form::{Count, Duration, List, Milli, OneOf, Size, Text};
+use Form::{Count, Duration, List, Milli, OneOf, Size, Text, Zone};
 
 const fn setting(key: &'static str, form: Form, default: &'static str) -> Setting {
     Setting { key, form, default }
@@ -13,6 +13,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("model.default", Text, ""),
     setting("model.base_url", Text, ""),
     setting("model.key_env", Text, "OPENAI_API_KEY"),
+    setting("model.key_file", Text, ""),
     setting("model.temperature", Milli(0, 2_000), "0.7"),
     setting("model.max_tokens", Count(0, MANY), "4096"),
     setting("model.attempts", Count(1, 1_000), "12"),
@@ -52,6 +53,13 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("store.keep", Duration, "30d"),
     setting("worker.runs", Count(1, 10_000), "64"),
     setting("worker.lease", Duration, "30s"),
+    setting("schedule.list_back", Duration, "2d"),
+    setting("schedule.list_ahead", Duration, "31d"),
+    setting("schedule.duration", Duration, "60m"),
+    setting("schedule.catch_up", OneOf(&["once", "skip", "all"]), "once"),
+    setting("schedule.catch_up_max", Count(1, 100), "10"),
+    setting("chat.cancel_phrase", Text, ""),
+    setting("chat.context_turns", Count(0, 1_000), "10"),
     setting("ui.language", OneOf(&["auto", "zh-CN", "en"]), "auto"),
-    setting("ui.time_zone", Text, "auto"),
+    setting("ui.time_zone", Zone, "auto"),
 ];

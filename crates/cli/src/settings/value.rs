@@ -15,6 +15,8 @@ pub(crate) enum Form {
     Size,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// A time zone by its IANA name, or `auto`.
+    Zone,
     /// Any text, also none.
     Text,
     /// Some of these with commas between them, also none; an array in the file.
@@ -73,7 +75,10 @@ impl Form {
             }
             // What does not fit may be a secret all the same.
             Self::List(_) => return Err(Wrong { text: "…".to_owned(), form: self }),
-            Self::OneOf(_) => None,
+            Self::Zone if text == "auto" || jiff::tz::TimeZone::get(text).is_ok() => {
+                return Ok(Value::Text(text.to_owned()));
+            }
+            Self::OneOf(_) | Self::Zone => None,
             Self::Count(low, high) => text.parse().ok().filter(|n| (low..=high).contains(n)),
             Self::Milli(low, high) => milli(text).filter(|n| (low..=high).contains(n)),
             Self::Duration => with_unit(text, TIMES),
@@ -104,6 +109,7 @@ impl Form {
             Self::Duration => "500ms, 8s, 5m, 2h, 30d".to_owned(),
             Self::Size => "64KiB, 8MiB".to_owned(),
             Self::OneOf(words) => words.join(" | "),
+            Self::Zone => "auto | Asia/Shanghai | Europe/Rome".to_owned(),
             Self::Text => "…".to_owned(),
             Self::List(Item::Host) => "api.example.com, localhost:8080".to_owned(),
             Self::List(Item::Channel) => {
@@ -159,6 +165,7 @@ mod tests {
             (Form::Count(1, 9), "10"),
             (Form::Milli(0, 2000), "3"),
             (Form::OneOf(&["a"]), "b"),
+            (Form::Zone, "Mars/Base"),
         ] {
             assert!(form.read(text).is_err(), "{text}");
         }

@@ -46,7 +46,8 @@ fn a_data_folder_that_cannot_be_made_is_named() {
     assert!(ran.says(&["file/home", "data folder"]).stdout.is_empty());
     home.run(["runs", "list"]).ends_with(6);
     home.run(["worker", "--drain"]).ends_with(6);
-    home.run(["doctor"]).ends_with(0);
+    let doctor = home.run(["doctor"]).ends_with(6).stdout;
+    assert!(doctor.contains("EVERLOOP_HOME"), "{doctor}");
 }
 
 #[test]

@@ -14,6 +14,15 @@ fn the_version_is_one_line() {
     assert_eq!(told.stdout.lines().count(), 1);
     assert!(told.stdout.starts_with("everloop 0."), "{}", told.stdout);
     assert!(told.stderr.is_empty());
+    let short = Home::new().run(["-V"]).ends_with(0).stdout;
+    assert_eq!(short.split_whitespace().count(), 2, "{short}");
+    assert!(told.stdout.starts_with(short.trim_end()));
+    for args in [["--version", "--json"], ["--json", "-V"]] {
+        let json = Home::new().run(args).ends_with(0).json();
+        assert_eq!(format!("everloop {}", json["version"].as_str().unwrap()), short.trim_end());
+        let (commit, date) = (json["commit"].as_str().unwrap(), json["date"].as_str().unwrap());
+        assert!(told.stdout.contains(commit) && told.stdout.contains(date), "{json}");
+    }
 }
 
 #[test]

@@ -44,7 +44,22 @@ fn a_password_is_shown_nowhere() {
     let report = home.run(["doctor", "--json", "--database", url]).ends_with(6).json();
     assert_eq!(report["database"], "postgres://someone@127.0.0.1:1/none");
     let told = home.run(["doctor", "--database", "mysql://a:hunter2@b/c"]).ends_with(5);
-    assert!(!told.stderr.contains("hunter2"), "{}", told.stderr);
+    let said = format!("{}{}", told.stdout, told.stderr);
+    assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[test]
+fn doctor_leaves_an_empty_database_of_a_server_as_it_is_and_copies_are_its_own_business() {
+    let database = PgServer::durable().database();
+    let home = Home::scripted(&script()).with("EVERLOOP_STORE__DATABASE", &database.url);
+    for _ in 0..2 {
+        let report = home.run(["doctor", "--json"]).ends_with(0).json();
+        assert_eq!(report["schema"], 0, "{report}");
+    }
+    for args in [&["backup"][..], &["restore", "x.db", "--yes"]] {
+        home.run(args).ends_with(2).says(&["pg_dump"]);
+        home.run(args.iter().chain(&["--lang", "zh-CN"])).ends_with(2).says(&["备份用 pg_dump"]);
+    }
 }
 
 #[test]

@@ -42,7 +42,8 @@ pub(super) async fn migrate(
     tx.commit().await.map_err(failed)
 }
 
-async fn read(client: &impl GenericClient) -> Result<Found, Error> {
+/// What a database says about itself.
+pub(super) async fn read(client: &impl GenericClient) -> Result<Found, Error> {
     let tables = "SELECT count(*), count(*) FILTER (WHERE table_name = 'schema_meta')
                     FROM information_schema.tables WHERE table_schema = current_schema()";
     let counted = client.query_one(tables, &[]).await?;

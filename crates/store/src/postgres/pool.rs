@@ -1,9 +1,14 @@
 //! A small fixed pool of connections, each replaced when it is gone.
 
-use super::{address::Address, errors::Failure, migrate::migrate, session::Session};
+use super::{
+    address::Address,
+    errors::{Failure, classify},
+    migrate::{migrate, read},
+    session::Session,
+};
 use crate::{
     db::{Db, DbError, DbFuture, Done, Engine, Row, Urgency},
-    schema::MIGRATIONS,
+    schema::{Found, MIGRATIONS},
     sqlite::OpenError,
 };
 use everloop_types::{SqlValue, Write};
@@ -63,6 +68,23 @@ impl PgDb {
         migrate(first.client(), &pool.address.shown, MIGRATIONS).await?;
         pool.put_back(first);
         Ok(Self { pool: Arc::new(pool) })
+    }
+
+    /// Connects to a database that stays as it is, and says what that is.
+    pub(crate) async fn connect_as_is(
+        url: &str,
+        options: PgOptions,
+    ) -> Result<(Self, Found), OpenError> {
+        let address = Address::parse(url, Duration::from_secs(5))?;
+        let free = Semaphore::new(options.connections.max(1));
+        let pool = Pool { address, options, idle: Mutex::default(), free };
+        let mut first = pool.open().await?;
+        let shown = &pool.address.shown;
+        let found = read(first.client()).await;
+        let found = found.map_err(|error| classify(error, shown, 0).into_error())?;
+        found.next(shown, MIGRATIONS)?;
+        pool.put_back(first);
+        Ok((Self { pool: Arc::new(pool) }, found))
     }
 }
 

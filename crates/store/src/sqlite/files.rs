@@ -63,6 +63,15 @@ pub(super) fn prepare(path: &Path) -> Result<Sole, OpenError> {
     Ok(Sole { id })
 }
 
+/// Checks that a file is there and is one.
+pub(super) fn regular(path: &Path) -> Result<(), OpenError> {
+    let failed = |source| refused(path, source);
+    match fs::metadata(path).map_err(failed)?.is_file() {
+        true => Ok(()),
+        false => Err(failed(io::Error::other("it is no regular file"))),
+    }
+}
+
 /// Makes a file that is missing, or takes the one of a process that was faster.
 fn make(path: &Path) -> io::Result<Metadata> {
     let mut options = OpenOptions::new();

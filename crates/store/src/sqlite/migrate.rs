@@ -43,7 +43,8 @@ fn apply(conn: &mut Connection, file: &Arc<Path>, steps: &[Migration]) -> Result
     tx.commit().map_err(broken)
 }
 
-fn read(conn: &Connection, file: &Arc<Path>) -> Result<Found, OpenError> {
+/// What a database says about itself.
+pub(super) fn read(conn: &Connection, file: &Arc<Path>) -> Result<Found, OpenError> {
     let broken = |error| OpenError::from(classify(error, file, 0));
     let count = "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_meta'";
     let has_meta: i64 = conn.query_row(count, [], |row| row.get(0)).map_err(broken)?;

@@ -1,6 +1,8 @@
 //! SQLite, as a file with one writer thread and four readers, or in memory.
 
+mod copy;
 mod files;
+mod look;
 mod memory;
 mod migrate;
 mod open;
@@ -8,7 +10,9 @@ mod readers;
 mod session;
 mod writer;
 
+pub(crate) use copy::{back_up, check_copy, restore};
 pub(crate) use files::create_new;
+pub(crate) use look::look;
 pub use memory::MemoryDb;
 pub use open::{OpenError, SqliteDb};
 

@@ -136,7 +136,8 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
     Ok(conn)
 }
 
-fn read_pragma(conn: &Connection, sql: &str) -> rusqlite::Result<String> {
+/// The one value of a one-row answer, as text.
+pub(super) fn read_pragma(conn: &Connection, sql: &str) -> rusqlite::Result<String> {
     use rusqlite::types::Value;
     conn.query_row(sql, [], |row| {
         Ok(match row.get(0)? {

@@ -86,4 +86,17 @@ super::texts! {
     "reminder.schedule" => zh: "⏰ 提醒：日程 #{id} {title}，{at} 开始", en: "⏰ Reminder: entry #{id} {title} begins at {at}";
     "reminder.schedule_late" => zh: "⏰ 迟到的提醒（应在 {due}）：日程 #{id} {title}，{at} 开始", en: "⏰ Late reminder (was due {due}): entry #{id} {title} began or begins at {at}";
     "reminder.schedule_missed" => zh: "⏰ 错过的提醒（应在 {due}）：日程 #{id} {title}，{at} 开始", en: "⏰ Missed reminder (was due {due}): entry #{id} {title} at {at}";
+    "inbox.empty" => zh: "没有未读的提醒", en: "There are no unread reminders";
+    "simulate.backwards" => zh: "--to {text} 不在 --from 之后", en: "--to {text} is not after --from";
+    "simulate.no_number" => zh: "--crash-at 要写序号，如 1,3，或 all；不能是“{text}”", en: "--crash-at takes numbers like 1,3 or all, not “{text}”";
+    "simulate.no_range" => zh: "--down 的写法：起..止；不能是“{text}”", en: "--down is written FROM..TO, not “{text}”";
+    "simulate.head.fired" => zh: "触发时间", en: "Fired at";
+    "simulate.head.offset" => zh: "时差", en: "Offset";
+    "simulate.head.state" => zh: "状态", en: "State";
+    "simulate.head.what" => zh: "内容", en: "What";
+    "simulate.fired" => zh: "准时", en: "in time";
+    "simulate.late" => zh: "迟到", en: "late";
+    "simulate.missed" => zh: "错过", en: "missed";
+    "simulate.right" => zh: "✓ {firings} 次触发，{crashes} 次崩溃：每次恰好一次（丢失 {lost}，多余 {wrong}）", en: "✓ {firings} firings, {crashes} crashes: each exactly once (lost {lost}, wrong {wrong})";
+    "simulate.wrong" => zh: "✗ {firings} 次触发，{crashes} 次崩溃：丢失 {lost}，多余 {wrong}", en: "✗ {firings} firings, {crashes} crashes: lost {lost}, wrong {wrong}";
 }

@@ -76,4 +76,26 @@ super::texts! {
     "help.tour" => zh: "离线观看一个运行在被杀死后继续，模型是脚本", en: "Watch a run survive a kill, offline, with a scripted model";
     "help.doctor" => zh: "检查安装情况；不改变任何东西", en: "Look at the installation; changes nothing";
     "help.doctor.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.config" => zh: "查看和更改设置", en: "Look at the settings and change them";
+    "help.config.get" => zh: "显示一个设置的值", en: "Print the value of a setting";
+    "help.config.get.key" => zh: "设置的名称：段.键", en: "The name of the setting: section.key";
+    "help.config.set" => zh: "把一个设置写入设置文件；注释和顺序保持不变", en: "Write a setting to the settings file; comments and order stay";
+    "help.config.set.key" => zh: "设置的名称：段.键", en: "The name of the setting: section.key";
+    "help.config.set.value" => zh: "新的值；列表用逗号分隔", en: "The new value; commas separate the items of a list";
+    "help.config.unset" => zh: "从设置文件删除一个设置", en: "Take a setting out of the settings file";
+    "help.config.unset.key" => zh: "设置的名称：段.键", en: "The name of the setting: section.key";
+    "help.config.show" => zh: "列出全部设置", en: "List all settings";
+    "help.config.show.origin" => zh: "并显示每个值由什么决定：默认值、文件、环境变量或参数", en: "And what decided each value: the default, the file, a variable or a flag";
+    "help.config.show.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.config.edit" => zh: "用 VISUAL、EDITOR 或 vi 打开设置文件，然后检查", en: "Open the settings file in VISUAL, EDITOR or vi, then check it";
+    "help.config.path" => zh: "显示设置文件的位置", en: "Print where the settings file lies";
+    "help.backup" => zh: "把全部数据复制到一个文件；其他 everloop 进程可以继续工作", en: "Copy all data to a file; other everloop processes may go on";
+    "help.backup.file" => zh: "新文件；默认在数据目录的 backups 中，以时间命名", en: "The new file; by default one in the data folder's backups, named after the time";
+    "help.restore" => zh: "用一份备份替换全部数据；原来的数据保留在旁边", en: "Put a backup in the place of all data; what was there is kept beside it";
+    "help.restore.file" => zh: "backup 写的文件", en: "A file that backup wrote";
+    "help.restore.yes" => zh: "不再询问", en: "Do not ask";
+    "help.completion" => zh: "输出 shell 的补全脚本", en: "Print the completion script of a shell";
+    "help.completion.shell" => zh: "哪个 shell", en: "Which shell";
+    "help.man" => zh: "输出手册页", en: "Print the manual page";
+    "help.man.dir" => zh: "把每个命令的手册页写到这个目录", en: "Write a page for each command to this folder instead";
 }

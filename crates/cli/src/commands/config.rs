@@ -1,0 +1,226 @@
+//! `everloop config`: look at the settings, and change the file they stand in.
+
+use crate::app::{App, fault_words};
+use crate::args;
+use crate::exit::{Exit, Failure};
+use crate::settings::file::{self, EditError};
+use crate::settings::{self, Fault, FaultKind, Loaded, Origin, redact};
+use crate::terminal;
+use serde_json::json;
+use std::process::Command;
+use unicode_width::UnicodeWidthStr;
+
+pub(crate) async fn config(app: &App, args: args::Config) -> Result<Exit, Failure> {
+    match args {
+        args::Config::Get { key } => get(app, &key),
+        args::Config::Set { key, value } => set(app, &key, &value),
+        args::Config::Unset { key } => unset(app, &key),
+        args::Config::Show { json: true, .. } => show_json(app),
+        args::Config::Show { origin, .. } => show(app, origin),
+        args::Config::Edit => edit(app).await,
+        args::Config::Path => {
+            terminal::answer(&app.sources.path.display().to_string());
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// The setting of this name, or words with the nearest one.
+fn known(app: &App, key: &str) -> Result<&'static settings::Setting, Failure> {
+    settings::find(key, Origin::CommandLine).map_err(|fault| wrong_usage(app, &fault))
+}
+
+fn wrong_usage(app: &App, fault: &Fault) -> Failure {
+    Failure { exit: Exit::Usage, words: fault_words(app.lang, fault) }
+}
+
+fn get(app: &App, key: &str) -> Result<Exit, Failure> {
+    let key = known(app, key)?.key;
+    usable(app)?;
+    let all = app.sources.effective(&app.settings);
+    for setting in all.iter().filter(|setting| setting.key == key) {
+        terminal::answer(&setting.value);
+    }
+    Ok(Exit::Done)
+}
+
+/// Settings of which some cannot be used are not shown as if they were in force.
+fn usable(app: &App) -> Result<(), Failure> {
+    match app.faults.first() {
+        Some(fault) => {
+            let words = fault_words(app.lang, fault);
+            let exit = match fault.origin {
+                Origin::Flag => Exit::Usage,
+                _ => Exit::Configuration,
+            };
+            Err(Failure { exit, words })
+        }
+        None => Ok(()),
+    }
+}
+
+fn show(app: &App, origin: bool) -> Result<Exit, Failure> {
+    usable(app)?;
+    let all = app.sources.effective(&app.settings);
+    let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
+    let keys = widest(&mut all.iter().map(|setting| setting.key.width()));
+    let values = widest(&mut all.iter().map(|setting| setting.value.width()));
+    for setting in &all {
+        let key = padded(setting.key, keys);
+        let line = match origin {
+            true => format!("{key}  {}  {}", padded(&setting.value, values), setting.origin),
+            false => format!("{key}  {}", setting.value),
+        };
+        terminal::answer(line.trim_end());
+    }
+    Ok(Exit::Done)
+}
+
+fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+fn show_json(app: &App) -> Result<Exit, Failure> {
+    usable(app)?;
+    let all = app.sources.effective(&app.settings);
+    let all = all.iter().map(|setting| {
+        json!({"key": setting.key, "value": setting.value,
+               "layer": setting.layer, "origin": setting.origin})
+    });
+    let report = json!({"config_file": app.sources.path.display().to_string(),
+                        "settings": all.collect::<Vec<_>>()});
+    terminal::answer(&report.to_string());
+    Ok(Exit::Done)
+}
+
+fn set(app: &App, key: &str, text: &str) -> Result<Exit, Failure> {
+    let setting = known(app, key)?;
+    let usage = |key: &str| Failure { exit: Exit::Usage, words: app.text(key, &[]) };
+    // The settings are shown and copied; a key that gets there is lost.
+    if redact::looks_like_a_key(text) {
+        return Err(usage("config.is_a_key"));
+    }
+    let text = text.trim();
+    setting.form.read(text).map_err(|wrong| {
+        let (key, origin) = (key.to_owned(), Origin::CommandLine);
+        wrong_usage(app, &Fault { key, origin, what: FaultKind::Bad(wrong) })
+    })?;
+    let is_database = setting.key == "store.database";
+    if is_database && crate::database::Database::named(text, &app.home).is_none() {
+        return Err(usage("settings.no_such_database"));
+    }
+    let changed = file::with(&old_text(app)?, setting, text);
+    let changed = changed.map_err(|error| cannot_change(app, &error))?;
+    write(app, &changed)?;
+    tell(app, setting.key, changed);
+    Ok(Exit::Done)
+}
+
+/// The text of the file; a file that cannot be read is not written over.
+fn old_text(app: &App) -> Result<String, Failure> {
+    match &app.sources.trouble {
+        Some(detail) => Err(unwritable(app, detail)),
+        None => Ok(app.sources.text.clone().unwrap_or_default()),
+    }
+}
+
+/// Writes the settings file, or says why it cannot be written.
+pub(crate) fn write(app: &App, text: &str) -> Result<(), Failure> {
+    file::write(&app.sources.path, text).map_err(|error| unwritable(app, &error))
+}
+
+fn unwritable(app: &App, detail: &dyn std::fmt::Display) -> Failure {
+    let (path, detail) = (app.sources.path.display().to_string(), detail.to_string());
+    let args = [("file", path.as_str()), ("detail", detail.as_str())];
+    Failure { exit: Exit::Configuration, words: app.text("config.unwritable", &args) }
+}
+
+/// A file that is broken cannot be changed line by line.
+pub(crate) fn cannot_change(app: &App, error: &EditError) -> Failure {
+    let (path, detail) = (app.sources.path.display().to_string(), error.to_string());
+    let args = [("file", path.as_str()), ("detail", detail.as_str())];
+    Failure { exit: Exit::Configuration, words: app.text("config.cannot_change", &args) }
+}
+
+/// Says what is in force now, which a variable or a flag may decide.
+fn tell(app: &App, key: &str, text: String) {
+    let sources = app.sources.with_text(Some(text));
+    let settings = sources.read().settings;
+    let all = sources.effective(&settings);
+    let Some(now) = all.iter().find(|setting| setting.key == key) else { return };
+    let args = [("key", key), ("value", now.value.as_str()), ("origin", now.origin.as_str())];
+    match now.layer {
+        "environment" | "flag" => terminal::complain(&app.text("config.overridden", &args)),
+        _ => app.note("config.in_force", &args),
+    }
+}
+
+fn unset(app: &App, key: &str) -> Result<Exit, Failure> {
+    let without = file::without(&old_text(app)?, key);
+    match without.map_err(|error| cannot_change(app, &error))? {
+        Some(text) => {
+            write(app, &text)?;
+            tell(app, key, text);
+        }
+        // A key that stands in the file may go even if nobody knows it.
+        None => {
+            let key = known(app, key)?.key;
+            app.note("config.was_not_set", &[("key", key)]);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+async fn edit(app: &App) -> Result<Exit, Failure> {
+    let path = app.sources.path.clone();
+    file::make_folder(&path).map_err(|error| unwritable(app, &error))?;
+    let editor = ["VISUAL", "EDITOR"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty()));
+    let editor = editor.unwrap_or_else(|| "vi".to_owned());
+    // Through a shell, because the variable may hold arguments too.
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(&path);
+    let ended = tokio::task::spawn_blocking(move || command.status()).await;
+    let worked = matches!(&ended, Ok(Ok(status)) if status.success());
+    if !worked {
+        let words = app.text("config.editor_failed", &[("editor", &editor)]);
+        return Err(Failure { exit: Exit::Failed, words });
+    }
+    Ok(checked(app, std::fs::read_to_string(&path).ok()))
+}
+
+/// Reads the new text and names every fault with its line.
+fn checked(app: &App, text: Option<String>) -> Exit {
+    let sources = app.sources.with_text(text.clone());
+    let loaded = sources.read();
+    let text = text.unwrap_or_default();
+    for words in fault_lines(app, &loaded, &text) {
+        terminal::complain(&words);
+    }
+    match loaded.faults.is_empty() {
+        true => {
+            app.note("config.file_is_good", &[("file", &sources.path.display().to_string())]);
+            Exit::Done
+        }
+        false => Exit::Configuration,
+    }
+}
+
+/// What is wrong with the settings, with the lines on which it stands.
+pub(crate) fn fault_lines(app: &App, loaded: &Loaded, text: &str) -> Vec<String> {
+    let all = loaded.faults.iter().chain(&loaded.warnings);
+    let worded = all.map(|fault| {
+        let words = fault_words(app.lang, fault);
+        let line = matches!(fault.origin, Origin::File(_)).then(|| file::line_of(text, &fault.key));
+        match line.flatten() {
+            Some(line) => {
+                let args = [("line", line.to_string()), ("words", words)];
+                let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
+                app.text("config.fault_at", &args)
+            }
+            None => words,
+        }
+    });
+    worded.collect()
+}

@@ -1,0 +1,153 @@
+//! `everloop backup` and `everloop restore`: a checked copy of the data, and the way back.
+
+use crate::app::App;
+use crate::args;
+use crate::exit::{Exit, Failure};
+use crate::settings::file::make_folder;
+use crate::terminal;
+use everloop_engine::{Clock, SystemClock, fresh_id};
+use everloop_store::{Inspection, OpenError, Store, StoreError};
+use everloop_types::WorkerId;
+use std::path::{Path, PathBuf};
+
+pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failure> {
+    let database = own_file(app)?;
+    if !database.exists() {
+        return Err(failure(app, Exit::Data, "backup.nothing", database, ""));
+    }
+    let to = match args.file {
+        Some(file) => file,
+        None => app.home.data().join("backups").join(format!("everloop-{}.db", stamp())),
+    };
+    if to.exists() {
+        return Err(failure(app, Exit::Usage, "backup.exists", &to, ""));
+    }
+    make_folder(&to).map_err(|error| failure(app, Exit::Data, "backup.failed", &to, &error))?;
+    let (from, place) = (database.to_owned(), to.clone());
+    let copied = aside(app, move || Store::back_up(&from, &place)).await?;
+    let copied = copied.map_err(|error| {
+        let cause = crate::app::chain(&error);
+        failure(app, Exit::Data, "backup.failed", &to, &cause)
+    })?;
+    terminal::answer(&to.display().to_string());
+    let runs: u64 = copied.runs_by_status.iter().map(|(_, count)| count).sum();
+    let (runs, bytes) = (runs.to_string(), copied.bytes_on_disk.to_string());
+    let file = to.display().to_string();
+    app.note("backup.done", &[("runs", &runs), ("bytes", &bytes), ("file", &file)]);
+    Ok(Exit::Done)
+}
+
+pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Failure> {
+    let database = own_file(app)?;
+    let copy = args.file;
+    if !copy.exists() {
+        return Err(failure(app, Exit::Usage, "restore.no_file", &copy, ""));
+    }
+    if copy.canonicalize().ok() == database.canonicalize().ok() {
+        return Err(failure(app, Exit::Usage, "restore.same", &copy, ""));
+    }
+    let file = copy.clone();
+    let seen = aside(app, move || Store::check_copy(&file)).await?;
+    let seen = seen.map_err(|error| refused(app, &copy, &error))?;
+    make_folder(database)
+        .map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
+    let _lock = lock(app)?;
+    confirm(app, args.yes, &copy, &seen).await?;
+    let kept = beside(database, &format!(".before-restore-{}", stamp()));
+    let was_there = database.exists();
+    let (from, to, keep) = (copy.clone(), database.to_owned(), kept.clone());
+    let restored = aside(app, move || Store::restore(&from, &to, &keep)).await?;
+    restored.map_err(|error| {
+        let cause = crate::app::chain(&error);
+        failure(app, Exit::Data, "restore.failed", database, &cause)
+    })?;
+    let (copy, kept) = (copy.display().to_string(), kept.display().to_string());
+    let key = if was_there { "restore.done" } else { "restore.done_first" };
+    terminal::complain(&app.text(key, &[("file", &copy), ("kept", &kept)]));
+    Ok(Exit::Done)
+}
+
+/// The database file; a server has its own ways.
+fn own_file(app: &App) -> Result<&Path, Failure> {
+    app.database.file().ok_or_else(|| {
+        let words = app.text("backup.server", &[]);
+        Failure { exit: Exit::Usage, words }
+    })
+}
+
+/// Nobody may drive runs while their journals are exchanged.
+fn lock(app: &App) -> Result<Option<everloop_store::ClaimLock>, Failure> {
+    let worker = WorkerId::new(fresh_id("restore_", SystemClock.now()));
+    let taken = app.database.take_lock(&worker).map_err(|error| app.store_failure(&error))?;
+    taken.map_err(|holder| {
+        let words = app.text("restore.driven", &[("pid", &holder.pid.to_string())]);
+        Failure { exit: Exit::Data, words }
+    })
+}
+
+/// Asks, unless `--yes` has answered. What open runs did since the copy is not in the copy.
+async fn confirm(app: &App, yes: bool, copy: &Path, seen: &Inspection) -> Result<(), Failure> {
+    let open: u64 = seen
+        .runs_by_status
+        .iter()
+        .filter(|(status, _)| !status.is_final())
+        .map(|(_, count)| count)
+        .sum();
+    if open > 0 {
+        terminal::complain(&app.text("restore.open_runs", &[("count", &open.to_string())]));
+    }
+    if yes {
+        return Ok(());
+    }
+    let file = copy.display().to_string();
+    if !app.interactive {
+        let words = app.text("restore.needs_yes", &[("file", &file)]);
+        return Err(Failure { exit: Exit::NeedsPerson, words });
+    }
+    let answer = terminal::ask(&app.text("restore.ask", &[("file", &file)])).await;
+    match answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
+        true => Ok(()),
+        false => Err(failure(app, Exit::NeedsPerson, "restore.left", copy, "")),
+    }
+}
+
+fn refused(app: &App, copy: &Path, error: &StoreError) -> Failure {
+    let key = match error {
+        StoreError::Open(OpenError::NewerSchema { .. }) => "restore.newer",
+        StoreError::Open(OpenError::NotOurs { .. }) => "restore.not_ours",
+        _ => "restore.damaged",
+    };
+    failure(app, Exit::Data, key, copy, &crate::app::chain(error))
+}
+
+fn failure(
+    app: &App,
+    exit: Exit,
+    key: &str,
+    file: &Path,
+    detail: &(impl std::fmt::Display + ?Sized),
+) -> Failure {
+    let (file, detail) = (file.display().to_string(), detail.to_string());
+    let args = [("file", file.as_str()), ("detail", detail.as_str())];
+    Failure { exit, words: app.text(key, &args) }
+}
+
+/// Does what takes long and blocks beside the async work.
+async fn aside<T: Send + 'static>(
+    app: &App,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| app.failure(Exit::Failed, "error.system", &error))
+}
+
+/// The local time, as file names have it.
+fn stamp() -> String {
+    jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string()
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}

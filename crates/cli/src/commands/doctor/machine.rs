@@ -1,0 +1,132 @@
+//! The machine around everloop: folders, language, time, terminal, other programs.
+
+use super::{Check, Report, State};
+use crate::app::App;
+use crate::exit::Exit;
+use crate::{build, terminal};
+use everloop_types::Lang;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// One run's journal may take this much, so less is too little.
+const FREE_BYTES_MIN: u64 = 64 << 20;
+
+pub(super) fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+pub(super) fn data_folder(app: &App, report: &mut Report) {
+    let folder = app.home.data();
+    let shown = folder.display().to_string();
+    report.note("data_folder", shown.as_str());
+    report.note("data_folder_exists", folder.is_dir());
+    // A folder that is missing is made where the nearest one stands.
+    let standing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    let rights = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    let good = |detail: String| Check::good(app, "data_folder", "doctor.data_folder", detail);
+    let usable = standing.is_dir() && rustix::fs::access(standing, rights).is_ok();
+    let free = rustix::fs::statvfs(standing).ok().map(|disk| disk.f_bavail * disk.f_frsize);
+    report.note("free_bytes", free);
+    let wrong = State::Wrong(Exit::Data);
+    let check = match free {
+        _ if !usable => good(shown).but(wrong, app.text("doctor.data_folder_advice", &[])),
+        Some(free) => {
+            let args = [("folder", shown.as_str()), ("free", &megabytes(free))];
+            let check = good(app.text("doctor.data_folder_detail", &args));
+            match free < FREE_BYTES_MIN {
+                true => check.but(wrong, app.text("doctor.disk_advice", &[])),
+                false => check,
+            }
+        }
+        None => good(shown),
+    };
+    report.checks.push(check);
+}
+
+pub(super) fn language(app: &App, report: &mut Report) {
+    let name = match app.lang {
+        Lang::ZhCn => "zh-CN",
+        Lang::En => "en",
+    };
+    report.note("language", name);
+    report.checks.push(Check::good(app, "language", "doctor.language", name));
+}
+
+pub(super) fn time_zone(app: &App, report: &mut Report) {
+    let good = |detail: &str| Check::good(app, "time_zone", "doctor.time_zone", detail);
+    let system = jiff::tz::TimeZone::system();
+    let check = match (app.settings.text("ui.time_zone"), system.iana_name()) {
+        ("auto", Some(name)) => good(name),
+        ("auto", None) => good("UTC").but(State::Note, app.text("doctor.no_time_zone", &[])),
+        (name, _) if jiff::tz::TimeZone::get(name).is_ok() => good(name),
+        (name, _) => {
+            let advice = app.text("doctor.time_zone_advice", &[]);
+            good(name).but(State::Wrong(Exit::Configuration), advice)
+        }
+    };
+    report.note("time_zone", check.detail.as_str());
+    report.checks.push(check);
+}
+
+pub(super) fn terminal(app: &App, report: &mut Report) {
+    let there = std::io::stdout().is_terminal();
+    let width = crossterm::terminal::size().ok().filter(|_| there).map(|(width, _)| width);
+    let utf8 = terminal::speaks_utf8();
+    let colour = there && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    report.note("terminal", there);
+    report.note("terminal_width", width);
+    report.note("utf8", utf8);
+    report.note("colour", colour);
+    let yes_no = |is| app.text(if is { "doctor.yes" } else { "doctor.no" }, &[]);
+    let width = width.map_or_else(|| "-".to_owned(), |width| width.to_string());
+    let args = [("width", width), ("utf8", yes_no(utf8)), ("colour", yes_no(colour))];
+    let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let detail = app.text("doctor.terminal_detail", &args);
+    let check = Check::good(app, "terminal", "doctor.terminal", detail);
+    report.checks.push(match utf8 {
+        true => check,
+        false => check.but(State::Note, app.text("doctor.terminal_advice", &[])),
+    });
+}
+
+/// Programs that everloop can do without, but not as well.
+pub(super) fn programs(app: &App, report: &mut Report) {
+    for (name, program, title, advice) in [
+        ("git", "git", "doctor.git", "doctor.git_advice"),
+        ("bubblewrap", "bwrap", "doctor.bubblewrap", "doctor.bubblewrap_advice"),
+    ] {
+        let version = version_of(program);
+        report.note(name, version.clone());
+        report.checks.push(match version {
+            Some(version) => Check::good(app, name, title, version),
+            None => {
+                let missing = app.text("doctor.missing", &[]);
+                Check::good(app, name, title, missing).but(State::Note, app.text(advice, &[]))
+            }
+        });
+    }
+}
+
+/// The first line that a program says of itself.
+fn version_of(program: &str) -> Option<String> {
+    let mut command = Command::new(program);
+    let output = command.arg("--version").stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    output.status.success().then(|| text.lines().next().unwrap_or_default().to_owned())
+}
+
+/// A clock that stands before this program was written is wrong, and schedules go wrong with it.
+pub(super) fn clock(app: &App, report: &mut Report) {
+    let now = jiff::Zoned::now();
+    let shown = now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    report.note("now", shown.as_str());
+    let check = Check::good(app, "clock", "doctor.clock", shown);
+    let built = build::DATE.parse::<jiff::civil::Date>().ok();
+    // A day is left for time zones.
+    let early = built.and_then(|date| date.yesterday().ok()).is_some_and(|day| now.date() < day);
+    report.checks.push(match early {
+        true => check.but(State::Wrong(Exit::Configuration), app.text("doctor.clock_advice", &[])),
+        false => check,
+    });
+}

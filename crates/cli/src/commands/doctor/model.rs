@@ -1,0 +1,106 @@
+//! The model: whether one is chosen, has a key, and can be reached. Not a single token is spent.
+
+use super::{Check, Report, State};
+use crate::app::App;
+use crate::commands::run::default_model;
+use crate::exit::Exit;
+use crate::key;
+use crate::means::{base_url, is_scripted};
+use crate::settings::redact;
+use everloop_types::ModelChoice;
+use std::time::Duration;
+use tokio::net::TcpStream;
+
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub(super) async fn model(app: &App, report: &mut Report) {
+    let name = redact::shown("model.default", &default_model(app));
+    let url = redact::shown("model.base_url", &base_url(&app.settings));
+    let variable = app.settings.text("model.key_env");
+    report.note("model", name.as_str());
+    report.note("base_url", url.as_str());
+    report.note("key_env", redact::shown("model.key_env", variable));
+    let key = key::find(&app.settings, &app.key_file());
+    report.note("key_is_set", matches!(key, Ok(Some(_))));
+    let good = |detail: String| Check::good(app, "model", "doctor.model", detail);
+    if name.is_empty() {
+        let check = good(app.text("doctor.no_model", &[]));
+        return report.checks.push(check.but(State::Note, app.text("doctor.set_up", &[])));
+    }
+    let wrong = State::Wrong(Exit::Configuration);
+    if is_scripted(&name) {
+        return report.checks.push(good(name));
+    }
+    if let Err(error) = key {
+        return report.checks.push(good(name).but(wrong, error.words(app.lang)));
+    }
+    let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
+    if let Err(error) = everloop_engine::Means::model(&app.means(&app.settings), &choice) {
+        let advice = app.text("doctor.set_up", &[]);
+        return report.checks.push(good(error.detail).but(wrong, advice));
+    }
+    let place = if url.is_empty() { everloop_models::OPENAI_URL } else { &url };
+    let (check, reachable) = reached(app, &name, place).await;
+    report.note("model_reachable", reachable);
+    report.checks.push(check);
+}
+
+/// Whether somebody takes a connection there; `None` where a proxy stands between.
+async fn reached(app: &App, name: &str, url: &str) -> (Check, Option<bool>) {
+    let good = |key: &str| {
+        let detail = app.text(key, &[("name", name), ("url", url)]);
+        Check::good(app, "model", "doctor.model", detail)
+    };
+    let Some((host, port)) = place(url) else {
+        return (good("doctor.model_not_tried"), None);
+    };
+    let is_local = host == "localhost" || host.starts_with("127.") || host == "::1";
+    let proxy = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+    if !is_local && proxy.iter().any(|name| std::env::var_os(name).is_some()) {
+        return (good("doctor.model_not_tried"), None);
+    }
+    let connected = tokio::time::timeout(PATIENCE, TcpStream::connect((host, port))).await;
+    match connected {
+        Ok(Ok(_)) => (good("doctor.model_reachable"), Some(true)),
+        _ => {
+            let advice = app.text("doctor.model_advice", &[]);
+            let check = good("doctor.model_unreachable");
+            (check.but(State::Wrong(Exit::Configuration), advice), Some(false))
+        }
+    }
+}
+
+/// Host and port of an address.
+fn place(url: &str) -> Option<(&str, u16)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?']).next()?;
+    let authority = authority.rsplit('@').next()?;
+    let usual = if scheme == "https" { 443 } else { 80 };
+    if let Some(inner) = authority.strip_prefix('[') {
+        let (host, port) = inner.split_once(']')?;
+        let port = port.strip_prefix(':').map_or(Some(usual), |port| port.parse().ok());
+        return Some((host, port?));
+    }
+    match authority.split_once(':') {
+        Some((host, port)) => Some((host, port.parse().ok()?)),
+        None => Some((authority, usual)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn an_address_has_a_host_and_a_port() {
+        for (url, seen) in [
+            ("https://api.example.com/v1", Some(("api.example.com", 443))),
+            ("http://127.0.0.1:11434/v1", Some(("127.0.0.1", 11434))),
+            ("http://me@host", Some(("host", 80))),
+            ("http://[::1]:8080/v1", Some(("::1", 8080))),
+            ("nonsense", None),
+        ] {
+            assert_eq!(place(url), seen, "{url}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `todo`, `view`, `schedule`, `inbox`: the verbs of the slash commands, for shells and scripts.
+//!
+//! Each becomes the line that a person would type in the chat, and goes the same way.
+
+use crate::app::App;
+use crate::args::{
+    EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Todo, TodoOptions, TodoVerb,
+    ViewTodos,
+};
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+use everloop_assistant::commands::{self, Command};
+use everloop_assistant::desk::Answer;
+use everloop_assistant::kept::reminders;
+use everloop_assistant::show;
+use everloop_engine::{Clock, SystemClock};
+
+/// Firings that are listed at once.
+const LISTED_MAX: usize = 200;
+
+/// How the answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Words,
+    Json,
+}
+
+impl Form {
+    fn of(json: bool) -> Self {
+        if json { Self::Json } else { Self::Words }
+    }
+}
+
+/// A line that is put together from arguments.
+struct Line(String);
+
+impl Line {
+    fn new(start: &str) -> Self {
+        Self(start.to_owned())
+    }
+
+    fn words(mut self, words: &[String]) -> Self {
+        for word in words {
+            self.0.push(' ');
+            self.0.push_str(word);
+        }
+        self
+    }
+
+    fn option(mut self, name: &str, value: Option<&String>) -> Self {
+        if let Some(value) = value {
+            let value = value.replace('"', " ");
+            self.0.push_str(&format!(" --{name} \"{value}\""));
+        }
+        self
+    }
+
+    fn flag(mut self, name: &str, on: bool) -> Self {
+        if on {
+            self.0.push_str(&format!(" --{name}"));
+        }
+        self
+    }
+
+    fn todo(self, said: &TodoOptions) -> Self {
+        self.option("tag", said.tag.as_ref())
+            .option("priority", said.priority.as_ref())
+            .option("due", said.due.as_ref())
+            .option("remind", said.remind.as_ref())
+    }
+
+    fn filter(self, filter: &Filter) -> Self {
+        self.option("tag", filter.tag.as_ref()).flag("open", filter.open)
+    }
+
+    fn entry(self, said: &EntryOptions) -> Self {
+        self.option("duration", said.duration.as_ref())
+            .option("remind", said.remind.as_ref())
+            .option("interval", said.interval.as_ref())
+            .option("repeat", said.repeat.as_ref())
+            .option("times", said.times.as_ref())
+            .option("remind-start", said.remind_start.as_ref())
+            .option("catch-up", said.catch_up.as_ref())
+    }
+}
+
+pub(crate) async fn todo(app: &App, args: Todo) -> Result<Exit, Failure> {
+    let line = match &args.verb {
+        TodoVerb::Add { text, said } => Line::new("/todo add").words(text).todo(said),
+        TodoVerb::List { filter, view } => {
+            Line::new("/todo list").filter(filter).option("view", view.as_ref())
+        }
+        TodoVerb::Get { id } => Line(format!("/todo get {id}")),
+        TodoVerb::Update { id, text, said } => {
+            Line(format!("/todo update {id}")).words(text).todo(said)
+        }
+        TodoVerb::Done { id } => Line(format!("/todo done {id}")),
+        TodoVerb::Reopen { id } => Line(format!("/todo reopen {id}")),
+        TodoVerb::Delete { id } => Line(format!("/todo delete {id}")),
+        TodoVerb::Search { word, filter } => Line::new("/todo search").words(word).filter(filter),
+    };
+    perform(app, &line.0, Form::of(args.json)).await
+}
+
+pub(crate) async fn view(app: &App, args: ViewTodos) -> Result<Exit, Failure> {
+    let line = Line::new("/view").words(&[args.name]).filter(&args.filter);
+    perform(app, &line.0, Form::of(args.json)).await
+}
+
+pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure> {
+    let line = match &args.verb {
+        ScheduleVerb::Add { words, said } => Line::new("/schedule add").words(words).entry(said),
+        ScheduleVerb::List => Line::new("/schedule list"),
+        ScheduleVerb::Get { id } => Line(format!("/schedule get {id}")),
+        ScheduleVerb::View { stretch, date } => {
+            Line::new("/schedule view").words(&[stretch.clone()]).words(date)
+        }
+        ScheduleVerb::Update { id, words, said } => {
+            Line(format!("/schedule update {id}")).words(words).entry(said)
+        }
+        ScheduleVerb::Repeat { id, switch } => {
+            let word = if *switch == OnOff::On { "on" } else { "off" };
+            Line(format!("/schedule repeat {id} {word}"))
+        }
+        ScheduleVerb::Delete { id } => Line(format!("/schedule delete {id}")),
+        ScheduleVerb::Simulate(wanted) => {
+            return super::simulate::simulate(app, wanted, args.json).await;
+        }
+    };
+    perform(app, &line.0, Form::of(args.json)).await
+}
+
+/// Carries a line out, as the chat would.
+async fn perform(app: &App, line: &str, form: Form) -> Result<Exit, Failure> {
+    let reader = app.reader();
+    let command = match commands::parse(line, &reader.now) {
+        Ok(command) => command,
+        Err(wrong) => {
+            return Err(Failure { exit: Exit::Usage, words: show::wrong(&reader, &wrong) });
+        }
+    };
+    if let Some(understood) = commands::echo(line, &command, &reader.now) {
+        app.note("command.understood", &[("line", &understood)]);
+    }
+    let store = app.open_store().await?;
+    let answer = answer(app, store, &command, &reader).await?;
+    match form {
+        Form::Json => terminal::answer(&show::as_json(&reader, &answer).to_string()),
+        Form::Words => {
+            let words = show::answer(&reader, &answer);
+            match &answer {
+                Ok(_) => terminal::answer(&words),
+                Err(_) => terminal::complain(&words),
+            }
+        }
+    }
+    Ok(if answer.is_ok() { Exit::Done } else { Exit::Failed })
+}
+
+async fn answer(
+    app: &App,
+    store: everloop_store::Store,
+    command: &Command,
+    reader: &show::Reader,
+) -> Result<Answer, Failure> {
+    let performed = app.desk(store).perform(command, &reader.now, None).await;
+    performed.map_err(|error| app.store_failure(&error))
+}
+
+/// The reminders that nobody has read yet. Looking fires what is due.
+pub(crate) async fn inbox(app: &App, args: &Inbox) -> Result<Exit, Failure> {
+    let store = app.open_store().await?;
+    let fail = |error| app.store_failure(&error);
+    let now = SystemClock.now();
+    reminders::fire_due(&store, &app.customs(), now).await.map_err(fail)?;
+    let unread = store.unread_firings(LISTED_MAX).await.map_err(fail)?;
+    let reader = app.reader();
+    if args.json {
+        let rows: Vec<_> = unread.iter().map(|row| show::firing_json(&reader, row)).collect();
+        terminal::answer(&serde_json::json!({"unread": rows}).to_string());
+    } else if unread.is_empty() {
+        terminal::answer(&app.text("inbox.empty", &[]));
+    }
+    for firing in unread.iter().filter(|_| !args.json) {
+        terminal::answer(&show::firing_line(&reader, firing));
+    }
+    if let Some(last) = unread.last().filter(|_| args.read) {
+        store.read_firings(last.due.due_at, now).await.map_err(fail)?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,77 @@
+//! A look at a database as it lies there, copies of it, and the way back.
+
+use crate::{
+    db::Engine,
+    dialect,
+    error::StoreError,
+    keep::Inspection,
+    postgres::{PgDb, PgOptions},
+    schema::{Found, MIGRATIONS},
+    sqlite,
+    store::Store,
+};
+use std::{path::Path, sync::Arc};
+
+/// The schema that this program writes.
+pub const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+
+impl Store {
+    /// Looks at a database file without making, changing or bringing up to date anything. Blocks,
+    /// and reads all of the file. A schema of 0 means that nothing is in it.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] says what is wrong with the file.
+    pub fn look(path: &Path) -> Result<Inspection, StoreError> {
+        Ok(sqlite::look(path)?)
+    }
+
+    /// Looks at the database of a server as it is. A schema of 0 means that nothing is in it.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] says what is wrong, without the password.
+    pub async fn look_at_server(url: &str, options: PgOptions) -> Result<Inspection, StoreError> {
+        let (db, found) = PgDb::connect_as_is(url, options).await?;
+        let store = Self::with_db(Arc::new(db));
+        if !matches!(found, Found::Empty) {
+            return store.inspect().await;
+        }
+        let probes = dialect::probes(Engine::Postgres);
+        Ok(Inspection {
+            engine: probes.engine,
+            version: store.scalar(probes.version).await?,
+            schema_version: 0,
+            settings: Vec::new(),
+            quick_check: "ok".to_owned(),
+            checked: probes.checked,
+            runs_by_status: Vec::new(),
+            bytes_on_disk: store.scalar(probes.size).await?.parse().unwrap_or(0),
+        })
+    }
+
+    /// Copies a database file into a new one, as of one moment, while other processes go on with
+    /// it. The copy is checked and on disk before it has its name.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] says what is wrong; then there is no copy.
+    pub fn back_up(database: &Path, to: &Path) -> Result<Inspection, StoreError> {
+        Ok(sqlite::back_up(database, to)?)
+    }
+
+    /// Checks that a file is a whole copy that this program can use.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] says why it is not.
+    pub fn check_copy(copy: &Path) -> Result<Inspection, StoreError> {
+        Ok(sqlite::check_copy(copy)?)
+    }
+
+    /// Puts what a copy holds in the place of a database; what was there is kept as `aside`.
+    ///
+    /// Whoever calls this holds the [`crate::ClaimLock`] of the database.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] says what is wrong; then the database is as it was.
+    pub fn restore(copy: &Path, database: &Path, aside: &Path) -> Result<(), StoreError> {
+        Ok(sqlite::restore(copy, database, aside)?)
+    }
+}

@@ -1,0 +1,210 @@
+//! Copies of a database, and the way back from one.
+//!
+//! ```text
+//!   back up:  database ──pages, as of one moment──► FILE.part ──check, fsync──► FILE
+//!   restore:  copy ──check──► database, in one transaction; what was there lies beside it
+//! ```
+//!
+//! A restore writes into the file instead of replacing it: other processes may have it open, and
+//! would go on with a file that nobody finds any more.
+
+use super::{
+    files,
+    look::{beside, connect, look},
+    open::OpenError,
+    session::classify,
+};
+use crate::{db::DbError, keep::Inspection};
+use rusqlite::{
+    Connection, OpenFlags,
+    backup::{Backup, StepResult},
+};
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+const ALL_PAGES: i32 = -1;
+
+/// Copies the database into a new file, as of one moment, while others go on with it.
+///
+/// The copy is whole and checked before it has its name.
+pub(crate) fn back_up(database: &Path, to: &Path) -> Result<Inspection, OpenError> {
+    look(database)?;
+    files::regular(database)?;
+    // May write, so that the last to close takes the log away as always.
+    let source = writable(database)?;
+    place_copy(&source, to, Existing::Refuse)
+}
+
+/// What to do with a file of the wanted name.
+#[derive(PartialEq)]
+enum Existing {
+    Refuse,
+    Replace,
+}
+
+/// Makes a whole copy under another name, checks it, and gives it its name.
+fn place_copy(source: &Connection, to: &Path, existing: Existing) -> Result<Inspection, OpenError> {
+    let failed = |source| OpenError::Backup { path: to.to_owned(), source };
+    let part = beside(to, ".part");
+    match fs::remove_file(&part) {
+        // Left by an attempt that broke off.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let file = files::create_new(&part).map_err(failed)?;
+    let made = copy(source, &part).and_then(|()| whole(&part));
+    let placed = made.and_then(|seen| {
+        file.sync_all().map_err(failed)?;
+        match existing {
+            Existing::Refuse => fs::hard_link(&part, to).map_err(failed)?,
+            Existing::Replace => fs::rename(&part, to).map_err(failed)?,
+        }
+        files::sync_folder(to).map_err(failed)?;
+        Ok(seen)
+    });
+    if existing == Existing::Refuse || placed.is_err() {
+        // Ours: a second name of the copy, or half of one.
+        let _ = fs::remove_file(&part);
+    }
+    placed
+}
+
+/// A look at a copy that must be sound.
+fn whole(path: &Path) -> Result<Inspection, OpenError> {
+    let seen = look(path)?;
+    match (seen.quick_check.as_str(), seen.schema_version) {
+        ("ok", 0) => Err(OpenError::NotOurs { path: path.to_owned() }),
+        ("ok", _) => Ok(seen),
+        _ => Err(DbError::Damaged { file: path.into() }.into()),
+    }
+}
+
+fn copy(source: &Connection, to: &Path) -> Result<(), OpenError> {
+    let file: Arc<Path> = to.into();
+    let broken = |error| OpenError::from(classify(error, &file, 0));
+    let mut target = writable(to)?;
+    let backup = Backup::new(source, &mut target).map_err(broken)?;
+    // One step takes all pages of one moment; both sides wait for locks by themselves.
+    match backup.step(ALL_PAGES).map_err(broken)? {
+        StepResult::Done => Ok(()),
+        _ => Err(DbError::Locked { file: Arc::clone(&file) }.into()),
+    }
+}
+
+fn writable(path: &Path) -> Result<Connection, OpenError> {
+    let file: Arc<Path> = path.into();
+    let broken = |error| OpenError::from(classify(error, &file, 0));
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags).map_err(broken)?;
+    conn.busy_timeout(Duration::from_secs(5)).map_err(broken)?;
+    Ok(conn)
+}
+
+/// Checks a copy that `restore` may take.
+pub(crate) fn check_copy(copy: &Path) -> Result<Inspection, OpenError> {
+    whole(copy)
+}
+
+/// Puts a copy in the place of the database; what was there is kept as `aside`, if anything was.
+///
+/// The caller sees to it that nobody drives runs meanwhile.
+pub(crate) fn restore(from: &Path, database: &Path, aside: &Path) -> Result<(), OpenError> {
+    whole(from)?;
+    let source = connect(from)?;
+    if !database.try_exists().is_ok_and(|there| there) {
+        return place_copy(&source, database, Existing::Refuse).map(drop);
+    }
+    match look(database) {
+        Ok(_) => {
+            let failed = |source| OpenError::Backup { path: aside.to_owned(), source };
+            let kept = files::create_new(aside).map_err(failed)?;
+            copy(&writable(database)?, aside)?;
+            kept.sync_all().map_err(failed)?;
+            files::sync_folder(aside).map_err(failed)?;
+            copy(&source, database)
+        }
+        // Nobody can work with a file like that, so nobody is disturbed when it goes.
+        Err(OpenError::Db(DbError::Damaged { .. })) => {
+            move_aside(database, aside)?;
+            place_copy(&source, database, Existing::Replace).map(drop)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives a damaged database a second name, and moves its log out of the way of the new one.
+fn move_aside(database: &Path, aside: &Path) -> Result<(), OpenError> {
+    let failed = |source| OpenError::Backup { path: aside.to_owned(), source };
+    fs::hard_link(database, aside).map_err(failed)?;
+    for ending in ["-wal", "-shm"] {
+        match fs::rename(beside(database, ending), beside(aside, ending)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+    }
+    File::open(aside).and_then(|file| file.sync_all()).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    /// A folder with a database that has a log beside it, and the store that keeps it there.
+    fn database() -> (tempfile::TempDir, std::path::PathBuf, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a b%.db");
+        let store = Store::open(&path).unwrap();
+        (folder, path, store)
+    }
+
+    #[test]
+    fn a_look_changes_no_byte_and_makes_no_file() {
+        let (folder, path, store) = database();
+        assert_eq!(look(&path).unwrap().schema_version, 2);
+        drop(store);
+        let all = || {
+            let files = fs::read_dir(folder.path()).unwrap().flatten();
+            let mut all: Vec<_> =
+                files.map(|file| (file.path(), fs::read(file.path()).unwrap())).collect();
+            all.sort();
+            all
+        };
+        let before = all();
+        let seen = look(&path).unwrap();
+        assert_eq!((seen.quick_check.as_str(), seen.runs_by_status.len()), ("ok", 0));
+        assert_eq!(all(), before);
+    }
+
+    #[test]
+    fn a_copy_is_whole_and_never_takes_the_name_of_another_file() {
+        let (folder, path, _store) = database();
+        let to = folder.path().join("copy.db");
+        assert_eq!(back_up(&path, &to).unwrap().schema_version, 2);
+        assert!(matches!(back_up(&path, &to), Err(OpenError::Backup { .. })));
+        let names = fs::read_dir(folder.path()).unwrap().flatten();
+        assert!(!names.map(|name| name.path()).any(|name| name.ends_with("copy.db.part")));
+        let cut = fs::read(&to).unwrap();
+        fs::write(&to, &cut[..cut.len() / 2]).unwrap();
+        let refused = restore(&to, &path, &folder.path().join("aside.db")).unwrap_err();
+        assert!(matches!(refused, OpenError::Db(DbError::Damaged { .. })), "{refused}");
+        assert!(!folder.path().join("aside.db").exists());
+    }
+
+    #[test]
+    fn a_damaged_database_makes_room_and_is_kept() {
+        let (folder, path, store) = database();
+        let (to, aside) = (folder.path().join("copy.db"), folder.path().join("aside.db"));
+        back_up(&path, &to).unwrap();
+        drop(store);
+        fs::write(&path, b"no database at all, but a letter").unwrap();
+        restore(&to, &path, &aside).unwrap();
+        assert_eq!(look(&path).unwrap().quick_check, "ok");
+        assert_eq!(fs::read(&aside).unwrap(), b"no database at all, but a letter");
+    }
+}

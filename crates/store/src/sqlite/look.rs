@@ -1,0 +1,111 @@
+//! A look at a database file that leaves no trace: nothing is made, brought up to date or changed.
+
+use super::{files, migrate, open::OpenError, session::classify};
+use crate::{
+    db::{DbError, Engine},
+    dialect,
+    keep::Inspection,
+    schema::{Found, MIGRATIONS},
+};
+use everloop_types::Status;
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use std::{
+    ffi::OsString,
+    fmt::Write,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Looks at a file. One that is empty has schema 0.
+pub(crate) fn look(path: &Path) -> Result<Inspection, OpenError> {
+    let quiet = !has_log(path);
+    match (quiet, look_once(path)) {
+        // Somebody began to write while nobody was thought to: what was seen counts for nothing.
+        (true, _) if has_log(path) => look_once(path),
+        (_, seen) => seen,
+    }
+}
+
+fn look_once(path: &Path) -> Result<Inspection, OpenError> {
+    let file: Arc<Path> = path.into();
+    let conn = connect(path)?;
+    let found = migrate::read(&conn, &file)?;
+    found.next(path, MIGRATIONS)?;
+    inspect(&conn, &file, &found)
+}
+
+/// A connection that only reads. A file without a log is read as it lies there, because SQLite
+/// would make a log to read it; one with a log has a process, or had one that died.
+pub(super) fn connect(path: &Path) -> Result<Connection, OpenError> {
+    files::regular(path)?;
+    let file: Arc<Path> = path.into();
+    let broken = |error| OpenError::from(classify(error, &file, 0));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let conn = Connection::open_with_flags(address(path, !has_log(path)), flags).map_err(broken)?;
+    conn.busy_timeout(std::time::Duration::from_secs(5)).map_err(broken)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(broken)?;
+    Ok(conn)
+}
+
+/// Whether a log with something in it lies beside the file.
+fn has_log(path: &Path) -> bool {
+    std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+}
+
+/// The name of a file with something added.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// The file as SQLite's kind of address, in which any byte of its name is safe.
+fn address(path: &Path, immutable: bool) -> String {
+    let mut address = String::from("file:");
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
+            // Writing to a string cannot fail.
+            byte => drop(write!(address, "%{byte:02X}")),
+        }
+    }
+    address.push_str(if immutable { "?immutable=1" } else { "?mode=ro" });
+    address
+}
+
+fn inspect(conn: &Connection, file: &Arc<Path>, found: &Found) -> Result<Inspection, OpenError> {
+    let broken = |error| OpenError::from(classify(error, file, 0));
+    let probes = dialect::probes(Engine::Sqlite);
+    let text = |sql: &str| super::open::read_pragma(conn, sql).map_err(broken);
+    let runs_by_status = match found {
+        Found::Empty | Found::Foreign => Vec::new(),
+        Found::Version { .. } => runs(conn, file)?,
+    };
+    Ok(Inspection {
+        engine: probes.engine,
+        version: text(probes.version)?,
+        schema_version: found.version(),
+        settings: vec![("journal_mode".to_owned(), text("PRAGMA journal_mode")?)],
+        quick_check: text(probes.check)?,
+        checked: probes.checked,
+        runs_by_status,
+        bytes_on_disk: text(probes.size)?.parse().unwrap_or(0),
+    })
+}
+
+fn runs(conn: &Connection, file: &Arc<Path>) -> Result<Vec<(Status, u64)>, OpenError> {
+    let broken = |error| OpenError::from(classify(error, file, 0));
+    let mut statement = conn.prepare(crate::keep::BY_STATUS).map_err(broken)?;
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let rows = statement.query_map([], read).map_err(broken)?;
+    let counted: Vec<(String, i64)> = rows.collect::<Result<_, _>>().map_err(broken)?;
+    let damaged = || DbError::Damaged { file: Arc::clone(file) };
+    let named = counted
+        .into_iter()
+        .map(|(name, count)| Ok((Status::parse(&name).ok_or_else(damaged)?, count.unsigned_abs())));
+    named.collect()
+}
