@@ -7,4 +7,5 @@
 //!
 //! Deliberately absent: terminals and pages (the surfaces'), SQL (`store`), words (`text`).
 
+pub mod rules;
 pub mod time;

@@ -50,7 +50,6 @@ pub(super) const NEAR_DAYS: Table<i64> = &[
     ("后天", 2),
     ("大后天", 3),
     ("昨天", -1),
-    ("昨日", -1),
     ("前天", -2),
     ("大前天", -3),
     ("today", 0),
@@ -63,13 +62,10 @@ pub(super) const NEAR_DAYS: Table<i64> = &[
 
 pub(super) const DAYS_WITH_PART: Table<(i64, Part)> = &[
     ("今早", (0, Part::Morning)),
-    ("今晨", (0, Part::Morning)),
     ("今晚", (0, Part::Evening)),
     ("今夜", (0, Part::Evening)),
     ("明早", (1, Part::Morning)),
-    ("明晨", (1, Part::Morning)),
     ("明晚", (1, Part::Evening)),
-    ("后晚", (2, Part::Evening)),
     ("昨晚", (-1, Part::Evening)),
     ("tonight", (0, Part::Evening)),
     ("this morning", (0, Part::Morning)),
@@ -205,6 +201,9 @@ pub(super) const MONTH_NAMES: Table<i8> = &[
     ("december", 12),
     ("dec", 12),
 ];
+pub(super) fn is_month(word: &str) -> bool {
+    MONTH_NAMES.iter().any(|(name, _)| *name == word)
+}
 pub(super) const ORDINALS: List = &["st", "nd", "rd", "th"];
 pub(super) const OF: List = &["of"];
 pub(super) const THE: List = &["the"];
@@ -248,7 +247,9 @@ pub(super) const SHY_ENDS: &str = "早晚";
 pub(super) const TRAILING_PARTS: Table<Part> = &[
     ("am", Part::Am),
     ("a.m.", Part::Am),
+    ("a.m", Part::Am),
     ("pm", Part::Pm),
+    ("p.m", Part::Pm),
     ("p.m.", Part::Pm),
     ("in the morning", Part::Morning),
     ("in the afternoon", Part::Afternoon),
@@ -274,6 +275,7 @@ pub(super) const TO_HOUR: Table<i8> = &[("quarter to", 45), ("a quarter to", 45)
 /// What turns a number behind a phrase into a piece of a date that was not understood.
 pub(super) const DATE_UNITS: List =
     &["点", "号", "日", "月", "年", ":", "时", "am", "pm", "st", "nd", "rd", "th"];
+pub(super) const BROKEN_ENDS: &str = "年月日号";
 pub(super) const NO_START_AFTER: &str = "年月点时第:-/.每";
 
 // Offsets.
