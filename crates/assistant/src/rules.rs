@@ -9,6 +9,7 @@
 //! A day without a time is due at 23:59 and reminds at 09:00. What to be reminded of repeats as a
 //! schedule entry, because todos do not repeat. In doubt the answer is `None`: chat stays chat.
 
+mod questions;
 mod words;
 
 use jiff::Zoned;
@@ -25,12 +26,7 @@ pub fn understand(sentence: &str, now: &Zoned) -> Option<String> {
     if sentence.is_empty() || sentence.len() > LONGEST_SENTENCE || cannot_be_text(sentence) {
         return None;
     }
-    question(sentence)
-        .or_else(|| schedule_question(sentence, now))
-        .or_else(|| numbered(sentence, words::DONE).map(|id| format!("/todo done {id}")))
-        .or_else(|| numbered(sentence, words::DELETE).map(|id| format!("/todo delete {id}")))
-        .or_else(|| search(sentence))
-        .or_else(|| addition(sentence, now))
+    questions::answer(sentence, now).or_else(|| addition(sentence, now))
 }
 
 /// Without politeness and closing marks. A question mark stays: only some rules take questions.
@@ -83,59 +79,6 @@ fn starts_latin(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-fn question(sentence: &str) -> Option<String> {
-    let asked = plain_question(sentence);
-    let found = words::QUESTIONS.iter().find(|(words, _)| *words == asked);
-    found.map(|(_, command)| (*command).to_owned())
-}
-
-/// Small letters, one space between words, no question mark.
-fn plain_question(sentence: &str) -> String {
-    let sentence = sentence.trim_end_matches(['?', '？', ' ']).replace('’', "'");
-    let words: Vec<&str> = sentence.split_whitespace().collect();
-    words.join(" ").to_ascii_lowercase()
-}
-
-/// What is on, on a day, in this week or in this month.
-fn schedule_question(sentence: &str, now: &Zoned) -> Option<String> {
-    let asked = plain_question(sentence);
-    let before = after_any(&asked, words::ASK_BEFORE);
-    let rest = before.unwrap_or(&asked);
-    let head = &asked[..asked.len() - rest.len()];
-    let asks_alone = words::ASKS_ALONE.iter().any(|word| head.starts_with(word));
-    let middle = before_any(rest, words::ASK_AFTER).or(asks_alone.then_some(rest))?;
-    if let Some((_, span)) = words::SPANS.iter().find(|(words, _)| *words == middle) {
-        return Some(format!("/schedule view {span}"));
-    }
-    let middle = middle.strip_suffix("'s").unwrap_or(middle);
-    let when = dates::parse(middle, now)?;
-    if when.precision != Precision::Day || when.repeat.is_some() {
-        return None;
-    }
-    let day = when.at.date();
-    Some(match day == now.date() {
-        true => "/schedule view day".to_owned(),
-        false => format!("/schedule view day {day}"),
-    })
-}
-
-/// The number between two pieces of a sentence.
-fn numbered(sentence: &str, pairs: &[(&str, &str)]) -> Option<u64> {
-    let numbers = pairs.iter().filter_map(|(head, tail)| {
-        let rest = if head.is_empty() { sentence } else { after_any(sentence, &[head])? };
-        let rest = if tail.is_empty() { rest } else { before_any(rest, &[tail])? };
-        let digits = rest.trim().strip_prefix('#').unwrap_or(rest.trim());
-        let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-        digits.parse().ok().filter(|_| is_number)
-    });
-    numbers.into_iter().next()
-}
-
-fn search(sentence: &str) -> Option<String> {
-    let word = after_any(sentence, words::SEARCH)?.trim_start_matches([':', '：', ' ']);
-    (!word.is_empty() && !is_question(word)).then(|| format!("/todo search {word}"))
-}
-
 /// What kind of entry a sentence asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -159,15 +102,42 @@ fn addition(sentence: &str, now: &Zoned) -> Option<String> {
     let (before, after) = (rest[..range.start].trim(), rest[range.end..].trim());
     let phrase = &rest[range];
     let (is_deadline, after) = deadline(phrase, after);
+    let (duration, after) = duration(&when, after, now);
     let (kind, text) = kind_and_text(kind, before, after)?;
     let text = title(&text)?;
-    let is_entry = kind != Kind::Unsaid || is_event(text) || has_clock(phrase, &when);
-    let starts_oddly = kind == Kind::Unsaid && after_any(text, words::ASKING_STARTS).is_some();
-    if !is_entry || starts_oddly || when.at.date() < now.date() {
+    let kind = if kind == Kind::Unsaid && is_deadline { Kind::Todo } else { kind };
+    let is_sure = matches!(kind, Kind::Reminder | Kind::Todo);
+    let is_entry = kind == Kind::Schedule || is_event(text) || has_clock(phrase, &when);
+    if !is_sure && (!is_entry || is_doubtful(kind, text, now)) || when.at.date() < now.date() {
         return None;
     }
-    let kind = if kind == Kind::Unsaid && is_deadline { Kind::Todo } else { kind };
-    command(kind, text, phrase, when, now)
+    let command = command(kind, text, phrase, when, now)?;
+    Some(match duration {
+        Some(minutes) if command.starts_with("/schedule") => {
+            format!("{command} --duration {minutes}")
+        }
+        _ => command,
+    })
+}
+
+/// Whether a text speaks of something else: another date, a change, a thought.
+fn is_doubtful(kind: Kind, text: &str, now: &Zoned) -> bool {
+    let starts_oddly = kind == Kind::Unsaid && after_any(text, words::ASKING_STARTS).is_some();
+    let changes = after_any(text, words::CHANGES).is_some()
+        || words::CHANGES.iter().any(|word| !word.is_ascii() && text.contains(word));
+    starts_oddly || changes || dates::find(text, now).is_some()
+}
+
+/// "10:00 to 11:00": how many minutes, and what follows. The end is read as seen from the begin.
+fn duration<'a>(when: &When, after: &'a str, now: &Zoned) -> (Option<i64>, &'a str) {
+    let none = (None, after);
+    let Some(rest) = after_any(after, words::UNTIL) else { return none };
+    let Ok(begin) = when.at.to_zoned(now.time_zone().clone()) else { return none };
+    let Some((end, taken)) = dates::leading(rest, &begin) else { return none };
+    let minutes = when.at.duration_until(end.at).as_mins();
+    let is_span = (1..24 * 60).contains(&minutes) && end.repeat.is_none();
+    let is_exact = [when.precision, end.precision] == [Precision::Minute; 2];
+    if is_span && is_exact { (Some(minutes), &rest[taken..]) } else { none }
 }
 
 /// Whether the date is the end of something, and what follows it.

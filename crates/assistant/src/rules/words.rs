@@ -22,171 +22,6 @@ pub(super) const POLITE: List = &[
 /// Politeness behind one.
 pub(super) const POLITE_ENDS: List = &["please", "谢谢", "thanks", "thank you", "吧", "哦", "啊"];
 
-// Questions with a command as their answer.
-
-pub(super) const QUESTIONS: &[(&str, &str)] = &[
-    ("待办", "/todo list"),
-    ("我的待办", "/todo list"),
-    ("待办列表", "/todo list"),
-    ("查看待办", "/todo list"),
-    ("看看待办", "/todo list"),
-    ("列出待办", "/todo list"),
-    ("看看我的待办", "/todo list"),
-    ("查看我的待办", "/todo list"),
-    ("有哪些待办", "/todo list"),
-    ("我有哪些待办", "/todo list"),
-    ("我有什么待办", "/todo list"),
-    ("my todos", "/todo list"),
-    ("todo list", "/todo list"),
-    ("my todo list", "/todo list"),
-    ("show todos", "/todo list"),
-    ("show my todos", "/todo list"),
-    ("show my todo list", "/todo list"),
-    ("show me my todos", "/todo list"),
-    ("list todos", "/todo list"),
-    ("list my todos", "/todo list"),
-    ("what are my todos", "/todo list"),
-    ("what's on my todo list", "/todo list"),
-    ("过期待办", "/view overdue"),
-    ("过期的待办", "/view overdue"),
-    ("逾期的待办", "/view overdue"),
-    ("有哪些过期的待办", "/view overdue"),
-    ("哪些待办过期了", "/view overdue"),
-    ("overdue", "/view overdue"),
-    ("overdue todos", "/view overdue"),
-    ("show overdue todos", "/view overdue"),
-    ("what's overdue", "/view overdue"),
-    ("今天的待办", "/view today"),
-    ("今天待办", "/view today"),
-    ("今日待办", "/view today"),
-    ("today's todos", "/view today"),
-    ("todos for today", "/view today"),
-    ("show today's todos", "/view today"),
-    ("即将到期的待办", "/view upcoming"),
-    ("upcoming todos", "/view upcoming"),
-    ("我的日程", "/schedule list"),
-    ("日程", "/schedule list"),
-    ("查看日程", "/schedule list"),
-    ("查看我的日程", "/schedule list"),
-    ("列出日程", "/schedule list"),
-    ("my schedule", "/schedule list"),
-    ("show my schedule", "/schedule list"),
-    ("list my schedule", "/schedule list"),
-    ("what's on my schedule", "/schedule list"),
-];
-/// Spans of time whose schedule can be asked for.
-pub(super) const SPANS: &[(&str, &str)] = &[
-    ("这周", "week"),
-    ("本周", "week"),
-    ("这个星期", "week"),
-    ("这星期", "week"),
-    ("这个月", "month"),
-    ("本月", "month"),
-    ("this week", "week"),
-    ("this week's", "week"),
-    ("this month", "month"),
-    ("this month's", "month"),
-    ("today's", "day"),
-];
-/// Before a day or a span in a question about the schedule.
-pub(super) const ASK_BEFORE: List = &[
-    "我",
-    "看看",
-    "查看",
-    "看一下",
-    "查一下",
-    "显示",
-    "what's on",
-    "what is on",
-    "what do i have",
-    "what do i have on",
-    "what's on my schedule",
-    "what's on my schedule for",
-    "my schedule",
-    "my schedule for",
-    "schedule for",
-    "show my schedule for",
-    "show the schedule for",
-    "agenda for",
-    "what's happening",
-    "show",
-    "show me",
-];
-/// Behind a day or a span in such a question.
-pub(super) const ASK_AFTER: List = &[
-    "有什么安排",
-    "有什么日程",
-    "有啥安排",
-    "有啥日程",
-    "有哪些安排",
-    "有哪些日程",
-    "有安排吗",
-    "有日程吗",
-    "有什么事",
-    "有什么会",
-    "安排",
-    "日程",
-    "的安排",
-    "的日程",
-    "的日程安排",
-    "日程安排",
-    "schedule",
-    "agenda",
-    "'s schedule",
-    "'s agenda",
-];
-/// Of those before, the ones that need nothing behind the day.
-pub(super) const ASKS_ALONE: List =
-    &["what", "my schedule", "schedule for", "agenda for", "show my"];
-
-// Todos by number.
-
-pub(super) const DONE: &[(&str, &str)] = &[
-    ("完成", "号待办"),
-    ("完成", "号"),
-    ("完成第", "号待办"),
-    ("完成第", "条待办"),
-    ("完成待办", ""),
-    ("做完了", "号待办"),
-    ("待办", "完成了"),
-    ("待办", "已完成"),
-    ("", "号待办完成了"),
-    ("", "号待办已完成"),
-    ("done", ""),
-    ("done with", ""),
-    ("mark", "as done"),
-    ("mark", "done"),
-    ("mark todo", "as done"),
-    ("mark todo", "done"),
-    ("complete", ""),
-    ("complete todo", ""),
-    ("finish todo", ""),
-    ("todo", "is done"),
-    ("todo", "done"),
-];
-pub(super) const DELETE: &[(&str, &str)] = &[
-    ("删除待办", ""),
-    ("删掉待办", ""),
-    ("删除", "号待办"),
-    ("删掉", "号待办"),
-    ("删除第", "号待办"),
-    ("删除第", "条待办"),
-    ("delete todo", ""),
-    ("remove todo", ""),
-];
-pub(super) const SEARCH: List = &[
-    "搜索待办",
-    "查找待办",
-    "搜一下待办",
-    "找一下待办",
-    "search todos for",
-    "search todos",
-    "search todo",
-    "search my todos for",
-    "find todos about",
-    "find todo",
-];
-
 // Something to be added.
 
 /// Asks to be reminded; a due date alone is not enough.
@@ -213,6 +48,8 @@ pub(super) const REMIND: List = &[
     "reminder:",
 ];
 pub(super) const TODO: List = &[
+    "create a todo",
+    "create a todo to",
     "待办 ",
     "待办:",
     "待办：",
@@ -248,6 +85,11 @@ pub(super) const TODO: List = &[
 pub(super) const CLEAR_REMIND: List =
     &["提醒我", "提醒我要", "remind me to", "don't forget to", "别忘了", "不要忘了"];
 pub(super) const SCHEDULE: List = &[
+    "add",
+    "add a",
+    "add an",
+    "put",
+    "create a",
     "安排",
     "预约",
     "添加日程",
@@ -303,8 +145,9 @@ pub(super) const CALENDAR_ENDS: List =
     &["to my calendar", "to my schedule", "in my calendar", "to my todos", "to my todo list"];
 /// What is left between a date and its text.
 pub(super) const TITLE_STARTS: List =
-    &["在", "要", "去参加", "的", "把", "to", "that", "about", "i have a", "i have", "for"];
-pub(super) const TITLE_ENDS: List = &["在", "于", "at", "on", "by", "的时候"];
+    &["要", "去参加", "的", "把", "to", "that", "about", "i have a", "i have", "for"];
+pub(super) const TITLE_ENDS: List =
+    &["在", "于", "at", "on", "by", "的时候", "on my calendar for", "on my calendar"];
 
 /// Behind a date these make it a deadline; the words after them only look alike.
 pub(super) const DEADLINES: List = &["之前", "以前", "前"];
@@ -312,6 +155,23 @@ pub(super) const NO_DEADLINES: List = &["前往", "前台", "前端", "前任", 
 pub(super) const DEADLINE_STARTS: List = &["by"];
 /// What may go on behind the date of an English entry.
 pub(super) const PLACES: List = &["in", "with", "about", "for", "at", "to"];
+
+/// Between the begin and the end of an entry.
+pub(super) const UNTIL: List = &["到", "至", "~", "-", "–", "to", "until", "till"];
+/// These change an entry that is there; the rules only add.
+pub(super) const CHANGES: List = &[
+    "取消",
+    "改到",
+    "改成",
+    "改为",
+    "推迟",
+    "延期",
+    "挪到",
+    "cancel",
+    "reschedule",
+    "postpone",
+    "move",
+];
 
 /// Without a clock only these make a sentence an entry.
 pub(super) const EVENTS: List = &[

@@ -31,7 +31,6 @@ pub(super) const NUMBERS: Table<u32> = &[
     ("fifteen", 15),
     ("twenty", 20),
     ("thirty", 30),
-    ("forty", 40),
     ("forty-five", 45),
     ("a", 1),
     ("an", 1),
@@ -43,10 +42,8 @@ pub(super) const NUMBERS: Table<u32> = &[
 pub(super) const NEAR_DAYS: Table<i64> = &[
     ("今天", 0),
     ("今日", 0),
-    ("今儿", 0),
     ("明天", 1),
     ("明日", 1),
-    ("明儿", 1),
     ("后天", 2),
     ("大后天", 3),
     ("昨天", -1),
@@ -103,7 +100,7 @@ pub(super) const DAY_NAMES: Table<Weekday> = &[
     ("saturday", Saturday),
     ("sunday", Sunday),
 ];
-/// Names that are ordinary words too, so they need a word before them.
+/// Names that are ordinary words too, so they need a word before them or a time behind.
 pub(super) const SHY_DAY_NAMES: Table<Weekday> = &[("sat", Saturday), ("sun", Sunday)];
 pub(super) const PLURAL_DAYS: Table<Weekday> = &[
     ("mondays", Monday),
@@ -158,6 +155,7 @@ pub(super) const MONTH_ENDS: Table<i64> = &[
     ("end of month", 0),
     ("end of the month", 0),
     ("end of this month", 0),
+    ("last day of the month", 0),
     ("end of next month", 1),
 ];
 /// What may follow a month: its last day.
@@ -222,7 +220,6 @@ pub(super) const PARTS: Table<Part> = &[
     ("中午", Part::Noon),
     ("正午", Part::Noon),
     ("下午", Part::Afternoon),
-    ("午后", Part::Afternoon),
     ("傍晚", Part::Dusk),
     ("晚上", Part::Evening),
     ("晚", Part::Evening),
@@ -268,7 +265,7 @@ pub(super) const MINUTE: List = &["分", "分钟"];
 pub(super) const SHARP: List = &["整"];
 pub(super) const AT: List = &["at", "@"];
 pub(super) const O_CLOCK: List = &["o'clock", "oclock"];
-pub(super) const BETWEEN: List = &["的", ",", "，"];
+pub(super) const BETWEEN: List = &["的", "从", "from", ",", "，"];
 pub(super) const PAST_HOUR: Table<i8> =
     &[("half past", 30), ("quarter past", 15), ("a quarter past", 15)];
 pub(super) const TO_HOUR: Table<i8> = &[("quarter to", 45), ("a quarter to", 45)];
@@ -364,6 +361,7 @@ pub(super) const WORKING_DAYS: List = &[
     "每个工作日",
     "每工作日",
     "工作日每天",
+    "工作日",
     "every weekday",
     "every workday",
     "every working day",
