@@ -11,12 +11,7 @@ pub mod commands;
 pub mod desk;
 pub mod door;
 pub mod kept;
+pub mod rules;
 pub mod show;
 pub mod time;
 pub mod tools;
-
-mod rules {
-    pub(crate) fn understand(_: &str, _: &jiff::Zoned) -> Option<String> {
-        None
-    }
-}

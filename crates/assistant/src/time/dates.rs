@@ -83,9 +83,12 @@ pub fn leading(text: &str, now: &Zoned) -> Option<(When, usize)> {
 pub fn find(text: &str, now: &Zoned) -> Option<(When, Range<usize>)> {
     let scan = Scan::new(text);
     let mut best: Option<(When, Range<usize>)> = None;
+    let mut broken_until = 0;
     for at in (0..scan.len()).filter(|at| may_start(&scan, *at)) {
         let Some((when, end)) = longest(&scan, at, now) else { continue };
-        if best.as_ref().is_none_or(|(_, range)| range.len() < end - at) {
+        if at < broken_until || follows_a_broken_date(&scan, at) {
+            broken_until = broken_until.max(end);
+        } else if best.as_ref().is_none_or(|(_, range)| range.len() < end - at) {
             best = Some((when, at..end));
         }
     }
@@ -112,6 +115,26 @@ fn may_start(scan: &Scan, at: usize) -> bool {
         return false;
     }
     !(c.is_ascii_alphanumeric() && (before.is_ascii_alphanumeric() || before == '_'))
+}
+
+/// Whether a date or clock that does not exist stands right before: then the rest is no phrase, or
+/// the 30th of February at 3 would be today at 3.
+fn follows_a_broken_date(scan: &Scan, at: usize) -> bool {
+    let text = scan.text_before(at);
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || c == ',');
+    let is_number = |c: char| c.is_ascii_digit() || words::numeral(c).is_some();
+    if let Some(rest) = text.strip_suffix(|c| words::BROKEN_ENDS.contains(c)) {
+        return rest.trim_end().ends_with(is_number);
+    }
+    let token = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let shape: String = token.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
+    let is_shaped = ["9999-99-99", "9999-9-99", "9999-99-9", "9999-9-9", "99:99", "9:99"]
+        .iter()
+        .any(|known| shape.replace('/', "-").ends_with(known));
+    let number = token.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let month = text[..text.len() - token.len()].trim_end().rsplit(char::is_whitespace).next();
+    let is_after_month = month.is_some_and(|word| words::is_month(word.trim_end_matches('.')));
+    is_shaped || is_after_month && !number.is_empty() && number.chars().all(is_number)
 }
 
 /// Whether a phrase may end here: not inside a word, nor before a piece of a date it did not take.

@@ -192,7 +192,11 @@ proptest! {
     }
 
     #[test]
-    fn repetitions_begin_on_a_day_of_theirs(now in moments(), which in 0_usize..7, day in 1_i8..=31) {
+    fn repetitions_begin_on_a_day_of_theirs(
+        now in moments(),
+        which in 0_usize..7,
+        day in 1_i8..=31,
+    ) {
         let (zh, en, weekday) = WEEKDAYS[which];
         for phrase in [format!("每周{zh}早上9点"), format!("every {en} at 9am")] {
             let when = parse(&phrase, &now).unwrap();
@@ -238,6 +242,8 @@ fn phrases_are_found_in_sentences() {
         ("每周一早上9点开例会", "每周一早上9点"),
         ("11月20日3个人吃饭", "11月20日"),
         ("两小时后提醒我关火", "两小时后"),
+        ("room 5 at 3pm", "at 3pm"),
+        ("call 5551234 tomorrow", "tomorrow"),
     ];
     for (text, phrase) in table {
         let found = find(text, &now).map(|(_, range)| &text[range]);
@@ -249,6 +255,13 @@ fn phrases_are_found_in_sentences() {
         "good morning",
         "版本2026",
         "明天25点开会",
+        "2月30日下午3点开会",
+        "2026-02-30 10:00 x",
+        "Feb 30 at 3pm",
+        "Feb. 30th, 3pm",
+        "meet at 25:00 tomorrow",
+        "二月三十日 明天",
+        "2026/13/1 tomorrow",
         "at 25:00 sharp",
         "二十五点开会",
         "2月30日开会",

@@ -3,7 +3,7 @@
 use jiff::civil::{Date, Weekday};
 use jiff::{ToSpan, Zoned};
 
-use super::clock::Part;
+use super::clock::{Beside, Part, times};
 use super::offsets::offsets;
 use super::scan::{Readings, Scan};
 use super::words;
@@ -47,7 +47,9 @@ pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
         let date = plus(today, days);
         found.extend(date.map(|date| (Day { which: Which::On(date), part: Some(part) }, end)));
     }
-    let shy = on.and_then(|at| scan.word(at, words::SHY_DAY_NAMES));
+    let shy = scan
+        .word(at, words::SHY_DAY_NAMES)
+        .filter(|(_, end)| on.is_some() || !times(scan, *end, Beside::Day).is_empty());
     let bare = [chinese_weekday(scan, at), scan.word(at, words::DAY_NAMES), shy];
     for (weekday, end) in bare.into_iter().flatten() {
         found.push((Day { which: Which::Next(weekday), part: None }, end));

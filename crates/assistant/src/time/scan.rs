@@ -35,6 +35,11 @@ impl Scan {
         self.get(at.checked_sub(1)?)
     }
 
+    /// The plain text that ends here, as much of it as a date may take.
+    pub(super) fn text_before(&self, at: usize) -> String {
+        self.chars[at.saturating_sub(24)..at].iter().collect()
+    }
+
     pub(super) fn skip_spaces(&self, mut at: usize) -> usize {
         while self.get(at).is_some_and(char::is_whitespace) {
             at += 1;

@@ -31,7 +31,6 @@ pub(super) const NUMBERS: Table<u32> = &[
     ("fifteen", 15),
     ("twenty", 20),
     ("thirty", 30),
-    ("forty", 40),
     ("forty-five", 45),
     ("a", 1),
     ("an", 1),
@@ -43,14 +42,11 @@ pub(super) const NUMBERS: Table<u32> = &[
 pub(super) const NEAR_DAYS: Table<i64> = &[
     ("今天", 0),
     ("今日", 0),
-    ("今儿", 0),
     ("明天", 1),
     ("明日", 1),
-    ("明儿", 1),
     ("后天", 2),
     ("大后天", 3),
     ("昨天", -1),
-    ("昨日", -1),
     ("前天", -2),
     ("大前天", -3),
     ("today", 0),
@@ -63,13 +59,10 @@ pub(super) const NEAR_DAYS: Table<i64> = &[
 
 pub(super) const DAYS_WITH_PART: Table<(i64, Part)> = &[
     ("今早", (0, Part::Morning)),
-    ("今晨", (0, Part::Morning)),
     ("今晚", (0, Part::Evening)),
     ("今夜", (0, Part::Evening)),
     ("明早", (1, Part::Morning)),
-    ("明晨", (1, Part::Morning)),
     ("明晚", (1, Part::Evening)),
-    ("后晚", (2, Part::Evening)),
     ("昨晚", (-1, Part::Evening)),
     ("tonight", (0, Part::Evening)),
     ("this morning", (0, Part::Morning)),
@@ -107,7 +100,7 @@ pub(super) const DAY_NAMES: Table<Weekday> = &[
     ("saturday", Saturday),
     ("sunday", Sunday),
 ];
-/// Names that are ordinary words too, so they need a word before them.
+/// Names that are ordinary words too, so they need a word before them or a time behind.
 pub(super) const SHY_DAY_NAMES: Table<Weekday> = &[("sat", Saturday), ("sun", Sunday)];
 pub(super) const PLURAL_DAYS: Table<Weekday> = &[
     ("mondays", Monday),
@@ -162,6 +155,7 @@ pub(super) const MONTH_ENDS: Table<i64> = &[
     ("end of month", 0),
     ("end of the month", 0),
     ("end of this month", 0),
+    ("last day of the month", 0),
     ("end of next month", 1),
 ];
 /// What may follow a month: its last day.
@@ -205,6 +199,9 @@ pub(super) const MONTH_NAMES: Table<i8> = &[
     ("december", 12),
     ("dec", 12),
 ];
+pub(super) fn is_month(word: &str) -> bool {
+    MONTH_NAMES.iter().any(|(name, _)| *name == word)
+}
 pub(super) const ORDINALS: List = &["st", "nd", "rd", "th"];
 pub(super) const OF: List = &["of"];
 pub(super) const THE: List = &["the"];
@@ -223,7 +220,6 @@ pub(super) const PARTS: Table<Part> = &[
     ("中午", Part::Noon),
     ("正午", Part::Noon),
     ("下午", Part::Afternoon),
-    ("午后", Part::Afternoon),
     ("傍晚", Part::Dusk),
     ("晚上", Part::Evening),
     ("晚", Part::Evening),
@@ -248,7 +244,9 @@ pub(super) const SHY_ENDS: &str = "早晚";
 pub(super) const TRAILING_PARTS: Table<Part> = &[
     ("am", Part::Am),
     ("a.m.", Part::Am),
+    ("a.m", Part::Am),
     ("pm", Part::Pm),
+    ("p.m", Part::Pm),
     ("p.m.", Part::Pm),
     ("in the morning", Part::Morning),
     ("in the afternoon", Part::Afternoon),
@@ -267,13 +265,14 @@ pub(super) const MINUTE: List = &["分", "分钟"];
 pub(super) const SHARP: List = &["整"];
 pub(super) const AT: List = &["at", "@"];
 pub(super) const O_CLOCK: List = &["o'clock", "oclock"];
-pub(super) const BETWEEN: List = &["的", ",", "，"];
+pub(super) const BETWEEN: List = &["的", "从", "from", ",", "，"];
 pub(super) const PAST_HOUR: Table<i8> =
     &[("half past", 30), ("quarter past", 15), ("a quarter past", 15)];
 pub(super) const TO_HOUR: Table<i8> = &[("quarter to", 45), ("a quarter to", 45)];
 /// What turns a number behind a phrase into a piece of a date that was not understood.
 pub(super) const DATE_UNITS: List =
     &["点", "号", "日", "月", "年", ":", "时", "am", "pm", "st", "nd", "rd", "th"];
+pub(super) const BROKEN_ENDS: &str = "年月日号";
 pub(super) const NO_START_AFTER: &str = "年月点时第:-/.每";
 
 // Offsets.
@@ -362,6 +361,7 @@ pub(super) const WORKING_DAYS: List = &[
     "每个工作日",
     "每工作日",
     "工作日每天",
+    "工作日",
     "every weekday",
     "every workday",
     "every working day",

@@ -1,0 +1,254 @@
+//! The words of the sentence rules in both languages. They are what people type.
+
+type List = &'static [&'static str];
+
+/// Politeness before a request.
+pub(super) const POLITE: List = &[
+    "请你",
+    "请",
+    "麻烦你",
+    "麻烦",
+    "帮我",
+    "给我",
+    "帮忙",
+    "please",
+    "can you",
+    "could you",
+    "would you",
+    "can you please",
+    "could you please",
+    "hey",
+];
+/// Politeness behind one.
+pub(super) const POLITE_ENDS: List = &["please", "谢谢", "thanks", "thank you", "吧", "哦", "啊"];
+
+// Something to be added.
+
+/// Asks to be reminded; a due date alone is not enough.
+pub(super) const REMIND: List = &[
+    "提醒我",
+    "提醒一下我",
+    "提醒我要",
+    "记得提醒我",
+    "叫我",
+    "记得",
+    "别忘了",
+    "不要忘了",
+    "别忘记",
+    "remind me to",
+    "remind me that",
+    "remind me about",
+    "remind me of",
+    "remind me",
+    "don't forget to",
+    "don't let me forget to",
+    "set a reminder to",
+    "set a reminder for",
+    "reminder to",
+    "reminder:",
+];
+pub(super) const TODO: List = &[
+    "create a todo",
+    "create a todo to",
+    "待办 ",
+    "待办:",
+    "待办：",
+    "添加待办",
+    "添加待办:",
+    "添加待办：",
+    "新建待办",
+    "新增待办",
+    "加个待办",
+    "加一个待办",
+    "添加一个待办",
+    "新建待办：",
+    "新增待办：",
+    "加个待办：",
+    "记一下",
+    "记一下：",
+    "记一下:",
+    "记下",
+    "add todo",
+    "add todo:",
+    "add a todo",
+    "add a todo:",
+    "add a todo to",
+    "new todo",
+    "new todo:",
+    "todo:",
+    "add a task",
+    "add a task to",
+    "add task",
+    "task:",
+];
+/// Of the reminders, those that are clear without a date; they become plain todos.
+pub(super) const CLEAR_REMIND: List =
+    &["提醒我", "提醒我要", "remind me to", "don't forget to", "别忘了", "不要忘了"];
+pub(super) const SCHEDULE: List = &[
+    "add",
+    "add a",
+    "add an",
+    "put",
+    "create a",
+    "安排",
+    "预约",
+    "添加日程",
+    "添加日程：",
+    "新建日程",
+    "新建日程：",
+    "创建日程",
+    "加个日程",
+    "日程：",
+    "日程:",
+    "schedule",
+    "schedule a",
+    "schedule an",
+    "book",
+    "book a",
+    "book an",
+    "set up a",
+    "set up",
+    "plan a",
+    "add an event",
+    "add event",
+    "create an event",
+    "new event",
+    "new event:",
+];
+/// Told as a fact, meant as an entry.
+pub(super) const TOLD: List = &[
+    "我要",
+    "我想",
+    "我得",
+    "我需要",
+    "我有个",
+    "我有",
+    "我",
+    "要",
+    "有个",
+    "有一个",
+    "需要",
+    "i have a",
+    "i have an",
+    "i have",
+    "i need to",
+    "i have to",
+    "i must",
+    "i want to",
+    "i've got a",
+    "we have a",
+    "we have",
+    "there is a",
+    "there's a",
+];
+pub(super) const CALENDAR_ENDS: List =
+    &["to my calendar", "to my schedule", "in my calendar", "to my todos", "to my todo list"];
+/// What is left between a date and its text.
+pub(super) const TITLE_STARTS: List =
+    &["要", "去参加", "的", "把", "to", "that", "about", "i have a", "i have", "for"];
+pub(super) const TITLE_ENDS: List =
+    &["在", "于", "at", "on", "by", "的时候", "on my calendar for", "on my calendar"];
+
+/// Behind a date these make it a deadline; the words after them only look alike.
+pub(super) const DEADLINES: List = &["之前", "以前", "前"];
+pub(super) const NO_DEADLINES: List = &["前往", "前台", "前端", "前任", "前面"];
+pub(super) const DEADLINE_STARTS: List = &["by"];
+/// What may go on behind the date of an English entry.
+pub(super) const PLACES: List = &["in", "with", "about", "for", "at", "to"];
+
+/// Between the begin and the end of an entry.
+pub(super) const UNTIL: List = &["到", "至", "~", "-", "–", "to", "until", "till"];
+/// These change an entry that is there; the rules only add.
+pub(super) const CHANGES: List = &[
+    "取消",
+    "改到",
+    "改成",
+    "改为",
+    "推迟",
+    "延期",
+    "挪到",
+    "cancel",
+    "reschedule",
+    "postpone",
+    "move",
+];
+
+/// Without a clock only these make a sentence an entry.
+pub(super) const EVENTS: List = &[
+    "开会",
+    "会议",
+    "例会",
+    "开例会",
+    "面试",
+    "体检",
+    "出差",
+    "约会",
+    "聚餐",
+    "聚会",
+    "培训",
+    "上课",
+    "考试",
+    "看医生",
+    "看牙",
+    "交",
+    "买",
+    "去",
+    "还",
+    "打电话",
+    "给",
+    "取",
+    "寄",
+    "跑步",
+    "吃药",
+    "复习",
+    "meeting",
+    "lunch",
+    "dinner",
+    "breakfast",
+    "dentist",
+    "doctor",
+    "appointment",
+    "interview",
+    "call",
+    "exam",
+    "class",
+    "buy",
+    "pay",
+    "submit",
+    "visit",
+    "pick up",
+    "send",
+    "gym",
+    "party",
+    "flight",
+];
+/// Whoever says this asks, tells or greets.
+pub(super) const ASKING: List = &[
+    "吗",
+    "呢",
+    "什么",
+    "怎么",
+    "怎样",
+    "为什么",
+    "为啥",
+    "谁",
+    "哪",
+    "几点",
+    "多少",
+    "是否",
+    "有没有",
+    "能不能",
+    "会不会",
+    "是不是",
+    "如何",
+    "天气",
+];
+pub(super) const ASKING_STARTS: List = &[
+    "what", "what's", "why", "how", "who", "when", "where", "which", "is", "are", "was", "were",
+    "do", "does", "did", "can", "could", "will", "would", "should", "i", "i'm", "he", "she", "it",
+    "it's", "they", "you", "we", "the", "that", "this", "tell", "explain", "write", "好", "了",
+    "是", "都", "很", "太", "真",
+];
+/// Written clocks, by which an exact time is told from a part of the day.
+pub(super) const CLOCK_SIGNS: List =
+    &["点", ":", "：", "时", "am", "pm", "o'clock", "at ", "后", "in "];
