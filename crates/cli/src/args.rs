@@ -218,6 +218,7 @@ pub(crate) enum Config {
     },
     Edit,
     Path,
+    Setup,
 }
 
 #[derive(Debug, Args)]

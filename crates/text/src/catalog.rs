@@ -4,6 +4,7 @@ mod cli;
 mod config;
 mod help;
 mod runs;
+mod setup;
 mod story;
 mod tour;
 
@@ -19,4 +20,4 @@ macro_rules! texts {
 use texts;
 
 pub(crate) const ALL: &[&[Text]] =
-    &[runs::TEXTS, cli::TEXTS, config::TEXTS, help::TEXTS, story::TEXTS, tour::TEXTS];
+    &[runs::TEXTS, cli::TEXTS, config::TEXTS, help::TEXTS, setup::TEXTS, story::TEXTS, tour::TEXTS];

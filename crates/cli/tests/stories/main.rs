@@ -25,6 +25,7 @@ mod questions;
 mod sends;
 mod settings;
 mod settles;
+mod setup;
 mod travel;
 mod upgrades;
 mod wire;
