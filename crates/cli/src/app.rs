@@ -50,36 +50,44 @@ impl App {
 
     /// Starts even if a setting cannot be used, for the commands that repair settings.
     pub(crate) fn start_anyway(common: &Common) -> Result<Self, Failure> {
-        let first = early_language(common.lang);
         let fail = |exit, words| Failure { exit, words };
         let home = Home::find().map_err(|error| fail(Exit::Configuration, error.to_string()))?;
-        let sources = sources(common, &home);
+        let (mut app, warnings) = Self::of(sources(common, &home), home);
+        app.interactive = !common.no_input && terminal::person_is_there();
+        app.quiet = common.quiet;
+        for warning in &warnings {
+            terminal::complain(&fault_words(app.lang, warning));
+        }
+        Ok(app)
+    }
+
+    /// The same after the settings have changed.
+    pub(crate) fn reread(&self, sources: Sources) -> Self {
+        let (app, _) = Self::of(sources, self.home.clone());
+        Self { interactive: self.interactive, quiet: self.quiet, ..app }
+    }
+
+    /// What the settings say, and what is odd about them.
+    fn of(sources: Sources, home: Home) -> (Self, Vec<Fault>) {
+        let first = early_language(sources.lang);
         let mut loaded = sources.read();
         let lang = match loaded.settings.text("ui.language") {
-            name if common.lang.is_none() && std::env::var_os("EVERLOOP_LANG").is_none() => {
+            name if sources.lang.is_none() && std::env::var_os("EVERLOOP_LANG").is_none() => {
                 Lang::parse(name).unwrap_or(first)
             }
             _ => first,
         };
-        for warning in &loaded.warnings {
-            terminal::complain(&fault_words(lang, warning));
-        }
         let named = |name: &str| Database::named(name, &home);
         let database = named(loaded.settings.text("store.database")).or_else(|| {
             let (key, origin) = ("store.database".to_owned(), Origin::Default);
             loaded.faults.push(Fault { key, origin, what: FaultKind::NoSuchDatabase });
             named("")
         });
-        Ok(Self {
-            lang,
-            settings: loaded.settings,
-            sources,
-            faults: loaded.faults,
-            database: database.unwrap_or_else(|| unreachable!("no name is the embedded file")),
-            home,
-            interactive: !common.no_input && terminal::person_is_there(),
-            quiet: common.quiet,
-        })
+        let database = database.unwrap_or_else(|| unreachable!("no name is the embedded file"));
+        let (settings, faults) = (loaded.settings, loaded.faults);
+        let (interactive, quiet) = (false, false);
+        let app = Self { lang, settings, sources, faults, home, database, interactive, quiet };
+        (app, loaded.warnings)
     }
 
     /// One thread drives one run; only a worker has more to do.

@@ -238,6 +238,7 @@ pub(crate) enum Config {
     },
     Edit,
     Path,
+    Setup,
 }
 
 #[derive(Debug, Args)]

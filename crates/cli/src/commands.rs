@@ -14,5 +14,6 @@ pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod settle;
+pub(crate) mod simulate;
 pub(crate) mod tour;
 pub(crate) mod worker;

@@ -67,5 +67,5 @@ pub(crate) fn find(settings: &Settings, file: &Path) -> Result<Option<Secret>, K
     }
     let text = std::fs::read_to_string(file).map_err(broken)?;
     let key = text.trim();
-    Ok((!key.is_empty()).then(|| Secret::new(key.to_owned())))
+    Ok((!key.is_empty()).then(|| Secret::new(key)))
 }

@@ -11,6 +11,7 @@ mod home;
 mod key;
 mod means;
 mod settings;
+mod setup;
 mod show;
 mod signals;
 mod terminal;

@@ -20,7 +20,7 @@ pub mod testing;
 
 pub use connect::{ConnectError, OPENAI_URL, connect};
 pub use openai::codec;
-pub use openai::{Endpoint, OpenAi, Timeouts};
+pub use openai::{Endpoint, OpenAi, Timeouts, list_models};
 pub use prompt::WirePrompt;
 pub use scripted::{Scripted, ScriptedModel, SeenRequest};
 pub use secret::Secret;

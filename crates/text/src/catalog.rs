@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod help;
 mod runs;
+mod setup;
 mod story;
 mod tour;
 
@@ -31,4 +32,5 @@ pub(crate) const ALL: &[&[Text]] = &[
     assistant::TEXTS,
     chat::TEXTS,
     config::TEXTS,
+    setup::TEXTS,
 ];

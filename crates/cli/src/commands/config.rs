@@ -18,6 +18,11 @@ pub(crate) async fn config(app: &App, args: args::Config) -> Result<Exit, Failur
         args::Config::Show { json: true, .. } => show_json(app),
         args::Config::Show { origin, .. } => show(app, origin),
         args::Config::Edit => edit(app).await,
+        args::Config::Setup => {
+            old_text(app)?;
+            crate::setup::first_run(app).await?;
+            Ok(Exit::Done)
+        }
         args::Config::Path => {
             terminal::answer(&app.sources.path.display().to_string());
             Ok(Exit::Done)

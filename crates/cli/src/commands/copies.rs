@@ -17,7 +17,9 @@ pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failur
     }
     let to = match args.file {
         Some(file) => file,
-        None => app.home.data().join("backups").join(format!("everloop-{}.db", stamp())),
+        None => {
+            unused(&app.home.data().join("backups").join(format!("everloop-{}", stamp())), ".db")
+        }
     };
     if to.exists() {
         return Err(failure(app, Exit::Usage, "backup.exists", &to, ""));
@@ -53,7 +55,7 @@ pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Fail
         .map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
     let _lock = lock(app)?;
     confirm(app, args.yes, &copy, &seen).await?;
-    let kept = beside(database, &format!(".before-restore-{}", stamp()));
+    let kept = unused(&beside(database, &format!(".before-restore-{}", stamp())), "");
     let was_there = database.exists();
     let (from, to, keep) = (copy.clone(), database.to_owned(), kept.clone());
     let restored = aside(app, move || Store::restore(&from, &to, &keep)).await?;
@@ -144,6 +146,13 @@ async fn aside<T: Send + 'static>(
 /// The local time, as file names have it.
 fn stamp() -> String {
     jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string()
+}
+
+/// The name with its ending, or with a number if there is such a file already.
+fn unused(name: &Path, ending: &str) -> PathBuf {
+    let numbered = (2..).map(|number| beside(name, &format!("-{number}{ending}")));
+    let mut names = std::iter::once(beside(name, ending)).chain(numbered);
+    names.find(|name| !name.exists()).unwrap_or_else(|| unreachable!("numbers do not end"))
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {

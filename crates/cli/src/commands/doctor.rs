@@ -104,8 +104,7 @@ fn config_file(app: &App, report: &mut Report) {
         (true, true) => good(path.clone()),
         (true, false) => {
             let args = [("file", path.as_str())];
-            let check = good(app.text("doctor.no_config_file", &args));
-            check.but(State::Note, app.text("doctor.set_up", &[]))
+            good(app.text("doctor.no_config_file", &args))
         }
         (false, _) => {
             let state = match loaded.faults.is_empty() {

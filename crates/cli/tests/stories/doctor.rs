@@ -111,6 +111,9 @@ fn a_model_is_tried_by_a_connection_and_never_asked() {
 fn a_damaged_database_is_named_with_a_way_out() {
     let home = Home::scripted(&[says("done")]);
     home.run(RUN).ends_with(0);
+    let conn = rusqlite::Connection::open(home.database()).unwrap();
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    drop(conn);
     let mut bytes = std::fs::read(home.database()).unwrap();
     // Inside the second page, where a tree of the database begins.
     bytes[4096..4160].fill(0xff);

@@ -26,6 +26,7 @@ mod searches;
 mod sends;
 mod settings;
 mod settles;
+mod setup;
 mod travel;
 mod upgrades;
 mod wire;

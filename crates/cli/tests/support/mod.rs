@@ -2,9 +2,11 @@
 
 mod child;
 mod script;
+mod terminal;
 
 pub(crate) use child::Spawned;
 pub(crate) use script::{ask, calls, done, goes_on, plan, reply, says, script, thought};
+pub(crate) use terminal::Terminal;
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -195,6 +197,14 @@ impl Home {
 
     pub(crate) fn spawn<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Spawned {
         Spawned::start(self.command(args))
+    }
+
+    /// With a person at a terminal.
+    pub(crate) fn on_terminal<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+    ) -> Terminal {
+        Terminal::start(self.command(args))
     }
 
     /// Another everloop than the one under test.

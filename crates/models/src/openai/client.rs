@@ -67,6 +67,31 @@ impl Client {
         }
     }
 
+    /// The endpoint's list of models, as it sends it.
+    pub(super) async fn get_models(&self) -> Result<Vec<u8>, ModelError> {
+        let mut url = self.url.clone();
+        let base = url.path().trim_end_matches("/chat/completions").to_owned();
+        url.set_path(&format!("{base}/models"));
+        let failed = |error: reqwest::Error| {
+            let kind = match error.is_status() {
+                true => ModelErrorKind::Refused,
+                false => ModelErrorKind::Unreachable,
+            };
+            ModelError::new(kind, error.without_url().to_string())
+        };
+        let patience = Duration::from_millis(self.timeouts.total_ms);
+        let asked = self.http.get(url).timeout(patience).send().await;
+        let mut response = asked.and_then(Response::error_for_status).map_err(failed)?;
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            body.extend_from_slice(&chunk);
+            if body.len() > self.reply_bytes_max {
+                return Err(ModelError::new(ModelErrorKind::TooLarge, "the list of models"));
+            }
+        }
+        Ok(body)
+    }
+
     /// Sends a body and reads the reply. Dropping the future closes the connection.
     pub(super) async fn post(
         &self,

@@ -3,12 +3,15 @@
 mod client;
 pub mod codec;
 mod forced;
+mod list;
 mod retry_after;
 
 #[cfg(test)]
 mod wire_tests;
 
 use crate::{Asking, ConnectError, Delta, Model, OnDelta, Request, Secret};
+pub use list::list_models;
+
 use client::Client;
 use codec::Ask;
 use everloop_types::{ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec};

@@ -35,23 +35,35 @@ fn look_once(path: &Path) -> Result<Inspection, OpenError> {
     inspect(&conn, &file, &found)
 }
 
-/// A connection that only reads. A file without a log is read as it lies there, because SQLite
-/// would make a log to read it; one with a log has a process, or had one that died.
+/// A connection that only reads.
 pub(super) fn connect(path: &Path) -> Result<Connection, OpenError> {
     files::regular(path)?;
+    if !has_log(path) {
+        // As it lies there, because SQLite would make a log to read it.
+        return open(path, "?immutable=1");
+    }
+    // The log has a process, or had one that died; its index is made in memory then. Where that
+    // does not do, a reader like any other looks: it writes to the index, which is no data.
+    open(path, "?mode=ro&readonly_shm=1").or_else(|_| open(path, "?mode=ro"))
+}
+
+fn open(path: &Path, how: &str) -> Result<Connection, OpenError> {
     let file: Arc<Path> = path.into();
     let broken = |error| OpenError::from(classify(error, &file, 0));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
-    let conn = Connection::open_with_flags(address(path, !has_log(path)), flags).map_err(broken)?;
+    let conn = Connection::open_with_flags(address(path) + how, flags).map_err(broken)?;
     conn.busy_timeout(std::time::Duration::from_secs(5)).map_err(broken)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(broken)?;
+    // The file is only opened now.
+    let count = "SELECT count(*) FROM sqlite_schema";
+    conn.query_row(count, [], |row| row.get::<_, i64>(0)).map_err(broken)?;
     Ok(conn)
 }
 
 /// Whether a log with something in it lies beside the file.
-fn has_log(path: &Path) -> bool {
+pub(super) fn has_log(path: &Path) -> bool {
     std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
@@ -63,7 +75,7 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// The file as SQLite's kind of address, in which any byte of its name is safe.
-fn address(path: &Path, immutable: bool) -> String {
+fn address(path: &Path) -> String {
     let mut address = String::from("file:");
     for byte in path.as_os_str().as_bytes() {
         match byte {
@@ -73,7 +85,6 @@ fn address(path: &Path, immutable: bool) -> String {
             byte => drop(write!(address, "%{byte:02X}")),
         }
     }
-    address.push_str(if immutable { "?immutable=1" } else { "?mode=ro" });
     address
 }
 

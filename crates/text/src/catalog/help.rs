@@ -88,6 +88,7 @@ super::texts! {
     "help.config.show.origin" => zh: "并显示每个值由什么决定：默认值、文件、环境变量或参数", en: "And what decided each value: the default, the file, a variable or a flag";
     "help.config.show.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.config.edit" => zh: "用 VISUAL、EDITOR 或 vi 打开设置文件，然后检查", en: "Open the settings file in VISUAL, EDITOR or vi, then check it";
+    "help.config.setup" => zh: "再次选择语言和模型，像第一次启动时那样", en: "Choose language and model again, as at the first start";
     "help.config.path" => zh: "显示设置文件的位置", en: "Print where the settings file lies";
     "help.backup" => zh: "把全部数据复制到一个文件；其他 everloop 进程可以继续工作", en: "Copy all data to a file; other everloop processes may go on";
     "help.backup.file" => zh: "新文件；默认在数据目录的 backups 中，以时间命名", en: "The new file; by default one in the data folder's backups, named after the time";

@@ -1,0 +1,113 @@
+//! Whether a model answers: on this machine, at the endpoint that was entered, and at all.
+
+use crate::app::App;
+use crate::commands::run::default_model;
+use crate::means::base_url;
+use crate::{key, terminal};
+use everloop_engine::Means;
+use everloop_models::{Endpoint, Request, Timeouts, WirePrompt, list_models};
+use everloop_types::{Message, ModelChoice, ToolChoice};
+use std::time::{Duration, Instant};
+
+/// Where Ollama and llama.cpp listen unless they are told otherwise.
+const USUAL: [&str; 2] = ["http://127.0.0.1:11434/v1", "http://127.0.0.1:8080/v1"];
+
+/// Long enough for this machine, too short to be noticed.
+const LOCAL_MS: u64 = 700;
+
+const OFFER_MS: u64 = 4_000;
+
+/// A model that has to be loaded first may take its time.
+const ANSWER_SECONDS: u64 = 60;
+
+/// A model on this machine.
+pub(super) struct Local {
+    pub(super) url: String,
+    pub(super) model: String,
+}
+
+/// The first model that answers on this machine.
+pub(super) async fn local() -> Option<Local> {
+    // For tests, which must not find what happens to run on the machine.
+    let places = match std::env::var("EVERLOOP_SETUP_PROBE") {
+        Ok(places) => places.split(',').map(str::to_owned).collect(),
+        Err(_) => USUAL.map(str::to_owned).to_vec(),
+    };
+    for url in places.into_iter().filter(|url| !url.is_empty()) {
+        let endpoint = Endpoint { timeouts: within(LOCAL_MS), ..Endpoint::at(url.clone()) };
+        let offered = list_models(endpoint).await.unwrap_or_default();
+        if let Some(model) = offered.into_iter().next() {
+            return Some(Local { url, model });
+        }
+    }
+    None
+}
+
+/// What the chosen endpoint offers; nothing if it does not say.
+pub(super) async fn offered(app: &App) -> Vec<String> {
+    let api_key = key::find(&app.settings, &app.key_file()).ok().flatten();
+    let base_url = base_url(&app.settings);
+    let timeouts = within(OFFER_MS);
+    let endpoint = Endpoint { base_url, api_key, timeouts, ..Endpoint::default() };
+    list_models(endpoint).await.unwrap_or_default()
+}
+
+fn within(ms: u64) -> Timeouts {
+    Timeouts { connect_ms: ms, first_byte_ms: ms, idle_ms: ms, total_ms: ms }
+}
+
+/// Asks for one word and tells how long the first one took. A failure changes nothing.
+pub(super) async fn tell(app: &App) {
+    let name = default_model(app);
+    let marks = terminal::marks();
+    let words = match first_word(app, &name).await {
+        Ok(took) => {
+            let seconds = format!("{:.1}", took.as_secs_f64());
+            let shown = name.split_once('/').map_or(name.as_str(), |(_, model)| model);
+            let args = [("mark", marks.done), ("name", shown), ("seconds", &seconds)];
+            app.text("setup.works", &args)
+        }
+        Err(detail) => {
+            let args = [("mark", marks.failed), ("name", name.as_str()), ("detail", &detail)];
+            app.text("setup.does_not_work", &args)
+        }
+    };
+    terminal::complain(&words);
+}
+
+async fn first_word(app: &App, name: &str) -> Result<Duration, String> {
+    let means = app.means(&app.settings);
+    if let Some(error) = means.key_error() {
+        return Err(error.words(app.lang));
+    }
+    let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };
+    let (model, name) = means.model(&choice).map_err(|error| error.detail)?;
+    let messages = [Message::user("Say: ok")];
+    let mut wire = WirePrompt::default();
+    let request = Request {
+        model: &name,
+        messages: &messages,
+        wire: &mut wire,
+        tools: Vec::new(),
+        choice: &ToolChoice::None,
+        output: None,
+        temperature_milli: app.settings.small("model.temperature"),
+        max_tokens: 64,
+    };
+    let begun = Instant::now();
+    let mut first = None;
+    let mut on_delta = |_: everloop_models::Delta<'_>| {
+        first.get_or_insert_with(|| begun.elapsed());
+    };
+    let patience = Duration::from_secs(ANSWER_SECONDS);
+    let asked = tokio::time::timeout(patience, model.ask(request, &mut on_delta)).await;
+    match asked {
+        // Words came, so it works, even if a thinker ran out of tokens before it was done.
+        Ok(Ok(_)) => Ok(first.unwrap_or_else(|| begun.elapsed())),
+        Ok(Err(error)) => first.ok_or(error.detail),
+        Err(_) => {
+            let seconds = ANSWER_SECONDS.to_string();
+            first.ok_or_else(|| app.text("setup.too_slow", &[("seconds", &seconds)]))
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The first run: two questions on a terminal, and what they leave behind.
+
+use crate::support::{Home, Terminal};
+use everloop_models::testing::{Canned, FakeServer};
+use std::os::unix::fs::PermissionsExt;
+
+const SETUP: [&str; 2] = ["config", "setup"];
+const CTRL_C: u8 = 3;
+
+fn config(home: &Home) -> String {
+    std::fs::read_to_string(home.data().join("config.toml")).unwrap_or_default()
+}
+
+/// A home in which no local model is found.
+fn alone() -> Home {
+    let mut home = Home::new().with("EVERLOOP_SETUP_PROBE", "http://127.0.0.1:1/v1");
+    home.unset("EVERLOOP_LANG");
+    home
+}
+
+fn offers(names: &[&str]) -> Canned {
+    let data: Vec<_> = names.iter().map(|name| serde_json::json!({ "id": name })).collect();
+    Canned::json(&serde_json::json!({ "data": data }).to_string())
+}
+
+fn says_ok() -> Canned {
+    Canned::sse(
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"}}]}\n\n\
+         data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
+         data: [DONE]\n\n",
+    )
+}
+
+/// Answers the first question.
+fn asked(home: &Home, language: &str) -> Terminal {
+    let mut terminal = home.on_terminal(SETUP);
+    terminal.until("[1] 简体中文  [2] English").until("› ").types(language);
+    terminal
+}
+
+#[test]
+fn a_local_model_is_found_written_down_and_tried() {
+    let server = FakeServer::start(vec![offers(&["qwen3:8b", "other"]), says_ok()]);
+    let url = format!("{}/v1", server.url().trim_end_matches("/v1"));
+    let home = alone().with("EVERLOOP_SETUP_PROBE", &format!("http://127.0.0.1:1/v1,{url}"));
+    let mut terminal = asked(&home, "1");
+    terminal.until("没有找到模型密钥").until(&format!("检测到 {url}：qwen3:8b"));
+    terminal.until("› ").types("2");
+    terminal.until("✔ 模型 qwen3:8b 可用（首字 ").until("数据目录").until("试试：");
+    let told = terminal.ended().ends_with(0);
+    assert!(told.stdout.contains("model.default = \"openai/qwen3:8b\""), "{}", told.stdout);
+    let written = format!(
+        "[ui]\nlanguage = \"zh-CN\"\n\n[model]\nbase_url = \"{url}\"\ndefault = \"openai/qwen3:8b\"\n"
+    );
+    assert_eq!(config(&home), written);
+    assert!(server.seen()[0].head.starts_with("GET /v1/models "), "{}", server.seen()[0].head);
+    assert_eq!(server.seen()[1].json()["model"], "qwen3:8b");
+    let list = home.run(["runs", "list"]).ends_with(0);
+    assert!(list.stderr.contains("还没有运行") || list.stdout.contains("还没有运行"), "{list:?}");
+}
+
+#[test]
+fn a_key_is_typed_unseen_and_kept_in_a_file_of_its_own() {
+    let server = FakeServer::start(vec![offers(&["a", "b"]), says_ok()]);
+    let home = alone();
+    let mut terminal = asked(&home, "2");
+    terminal.until("No model key was found").until("none was found").until("› ").types("1");
+    terminal.until("Base URL [https://api.openai.com/v1] › ").types(&server.url());
+    terminal.until("Key (it is not shown").until("› ").types("sk-very-secret");
+    terminal.until("Name of the model").until("› ").types("big-model");
+    terminal.until("✔ The model big-model works").until("Try:");
+    let told = terminal.ended().ends_with(0);
+    assert!(!told.stdout.contains("sk-very-secret"), "{}", told.stdout);
+    let key = home.data().join("model.key");
+    assert_eq!(std::fs::read_to_string(&key).unwrap(), "sk-very-secret\n");
+    assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(!config(&home).contains("secret") && config(&home).contains("openai/big-model"));
+    assert!(server.seen().iter().all(|seen| seen.head.contains("sk-very-secret")));
+}
+
+#[test]
+fn ctrl_c_at_the_key_leaves_no_key_and_a_terminal_that_can_be_used() {
+    let home = alone();
+    let mut terminal = asked(&home, "");
+    terminal.until("› ").types("1");
+    terminal.until("Base URL").until("› ").types("http://127.0.0.1:1/v1");
+    terminal.until("not shown").until("› ").presses(b's').presses(CTRL_C);
+    terminal.ended().ends_with(130);
+    assert!(!home.data().join("model.key").exists() && !config(&home).contains("[model]"));
+}
+
+#[test]
+fn nothing_may_be_chosen_and_nonsense_is_asked_again() {
+    let home = alone().with("LANG", "zh_CN.UTF-8");
+    let mut terminal = asked(&home, "7");
+    terminal.until("1, 2").until("detected: zh-CN) › ").types("");
+    terminal.until("3. 先不配置").until("› ").types("2");
+    terminal.until("没有检测到").until("› ").types("3");
+    terminal.until("试试：");
+    terminal.ended().ends_with(0);
+    assert_eq!(config(&home), "[ui]\nlanguage = \"zh-CN\"\n");
+}
+
+#[test]
+fn a_model_of_the_environment_is_used_without_a_question_and_a_failure_is_told() {
+    let server = FakeServer::start(vec![Canned::status(401, "", "wrong key")]);
+    let home = alone().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong-secret");
+    let mut terminal = asked(&home, "2");
+    terminal.until("Using the environment (EVERLOOP_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY)");
+    terminal.until("did not answer well").until("everloop doctor").until("Try:");
+    let told = terminal.ended().ends_with(0);
+    assert!(!told.stdout.contains("sk-wrong-secret"), "{}", told.stdout);
+    assert_eq!(config(&home), "[ui]\nlanguage = \"en\"\n");
+}
+
+#[test]
+fn without_a_person_the_commands_are_named_instead() {
+    let home = Home::new();
+    home.run(SETUP).ends_with(5).says(&["EVERLOOP_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL"]);
+    home.run(SETUP.iter().chain(&["--lang", "zh-CN"])).ends_with(5).says(&["没有配置模型"]);
+    assert_eq!(std::fs::read_dir(home.data()).unwrap().count(), 0);
+}

@@ -1,0 +1,98 @@
+//! A process on a terminal of its own, as a person sees it.
+
+use super::{Finished, PATIENCE};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
+
+/// What runs there. It is killed when the test drops it.
+pub(crate) struct Terminal {
+    child: Child,
+    keyboard: File,
+    screen: Receiver<Vec<u8>>,
+    /// Everything that was on the screen.
+    pub(crate) seen: String,
+    /// How much of it `until` has passed.
+    passed: usize,
+}
+
+impl Terminal {
+    pub(super) fn start(mut command: Command) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let slave = OpenOptions::new().read(true).write(true).open(name).unwrap();
+        command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap());
+        let child = command.stderr(slave).spawn().unwrap();
+        // Its copies of the terminal would keep it open after the process has ended.
+        drop(command);
+        let keyboard = File::from(master);
+        let mut screen = keyboard.try_clone().unwrap();
+        let (sender, receiver) = channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // The end of the other side is an error on Linux.
+            while let Ok(count @ 1..) = screen.read(&mut bytes) {
+                if sender.send(bytes[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, keyboard, screen: receiver, seen: String::new(), passed: 0 }
+    }
+
+    /// Waits until these words are on the screen, after what was waited for before.
+    #[track_caller]
+    pub(crate) fn until(&mut self, words: &str) -> &mut Self {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(at) = self.seen[self.passed..].find(words) {
+                self.passed += at + words.len();
+                return self;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            match self.screen.recv_timeout(left) {
+                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(why) => panic!("{words:?} did not come ({why}): {}", self.seen),
+            }
+        }
+    }
+
+    /// Types something, with the return key after it.
+    pub(crate) fn types(&mut self, line: &str) -> &mut Self {
+        self.keyboard.write_all(format!("{line}\r").as_bytes()).unwrap();
+        self
+    }
+
+    /// Presses one key.
+    pub(crate) fn presses(&mut self, key: u8) -> &mut Self {
+        self.keyboard.write_all(&[key]).unwrap();
+        self
+    }
+
+    /// Waits for its end; all that was on the screen counts as its output.
+    #[track_caller]
+    pub(crate) fn ended(mut self) -> Finished {
+        let until = Instant::now() + PATIENCE;
+        while let Ok(bytes) =
+            self.screen.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            self.seen.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        assert!(Instant::now() < until, "it does not end: {}", self.seen);
+        let code = self.child.wait().unwrap().code();
+        Finished { code, stdout: std::mem::take(&mut self.seen), stderr: String::new() }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // A process that has ended needs no end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,28 @@
+//! Which models an endpoint offers.
+
+use super::{Endpoint, client::Client};
+use everloop_types::{ModelError, ModelErrorKind};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Offer {
+    data: Vec<Offered>,
+}
+
+#[derive(Deserialize)]
+struct Offered {
+    id: String,
+}
+
+/// The names of the models at an endpoint, in its own order. Costs no tokens.
+///
+/// # Errors
+/// When nobody answers there in time, or with something else than a list.
+pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
+    let client = Client::new(endpoint)
+        .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
+    let body = client.get_models().await?;
+    let offer: Offer = serde_json::from_slice(&body)
+        .map_err(|error| ModelError::new(ModelErrorKind::Malformed, error.to_string()))?;
+    Ok(offer.data.into_iter().map(|offered| offered.id).collect())
+}

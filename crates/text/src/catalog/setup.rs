@@ -1,0 +1,30 @@
+//! What the first run says. The first question is in both languages, as nobody has chosen one yet.
+
+super::texts! {
+    "setup.welcome" => zh: "everloop {version} — 本地优先的助手 / local-first assistant", en: "everloop {version} — 本地优先的助手 / local-first assistant";
+    "setup.language" => zh: "语言 Language  [1] 简体中文  [2] English   (检测到 detected: {detected}) › ", en: "语言 Language  [1] 简体中文  [2] English   (检测到 detected: {detected}) › ";
+    "setup.model" => zh: "没有找到模型密钥。可以：", en: "No model key was found. You can:";
+    "setup.model_again" => zh: "现在的模型是 {name}。可以：", en: "The model is {name}. You can:";
+    "setup.enter_key" => zh: "  1. 填写密钥      （OpenAI 兼容接口；密钥存入单独的文件 {file}）", en: "  1. Enter a key            (OpenAI-compatible; it is kept in a file of its own, {file})";
+    "setup.local_found" => zh: "  2. 使用本机模型  （检测到 {url}：{model}）", en: "  2. Use a local model      (found at {url}: {model})";
+    "setup.local_none" => zh: "  2. 使用本机模型  （没有检测到；先启动 Ollama 或 llama.cpp）", en: "  2. Use a local model      (none was found; start Ollama or llama.cpp first)";
+    "setup.nothing" => zh: "  3. 先不配置      （待办、日程和常用句子都可用；everloop tour 看演示）", en: "  3. Leave it for now       (to-dos, schedules and common phrases work; everloop tour shows more)";
+    "setup.keep" => zh: "  3. 保持不变", en: "  3. Leave it as it is";
+    "setup.prompt" => zh: "› ", en: "› ";
+    "setup.not_understood" => zh: "请输入 {choices} 中的一个", en: "Please enter one of {choices}";
+    "setup.base_url" => zh: "接口地址 [{default}] › ", en: "Base URL [{default}] › ";
+    "setup.key" => zh: "密钥（不会显示；没有就直接回车）› ", en: "Key (it is not shown; Enter if there is none) › ";
+    "setup.key_from_environment" => zh: "密钥取自环境变量 {name}", en: "The key comes from the environment variable {name}";
+    "setup.model_name" => zh: "模型名称（如 gpt-5-mini）› ", en: "Name of the model (such as gpt-5-mini) › ";
+    "setup.model_name_or" => zh: "模型名称 [{default}] › ", en: "Name of the model [{default}] › ";
+    "setup.no_name" => zh: "没有模型名称，因此没有配置模型。以后：everloop config setup", en: "Without a name no model was chosen. Later: everloop config setup";
+    "setup.key_kept" => zh: "{mark} 密钥已存入 {file}（只有你能读）", en: "{mark} The key is kept in {file}, which only you can read";
+    "setup.key_not_kept" => zh: "无法写入密钥文件 {file}：{detail}", en: "Cannot write the key file {file}: {detail}";
+    "setup.wrote" => zh: "{mark} {line}", en: "{mark} {line}";
+    "setup.from_environment" => zh: "{mark} 使用环境变量 {names}：模型 {model}", en: "{mark} Using the environment ({names}): model {model}";
+    "setup.works" => zh: "{mark} 模型 {name} 可用（首字 {seconds} 秒）", en: "{mark} The model {name} works (first word after {seconds} s)";
+    "setup.does_not_work" => zh: "{mark} 模型 {name} 没有正常回答：{detail}\n   设置已保留。检查：everloop doctor；重新选择：everloop config setup", en: "{mark} The model {name} did not answer well: {detail}\n   The settings are kept. Look: everloop doctor; choose again: everloop config setup";
+    "setup.too_slow" => zh: "{seconds} 秒内没有回答", en: "no answer within {seconds} s";
+    "setup.places" => zh: "{mark} 数据目录 {data}   配置 {config}", en: "{mark} Data folder {data}   settings {config}";
+    "setup.hints" => zh: "试试：  /todo add 明天下午三点 交周报      /help 查看命令\n        分析一下 ./sales.csv 并写一份报告", en: "Try:    /todo add tomorrow 3pm hand in the report      /help lists the commands\n        Look at ./sales.csv and write a report";
+}
