@@ -27,28 +27,31 @@ pub(crate) fn is_proved_dead(place: &str) -> bool {
     if our_boot != boot || our_namespace != namespace {
         return false;
     }
-    match start_of(pid) {
-        Some(found) => found != start,
-        None => is_gone(pid),
-    }
-}
-
-/// Whether the kernel knows no such process: one that is only hidden from us may not be signaled,
-/// which is another answer.
-fn is_gone(pid: &str) -> bool {
     let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) else { return false };
-    match test_kill_process(pid) {
-        Err(error) => error == Errno::SRCH,
-        // It is there: a remnant that nobody has waited for, or hidden.
-        Ok(()) => is_remnant(pid),
+    let seen = start_of(&pid.to_string());
+    has_ended(start, seen.as_deref(), test_kill_process(pid), state_of(pid))
+}
+
+/// Whether the process that started then has ended: another one has its number, or the kernel
+/// knows none. One that is only hidden from us may not be signaled, which is another answer; one
+/// that may be is there, hidden or a remnant that nobody waited for.
+fn has_ended(
+    start: &str,
+    seen: Option<&str>,
+    signaled: Result<(), Errno>,
+    state: Option<char>,
+) -> bool {
+    match (seen, signaled) {
+        (Some(seen), _) => seen != start,
+        (None, Err(error)) => error == Errno::SRCH,
+        (None, Ok(())) => matches!(state, Some('Z' | 'X')),
     }
 }
 
-fn is_remnant(pid: Pid) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
-    let state =
-        stat.ok().and_then(|stat| stat.rsplit_once(") ").map(|(_, after)| after.to_owned()));
-    state.is_some_and(|state| state.starts_with(['Z', 'X']))
+/// The letter of a process's state, if it can be read.
+fn state_of(pid: Pid) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
 }
 
 fn place_of(pid: u32) -> Option<String> {
@@ -77,6 +80,7 @@ fn start_of(pid: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
 
     #[test]
     fn this_process_lives() {
@@ -95,6 +99,29 @@ mod tests {
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
         assert!(is_proved_dead(&place));
+    }
+
+    #[test]
+    fn a_process_that_is_only_hidden_from_us_is_not_proved_dead() {
+        assert!(!has_ended("1", None, Err(Errno::PERM), None), "of another user");
+        assert!(!has_ended("1", None, Ok(()), None), "our own, but nothing can be read of it");
+        assert!(!has_ended("1", None, Ok(()), Some('S')), "it became visible in between");
+        assert!(has_ended("1", None, Err(Errno::SRCH), None), "there is none");
+        assert!(has_ended("1", None, Ok(()), Some('Z')), "only a remnant");
+    }
+
+    #[test]
+    fn a_remnant_that_nobody_has_waited_for_is_dead() {
+        let mut child = std::process::Command::new("true").spawn().expect("true is there");
+        let place = place_of(child.id());
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(Pid::from_child(&child)), ended).expect("it ends");
+        let place = place.unwrap_or_else(|| {
+            let (boot, namespace) = surroundings().expect("known here");
+            format!("{boot} {namespace} {} 1", child.id())
+        });
+        assert!(is_proved_dead(&place));
+        child.wait().expect("it has ended");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Many processes on one server: who died is taken over, who stands still does no harm.
 
 use crate::support::{Home, calls, eventually, says};
+use everloop_models::testing::{Canned, FakeServer};
 use everloop_store::testing::PgServer;
 use rustix::process::Signal;
 use serde_json::json;
@@ -81,4 +82,40 @@ fn a_worker_that_is_asked_to_stop_hands_its_runs_over_at_once() {
     leaving.ended().ends_with(143);
     home.run(["worker", "--drain"]).ends_with(0).says(&[&format!("{run} ended: succeeded")]);
     home.verified(&run);
+}
+
+#[test]
+fn a_run_whose_worker_was_killed_is_canceled_without_waiting_for_its_lease() {
+    let home = home("10m");
+    home.rewrite(&[json!({"text": "done", "delay_ms": 600_000})]);
+    let mut first = home.spawn(STREAM.iter().chain([&"speak"]));
+    first.until("step.started");
+    first.kill9();
+    let run = home.newest();
+    assert_eq!(home.status(&run), "running");
+    home.run(["runs", "cancel", &run]).ends_with(0);
+    assert_eq!(home.status(&run), "canceled");
+    home.verified(&run);
+}
+
+/// Nobody took the run over: it is still its own, and nobody but itself can give it back.
+#[test]
+fn a_foreground_run_that_stood_still_too_long_alone_takes_itself_up_again() {
+    let answer = Canned::status(200, "connection: close\r\n", "here");
+    let server = FakeServer::start(vec![Canned::default().stall(), answer]);
+    let host = server.url().replace("http://", "");
+    let home = home("1s").with("EVERLOOP_TOOLS__HTTP_ALLOW", &host);
+    home.rewrite(&[calls("http_get", json!({ "url": server.url() })), says("seen")]);
+    let mut sleeper = home.spawn(["run", "--loop", "react", "--yes", "look"]);
+    eventually("the request", || (server.seen().len() == 1).then_some(()));
+    sleeper.signal(Signal::STOP);
+    let stopped = Instant::now();
+    let lease = Duration::from_secs(1);
+    eventually("the end of the lease", || (stopped.elapsed() > lease).then_some(()));
+    sleeper.signal(Signal::CONT);
+    sleeper.until("lease");
+    let ended = sleeper.ended().ends_with(0);
+    assert_eq!(ended.stdout, "seen\n");
+    assert_eq!(server.seen().len(), 2, "the request was made once more");
+    home.verified(&home.newest());
 }
