@@ -51,7 +51,7 @@ pub struct Door {
     /// The conversation that lines belong to.
     pub conversation: ConversationId,
     /// The words that cancel, beside `/cancel`.
-    pub cancel_phrase: String,
+    pub cancel_phrases: Vec<String>,
     /// Whether a model is configured.
     pub model: Model,
 }
@@ -78,7 +78,7 @@ impl Door {
         if said.is_empty() {
             return Ok(Way::Nothing);
         }
-        if said == self.cancel_phrase {
+        if self.cancel_phrases.contains(&said) {
             return Ok(Way::Cancel(self.open_run(store).await?));
         }
         if commands::is_command(&said) {

@@ -12,6 +12,11 @@ pub(crate) fn person_is_there() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// Whether what is answered goes to a terminal.
+pub(crate) fn answers_are_seen() -> bool {
+    std::io::stdout().is_terminal()
+}
+
 /// Whether a line on stderr can be taken back.
 pub(crate) fn can_rewrite() -> bool {
     std::io::stderr().is_terminal() && !is_dumb()

@@ -26,6 +26,28 @@ pub(crate) async fn fork(app: &App, args: args::Fork) -> Result<Exit, Failure> {
     drive_here(Foreground { app, engine, run, format: args.output_format }).await
 }
 
+/// A run goes on as a new one, from its end.
+pub(crate) async fn again(
+    app: &App,
+    engine: &Engine,
+    parent: &RunId,
+    word: &str,
+) -> Result<RunId, Failure> {
+    let args = args::Fork {
+        id: parent.to_string(),
+        message: Some(word.to_owned()),
+        at: None,
+        loop_name: None,
+        model: None,
+        output_format: args::Format::Text,
+        workspace: None,
+        yes: false,
+    };
+    let wanted = wanted(app, &args, &history(app, engine.store(), parent).await?)?;
+    let fork = engine.fork(wanted.clone()).await;
+    fork.map(|made| made.run).map_err(|error| failure(app, &wanted.parent, &error))
+}
+
 /// Everything about the fork that never changes, checked before anything is written.
 fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<Fork, Failure> {
     let old = parent.frame();

@@ -47,7 +47,7 @@ fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
 }
 
 /// Checks the name of a loop.
-pub(super) fn loop_name(app: &App, name: &str) -> Result<String, Failure> {
+pub(crate) fn loop_name(app: &App, name: &str) -> Result<String, Failure> {
     if AnyRun::version(name).is_some() {
         return Ok(name.to_owned());
     }
@@ -59,7 +59,7 @@ pub(super) fn loop_name(app: &App, name: &str) -> Result<String, Failure> {
 }
 
 /// Checks a workspace; the current folder if none is wanted.
-pub(super) fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(crate) fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = wanted.unwrap_or(Path::new("."));
     let bad = |detail: &dyn std::fmt::Display| {
         let (folder, detail) = (folder.display().to_string(), detail.to_string());
@@ -82,7 +82,7 @@ pub(crate) fn default_model(app: &App) -> String {
 }
 
 /// Checks the name of a model; without one there is nothing to run.
-pub(super) fn model(app: &App, name: String) -> Result<String, Failure> {
+pub(crate) fn model(app: &App, name: String) -> Result<String, Failure> {
     if name.is_empty() {
         let words = app.text("model.missing", &[]);
         return Err(Failure { exit: Exit::Configuration, words });
@@ -103,7 +103,7 @@ pub(super) fn model(app: &App, name: String) -> Result<String, Failure> {
 }
 
 /// Everything that a new run's prompts are built from.
-pub(super) fn frame(
+pub(crate) fn frame(
     app: &App,
     loop_name: &str,
     workspace: &Path,
@@ -173,7 +173,7 @@ fn limits(app: &App, loop_name: &str) -> Limits {
 }
 
 /// Time and place, as the model reads them with the goal.
-pub(super) fn context(workspace: &Path) -> String {
+pub(crate) fn context(workspace: &Path) -> String {
     let now = timestamp(everloop_engine::Clock::now(&everloop_engine::SystemClock));
     format!("[now: {now}; workspace: {}]", workspace.display())
 }

@@ -1,0 +1,42 @@
+//! The chat: one terminal conversation per home, continued by every new process.
+//!
+//! ```text
+//!   line ──► front door ──► Session::hear ──► words │ follow a run │ a yes is wanted │ leave
+//!                                                       │
+//!   worker task: drives what is ready      ticker: fires reminders       (both while we live)
+//! ```
+//!
+//! On a terminal `person` talks, with an editor and a live plan; elsewhere `lines` does, one line
+//! one input. Deliberately absent: what commands do (`assistant`), what runs do (`engine`).
+
+mod care;
+mod editor;
+mod follow;
+mod keys;
+mod lines;
+mod live;
+mod person;
+mod recovered;
+mod session;
+mod talk;
+
+use crate::app::App;
+use crate::args;
+use crate::commands::run::default_model;
+use crate::exit::{Exit, Failure};
+use crate::{setup, terminal};
+use session::Session;
+
+pub(crate) async fn chat(app: &App, args: &args::Chat) -> Result<Exit, Failure> {
+    let at_terminal = app.interactive && terminal::answers_are_seen();
+    let fresh = !app.sources.path.exists() && !app.home.database().exists();
+    let app = match at_terminal && fresh && default_model(app).is_empty() {
+        true => setup::first_run(app).await?,
+        false => app.clone(),
+    };
+    let session = Session::open(app, args).await?;
+    match at_terminal {
+        true => person::talk(session, args.message.clone()).await,
+        false => lines::talk(session, args.message.clone()).await,
+    }
+}

@@ -1,0 +1,79 @@
+//! What goes on while a chat is open: runs are driven, reminders fire, messages leave.
+
+use crate::app::App;
+use crate::commands::messages;
+use crate::exit::Failure;
+use everloop_assistant::kept::reminders;
+use everloop_engine::{Engine, SystemClock, Worker};
+use everloop_store::{ClaimLock, Orphan, StoreError};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// How often a chat that may not drive runs looks whether it may.
+const LOOK_AGAIN: Duration = Duration::from_millis(300);
+
+/// Ends with the chat.
+pub(super) struct Care {
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Care {
+    /// Takes the right to drive if it is free, and looks after everything from then on. Says which
+    /// runs an earlier process had left in the middle.
+    pub(super) async fn begin(
+        app: &App,
+        engine: &Arc<Engine>,
+    ) -> Result<(Self, Vec<Orphan>), Failure> {
+        let fail = |error: StoreError| app.store_failure(&error);
+        let worker = engine.identity().worker.clone();
+        let lock = app.database.take_lock(&worker).map_err(fail)?.ok();
+        let orphans = match (&lock, app.is_cluster()) {
+            (_, true) => {
+                engine.join(app.lease()).await.map_err(fail)?;
+                engine.reap().await.map_err(fail)?
+            }
+            (Some(_), false) => engine.take_up().await.map_err(fail)?,
+            (None, false) => Vec::new(),
+        };
+        messages::deliver(app, engine);
+        let mut tasks = vec![
+            tokio::spawn(engine.clone().deliver_mail()),
+            tokio::spawn(drive_all(app.clone(), engine.clone(), lock)),
+        ];
+        if app.is_cluster() {
+            tasks.push(tokio::spawn(engine.clone().keep_lease(app.lease())));
+        }
+        let (store, customs) = (engine.store().clone(), app.customs());
+        let clock = Arc::new(SystemClock);
+        tasks.push(tokio::spawn(reminders::keep_reminding(store, customs, clock)));
+        Ok((Self { tasks }, orphans))
+    }
+}
+
+impl Drop for Care {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// Drives every run that is ready, as soon as no other process has the right to.
+async fn drive_all(app: App, engine: Arc<Engine>, mut lock: Option<ClaimLock>) {
+    let worker = engine.identity().worker.clone();
+    while lock.is_none() {
+        tokio::time::sleep(LOOK_AGAIN).await;
+        lock = app.database.take_lock(&worker).ok().and_then(Result::ok);
+        if lock.is_some() && !app.is_cluster() {
+            // What another process left behind is ready again; if this fails the next look helps.
+            let _ = engine.take_up().await;
+        }
+    }
+    let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
+    let mut worker = Worker::new(engine.clone(), most);
+    if app.is_cluster() {
+        worker = worker.reaping(app.lease());
+    }
+    // What happens to runs is seen by whoever watches; a store that is gone is met by the next line.
+    let _ = worker.work(|_| ()).await;
+    drop(lock);
+}

@@ -1,0 +1,132 @@
+//! Where a run that somebody looks at stands, and what is said when it stands still.
+
+use super::session::{Heard, Session};
+use crate::commands::{fork, runs};
+use crate::exit::Failure;
+use crate::show::Shown;
+use everloop_assistant::door::{OpenQuestion, question_of};
+use everloop_engine::Update;
+use everloop_types::journal::{Letter, WaitingOn};
+use everloop_types::{QuestionKind, Reason, RunId, Status};
+use std::time::Duration;
+
+/// How often a run that another process drives is looked at.
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(60);
+
+/// Why a run stands still.
+pub(super) enum Still {
+    Over(Box<Shown>),
+    Asks(OpenQuestion),
+    NoModel(String),
+}
+
+/// The run that an update is about.
+pub(super) fn run_of(update: &Update) -> &RunId {
+    match update {
+        Update::Entry(run, _)
+        | Update::Progress(run, _)
+        | Update::Delta(run, _)
+        | Update::Recovered { run, .. }
+        | Update::Retrying { run, .. } => run,
+    }
+}
+
+impl Session {
+    /// Whether the run stands still, and why.
+    pub(super) async fn still(&self, run: &RunId) -> Result<Option<Still>, Failure> {
+        let at = self.store().position(run).await.map_err(|error| self.fail(&error))?;
+        let status = at.map_or(Status::Failed, |at| at.status);
+        if status.is_final() || status == Status::Quarantined {
+            let shown = runs::shown(&self.app, self.store(), run).await?;
+            return Ok(Some(Still::Over(Box::new(shown))));
+        }
+        if status != Status::Waiting {
+            return Ok(None);
+        }
+        let asks = question_of(self.store(), run).await.map_err(|error| self.fail(&error))?;
+        if let Some(question) = asks {
+            return Ok(Some(Still::Asks(question)));
+        }
+        let shown = runs::shown(&self.app, self.store(), run).await?;
+        Ok(match shown.waiting_on {
+            Some(WaitingOn::Model { error }) => Some(Still::NoModel(error.detail)),
+            _ => None,
+        })
+    }
+
+    /// Waits until the run stands still.
+    pub(super) async fn until_still(&self, run: &RunId) -> Result<(), Failure> {
+        while self.still(run).await?.is_none() {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        Ok(())
+    }
+
+    /// A run that waits for a model is tried again now, because somebody wants it.
+    pub(super) async fn wake(&self, run: &RunId) -> Result<(), Failure> {
+        let fail = |error| self.fail(&error);
+        self.store().pardon(run).await.map_err(fail)?;
+        let worker = &self.engine.identity().worker;
+        let now = self.engine.clock().now();
+        if let Some(Still::NoModel(_)) = self.still(run).await?
+            && let Some(claim) = self.store().claim_run(worker, run, now).await.map_err(fail)?
+        {
+            let engine = self.engine.clone();
+            tokio::spawn(async move { engine.drive(claim).await });
+        }
+        Ok(())
+    }
+
+    /// What follows the answer of a run that is over: its numbers, and what can be done.
+    pub(super) fn afterword(&mut self, shown: &Shown) -> Vec<String> {
+        let id = shown.row.run.as_str();
+        let mut lines = vec![shown.summary(&self.app)];
+        if shown.has_open_unknown() {
+            lines.push(self.text("settle.how", &[("id", id)]));
+        }
+        let at_limit = matches!(
+            shown.reason(),
+            Some(Reason::StepLimit { .. } | Reason::Budget { .. })
+        );
+        self.at_limit = at_limit.then(|| shown.row.run.clone());
+        if at_limit {
+            lines.push(self.text("chat.at_limit", &[]));
+        }
+        if shown.row.status == Status::Canceled {
+            lines.push(self.text("chat.fork_goes_on", &[("id", id)]));
+        }
+        lines
+    }
+
+    /// After a limit the person may let the run go on, or ask for an answer with what there is.
+    pub(super) async fn beyond_the_limit(
+        &mut self,
+        run: &RunId,
+        word: &str,
+    ) -> Result<Option<Heard>, Failure> {
+        let lang = self.app.lang;
+        let means = |key: &str| {
+            everloop_text::get(lang, key, &[]).split('|').any(|known| known == word.to_lowercase())
+        };
+        let (go_on, answer) = (means("chat.words_go_on"), means("chat.words_answer_now"));
+        self.at_limit = None;
+        if !go_on && !answer {
+            return Ok(None);
+        }
+        let forked = fork::again(&self.app, &self.engine, run, "").await?;
+        if answer {
+            let sent = self.engine.send(&forked, "answer_now", &Letter::AnswerNow).await;
+            sent.map_err(|error| self.fail(&error))?;
+        }
+        Ok(Some(Heard::Follow(forked)))
+    }
+
+    /// How a question is to be answered, beside by any words.
+    pub(super) fn how_to_answer(&self, open: &OpenQuestion) -> String {
+        match open.question.kind {
+            QuestionKind::Ask => self.text("ask.later", &[]),
+            QuestionKind::Approve => self.text("chat.approve", &[]),
+            QuestionKind::Settle => self.text("chat.settle", &[]),
+        }
+    }
+}

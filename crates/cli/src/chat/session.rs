@@ -1,0 +1,277 @@
+//! What a chat knows, and what a line does.
+
+use super::care::Care;
+use super::recovered;
+use crate::app::App;
+use crate::args;
+use crate::commands::run;
+use crate::exit::{Exit, Failure};
+use everloop_assistant::commands::{self, Command};
+use everloop_assistant::desk::Desk;
+use everloop_assistant::door::{Door, Model, OpenQuestion, Way};
+use everloop_assistant::show::{self, Reader};
+use everloop_engine::{Asked, Clock, Engine, Submission, SystemClock, Watch};
+use everloop_assistant::kept::reminders;
+use everloop_store::{Firing, Said, Sent, Store};
+use everloop_types::{ConversationId, Goal, Lang, Policy, RunId};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// One chat.
+pub(super) struct Session {
+    pub(super) app: App,
+    pub(super) engine: Arc<Engine>,
+    pub(super) desk: Desk,
+    pub(super) door: Door,
+    pub(super) choice: Choice,
+    /// Everything that happens to runs that are driven here.
+    pub(super) watch: Watch,
+    /// A run that ended at its limit; the person may let it go on.
+    pub(super) at_limit: Option<RunId>,
+    /// What was recovered when the chat began, in words.
+    pub(super) recovered: Vec<String>,
+    _care: Care,
+}
+
+/// How new goals are worked on.
+pub(super) struct Choice {
+    pub(super) loop_name: String,
+    pub(super) model: String,
+    workspace: PathBuf,
+    policy: Policy,
+}
+
+/// What a line led to.
+pub(super) enum Heard {
+    /// Words for the person.
+    Said(String),
+    /// A run to look at until it ends or asks.
+    Follow(RunId),
+    /// A sentence that rules understood: the command, carried out after a yes.
+    Confirm(String),
+    /// The run in front goes on without being looked at.
+    Background,
+    /// The screen is to be cleared.
+    Clear,
+    /// The tour is wanted.
+    Tour,
+    /// The person leaves.
+    Quit,
+}
+
+/// Characters of one earlier message that a new goal is told of.
+const SAID_CHARS_MAX: usize = 2_000;
+
+/// Characters of all of them.
+const CONTEXT_CHARS_MAX: usize = 20_000;
+
+/// The role of a message that begins a conversation anew.
+pub(super) const ANEW: &str = "anew";
+
+impl Session {
+    pub(super) async fn open(app: App, args: &args::Chat) -> Result<Self, Failure> {
+        let wanted = args.loop_name.as_deref().unwrap_or_else(|| app.settings.text("loop.default"));
+        let choice = Choice {
+            loop_name: run::loop_name(&app, wanted)?,
+            model: run::default_model(&app),
+            workspace: run::workspace(&app, args.workspace.as_deref())?,
+            policy: Policy { approve_all: args.yes },
+        };
+        let store = app.open_store().await?;
+        let engine = app.engine(store.clone()).await?;
+        let watch = engine.watch();
+        let door = Door {
+            conversation: conversation(&app)?,
+            cancel_phrases: cancel_phrases(&app),
+            model: model_of(&choice.model),
+        };
+        let desk = app.desk(store);
+        let (care, orphans) = Care::begin(&app, &engine).await?;
+        let recovered = recovered::words(&app, engine.store(), &orphans).await?;
+        let at_limit = None;
+        Ok(Self { app, engine, desk, door, choice, watch, at_limit, recovered, _care: care })
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        self.engine.store()
+    }
+
+    pub(super) fn reader(&self) -> Reader {
+        self.app.reader()
+    }
+
+    pub(super) fn text(&self, key: &str, args: &[(&str, &str)]) -> String {
+        self.app.text(key, args)
+    }
+
+    pub(super) fn fail(&self, error: &everloop_store::StoreError) -> Failure {
+        self.app.store_failure(error)
+    }
+
+    /// What a line does. Words that were not understood are words for the person, not failures.
+    pub(super) async fn hear(&mut self, line: &str) -> Result<Heard, Failure> {
+        let reader = self.reader();
+        let way = self.door.way(self.store(), line, &reader.now).await;
+        let way = way.map_err(|error| self.fail(&error))?;
+        if let (Some(run), Way::Goal(word) | Way::Rule(word)) = (self.at_limit.clone(), &way) {
+            if let Some(heard) = self.beyond_the_limit(&run, word).await? {
+                return Ok(heard);
+            }
+        }
+        Ok(match way {
+            Way::Nothing => Heard::Said(self.text("door.empty", &[])),
+            Way::Cancel(run) => Heard::Said(self.cancel(run).await?),
+            Way::Wrong(wrong) => Heard::Said(show::wrong(&reader, &wrong)),
+            Way::NoModel => Heard::Said(self.text("door.no_model", &[])),
+            Way::Rule(command) => Heard::Confirm(command),
+            Way::Command(Command::Talk(verb, rest)) => self.talk(verb.name, rest.trim()).await?,
+            Way::Command(command) => Heard::Said(self.perform(line, &command, &reader).await?),
+            Way::Answer(open, text) => self.answer(open, text).await?,
+            Way::Goal(goal) => Heard::Follow(self.begin(goal).await?),
+        })
+    }
+
+    /// A command about todos or the schedule; its dates are said back before it is carried out.
+    pub(super) async fn perform(
+        &self,
+        line: &str,
+        command: &Command,
+        reader: &Reader,
+    ) -> Result<String, Failure> {
+        let understood = commands::echo(&commands::normal(line), command, &reader.now);
+        let understood =
+            understood.map(|line| self.text("command.understood", &[("line", &line)]) + "\n");
+        let performed = self.desk.perform(command, &reader.now, None).await;
+        let answer = performed.map_err(|error| self.fail(&error))?;
+        Ok(understood.unwrap_or_default() + &show::answer(reader, &answer))
+    }
+
+    /// What rules made of a sentence, after a yes.
+    pub(super) async fn perform_rule(&self, line: &str) -> Result<String, Failure> {
+        let reader = self.reader();
+        match commands::parse(line, &reader.now) {
+            Ok(command) => self.perform(line, &command, &reader).await,
+            Err(wrong) => Ok(show::wrong(&reader, &wrong)),
+        }
+    }
+
+    async fn cancel(&mut self, run: Option<RunId>) -> Result<String, Failure> {
+        let Some(run) = run else { return Ok(self.text("door.nothing_to_cancel", &[])) };
+        let sent = self.engine.cancel(&run, "user").await;
+        sent.map_err(|error| self.fail(&error))?;
+        self.until_still(&run).await?;
+        Ok(self.text("door.canceled", &[]))
+    }
+
+    async fn answer(&mut self, open: OpenQuestion, text: String) -> Result<Heard, Failure> {
+        let answer = Asked { question: open.question.id, text, by: "user".to_owned() };
+        let sent = self.engine.answer(&open.run, answer).await;
+        match sent.map_err(|error| self.fail(&error))? {
+            Sent::AlreadySent => Ok(Heard::Said(self.text("run.already_answered", &[]))),
+            _ => Ok(Heard::Follow(open.run)),
+        }
+    }
+
+    /// Makes a run of a goal. When this returns, the run will be finished, whatever happens.
+    pub(super) async fn begin(&mut self, goal: String) -> Result<RunId, Failure> {
+        let (app, choice) = (&self.app, &self.choice);
+        let model = run::model(app, choice.model.clone())?;
+        let policy = choice.policy.clone();
+        let frame = run::frame(app, &choice.loop_name, &choice.workspace, model, policy)?;
+        let context = run::context(&choice.workspace) + &self.earlier().await?;
+        let goal = Goal { text: goal, context };
+        let loop_name = choice.loop_name.clone();
+        let submission = Submission { loop_name, goal, frame, idem_key: None };
+        let made = self.engine.submit_in(self.door.conversation.clone(), submission).await;
+        self.at_limit = None;
+        made.map_err(|error| self.fail(&error))
+    }
+
+    /// What was said before, as the model reads it with a new goal.
+    async fn earlier(&self) -> Result<String, Failure> {
+        let turns = self.app.settings.small("chat.context_turns") as usize;
+        let said = self.store().said_in(&self.door.conversation, turns * 4 + 1).await;
+        let said = said.map_err(|error| self.fail(&error))?;
+        let begins = said.iter().rposition(|said| said.role == ANEW).map_or(0, |at| at + 1);
+        Ok(told(&said[begins..], turns))
+    }
+
+    /// Puts the program into another language.
+    pub(super) fn speak(&mut self, lang: Lang) {
+        self.app.lang = lang;
+    }
+
+    pub(super) fn use_model(&mut self, name: String) {
+        self.door.model = model_of(&name);
+        self.choice.model = name;
+    }
+}
+
+/// The last turns, each message cut to a bound.
+fn told(said: &[Said], turns: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut left = CONTEXT_CHARS_MAX;
+    for said in said.iter().rev().take(turns * 4) {
+        let cut: String = said.body.chars().take(SAID_CHARS_MAX.min(left)).collect();
+        left -= cut.chars().count();
+        if cut.is_empty() {
+            break;
+        }
+        lines.push(format!("{}: {cut}", said.role));
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    lines.push("\n[earlier in this conversation, for reference only]".to_owned());
+    lines.reverse();
+    lines.join("\n")
+}
+
+fn model_of(name: &str) -> Model {
+    if name.is_empty() { Model::Missing } else { Model::Configured }
+}
+
+/// The terminal conversation of this home. On a server that many homes share each has its own,
+/// whose name lies in the data folder.
+fn conversation(app: &App) -> Result<ConversationId, Failure> {
+    if !app.is_cluster() {
+        return Ok(ConversationId::new("conv_terminal"));
+    }
+    let file = app.home.data().join("conversation");
+    if let Ok(name) = std::fs::read_to_string(&file) {
+        return Ok(ConversationId::new(name.trim()));
+    }
+    let name = everloop_engine::fresh_id("conv_terminal_", SystemClock.now());
+    let written = std::fs::create_dir_all(app.home.data()).and_then(|()| std::fs::write(&file, &name));
+    written.map_err(|error| app.failure(Exit::Data, "error.system", &error))?;
+    Ok(ConversationId::new(name))
+}
+
+/// What cancels: the person's own phrase, or the one of each language.
+fn cancel_phrases(app: &App) -> Vec<String> {
+    match app.settings.text("chat.cancel_phrase") {
+        "" => [Lang::ZhCn, Lang::En]
+            .map(|lang| everloop_text::get(lang, "cancel.phrase", &[]))
+            .to_vec(),
+        phrase => vec![phrase.to_owned()],
+    }
+}
+
+/// Reminders that are shown at once.
+const ANNOUNCED_MAX: usize = 20;
+
+impl Session {
+    /// Fires what is due, and takes what no surface has shown yet: each is shown by one.
+    pub(super) async fn new_firings(&self) -> Result<Vec<Firing>, Failure> {
+        let fail = |error| self.fail(&error);
+        let now = SystemClock.now();
+        reminders::fire_due(self.store(), self.desk.customs(), now).await.map_err(fail)?;
+        let mut ours = Vec::new();
+        for firing in self.store().new_firings(ANNOUNCED_MAX).await.map_err(fail)? {
+            if self.store().announce(firing.due, now).await.map_err(fail)? {
+                ours.push(firing);
+            }
+        }
+        Ok(ours)
+    }
+}

@@ -1,0 +1,275 @@
+//! The commands about the conversation, its runs and the program itself.
+
+use super::session::{ANEW, Heard, Session};
+use crate::commands::{fork, run, runs};
+use crate::exit::Failure;
+use crate::show::{plan_lines, preview};
+use crate::terminal::marks;
+use everloop_assistant::commands::{VERBS, find};
+use everloop_assistant::show::{Table, firing_line, padded};
+use everloop_store::RunFilter;
+use everloop_types::{Lang, RunId};
+use std::path::Path;
+
+/// Runs, messages and reminders that are listed at once.
+const RUNS_LISTED: usize = 20;
+const SAID_LISTED: usize = 20;
+const UNREAD_LISTED: usize = 100;
+
+impl Session {
+    /// Carries out a command that is about this chat.
+    pub(super) async fn talk(&mut self, verb: &str, rest: &str) -> Result<Heard, Failure> {
+        Ok(Heard::Said(match verb {
+            "help" => self.help(rest),
+            "inbox" => self.inbox(rest).await?,
+            "plan" => self.plan().await?,
+            "runs" => self.runs().await?,
+            "history" => self.history(rest).await?,
+            "loop" => self.choose_loop(rest),
+            "model" => self.choose_model(rest),
+            "lang" => self.choose_language(rest),
+            "new" => self.anew().await?,
+            "export" | "import" => self.exchange(verb, rest).await?,
+            "resume" => return self.resume(rest).await,
+            "fork" => return self.fork(rest).await,
+            "bg" if rest.is_empty() => return Ok(Heard::Background),
+            "bg" => self.background(rest).await?,
+            "tour" => return Ok(Heard::Tour),
+            "clear" => return Ok(Heard::Clear),
+            "quit" => return Ok(Heard::Quit),
+            _ => self.text("command.not_here", &[]),
+        }))
+    }
+
+    fn help(&self, name: &str) -> String {
+        let lang = self.app.lang;
+        let name = name.trim_start_matches('/');
+        let Some(verb) = find(name).filter(|_| !name.is_empty()) else {
+            let lines = VERBS.iter().map(|verb| {
+                format!("  {}  {}", padded(&format!("/{}", verb.name), 10), verb.help(lang))
+            });
+            let mut all = vec![self.text("chat.help.commands", &[])];
+            all.extend(lines);
+            all.push(self.text("chat.help.dates", &[]));
+            return all.join("\n");
+        };
+        let mut lines = vec![format!("/{}: {}", verb.name, verb.help(lang))];
+        let usages = verb.parts.iter().map(|part| format!("usage.{}.{part}", verb.name));
+        let known = |key: &String| everloop_text::keys().any(|known| known == key);
+        let usages: Vec<String> = usages.filter(known).collect();
+        match usages.is_empty() {
+            true => lines.push(format!("  {}", verb.usage(lang))),
+            false => lines.extend(usages.iter().map(|key| format!("  {}", self.text(key, &[])))),
+        }
+        lines.join("\n")
+    }
+
+    async fn inbox(&self, rest: &str) -> Result<String, Failure> {
+        let fail = |error| self.fail(&error);
+        let unread = self.store().unread_firings(UNREAD_LISTED).await.map_err(fail)?;
+        let Some(last) = unread.last() else { return Ok(self.text("inbox.empty", &[])) };
+        let reader = self.reader();
+        let mut lines: Vec<String> = unread.iter().map(|row| firing_line(&reader, row)).collect();
+        if rest == "read" {
+            let now = self.engine.clock().now();
+            self.store().read_firings(last.due.due_at, now).await.map_err(fail)?;
+            lines.push(self.text("inbox.read", &[("count", &unread.len().to_string())]));
+        } else {
+            lines.push(self.text("inbox.how_to_read", &[]));
+        }
+        Ok(lines.join("\n"))
+    }
+
+    /// The run that an id means, or the newest of this conversation.
+    async fn meant(&self, id: &str) -> Result<Result<RunId, String>, Failure> {
+        if !id.is_empty() {
+            return match self.app.find_run(self.store(), id).await {
+                Ok(run) => Ok(Ok(run)),
+                Err(failure) => Ok(Err(failure.words)),
+            };
+        }
+        let open = self.door.open_run(self.store()).await.map_err(|error| self.fail(&error))?;
+        let newest = self.store().runs_of(&self.door.conversation, 1).await;
+        let newest = newest.map_err(|error| self.fail(&error))?.into_iter().next();
+        Ok(open.or(newest).ok_or_else(|| self.text("chat.no_run", &[])))
+    }
+
+    async fn plan(&self) -> Result<String, Failure> {
+        let run = match self.meant("").await? {
+            Ok(run) => run,
+            Err(words) => return Ok(words),
+        };
+        let shown = runs::shown(&self.app, self.store(), &run).await?;
+        if shown.progress.items.is_empty() {
+            return Ok(self.text("chat.no_plan", &[("id", run.as_str())]));
+        }
+        let version = shown.progress.version.to_string();
+        let steps = shown.progress.steps.to_string();
+        let most = shown.progress.steps_max.to_string();
+        let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
+        let mut lines = vec![self.text("progress.plan", &args)];
+        lines.extend(plan_lines(&shown.progress, &marks()));
+        Ok(lines.join("\n"))
+    }
+
+    async fn runs(&self) -> Result<String, Failure> {
+        let filter = RunFilter { statuses: Vec::new(), before: None, most: RUNS_LISTED };
+        let rows = self.store().runs(&filter).await.map_err(|error| self.fail(&error))?;
+        if rows.is_empty() {
+            return Ok(self.text("chat.no_run", &[]));
+        }
+        let reader = self.reader();
+        let heads = ["id", "status", "loop", "at", "goal"];
+        let heads = heads.map(|name| self.text(&format!("chat.runs.{name}"), &[]));
+        let mut table = Table::new(heads.to_vec());
+        for row in rows {
+            let id = row.run.to_string();
+            table.row(vec![
+                id,
+                row.status.to_string(),
+                row.loop_name,
+                reader.moment(row.times.created_at),
+                preview(&row.goal),
+            ]);
+        }
+        Ok(table.show(reader.width))
+    }
+
+    async fn history(&self, rest: &str) -> Result<String, Failure> {
+        let most = rest.parse().unwrap_or(SAID_LISTED).clamp(1, 1_000);
+        let said = self.store().said_in(&self.door.conversation, most).await;
+        let said = said.map_err(|error| self.fail(&error))?;
+        let reader = self.reader();
+        let lines = said.iter().filter(|said| said.role != ANEW).map(|said| {
+            let who = self.text(&format!("chat.role.{}", role(&said.role)), &[]);
+            format!("[{}] {who}{}", reader.moment(said.created_at), said.body)
+        });
+        let lines: Vec<String> = lines.collect();
+        Ok(match lines.is_empty() {
+            true => self.text("chat.nothing_said", &[]),
+            false => lines.join("\n"),
+        })
+    }
+
+    fn choose_loop(&mut self, name: &str) -> String {
+        if name.is_empty() {
+            let all = everloop_loops::LOOPS.join(", ");
+            let args = [("name", self.choice.loop_name.as_str()), ("all", all.as_str())];
+            return self.text("chat.loop_is", &args);
+        }
+        match run::loop_name(&self.app, name) {
+            Ok(name) => {
+                self.choice.loop_name = name;
+                self.text("chat.loop_now", &[("name", &self.choice.loop_name)])
+            }
+            Err(failure) => failure.words,
+        }
+    }
+
+    fn choose_model(&mut self, name: &str) -> String {
+        if name.is_empty() {
+            return match self.choice.model.as_str() {
+                "" => self.text("door.no_model", &[]),
+                name => self.text("chat.model_is", &[("name", name)]),
+            };
+        }
+        match run::model(&self.app, name.to_owned()) {
+            Ok(name) => {
+                self.use_model(name);
+                self.text("chat.model_now", &[("name", &self.choice.model)])
+            }
+            Err(failure) => failure.words,
+        }
+    }
+
+    fn choose_language(&mut self, name: &str) -> String {
+        let Some(lang) = Lang::parse(name) else {
+            let how = self.text("usage.lang", &[]);
+            return self.text("command.usage", &[("how", &how)]);
+        };
+        self.speak(lang);
+        self.text("chat.lang_now", &[])
+    }
+
+    async fn anew(&self) -> Result<String, Failure> {
+        let now = self.engine.clock().now();
+        let id = everloop_engine::fresh_id("message_", now);
+        let said = self.store().say_in(&self.door.conversation, &id, ANEW, "-", now).await;
+        said.map_err(|error| self.fail(&error))?;
+        Ok(self.text("chat.anew", &[]))
+    }
+
+    async fn resume(&mut self, id: &str) -> Result<Heard, Failure> {
+        let run = match self.meant(id).await? {
+            Ok(run) => run,
+            Err(words) => return Ok(Heard::Said(words)),
+        };
+        self.wake(&run).await?;
+        Ok(Heard::Follow(run))
+    }
+
+    /// `/fork [ID] [WORD]`: the first word is an id if a run has it.
+    async fn fork(&mut self, rest: &str) -> Result<Heard, Failure> {
+        let (first, word) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let (id, word) = match self.app.find_run(self.store(), first).await {
+            Ok(_) if !first.is_empty() => (first, word.trim()),
+            _ => ("", rest),
+        };
+        let run = match self.meant(id).await? {
+            Ok(run) => run,
+            Err(words) => return Ok(Heard::Said(words)),
+        };
+        match fork::again(&self.app, &self.engine, &run, word).await {
+            Ok(forked) => Ok(Heard::Follow(forked)),
+            Err(failure) => Ok(Heard::Said(failure.words)),
+        }
+    }
+
+    async fn background(&mut self, goal: &str) -> Result<String, Failure> {
+        if self.choice.model.is_empty() {
+            return Ok(self.text("door.no_model", &[]));
+        }
+        let run = self.begin(goal.to_owned()).await?;
+        Ok(self.text("chat.in_background", &[("id", run.as_str())]))
+    }
+
+    /// `/export chat|todos|schedule [FILE]`, `/import todos|schedule FILE`.
+    async fn exchange(&self, verb: &str, rest: &str) -> Result<String, Failure> {
+        let (what, file) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let file = file.trim();
+        let usage = || {
+            let how = self.text(&format!("usage.{verb}"), &[]);
+            self.text("command.usage", &[("how", &how)])
+        };
+        match (verb, what) {
+            ("export", "chat" | "") => {
+                let text = self.history("1000").await?;
+                Ok(self.written(file, &text))
+            }
+            _ => Ok(usage()),
+        }
+    }
+
+    /// Puts a text into a file, or shows it where no file is named. Never over another file.
+    fn written(&self, file: &str, text: &str) -> String {
+        if file.is_empty() {
+            return text.to_owned();
+        }
+        let written = std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(Path::new(file))
+            .and_then(|mut open| std::io::Write::write_all(&mut open, text.as_bytes()));
+        match written {
+            Ok(()) => self.text("chat.written", &[("file", file)]),
+            Err(error) => {
+                let args = [("file", file), ("detail", &error.to_string())];
+                self.text("chat.not_written", &args)
+            }
+        }
+    }
+}
+
+fn role(name: &str) -> &'static str {
+    if name == "user" { "user" } else { "assistant" }
+}
