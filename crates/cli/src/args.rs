@@ -74,12 +74,22 @@ pub(crate) enum Command {
     Restore(Restore),
     Completion(Completion),
     Man(Man),
+    // What `--print` becomes.
+    #[command(name = "__print", hide = true)]
+    Print(Print),
     // Runs a command whose processes die with everloop; for everloop itself.
     #[command(name = "__guard", hide = true)]
     Guard {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<std::ffi::OsString>,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Print {
+    pub(crate) question: String,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output_format: Format,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ pub(crate) mod keep;
 pub(crate) mod messages;
 pub(crate) mod pages;
 pub(crate) mod portable;
+pub(crate) mod print;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -3,6 +3,7 @@
 mod app;
 mod args;
 mod build;
+mod chat;
 mod commands;
 mod database;
 mod exit;
@@ -17,7 +18,7 @@ mod signals;
 mod terminal;
 
 use app::App;
-use args::Command;
+use args::{Chat, Command, Format, Print};
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
@@ -49,7 +50,8 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return report(&app.failure(Exit::Failed, "error.system", &error)),
     };
-    let ended = runtime.block_on(dispatch(&app, cli.command));
+    let command = cli.command.or_else(|| no_command(cli.message, cli.print, cli.output_format));
+    let ended = runtime.block_on(dispatch(&app, command));
     // A reader thread may still wait for a line of input: it must not hold the process.
     runtime.shutdown_background();
     match ended {
@@ -58,9 +60,20 @@ fn main() -> ExitCode {
     }
 }
 
+/// Without a command it is a question to be printed, or the chat.
+fn no_command(message: Option<String>, print: bool, output_format: Format) -> Option<Command> {
+    match message {
+        Some(question) if print => Some(Command::Print(Print { question, output_format })),
+        message => Some(Command::Chat(Chat { message, ..Chat::default() })),
+    }
+}
+
 async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> {
     match command {
-        None | Some(Command::Tour) => commands::tour::tour(app).await,
+        None => unreachable!("without a command it is the chat"),
+        Some(Command::Print(args)) => commands::print::print(app, args).await,
+        Some(Command::Chat(args)) => chat::chat(app, &args).await,
+        Some(Command::Tour) => commands::tour::tour(app).await,
         Some(Command::Run(args)) => commands::run::run(app, args).await,
         Some(Command::Runs(args)) => commands::runs::runs(app, args).await,
         Some(Command::Replay(args)) => commands::replay::replay(app, &args).await,

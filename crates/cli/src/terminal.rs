@@ -30,6 +30,23 @@ pub(crate) fn width() -> Option<usize> {
     crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns)).filter(|n| *n > 0)
 }
 
+/// Whether colours are wanted: a terminal that can, and nobody who said no.
+pub(crate) fn has_colour() -> bool {
+    answers_are_seen() && !is_dumb() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Clears the screen.
+pub(crate) fn clear() {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(b"\x1b[2J\x1b[H").and_then(|()| out.flush());
+}
+
+/// Makes the terminal ask for attention.
+pub(crate) fn ring() {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(b"\x07").and_then(|()| out.flush());
+}
+
 fn is_dumb() -> bool {
     std::env::var("TERM").is_ok_and(|term| term == "dumb")
 }

@@ -13,6 +13,7 @@ mod clock;
 mod diff;
 mod drive;
 mod fork;
+mod hurry;
 mod ids;
 mod lease;
 mod mail;
@@ -51,6 +52,7 @@ use everloop_models::Model;
 use everloop_store::Store;
 use everloop_tools::Registry;
 use everloop_types::{Frame, ModelChoice, ModelError, WorkerId};
+use hurry::Hurries;
 use lease::Standing;
 use mail::Mail;
 use std::sync::Arc;
@@ -89,6 +91,7 @@ pub struct Engine {
     pub(crate) mail: Mail,
     pub(crate) stopping: CancellationToken,
     pub(crate) standing: Standing,
+    pub(crate) hurries: Hurries,
 }
 
 impl Engine {
@@ -102,7 +105,19 @@ impl Engine {
     ) -> Arc<Self> {
         let (watchers, mail) = (Watchers::default(), Mail::default());
         let (stopping, standing) = (CancellationToken::new(), Standing::default());
-        Arc::new(Self { store, means, clock, identity, rules, watchers, mail, stopping, standing })
+        let hurries = Hurries::default();
+        Arc::new(Self {
+            store,
+            means,
+            clock,
+            identity,
+            rules,
+            watchers,
+            mail,
+            stopping,
+            standing,
+            hurries,
+        })
     }
 
     /// Asks every driver to stop: calls under way are canceled and their outcomes written, then the

@@ -13,8 +13,12 @@ use tokio::task::JoinHandle;
 /// How often a chat that may not drive runs looks whether it may.
 const LOOK_AGAIN: Duration = Duration::from_millis(300);
 
+/// How long a chat that is left waits for what it drives.
+const END_WITHIN: Duration = Duration::from_secs(8);
+
 /// Ends with the chat.
 pub(super) struct Care {
+    driving: Option<JoinHandle<()>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -37,23 +41,33 @@ impl Care {
             (None, false) => Vec::new(),
         };
         messages::deliver(app, engine);
-        let mut tasks = vec![
-            tokio::spawn(engine.clone().deliver_mail()),
-            tokio::spawn(drive_all(app.clone(), engine.clone(), lock)),
-        ];
+        let driving = Some(tokio::spawn(drive_all(app.clone(), engine.clone(), lock)));
+        let mut tasks = vec![tokio::spawn(engine.clone().deliver_mail())];
         if app.is_cluster() {
             tasks.push(tokio::spawn(engine.clone().keep_lease(app.lease())));
         }
         let (store, customs) = (engine.store().clone(), app.customs());
         let clock = Arc::new(SystemClock);
         tasks.push(tokio::spawn(reminders::keep_reminding(store, customs, clock)));
-        Ok((Self { tasks }, orphans))
+        Ok((Self { driving, tasks }, orphans))
+    }
+}
+
+impl Care {
+    /// Stops what is driven within its grace, and gives it back.
+    pub(super) async fn end(mut self, engine: &Engine) {
+        engine.stop();
+        if let Some(driving) = self.driving.take() {
+            let _ = tokio::time::timeout(END_WITHIN, driving).await;
+        }
+        // On a server a lease that is not given back runs out by itself.
+        let _ = engine.leave().await;
     }
 }
 
 impl Drop for Care {
     fn drop(&mut self) {
-        self.tasks.iter().for_each(JoinHandle::abort);
+        self.tasks.iter().chain(&self.driving).for_each(JoinHandle::abort);
     }
 }
 

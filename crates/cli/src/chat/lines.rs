@@ -16,6 +16,12 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 type Input = Lines<BufReader<Stdin>>;
 
 pub(super) async fn talk(mut session: Session, first: Option<String>) -> Result<Exit, Failure> {
+    let exit = talk_in(&mut session, first).await;
+    session.leave().await;
+    exit
+}
+
+async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, Failure> {
     let mut signals = Signals::new(&session.app)?;
     for line in session.recovered.clone() {
         terminal::complain(&line);
@@ -23,7 +29,7 @@ pub(super) async fn talk(mut session: Session, first: Option<String>) -> Result<
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     let mut next = first;
     loop {
-        announce(&session).await?;
+        announce(session).await?;
         let line = match next.take() {
             Some(line) => line,
             None => match read(&mut input, &mut signals).await {
@@ -34,12 +40,12 @@ pub(super) async fn talk(mut session: Session, first: Option<String>) -> Result<
         };
         match session.hear(&line).await? {
             Heard::Said(words) => terminal::answer(&words),
-            Heard::Follow(run) => match follow(&mut session, &run, &mut signals).await? {
+            Heard::Follow(run) => match follow(session, &run, &mut signals).await? {
                 Some(exit) => return Ok(exit),
                 None => continue,
             },
             Heard::Confirm(command) => {
-                if !confirm(&session, &command, &mut input, &mut signals).await? {
+                if !confirm(session, &command, &mut input, &mut signals).await? {
                     return Ok(Exit::Done);
                 }
             }

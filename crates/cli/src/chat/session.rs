@@ -13,7 +13,7 @@ use everloop_assistant::show::{self, Reader};
 use everloop_engine::{Asked, Clock, Engine, Submission, SystemClock, Watch};
 use everloop_assistant::kept::reminders;
 use everloop_store::{Firing, Said, Sent, Store};
-use everloop_types::{ConversationId, Goal, Lang, Policy, RunId};
+use everloop_types::{ConversationId, Goal, Lang, Policy, RunId, Status};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) struct Session {
     pub(super) at_limit: Option<RunId>,
     /// What was recovered when the chat began, in words.
     pub(super) recovered: Vec<String>,
-    _care: Care,
+    care: Care,
 }
 
 /// How new goals are worked on.
@@ -89,7 +89,7 @@ impl Session {
         let (care, orphans) = Care::begin(&app, &engine).await?;
         let recovered = recovered::words(&app, engine.store(), &orphans).await?;
         let at_limit = None;
-        Ok(Self { app, engine, desk, door, choice, watch, at_limit, recovered, _care: care })
+        Ok(Self { app, engine, desk, door, choice, watch, at_limit, recovered, care })
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -261,6 +261,16 @@ fn cancel_phrases(app: &App) -> Vec<String> {
 const ANNOUNCED_MAX: usize = 20;
 
 impl Session {
+    /// Lets what is under way come to a durable point. Every run is kept.
+    pub(super) async fn leave(self) {
+        let open = self.door.open_runs(self.store()).await.unwrap_or_default();
+        let going = open.iter().filter(|(_, status)| *status != Status::Waiting).count();
+        if going > 0 {
+            self.app.note("chat.left_open", &[("count", &going.to_string())]);
+        }
+        self.care.end(&self.engine).await;
+    }
+
     /// Fires what is due, and takes what no surface has shown yet: each is shown by one.
     pub(super) async fn new_firings(&self) -> Result<Vec<Firing>, Failure> {
         let fail = |error| self.fail(&error);

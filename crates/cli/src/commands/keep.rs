@@ -130,6 +130,11 @@ pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure>
     perform(app, &line.0, Form::of(args.json)).await
 }
 
+/// A slash command, given as one line.
+pub(crate) async fn line(app: &App, line: &str, json: bool) -> Result<Exit, Failure> {
+    perform(app, line, Form::of(json)).await
+}
+
 /// Carries a line out, as the chat would.
 async fn perform(app: &App, line: &str, form: Form) -> Result<Exit, Failure> {
     let reader = app.reader();

@@ -14,7 +14,17 @@ use std::path::{Path, PathBuf};
 const SYSTEM: &str = include_str!("../prompts/system.md");
 
 pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
-    let submission = submission(app, &args)?;
+    run_with(app, args, "").await
+}
+
+/// The same, with something that the model reads beside the goal.
+pub(crate) async fn run_with(
+    app: &App,
+    args: args::Run,
+    beside: &str,
+) -> Result<Exit, Failure> {
+    let mut submission = submission(app, &args)?;
+    submission.goal.context.push_str(beside);
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
     let run = submit(app, &engine, submission).await?;

@@ -273,7 +273,8 @@ impl Desk<'_> {
         };
         context.cancel.cancel();
         let grace_ms = handling.grace_ms.saturating_add(SAY_SO_MS);
-        tokio::select! {
+        let hurried = engine.hurries.of(run);
+        let came_back = tokio::select! {
             biased;
             done = &mut calling => match done {
                 // Whoever takes up the run, or ends it, says what that means.
@@ -281,7 +282,10 @@ impl Desk<'_> {
                 done => CameBack::Done(done),
             },
             () = engine.clock.pause(grace_ms) => CameBack::Silent(ending),
-        }
+            () = hurried.cancelled() => CameBack::Silent(ending),
+        };
+        engine.hurries.forget(run);
+        came_back
     }
 }
 

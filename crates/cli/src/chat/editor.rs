@@ -1,0 +1,203 @@
+//! The line editor: the terminal's real cursor, history, completion, several lines.
+//!
+//! It reads on a thread of its own, because it waits for keys. What is printed meanwhile goes
+//! through it and stands above the line that is being typed.
+
+use super::session::Session;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+use everloop_assistant::commands::completions;
+use reedline::{
+    ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, ExternalPrinter,
+    FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode,
+    PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion,
+    ValidationResult, Validator, default_emacs_keybindings,
+};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// Lines that are remembered.
+const HISTORY_MAX: usize = 2_000;
+
+const MENU: &str = "commands";
+const INTERRUPT: &str = "interrupt";
+const ESCAPE: &str = "escape";
+const PLAN: &str = "plan";
+
+/// What came of waiting for a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    Line(String),
+    /// Ctrl-C, on a line that was empty or not.
+    Interrupt { empty: bool },
+    Escape,
+    Plan,
+    End,
+}
+
+/// Reads lines.
+pub(super) struct Editor {
+    asks: Sender<String>,
+    typed: UnboundedReceiver<Typed>,
+    printer: SyncSender<String>,
+}
+
+impl Editor {
+    pub(super) fn start(session: &Session) -> Result<Self, Failure> {
+        let (asks, asked) = channel();
+        let (sender, typed) = unbounded_channel();
+        let printer = ExternalPrinter::default();
+        let sent = printer.sender();
+        let history = session.app.home.data().join("history.txt");
+        let reading = std::thread::Builder::new()
+            .name("editor".to_owned())
+            .spawn(move || read(&asked, &sender, printer, history));
+        reading.map_err(|error| session.app.failure(Exit::Failed, "error.system", &error))?;
+        Ok(Self { asks, typed, printer: sent })
+    }
+
+    /// Begins to wait for a line.
+    pub(super) fn ask(&self, prompt: &str) {
+        // A thread that is gone has said why: the next line is the end.
+        let _ = self.asks.send(prompt.to_owned());
+    }
+
+    pub(super) async fn next(&mut self) -> Typed {
+        self.typed.recv().await.unwrap_or(Typed::End)
+    }
+
+    /// Shows lines above the one that is being typed.
+    pub(super) fn print(&self, text: &str) {
+        let _ = self.printer.send(text.to_owned());
+    }
+}
+
+fn read(
+    asked: &Receiver<String>,
+    typed: &UnboundedSender<Typed>,
+    printer: ExternalPrinter<String>,
+    history: PathBuf,
+) {
+    let mut editor = editor(printer, history);
+    while let Ok(prompt) = asked.recv() {
+        let signal = editor.read_line(&Line(prompt));
+        let empty = editor.current_buffer_contents().trim().is_empty();
+        let came = match signal {
+            Ok(Signal::Success(line)) => Typed::Line(line.replace("\\\n", "\n")),
+            Ok(Signal::HostCommand(name)) if name == INTERRUPT => {
+                editor.run_edit_commands(&[EditCommand::Clear]);
+                Typed::Interrupt { empty }
+            }
+            Ok(Signal::HostCommand(name)) if name == ESCAPE => Typed::Escape,
+            Ok(Signal::HostCommand(name)) if name == PLAN => Typed::Plan,
+            Ok(Signal::CtrlC) => Typed::Interrupt { empty: true },
+            Ok(Signal::CtrlD) | Err(_) => Typed::End,
+            Ok(_) => Typed::Escape,
+        };
+        if typed.send(came).is_err() {
+            return;
+        }
+    }
+}
+
+fn editor(printer: ExternalPrinter<String>, history: PathBuf) -> Reedline {
+    let mut keys = default_emacs_keybindings();
+    let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
+    let host = |name: &str| ReedlineEvent::ExecuteHostCommand(name.to_owned());
+    keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), host(INTERRUPT));
+    keys.add_binding(KeyModifiers::NONE, KeyCode::Esc, host(ESCAPE));
+    keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('t'), host(PLAN));
+    keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), newline());
+    keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
+    keys.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline());
+    keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('g'), ReedlineEvent::OpenEditor);
+    let complete = vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext];
+    let complete = ReedlineEvent::UntilFound(complete);
+    keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, complete);
+    let menu = ColumnarMenu::default().with_name(MENU);
+    let mut editor = Reedline::create()
+        .with_edit_mode(Box::new(Emacs::new(keys)))
+        .with_completer(Box::new(Commands))
+        .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
+        .with_quick_completions(true)
+        .with_partial_completions(true)
+        .with_validator(Box::new(Backslash))
+        .with_ansi_colors(terminal::has_colour())
+        .use_bracketed_paste(true)
+        .with_external_printer(printer);
+    if let Ok(history) = FileBackedHistory::with_file(HISTORY_MAX, history) {
+        editor = editor.with_history(Box::new(history));
+    }
+    with_outside_editor(editor)
+}
+
+/// Ctrl-G opens the person's own editor, if they have named one.
+fn with_outside_editor(editor: Reedline) -> Reedline {
+    let named = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok());
+    let Some(program) = named.filter(|name| !name.trim().is_empty()) else { return editor };
+    let mut words = program.split_whitespace();
+    let Some(name) = words.next() else { return editor };
+    let file = std::env::temp_dir().join(format!("everloop-{}.md", std::process::id()));
+    let mut command = std::process::Command::new(name);
+    command.args(words).arg(&file);
+    editor.with_buffer_editor(command, file)
+}
+
+/// A line that ends with a backslash goes on.
+struct Backslash;
+
+impl Validator for Backslash {
+    fn validate(&self, line: &str) -> ValidationResult {
+        match line.ends_with('\\') {
+            true => ValidationResult::Incomplete,
+            false => ValidationResult::Complete,
+        }
+    }
+}
+
+/// The names of commands and what may follow them.
+struct Commands;
+
+impl Completer for Commands {
+    fn complete(&mut self, line: &str, pos: usize) -> CompletionResult {
+        let typed = &line[..pos];
+        let start = typed.rfind(' ').map_or(0, |at| at + 1);
+        let suggestions: Vec<Suggestion> = completions(typed)
+            .into_iter()
+            .map(|value| Suggestion {
+                value,
+                span: Span::new(start, pos),
+                append_whitespace: true,
+                ..Suggestion::default()
+            })
+            .collect();
+        CompletionResult::fresh(suggestions)
+    }
+}
+
+/// What stands before the cursor.
+struct Line(String);
+
+impl Prompt for Line {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.0)
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        Cow::Borrowed("")
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        Cow::Borrowed("")
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        Cow::Borrowed("  ")
+    }
+
+    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
+        Cow::Owned(format!("(? {}) ", search.term))
+    }
+}

@@ -1,0 +1,289 @@
+//! What stands at the bottom of the screen while a run is looked at: the plan, what the model
+//! does, what the person types. Redrawn in place; everything else scrolls above it.
+
+use crate::app::App;
+use crate::show::{plan_lines, preview};
+use crate::terminal::{Marks, marks};
+use everloop_assistant::show::clipped;
+use everloop_engine::{Fragment, Update};
+use everloop_types::journal::{EffectPlanned, Kind, Outcome};
+use everloop_types::{EffectId, Progress, Purpose};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// How often it is redrawn at most.
+const REDRAW: Duration = Duration::from_millis(60);
+
+/// Lines of a reply on its way that are shown.
+const TAIL_LINES: usize = 6;
+
+/// Items of a plan that are shown unless the person wants them all.
+const ITEMS_SHOWN: usize = 8;
+
+/// The live part of the screen.
+pub(super) struct Live<'a> {
+    app: &'a App,
+    marks: Marks,
+    /// Rows above the cursor's that belong to it.
+    rows: u16,
+    drawn: Option<Instant>,
+    progress: Progress,
+    doing: Option<Doing>,
+    tools: BTreeMap<EffectId, String>,
+    expanded: bool,
+    pub(super) typed: String,
+}
+
+/// The reply on its way.
+struct Doing {
+    purpose: Purpose,
+    text: String,
+    chars: usize,
+}
+
+impl<'a> Live<'a> {
+    pub(super) fn new(app: &'a App) -> Self {
+        Self {
+            app,
+            marks: marks(),
+            rows: 0,
+            drawn: None,
+            progress: Progress::default(),
+            doing: None,
+            tools: BTreeMap::new(),
+            expanded: false,
+            typed: String::new(),
+        }
+    }
+
+    /// Takes in what happened.
+    pub(super) fn take(&mut self, update: &Update) {
+        match update {
+            Update::Progress(_, progress) => self.progressed(progress),
+            Update::Delta(_, fragment) => self.grew(fragment),
+            Update::Entry(_, entry) => self.entered(entry.effect.as_ref(), &entry.kind),
+            Update::Recovered { run, interrupted } => {
+                let count = interrupted.to_string();
+                let args = [("id", run.as_str()), ("count", count.as_str())];
+                self.print(&self.app.text("run.recovered", &args));
+            }
+            Update::Retrying { error, wait_ms, .. } => {
+                let wait = format!("{:.1}", *wait_ms as f64 / 1000.0);
+                let args = [("detail", error.detail.as_str()), ("wait", wait.as_str())];
+                self.doing = None;
+                self.print(&self.app.text("run.retrying", &args));
+            }
+        }
+        self.redraw_if_due();
+    }
+
+    fn progressed(&mut self, progress: &Progress) {
+        let known = std::mem::replace(&mut self.progress, progress.clone());
+        if progress.note.is_some()
+            && progress.note != known.note
+            && let Some(note) = &progress.note
+        {
+            self.print(&everloop_text::render(note, self.app.lang));
+        }
+        if known.version > 0 && progress.version > known.version && progress.items != known.items {
+            let version = progress.version.to_string();
+            self.print(&self.app.text("chat.replanned", &[("version", &version)]));
+        }
+    }
+
+    fn grew(&mut self, fragment: &Fragment) {
+        let doing = self.doing.get_or_insert(Doing {
+            purpose: Purpose::Think,
+            text: String::new(),
+            chars: 0,
+        });
+        let (Fragment::Text(text)
+        | Fragment::Reasoning(text)
+        | Fragment::Call(text)
+        | Fragment::Output(text)) = fragment;
+        doing.chars += text.chars().count();
+        if matches!(fragment, Fragment::Text(_)) {
+            doing.text.push_str(text);
+        }
+    }
+
+    fn entered(&mut self, effect: Option<&EffectId>, kind: &Kind) {
+        match (kind, effect) {
+            (Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }), _) => {
+                self.doing = Some(Doing { purpose: call.purpose, text: String::new(), chars: 0 });
+            }
+            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), Some(effect)) => {
+                self.tools.insert(effect.clone(), call.tool.clone());
+                let args = [
+                    ("mark", self.marks.act),
+                    ("tool", call.tool.as_str()),
+                    ("args", &preview(&call.args)),
+                ];
+                self.print(&self.app.text("progress.calls", &args));
+            }
+            (Kind::EffectFinished(finished), Some(effect)) => {
+                self.doing = None;
+                if let Outcome::ModelFailed(error) = &finished.outcome {
+                    let args = [("mark", self.marks.failed), ("detail", error.detail.as_str())];
+                    self.print(&self.app.text("progress.model_failed", &args));
+                }
+                let Some(tool) = self.tools.remove(effect) else { return };
+                let Outcome::Observed(seen) = &finished.outcome else { return };
+                let mark = if seen.is_ok() { self.marks.done } else { self.marks.failed };
+                let args = [("mark", mark), ("tool", &tool), ("text", &preview(&seen.text))];
+                self.print(&self.app.text("progress.came_back", &args));
+            }
+            _ => {}
+        }
+    }
+
+    /// Shows all items of the plan, or only those near the present one.
+    pub(super) fn toggle(&mut self) {
+        self.expanded = !self.expanded;
+        self.redraw();
+    }
+
+    /// Shows lines above the live part; they stay.
+    pub(super) fn print(&mut self, text: &str) {
+        self.erase();
+        let mut out = std::io::stdout().lock();
+        for line in text.lines() {
+            let _ = write!(out, "{line}\r\n");
+        }
+        drop(out);
+        self.redraw();
+    }
+
+    fn redraw_if_due(&mut self) {
+        let now = Instant::now();
+        if self.drawn.is_none_or(|drawn| now.duration_since(drawn) >= REDRAW) {
+            self.redraw();
+        }
+    }
+
+    pub(super) fn redraw(&mut self) {
+        self.erase();
+        self.drawn = Some(Instant::now());
+        let (columns, height) = crossterm::terminal::size().unwrap_or((80, 24));
+        let room = usize::from(height).saturating_sub(2).max(1);
+        let columns = usize::from(columns).saturating_sub(1).max(10);
+        let mut lines = self.lines(columns);
+        if lines.len() > room {
+            lines.drain(..lines.len() - room);
+        }
+        let mut out = std::io::stdout().lock();
+        for line in &lines {
+            let _ = write!(out, "{}\r\n", clipped(line, columns));
+        }
+        let _ = write!(out, "{}", self.input(columns));
+        let _ = out.flush();
+        self.rows = u16::try_from(lines.len()).unwrap_or(0);
+    }
+
+    /// What is typed, the end of it where it is long. The cursor stays behind it, so that input
+    /// methods know where to be.
+    fn input(&self, columns: usize) -> String {
+        let mut shown: &str = &self.typed;
+        while unicode_width::UnicodeWidthStr::width(shown) + 2 > columns {
+            let mut chars = shown.chars();
+            chars.next();
+            shown = chars.as_str();
+        }
+        format!("› {shown}")
+    }
+
+    /// Takes the live part away.
+    pub(super) fn erase(&mut self) {
+        let mut out = std::io::stdout().lock();
+        if self.rows > 0 {
+            let _ = write!(out, "\x1b[{}A", self.rows);
+        }
+        let _ = write!(out, "\r\x1b[J");
+        let _ = out.flush();
+        self.rows = 0;
+    }
+
+    /// The plan as it is at the end, to stay on the screen.
+    pub(super) fn plan(&self) -> Vec<String> {
+        let progress = &self.progress;
+        if progress.items.is_empty() {
+            return Vec::new();
+        }
+        let version = progress.version.to_string();
+        let (steps, most) = (progress.steps.to_string(), progress.steps_max.to_string());
+        let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
+        let mut lines = vec![self.app.text("progress.plan", &args)];
+        lines.extend(plan_lines(progress, &self.marks));
+        lines
+    }
+
+    fn lines(&self, columns: usize) -> Vec<String> {
+        let mut lines = self.plan();
+        if !self.expanded && lines.len() > ITEMS_SHOWN + 1 {
+            let current = self.progress.current.unwrap_or(0);
+            let from = (current.saturating_sub(2) + 1).min(lines.len() - ITEMS_SHOWN);
+            let near = lines[from..from + ITEMS_SHOWN].to_vec();
+            let hidden = (lines.len() - 1 - ITEMS_SHOWN).to_string();
+            lines.truncate(1);
+            lines.extend(near);
+            lines.push(self.app.text("chat.more_items", &[("count", &hidden)]));
+        }
+        lines.extend(self.tail(columns));
+        lines.push(self.status());
+        lines
+    }
+
+    /// The end of an answer on its way. What is written for the program is not shown.
+    fn tail(&self, columns: usize) -> Vec<String> {
+        let text = self.doing.as_ref().map_or("", |doing| doing.text.trim_start());
+        if text.is_empty() || text.starts_with(['{', '`', '<']) {
+            return Vec::new();
+        }
+        let mut rows = Vec::new();
+        for line in text.lines() {
+            let mut rest = line.to_owned();
+            loop {
+                let row: String = clipped_hard(&rest, columns);
+                rest = rest[row.len()..].to_owned();
+                rows.push(row);
+                if rest.is_empty() {
+                    break;
+                }
+            }
+        }
+        rows.split_off(rows.len().saturating_sub(TAIL_LINES))
+    }
+
+    fn status(&self) -> String {
+        let how = self.app.text("chat.while_busy", &[]);
+        let Some(doing) = &self.doing else {
+            let working = self.app.text("chat.working", &[("mark", self.marks.now)]);
+            return format!("{working} · {how}");
+        };
+        let key = match doing.purpose {
+            Purpose::Plan => "answering.plan",
+            Purpose::Think => "answering.think",
+            Purpose::Replan => "answering.replan",
+            Purpose::Compact => "answering.compact",
+            Purpose::Close => "answering.close",
+        };
+        let chars = crate::show::grouped(doing.chars as u64);
+        let what = self.app.text(key, &[("mark", self.marks.now), ("chars", &chars)]);
+        format!("{what} · {how}")
+    }
+}
+
+/// As much of a text as fits, without a mark.
+fn clipped_hard(text: &str, columns: usize) -> String {
+    let mut taken = 0;
+    let fits = |c: &char| {
+        taken += unicode_width::UnicodeWidthChar::width(*c).unwrap_or(0);
+        taken <= columns
+    };
+    let row: String = text.chars().take_while(fits).collect();
+    match row.is_empty() && !text.is_empty() {
+        true => text.chars().take(1).collect(),
+        false => row,
+    }
+}

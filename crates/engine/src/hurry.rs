@@ -1,0 +1,35 @@
+//! Somebody does not want to wait for a tool's grace: what it did is then unknown, and that is said.
+
+use crate::Engine;
+use everloop_types::RunId;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// Whose grace is cut short.
+#[derive(Debug, Default)]
+pub(crate) struct Hurries(Mutex<BTreeMap<RunId, CancellationToken>>);
+
+impl Hurries {
+    /// Is cancelled when somebody is in a hurry with the run.
+    pub(crate) fn of(&self, run: &RunId) -> CancellationToken {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(run.clone()).or_default().clone()
+    }
+
+    /// The wait is over.
+    pub(crate) fn forget(&self, run: &RunId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+    }
+}
+
+impl Engine {
+    /// Cuts the grace of a canceled run's tool short. A tool that may have acted by then has an
+    /// unknown outcome. Without a tool that is being stopped it does nothing.
+    pub fn hurry(&self, run: &RunId) {
+        let all = self.hurries.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waiting) = all.get(run) {
+            waiting.cancel();
+        }
+    }
+}
