@@ -72,7 +72,8 @@ impl Fetch {
     async fn step(&self, url: &Url, until: Instant) -> Result<Step, SearchError> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let left = until.saturating_duration_since(Instant::now());
-        let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
+        // Rounded up: a request that ran out of time must find that `until` has passed.
+        let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
         let http = Http { timeout_ms: left_ms, ..self.http.clone() };
         let request =
             Request { method: Method::GET, headers: &HEADERS, ..Request::get(url.as_str()) };
