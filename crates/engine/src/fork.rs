@@ -99,8 +99,7 @@ impl Engine {
         let now = self.clock.now().max(past.state.last_at());
         let parent = self.store.run(&fork.parent).await?;
         let conversation = parent.map(|row| row.conversation);
-        let conversation =
-            conversation.ok_or_else(|| ForkError::NoRun(fork.parent.clone()))?;
+        let conversation = conversation.ok_or_else(|| ForkError::NoRun(fork.parent.clone()))?;
         let new = self.new_fork(fork, conversation, &past, &known, now);
         let (run, at) = (new.new.run.clone(), new.origin.at_seq);
         // A reply that was lost is no reason for a second fork: the same id is written again.
@@ -141,8 +140,14 @@ impl Engine {
         }
     }
 
-    fn new_fork(&self, fork: Fork, conversation: ConversationId,
-        past: &Past, known: &Known, now: UtcMs) -> NewFork {
+    fn new_fork(
+        &self,
+        fork: Fork,
+        conversation: ConversationId,
+        past: &Past,
+        known: &Known,
+        now: UtcMs,
+    ) -> NewFork {
         let at_seq = past.entries.last().map_or(0, |entry| entry.seq);
         let origin = ForkOrigin { run: fork.parent.clone(), at_seq };
         let run = RunId::new(fresh_id("run_", now));

@@ -72,7 +72,7 @@ impl Drop for Care {
 }
 
 /// Drives every run that is ready, as soon as no other process has the right to.
-async fn drive_all(app: App, engine: Arc<Engine>, mut lock: Option<ClaimLock>) {
+async fn drive_all(app: App, engine: Arc<Engine>, mut lock: Option<Option<ClaimLock>>) {
     let worker = engine.identity().worker.clone();
     while lock.is_none() {
         tokio::time::sleep(LOOK_AGAIN).await;

@@ -31,7 +31,9 @@ const PLAN: &str = "plan";
 pub(super) enum Typed {
     Line(String),
     /// Ctrl-C, on a line that was empty or not.
-    Interrupt { empty: bool },
+    Interrupt {
+        empty: bool,
+    },
     Escape,
     Plan,
     End,

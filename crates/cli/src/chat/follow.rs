@@ -84,10 +84,8 @@ impl Session {
         if shown.has_open_unknown() {
             lines.push(self.text("settle.how", &[("id", id)]));
         }
-        let at_limit = matches!(
-            shown.reason(),
-            Some(Reason::StepLimit { .. } | Reason::Budget { .. })
-        );
+        let at_limit =
+            matches!(shown.reason(), Some(Reason::StepLimit { .. } | Reason::Budget { .. }));
         self.at_limit = at_limit.then(|| shown.row.run.clone());
         if at_limit {
             lines.push(self.text("chat.at_limit", &[]));

@@ -57,11 +57,13 @@ pub(super) async fn talk(mut session: Session, first: Option<String>) -> Result<
                 tour::tour(&session.app).await?;
             }
             Heard::Quit => break Exit::Done,
-            Heard::Follow(run) => match look_at(&mut session, &run, &mut queue, &mut signals).await? {
-                Looked::Still | Looked::Background => {}
-                Looked::Leave => break Exit::Done,
-                Looked::Signal(exit) => break exit,
-            },
+            Heard::Follow(run) => {
+                match look_at(&mut session, &run, &mut queue, &mut signals).await? {
+                    Looked::Still | Looked::Background => {}
+                    Looked::Leave => break Exit::Done,
+                    Looked::Signal(exit) => break exit,
+                }
+            }
         }
     };
     session.leave().await;

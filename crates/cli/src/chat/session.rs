@@ -9,9 +9,9 @@ use crate::exit::{Exit, Failure};
 use everloop_assistant::commands::{self, Command};
 use everloop_assistant::desk::Desk;
 use everloop_assistant::door::{Door, Model, OpenQuestion, Way};
+use everloop_assistant::kept::reminders;
 use everloop_assistant::show::{self, Reader};
 use everloop_engine::{Asked, Clock, Engine, Submission, SystemClock, Watch};
-use everloop_assistant::kept::reminders;
 use everloop_store::{Firing, Said, Sent, Store};
 use everloop_types::{ConversationId, Goal, Lang, Policy, RunId, Status};
 use std::path::PathBuf;
@@ -113,10 +113,10 @@ impl Session {
         let reader = self.reader();
         let way = self.door.way(self.store(), line, &reader.now).await;
         let way = way.map_err(|error| self.fail(&error))?;
-        if let (Some(run), Way::Goal(word) | Way::Rule(word)) = (self.at_limit.clone(), &way) {
-            if let Some(heard) = self.beyond_the_limit(&run, word).await? {
-                return Ok(heard);
-            }
+        if let (Some(run), Way::Goal(word)) = (self.at_limit.clone(), &way)
+            && let Some(heard) = self.beyond_the_limit(&run, word).await?
+        {
+            return Ok(heard);
         }
         Ok(match way {
             Way::Nothing => Heard::Said(self.text("door.empty", &[])),
@@ -242,7 +242,8 @@ fn conversation(app: &App) -> Result<ConversationId, Failure> {
         return Ok(ConversationId::new(name.trim()));
     }
     let name = everloop_engine::fresh_id("conv_terminal_", SystemClock.now());
-    let written = std::fs::create_dir_all(app.home.data()).and_then(|()| std::fs::write(&file, &name));
+    let written =
+        std::fs::create_dir_all(app.home.data()).and_then(|()| std::fs::write(&file, &name));
     written.map_err(|error| app.failure(Exit::Data, "error.system", &error))?;
     Ok(ConversationId::new(name))
 }

@@ -138,7 +138,8 @@ fn settings(app: &App, report: &mut Report) {
 /// The tools that a run in this folder would have.
 fn tools(app: &App) -> Vec<String> {
     let here = std::env::current_dir().ok();
-    let registry = here.and_then(|here| app.means(&app.settings).registry(here));
+    let registry =
+        here.and_then(|here| app.means(&app.settings).registry(here, &app.zone_name(), app.lang));
     registry.unwrap_or_default().specs().into_iter().map(|spec| spec.name).collect()
 }
 

@@ -113,7 +113,7 @@ pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure>
         ScheduleVerb::List => Line::new("/schedule list"),
         ScheduleVerb::Get { id } => Line(format!("/schedule get {id}")),
         ScheduleVerb::View { stretch, date } => {
-            Line::new("/schedule view").words(&[stretch.clone()]).words(date)
+            Line::new("/schedule view").words(std::slice::from_ref(stretch)).words(date)
         }
         ScheduleVerb::Update { id, words, said } => {
             Line(format!("/schedule update {id}")).words(words).entry(said)

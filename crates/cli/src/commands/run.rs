@@ -18,11 +18,7 @@ pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
 }
 
 /// The same, with something that the model reads beside the goal.
-pub(crate) async fn run_with(
-    app: &App,
-    args: args::Run,
-    beside: &str,
-) -> Result<Exit, Failure> {
+pub(crate) async fn run_with(app: &App, args: args::Run, beside: &str) -> Result<Exit, Failure> {
     let mut submission = submission(app, &args)?;
     submission.goal.context.push_str(beside);
     let store = app.open_store().await?;
