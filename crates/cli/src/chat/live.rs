@@ -113,6 +113,9 @@ impl<'a> Live<'a> {
             (Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }), _) => {
                 self.doing = Some(Doing { purpose: call.purpose, text: String::new(), chars: 0 });
             }
+            // The question itself is shown when the run waits for its answer.
+            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), _)
+                if call.tool == "ask_user" => {}
             (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), Some(effect)) => {
                 self.tools.insert(effect.clone(), call.tool.clone());
                 let args = [

@@ -127,7 +127,14 @@ impl Session {
             Way::Command(Command::Talk(verb, rest)) => self.talk(verb.name, rest.trim()).await?,
             Way::Command(command) => Heard::Said(self.perform(line, &command, &reader).await?),
             Way::Answer(open, text) => self.answer(open, text).await?,
-            Way::Goal(goal) => Heard::Follow(self.begin(goal).await?),
+            Way::Goal(goal) => match self.begin(goal).await {
+                Ok(run) => Heard::Follow(run),
+                // A model that cannot be used is no reason to leave.
+                Err(Failure { exit: Exit::Configuration | Exit::Usage, words }) => {
+                    Heard::Said(words)
+                }
+                Err(failure) => return Err(failure),
+            },
         })
     }
 
