@@ -9,6 +9,7 @@
 
 use crate::app::early_language;
 use crate::args::Cli;
+use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
 use clap::builder::{PossibleValue, Styles};
 use clap::error::ErrorKind;
@@ -43,6 +44,21 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
         terminal::complain(&everloop_text::get(lang, "usage.hint", &[]));
     }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// One plain word is a command that was mistyped, not a first message: no script should find
+/// itself in a chat.
+pub(crate) fn no_such_command(lang: Lang, word: &str) -> Option<Failure> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    if word.is_empty() || !word.chars().all(is_plain) {
+        return None;
+    }
+    let command = Cli::command();
+    let names = command.get_subcommands().filter(|known| !known.is_hide_set());
+    let near = |known: &&Command| strsim::damerau_levenshtein(known.get_name(), word);
+    let nearest = names.min_by_key(near).map_or("", Command::get_name);
+    let args = [("word", word), ("nearest", nearest)];
+    Some(Failure { exit: Exit::Usage, words: everloop_text::get(lang, "usage.no_command", &args) })
 }
 
 fn shows_help(kind: ErrorKind) -> bool {

@@ -50,6 +50,11 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return report(&app.failure(Exit::Failed, "error.system", &error)),
     };
+    if let (None, Some(word), false) = (&cli.command, &cli.message, cli.print)
+        && let Some(failure) = help::no_such_command(app.lang, word)
+    {
+        return report(&failure);
+    }
     let command = cli.command.or_else(|| no_command(cli.message, cli.print, cli.output_format));
     let ended = runtime.block_on(dispatch(&app, command));
     // A reader thread may still wait for a line of input: it must not hold the process.

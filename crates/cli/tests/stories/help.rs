@@ -26,11 +26,21 @@ fn has_chinese(text: &str) -> bool {
 #[test]
 fn the_overview_is_in_the_language_of_the_reader() {
     let en = help("en", &["--help"]);
-    holds(&en, &["Agent loops that cannot be lost", "Usage: everloop [OPTIONS] [COMMAND]"]);
-    holds(&en, &["Commands:\n  run ", "Options:\n", "-h, --help", "Print the version"]);
+    holds(
+        &en,
+        &["Agent loops that cannot be lost", "Usage: everloop [OPTIONS] [MESSAGE] [COMMAND]"],
+    );
+    holds(&en, &["Commands:\n  chat ", "Options:\n", "-h, --help", "Print the version"]);
     assert!(!has_chinese(&en) && !en.contains("__guard"), "{en}");
     let zh = help("zh-CN", &["--help"]);
-    holds(&zh, &["不会丢失的智能体循环", "用法： everloop [OPTIONS] [COMMAND]", "命令：\n  run "]);
+    holds(
+        &zh,
+        &[
+            "不会丢失的智能体循环",
+            "用法： everloop [OPTIONS] [MESSAGE] [COMMAND]",
+            "命令：\n  chat ",
+        ],
+    );
     holds(&zh, &["选项：\n", "显示这份帮助", "显示版本", "只在这一次改变一个设置"]);
     for words in ["Usage", "Commands:", "Options:", "Print"] {
         assert!(!zh.contains(words), "{words:?} is in: {zh}");

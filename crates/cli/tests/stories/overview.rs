@@ -29,7 +29,7 @@ fn the_version_is_one_line() {
 fn help_names_every_command_and_hides_the_guard() {
     let home = Home::new();
     let help = home.run(["--help"]).ends_with(0).stdout;
-    for command in ["run", "runs", "replay", "worker", "tour", "doctor"] {
+    for command in ["chat", "run", "runs", "todo", "schedule", "worker", "tour", "doctor"] {
         assert!(help.contains(&format!("\n  {command}")), "{command} is not in {help}");
     }
     assert!(!help.contains("__guard"));
@@ -48,7 +48,7 @@ fn doctor_looks_and_changes_nothing() {
     let home = Home::scripted(&[says("done")]);
     home.run(["run", "--loop", "react", "x"]).ends_with(0);
     let report = home.run(["doctor", "--json"]).ends_with(0).json();
-    assert_eq!((&report["quick_check"], &report["schema"]), (&json!("ok"), &json!(2)));
+    assert_eq!((&report["quick_check"], &report["schema"]), (&json!("ok"), &json!(3)));
     let loops = report["loops"].as_array().unwrap();
     let known = |it: &serde_json::Value| it["version"] == 1 && it["fingerprint"].is_string();
     assert!(loops.len() == 2 && loops.iter().all(known), "{loops:?}");

@@ -30,7 +30,6 @@ super::texts! {
     "doctor.language" => zh: "语言", en: "language";
     "doctor.time_zone" => zh: "时区", en: "time zone";
     "doctor.no_time_zone" => zh: "没有找到系统时区，因此使用 UTC。设置：everloop config set ui.time_zone Asia/Shanghai", en: "The system's time zone was not found, so UTC is used. Set it: everloop config set ui.time_zone Europe/Berlin";
-    "doctor.time_zone_advice" => zh: "没有这个时区。写法如 Asia/Shanghai：everloop config set ui.time_zone 名称", en: "There is no such time zone. Names look like Europe/Berlin: everloop config set ui.time_zone NAME";
     "doctor.terminal" => zh: "终端", en: "terminal";
     "doctor.terminal_detail" => zh: "宽度 {width}，UTF-8 {utf8}，颜色 {colour}", en: "width {width}, UTF-8 {utf8}, colour {colour}";
     "doctor.terminal_advice" => zh: "没有 UTF-8 时用 ASCII 记号。可以设置：export LANG=C.UTF-8", en: "Without UTF-8 marks are ASCII. You may set: export LANG=C.UTF-8";

@@ -9,6 +9,7 @@ super::texts! {
     "usage.choices" => zh: "{text}（可选：{all}）", en: "{text} (one of {all})";
     "usage.default" => zh: "{text}（默认：{default}）", en: "{text} (default {default})";
     "usage.choices_default" => zh: "{text}（可选：{all}；默认：{default}）", en: "{text} (one of {all}; default {default})";
+    "usage.no_command" => zh: "没有命令 {word}。是否想写 everloop {nearest}？要把它当作一句话：everloop chat {word}", en: "There is no command {word}. Did you mean everloop {nearest}? To say it as a message: everloop chat {word}";
     "usage.hint" => zh: "用法见 everloop --help，或在任意命令后加 --help", en: "See everloop --help, or put --help behind any command";
     "help.everloop" => zh: "不会丢失的智能体循环。不带命令时打开对话。", en: "Agent loops that cannot be lost. Without a command it opens the chat.";
     "help.message" => zh: "第一句话；与 -p 一起时是要回答的问题", en: "A first message; with -p the question to be answered";

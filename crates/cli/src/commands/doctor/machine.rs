@@ -59,11 +59,7 @@ pub(super) fn time_zone(app: &App, report: &mut Report) {
     let check = match (app.settings.text("ui.time_zone"), system.iana_name()) {
         ("auto", Some(name)) => good(name),
         ("auto", None) => good("UTC").but(State::Note, app.text("doctor.no_time_zone", &[])),
-        (name, _) if jiff::tz::TimeZone::get(name).is_ok() => good(name),
-        (name, _) => {
-            let advice = app.text("doctor.time_zone_advice", &[]);
-            good(name).but(State::Wrong(Exit::Configuration), advice)
-        }
+        (name, _) => good(name),
     };
     report.note("time_zone", check.detail.as_str());
     report.checks.push(check);
