@@ -1,4 +1,4 @@
-//! Somebody does not want to wait for a tool's grace: what it did is then unknown, and that is said.
+//! Somebody does not want to wait for a tool's grace: what it did is then unknown, and said so.
 
 use crate::Engine;
 use everloop_types::RunId;

@@ -87,7 +87,7 @@ async fn drive_all(app: App, engine: Arc<Engine>, mut lock: Option<Option<ClaimL
     if app.is_cluster() {
         worker = worker.reaping(app.lease());
     }
-    // What happens to runs is seen by whoever watches; a store that is gone is met by the next line.
+    // Whoever watches sees what happens to runs; a store that is gone is met by the next line.
     let _ = worker.work(|_| ()).await;
     drop(lock);
 }

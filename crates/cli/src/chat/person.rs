@@ -156,11 +156,12 @@ async fn next_line(
                 let open = session.door.open_question(session.store()).await;
                 let asks = open.map_err(|error| session.fail(&error))?.is_some();
                 let key = if asks { "chat.question_stays" } else { "exit.again" };
-                terminal::answer(&session.text(key, &[]));
+                // The editor paints its line where it was, so this goes through it.
+                editor.print(&session.text(key, &[]));
             }
             Typed::Plan => {
                 if let Heard::Said(words) = session.talk("plan", "").await? {
-                    terminal::answer(&words);
+                    editor.print(&words);
                 }
             }
             Typed::Interrupt { empty: false } | Typed::Escape => {}
@@ -223,30 +224,16 @@ async fn look_at(
                     live.take(&update);
                 }
             }
-            key = keys.next() => match key {
-                Key::Stop => {
-                    stops += 1;
-                    match stops {
-                        1 => cancel(session, run, &mut live).await?,
-                        2 => {
-                            session.engine.hurry(run);
-                            live.print(&app.text("chat.not_waiting", &[]));
-                        }
-                        _ => break Ok(Looked::Leave),
-                    }
+            key = keys.next() => {
+                stops += u32::from(key == Key::Stop);
+                let looked = match key {
+                    Key::Stop => stop(session, run, stops, &mut live).await?,
+                    key => pressed(session, run, key, queue, &mut live).await?,
+                };
+                if let Some(looked) = looked {
+                    break Ok(looked);
                 }
-                Key::Send => {
-                    let line = std::mem::take(&mut live.typed);
-                    if let Some(looked) = sent(session, run, line, queue, &mut live).await? {
-                        break Ok(looked);
-                    }
-                }
-                Key::Text(text) => { live.typed.push_str(&text); live.redraw(); }
-                Key::Erase => { live.typed.pop(); live.redraw(); }
-                Key::EraseAll => { live.typed.clear(); live.redraw(); }
-                Key::Plan => live.toggle(),
-                Key::Redraw => live.redraw(),
-            },
+            }
             exit = signals.next() => break Ok(Looked::Signal(exit)),
             () = tokio::time::sleep(LOOK_AGAIN) => {
                 if let Some(still) = session.still(run).await? {
@@ -263,9 +250,7 @@ async fn look_at(
     live.erase();
     drop(keys);
     // What was typed and not sent is not lost.
-    if !live.typed.trim().is_empty() {
-        queue.push_back(std::mem::take(&mut live.typed));
-    }
+    queue.extend(Some(std::mem::take(&mut live.typed)).filter(|typed| !typed.trim().is_empty()));
     match ended {
         Ok(looked) => Ok(looked),
         Err(still) => {
@@ -274,6 +259,50 @@ async fn look_at(
             Ok(Looked::Still)
         }
     }
+}
+
+/// Ctrl-C: the first cancels, the second does not wait for a tool's grace, the third leaves.
+async fn stop(
+    session: &Session,
+    run: &RunId,
+    stops: u32,
+    live: &mut Live<'_>,
+) -> Result<Option<Looked>, Failure> {
+    match stops {
+        1 => {
+            live.print(&session.text("chat.canceling", &[]));
+            let sent = session.engine.cancel(run, "ctrl-c").await;
+            sent.map_err(|error| session.fail(&error))?;
+        }
+        2 => {
+            live.print(&session.text("chat.not_waiting", &[]));
+            session.engine.hurry(run);
+        }
+        _ => return Ok(Some(Looked::Leave)),
+    }
+    Ok(None)
+}
+
+async fn pressed(
+    session: &mut Session,
+    run: &RunId,
+    key: Key,
+    queue: &mut VecDeque<String>,
+    live: &mut Live<'_>,
+) -> Result<Option<Looked>, Failure> {
+    match key {
+        Key::Send => {
+            let line = std::mem::take(&mut live.typed);
+            return sent(session, run, line, queue, live).await;
+        }
+        Key::Text(text) => live.typed.push_str(&text),
+        Key::Erase => drop(live.typed.pop()),
+        Key::EraseAll => live.typed.clear(),
+        Key::Plan => live.toggle(),
+        Key::Redraw | Key::Stop => {}
+    }
+    live.redraw();
+    Ok(None)
 }
 
 fn say_still(session: &mut Session, run: &RunId, still: Still) {
@@ -294,12 +323,6 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) {
             terminal::answer(&session.text("run.model_down", &args));
         }
     }
-}
-
-async fn cancel(session: &Session, run: &RunId, live: &mut Live<'_>) -> Result<(), Failure> {
-    live.print(&session.text("chat.canceling", &[]));
-    let sent = session.engine.cancel(run, "ctrl-c").await;
-    sent.map(drop).map_err(|error| session.fail(&error))
 }
 
 /// A line that was sent while a run is looked at: to the model, to the background, or for later.

@@ -124,7 +124,7 @@ pub(crate) fn frame(
         Failure { exit: Exit::Usage, words: app.text("run.no_workspace", &args) }
     })?;
     Ok(Frame {
-        system: SYSTEM.replace("{workspace}", &workspace.display().to_string()),
+        system: system(app, workspace),
         tools: registry.specs(),
         limits: limits(app, loop_name),
         policy,
@@ -138,6 +138,16 @@ pub(crate) fn frame(
         workspace: workspace.display().to_string(),
         carried: Vec::new(),
     })
+}
+
+/// What every run is told about itself. The language of answers is apart from that of the program.
+fn system(app: &App, workspace: &Path) -> String {
+    let text = SYSTEM.replace("{workspace}", &workspace.display().to_string());
+    match app.settings.text("ui.answer_language") {
+        "zh-CN" => format!("{text}\n# Language\nAnswer in Simplified Chinese.\n"),
+        "en" => format!("{text}\n# Language\nAnswer in English.\n"),
+        _ => text,
+    }
 }
 
 /// `loop.max_steps` is the step limit of a run; 0 leaves each loop its own default.

@@ -4,7 +4,8 @@ use crate::app::{App, chain};
 use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
-use everloop_engine::{Driven, Engine, Report};
+use everloop_assistant::kept::reminders;
+use everloop_engine::{Driven, Engine, Report, SystemClock};
 use everloop_store::Orphan;
 use everloop_types::Status;
 use std::sync::Arc;
@@ -34,6 +35,9 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
     }
     engine.store().trim(now, keep_ms(app)).await.map_err(fail)?;
     tokio::spawn(engine.clone().deliver_mail());
+    let reminding =
+        reminders::keep_reminding(engine.store().clone(), app.customs(), Arc::new(SystemClock));
+    tokio::spawn(reminding);
     let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
     let mut worker = everloop_engine::Worker::new(engine.clone(), most);
     if app.is_cluster() {

@@ -61,5 +61,6 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("chat.cancel_phrase", Text, ""),
     setting("chat.context_turns", Count(0, 1_000), "10"),
     setting("ui.language", OneOf(&["auto", "zh-CN", "en"]), "auto"),
+    setting("ui.answer_language", OneOf(&["auto", "zh-CN", "en"]), "auto"),
     setting("ui.time_zone", Zone, "auto"),
 ];

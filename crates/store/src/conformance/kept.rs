@@ -18,7 +18,7 @@ fn todo(uid: &str) -> TodoRow {
         id: 0,
         uid: uid.to_owned(),
         said: TodoText {
-            text: format!("买牛奶 {uid}"),
+            text: format!("caf\u{e9} \u{4e70}\u{725b}\u{5976} {uid}"),
             tag: "default".to_owned(),
             priority: 2,
             due_at: Some(NOW + 20),
