@@ -1,0 +1,146 @@
+//! What is done about todos.
+
+use super::{Answer, Desk, Did, Refusal, Reply, uid};
+use crate::commands::{NewTodo, TodoCommand, View};
+use crate::kept::{self, DEFAULT_TAG};
+use everloop_store::{Deed, Made, StoreError, TodoRow, TodoText};
+use jiff::{Timestamp, Zoned};
+
+impl Desk {
+    pub(super) async fn todo(
+        &self,
+        command: &TodoCommand,
+        now: &Zoned,
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
+        Ok(match command {
+            TodoCommand::Add(new) => return self.add_todo(new, deed).await,
+            TodoCommand::Update(id, new) => return self.update_todo(*id, new, deed).await,
+            TodoCommand::Done(id) => {
+                let at = deed.now;
+                let finish = |todo: &mut TodoRow| {
+                    todo.done_at = todo.done_at.or(Some(at));
+                    todo.remind_next = None;
+                };
+                return self.change_todo(*id, Did::Finished, deed, finish).await;
+            }
+            TodoCommand::Reopen(id) => {
+                let at = deed.now;
+                let reopen = |todo: &mut TodoRow| {
+                    todo.done_at = None;
+                    todo.remind_next = todo.said.remind_at.filter(|remind| *remind > at);
+                };
+                return self.change_todo(*id, Did::Reopened, deed, reopen).await;
+            }
+            TodoCommand::Delete(id) => match self.store.delete_todo(*id, deed).await? {
+                Made::NoSuch => Err(Refusal::NoSuchTodo(*id)),
+                Made::Now(id) | Made::Before(id) => Ok(Reply::TodoDeleted(id)),
+            },
+            TodoCommand::Get(id) => {
+                let todo = self.store.todo(*id).await?;
+                todo.map(|todo| Reply::Todo(Did::Shown, todo)).ok_or(Refusal::NoSuchTodo(*id))
+            }
+            TodoCommand::List(view, filter) => {
+                let todos = kept::viewed(self.store.todos().await?, *view, filter, now);
+                Ok(Reply::Todos(*view, None, todos))
+            }
+            TodoCommand::Search(word, filter) => {
+                let all = kept::viewed(self.store.todos().await?, View::All, filter, now);
+                let wanted = word.to_lowercase();
+                let found = all.into_iter().filter(|todo| has_word(todo, &wanted)).collect();
+                Ok(Reply::Todos(View::All, Some(word.clone()), found))
+            }
+            TodoCommand::Views => Ok(Reply::Views),
+        })
+    }
+
+    async fn add_todo(&self, new: &NewTodo, deed: Deed<'_>) -> Result<Answer, StoreError> {
+        let at = |moment: Option<Option<Timestamp>>| moment.flatten().map(|m| m.as_millisecond());
+        let said = TodoText {
+            text: new.text.clone(),
+            tag: new.tag.clone().unwrap_or_else(|| DEFAULT_TAG.to_owned()),
+            priority: new.priority.unwrap_or(0),
+            due_at: at(new.due),
+            remind_at: at(new.remind),
+        };
+        let row = TodoRow {
+            id: 0,
+            uid: uid("todo", deed),
+            remind_next: said.remind_at,
+            said,
+            done_at: None,
+            created_at: deed.now,
+            updated_at: deed.now,
+        };
+        if row.said.remind_at.is_some() && row.said.due_at.is_none() {
+            return Ok(Err(Refusal::ReminderNeedsDue));
+        }
+        let (Made::Now(id) | Made::Before(id)) = self.store.add_todo(&row, deed).await? else {
+            return Ok(Err(Refusal::NoSuchTodo(0)));
+        };
+        let row = self.store.todo(id).await?.unwrap_or(TodoRow { id, ..row });
+        Ok(Ok(Reply::Todo(Did::Added, row)))
+    }
+
+    async fn update_todo(
+        &self,
+        id: i64,
+        new: &NewTodo,
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
+        let Some(mut todo) = self.store.todo(id).await? else {
+            return Ok(Err(Refusal::NoSuchTodo(id)));
+        };
+        let said = &mut todo.said;
+        said.text.clone_from(&new.text);
+        said.tag = new.tag.clone().unwrap_or_else(|| said.tag.clone());
+        said.priority = new.priority.unwrap_or(said.priority);
+        if let Some(due) = new.due {
+            said.due_at = due.map(|due| due.as_millisecond());
+        }
+        if let Some(remind) = new.remind {
+            let remind = remind.map(|remind| remind.as_millisecond());
+            // A reminder that has fired does not fire again because something else changed.
+            if remind != said.remind_at {
+                todo.remind_next = remind.filter(|_| todo.done_at.is_none());
+            }
+            said.remind_at = remind;
+        }
+        if said.due_at.is_none() && said.remind_at.is_some() {
+            return Ok(Err(Refusal::ReminderNeedsDue));
+        }
+        self.write_todo(todo, Did::Changed, deed).await
+    }
+
+    async fn change_todo(
+        &self,
+        id: i64,
+        did: Did,
+        deed: Deed<'_>,
+        change: impl FnOnce(&mut TodoRow),
+    ) -> Result<Answer, StoreError> {
+        let Some(mut todo) = self.store.todo(id).await? else {
+            return Ok(Err(Refusal::NoSuchTodo(id)));
+        };
+        change(&mut todo);
+        self.write_todo(todo, did, deed).await
+    }
+
+    async fn write_todo(
+        &self,
+        todo: TodoRow,
+        did: Did,
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
+        let made = self.store.change_todo(&todo, deed).await?;
+        if made == Made::NoSuch {
+            return Ok(Err(Refusal::NoSuchTodo(todo.id)));
+        }
+        let todo = self.store.todo(todo.id).await?.unwrap_or(todo);
+        Ok(Ok(Reply::Todo(did, todo)))
+    }
+}
+
+fn has_word(todo: &TodoRow, wanted: &str) -> bool {
+    todo.said.text.to_lowercase().contains(wanted)
+}
