@@ -144,6 +144,8 @@ pub enum Trouble {
     Exception,
     /// Days on which a repetition makes an exception.
     ExceptDays,
+    /// A date that is none, and can be left out.
+    DateLeftOut,
     /// A repetition that has no counterpart here.
     Repetition,
     /// A zone that nobody knows.
@@ -168,6 +170,7 @@ impl Trouble {
             Self::CalledOff => "called_off",
             Self::Exception => "exception",
             Self::ExceptDays => "except_days",
+            Self::DateLeftOut => "date_left_out",
             Self::Repetition => "repetition",
             Self::Zone => "zone",
             Self::Reminder => "reminder",

@@ -198,7 +198,7 @@ impl Reading<'_> {
         let minutes = match part.first("DTEND") {
             Some(end) => {
                 let Some(end) = self.moment(end) else {
-                    self.report(end.line, Trouble::BadDate, &end.value);
+                    self.report(end.line, Trouble::DateLeftOut, &end.value);
                     return least;
                 };
                 // The clocks may change on a day; a day stays one.
@@ -270,7 +270,7 @@ impl Reading<'_> {
             None => is_done.then_some(Done::Sometime),
         };
         let tag = self.tag(part).unwrap_or_else(|| DEFAULT_TAG.to_owned());
-        let priority = self.priority(part);
+        let priority = priority(part);
         Some(ReadTodo {
             line: part.line,
             uid: part.text("UID").unwrap_or_else(|| derived_uid(&text, "ics")),
@@ -290,7 +290,7 @@ impl Reading<'_> {
             _ => self.instant(due),
         };
         if at.is_none() {
-            self.report(due.line, Trouble::BadDate, &due.value);
+            self.report(due.line, Trouble::DateLeftOut, &due.value);
         }
         at
     }
@@ -316,15 +316,12 @@ impl Reading<'_> {
         }
         Some(first)
     }
+}
 
-    fn priority(&mut self, part: &Part) -> i64 {
-        let said = part.first("X-EVERLOOP-PRIORITY").or_else(|| part.first("PRIORITY"));
-        let Some(said) = said else { return 0 };
-        said.value.trim().parse().unwrap_or_else(|_| {
-            self.report(said.line, Trouble::BadPriority, &said.value);
-            0
-        })
-    }
+/// How urgent it is; what is no number says nothing.
+fn priority(part: &Part) -> i64 {
+    let said = part.first("X-EVERLOOP-PRIORITY").or_else(|| part.first("PRIORITY"));
+    said.and_then(|said| said.value.trim().parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]

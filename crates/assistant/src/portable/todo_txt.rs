@@ -272,4 +272,4 @@ fn unescaped(words: &[&str]) -> String {
 
 #[cfg(test)]
 #[path = "todo_txt_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -108,8 +108,9 @@ super::texts! {
     "exchange.trouble.not_a_line" => zh: "无法识别，已略过：{detail}", en: "not understood, passed over: {detail}";
     "exchange.trouble.no_text" => zh: "没有内容，未导入", en: "it has no text; not imported";
     "exchange.trouble.too_long" => zh: "内容超过 2000 字，未导入", en: "its text is over 2000 characters; not imported";
-    "exchange.trouble.bad_date" => zh: "日期缺失或不对：{detail}", en: "a date is missing or wrong: {detail}";
-    "exchange.trouble.bad_priority" => zh: "优先级不对：{detail}", en: "this is no priority: {detail}";
+    "exchange.trouble.bad_date" => zh: "日期缺失或不对，未导入：{detail}", en: "a date is missing or wrong; not imported: {detail}";
+    "exchange.trouble.date_left_out" => zh: "日期不对，已导入但没有它：{detail}", en: "a date is wrong; imported without it: {detail}";
+    "exchange.trouble.bad_priority" => zh: "优先级不对，未导入：{detail}", en: "this is no priority; not imported: {detail}";
     "exchange.trouble.twice" => zh: "同一 UID 在文件中出现两次，只取第一条；未导入：{detail}", en: "its UID came before in this file, and only the first counts; not imported: {detail}";
     "exchange.trouble.called_off" => zh: "已取消，未导入：{detail}", en: "called off, so not imported: {detail}";
     "exchange.trouble.exception" => zh: "重复日程中单独改过的一次，不支持，未导入：{detail}", en: "a single changed occurrence of a repetition is not supported; not imported: {detail}";
