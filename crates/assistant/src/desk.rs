@@ -99,6 +99,10 @@ impl Desk {
         &self.customs
     }
 
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Carries a command out. With a `key`, trying it again does not do it again.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ pub mod commands;
 pub mod desk;
 pub mod door;
 pub mod kept;
+pub mod portable;
 pub mod rules;
 pub mod show;
 pub mod time;

@@ -99,4 +99,24 @@ super::texts! {
     "simulate.missed" => zh: "错过", en: "missed";
     "simulate.right" => zh: "✓ {firings} 次触发，{crashes} 次崩溃：每次恰好一次（丢失 {lost}，多余 {wrong}）", en: "✓ {firings} firings, {crashes} crashes: each exactly once (lost {lost}, wrong {wrong})";
     "simulate.wrong" => zh: "✗ {firings} 次触发，{crashes} 次崩溃：丢失 {lost}，多余 {wrong}", en: "✗ {firings} firings, {crashes} crashes: lost {lost}, wrong {wrong}";
+    "exchange.counts" => zh: "导入完成：新增 {added}，更新 {changed}，未变 {same}", en: "Imported: {added} new, {changed} changed, {same} unchanged";
+    "exchange.conflicts" => zh: "其中 {count} 条与其他日程时间冲突；用 /schedule list 查看", en: "{count} of them overlap other entries; see /schedule list";
+    "exchange.problem" => zh: "  第 {line} 行：{what}", en: "  line {line}: {what}";
+    "exchange.more_problems" => zh: "  ……还有 {count} 处", en: "  … and {count} more";
+    "exchange.trouble.not_a_calendar" => zh: "这不是 iCalendar 文件（应以 BEGIN:VCALENDAR 开头），没有导入", en: "this is no iCalendar file (it must begin with BEGIN:VCALENDAR); nothing was imported";
+    "exchange.trouble.unbalanced" => zh: "{detail} 没有完整的开头和结尾，未导入", en: "{detail} is not both begun and ended; not imported";
+    "exchange.trouble.not_a_line" => zh: "无法识别，已略过：{detail}", en: "not understood, passed over: {detail}";
+    "exchange.trouble.no_text" => zh: "没有内容，未导入", en: "it has no text; not imported";
+    "exchange.trouble.too_long" => zh: "内容超过 2000 字，未导入", en: "its text is over 2000 characters; not imported";
+    "exchange.trouble.bad_date" => zh: "日期缺失或不对，未导入：{detail}", en: "a date is missing or wrong; not imported: {detail}";
+    "exchange.trouble.date_left_out" => zh: "日期不对，已导入但没有它：{detail}", en: "a date is wrong; imported without it: {detail}";
+    "exchange.trouble.bad_priority" => zh: "优先级不对，未导入：{detail}", en: "this is no priority; not imported: {detail}";
+    "exchange.trouble.twice" => zh: "同一 UID 在文件中出现两次，只取第一条；未导入：{detail}", en: "its UID came before in this file, and only the first counts; not imported: {detail}";
+    "exchange.trouble.called_off" => zh: "已取消，未导入：{detail}", en: "called off, so not imported: {detail}";
+    "exchange.trouble.exception" => zh: "重复日程中单独改过的一次，不支持，未导入：{detail}", en: "a single changed occurrence of a repetition is not supported; not imported: {detail}";
+    "exchange.trouble.except_days" => zh: "不支持 EXDATE/RDATE；已导入，但没有这些例外日期：{detail}", en: "EXDATE and RDATE are not supported; imported without these exceptions: {detail}";
+    "exchange.trouble.repetition" => zh: "不支持这种重复，已作为单次导入：{detail}", en: "this repetition is not supported; imported without it: {detail}";
+    "exchange.trouble.zone" => zh: "未知时区 {detail}，按你的时区导入", en: "unknown time zone {detail}; imported in yours";
+    "exchange.trouble.reminder" => zh: "有提醒未导入：每条只留一个提醒，待办要有截止时间才能提醒", en: "a reminder was not imported: one is kept for each item, and a todo needs a due date to have one";
+    "exchange.trouble.group" => zh: "只保留第一个分类；未导入：{detail}", en: "only the first category is kept; not imported: {detail}";
 }

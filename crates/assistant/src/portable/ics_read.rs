@@ -1,0 +1,329 @@
+//! iCalendar files of any program, as entries and todos.
+//!
+//! Times without a zone are the person's, a day without a time is all of it, a todo that is due on
+//! a day is due at its end. What cannot be taken is told by its line; the rest is taken.
+
+use super::ics_lines::{self, Part, Property, Stamp, listed, seconds, stamp};
+use super::{
+    Done, Parsed, Problem, ReadEntry, ReadTodo, Trouble, derived_uid, end_of_day, ics_rule,
+    ics_zone, text_trouble,
+};
+use crate::kept::{CatchUp, DEFAULT_TAG};
+use everloop_store::{Reminding, Repeating, ScheduleText, Span, TodoText};
+use everloop_types::UtcMs;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use std::collections::BTreeMap;
+
+const DAY_MINUTES: i64 = 24 * 60;
+
+/// Whether a text is a calendar, by its first line.
+#[must_use]
+pub fn is_calendar(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let first = text.lines().next().unwrap_or_default();
+    first.trim_end().eq_ignore_ascii_case("BEGIN:VCALENDAR")
+}
+
+/// What a calendar holds.
+#[must_use]
+pub fn read(text: &str, now: &Zoned) -> Parsed {
+    let mut parsed = Parsed::default();
+    if !is_calendar(text) {
+        let detail = text.lines().next().unwrap_or_default().to_owned();
+        let problem = Problem { line: 1, trouble: Trouble::NotACalendar, detail };
+        return Parsed { problems: vec![problem], ..parsed };
+    }
+    let parts = ics_lines::parts(text, &mut parsed.problems);
+    let locations = ics_zone::locations(&parts);
+    let mut reading = Reading { now, locations, problems: &mut parsed.problems };
+    for part in &parts {
+        match part.name.as_str() {
+            "VEVENT" => parsed.entries.extend(reading.entry(part)),
+            "VTODO" => parsed.todos.extend(reading.todo(part)),
+            _ => {}
+        }
+    }
+    parsed.problems.sort_by_key(|problem| problem.line);
+    parsed
+}
+
+struct Reading<'a> {
+    now: &'a Zoned,
+    locations: BTreeMap<String, String>,
+    problems: &'a mut Vec<Problem>,
+}
+
+/// When something is: the moment, and the wall on which it was written.
+struct Moment {
+    at: Timestamp,
+    wall: DateTime,
+    zone: TimeZone,
+    kind: MomentKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MomentKind {
+    Day,
+    Wall,
+    Utc,
+}
+
+impl Reading<'_> {
+    fn report(&mut self, line: usize, trouble: Trouble, detail: &str) {
+        self.problems.push(Problem { line, trouble, detail: detail.to_owned() });
+    }
+
+    fn entry(&mut self, part: &Part) -> Option<ReadEntry> {
+        let title = self.title(part)?;
+        if let Some(of) = part.first("RECURRENCE-ID") {
+            self.report(of.line, Trouble::Exception, &title);
+            return None;
+        }
+        let Some(start) = part.first("DTSTART").and_then(|start| self.moment(start)) else {
+            self.report(part.line, Trouble::BadDate, &title);
+            return None;
+        };
+        let rule = part.first("RRULE").or_else(|| part.first("X-EVERLOOP-RESTS"));
+        let start = if rule.is_none() { self.at_home(start) } else { start };
+        if let Some(days) = part.first("EXDATE").or_else(|| part.first("RDATE")) {
+            self.report(days.line, Trouble::ExceptDays, &title);
+        }
+        let minutes = self.minutes(part, &start);
+        let repeat = rule.and_then(|rule| self.repeat(rule, &start));
+        let remind = self.lead(part, &start, minutes).map(|lead_ms| Reminding {
+            lead_ms,
+            from: part.first("X-EVERLOOP-REMIND-FROM").and_then(|from| self.instant(from)),
+        });
+        let catch_up = part.text("X-EVERLOOP-CATCH-UP");
+        let starts = start.wall.strftime("%Y-%m-%dT%H:%M").to_string();
+        Some(ReadEntry {
+            line: part.line,
+            uid: part
+                .text("UID")
+                .unwrap_or_else(|| derived_uid(&format!("{starts} {title}"), "ics")),
+            said: ScheduleText {
+                title,
+                span: Span {
+                    starts,
+                    zone: start.zone.iana_name().unwrap_or("UTC").to_owned(),
+                    starts_at: start.at.as_millisecond(),
+                    minutes,
+                },
+                repeat,
+                remind,
+                catch_up: catch_up.filter(|name| CatchUp::parse(name).is_some()),
+            },
+            created_at: part.first("CREATED").and_then(|made| self.instant(made)),
+        })
+    }
+
+    /// What it is called. Where a program left that out, the place or the first words say it.
+    fn title(&mut self, part: &Part) -> Option<String> {
+        let first_line = |text: String| text.trim().lines().next().map(str::to_owned);
+        let title = part
+            .text("SUMMARY")
+            .or_else(|| part.text("LOCATION").and_then(first_line))
+            .or_else(|| part.text("DESCRIPTION").and_then(first_line))
+            .unwrap_or_default();
+        let called_off = part.text("STATUS").is_some_and(|s| s.eq_ignore_ascii_case("CANCELLED"));
+        let trouble = called_off.then_some(Trouble::CalledOff).or_else(|| text_trouble(&title));
+        match trouble {
+            Some(trouble) => {
+                self.report(part.line, trouble, &title);
+                None
+            }
+            None => Some(title),
+        }
+    }
+
+    fn moment(&mut self, property: &Property) -> Option<Moment> {
+        let own = self.now.time_zone().clone();
+        let (wall, zone, kind) = match stamp(&property.value)? {
+            Stamp::Day(day) => (day.at(0, 0, 0, 0), own, MomentKind::Day),
+            Stamp::Wall(wall) => (wall, self.zone(property).unwrap_or(own), MomentKind::Wall),
+            Stamp::Utc(wall) => (wall, TimeZone::UTC, MomentKind::Utc),
+        };
+        // An entry has no seconds.
+        let wall = wall.date().at(wall.hour(), wall.minute(), 0, 0);
+        let at = zone.to_ambiguous_timestamp(wall).compatible().ok()?;
+        match zone.iana_name() {
+            Some(_) => Some(Moment { at, wall, zone, kind }),
+            // A zone without a name cannot be kept; the moment can.
+            None => {
+                let wall = TimeZone::UTC.to_datetime(at);
+                Some(Moment { at, wall, zone: TimeZone::UTC, kind })
+            }
+        }
+    }
+
+    fn zone(&mut self, property: &Property) -> Option<TimeZone> {
+        let name = property.param("TZID")?;
+        let found = ics_zone::find(name, &self.locations);
+        if found.is_none() {
+            self.report(property.line, Trouble::Zone, name);
+        }
+        found
+    }
+
+    /// Many programs write a single event in UTC; to the person it is a time of their own.
+    fn at_home(&self, start: Moment) -> Moment {
+        let own = self.now.time_zone();
+        if start.kind != MomentKind::Utc || own.iana_name().is_none() {
+            return start;
+        }
+        Moment { wall: own.to_datetime(start.at), zone: own.clone(), ..start }
+    }
+
+    /// A moment to the second.
+    fn instant(&self, property: &Property) -> Option<UtcMs> {
+        let own = self.now.time_zone();
+        let at = match stamp(&property.value)? {
+            Stamp::Day(day) => own.to_ambiguous_timestamp(day.into()),
+            Stamp::Wall(wall) => {
+                let zone = property.param("TZID");
+                let zone = zone.and_then(|name| ics_zone::find(name, &self.locations));
+                zone.as_ref().unwrap_or(own).to_ambiguous_timestamp(wall)
+            }
+            Stamp::Utc(wall) => TimeZone::UTC.to_ambiguous_timestamp(wall),
+        };
+        Some(at.compatible().ok()?.as_millisecond())
+    }
+
+    /// How long it takes: at least a minute, and a day if it is a matter of days.
+    fn minutes(&mut self, part: &Part, start: &Moment) -> i64 {
+        let least = if start.kind == MomentKind::Day { DAY_MINUTES } else { 1 };
+        let lasts = part.first("DURATION").and_then(|lasts| seconds(&lasts.value));
+        let minutes = match part.first("DTEND") {
+            Some(end) => {
+                let Some(end) = self.moment(end) else {
+                    self.report(end.line, Trouble::DateLeftOut, &end.value);
+                    return least;
+                };
+                // The clocks may change on a day; a day stays one.
+                match start.kind == MomentKind::Day && end.kind == MomentKind::Day {
+                    true => start.wall.duration_until(end.wall).as_secs() / 60,
+                    false => start.at.duration_until(end.at).as_secs() / 60,
+                }
+            }
+            None => lasts.map_or(least, |seconds| seconds / 60),
+        };
+        minutes.max(least)
+    }
+
+    fn repeat(&mut self, rule: &Property, start: &Moment) -> Option<Repeating> {
+        let Some(found) = ics_rule::read(&rule.value, start.wall, &start.zone) else {
+            self.report(rule.line, Trouble::Repetition, &rule.value);
+            return None;
+        };
+        let on = i64::from(rule.name == "RRULE");
+        let once = found.times == Some(1);
+        (!once).then(|| Repeating { rrule: found.repeat.to_rrule(), times: found.times, on })
+    }
+
+    /// How long before the start the first alarm rings. Mails that others send are not ours.
+    fn lead(&mut self, part: &Part, start: &Moment, minutes: i64) -> Option<i64> {
+        let from = start.at.as_millisecond();
+        let to = from.saturating_add(minutes.saturating_mul(60_000));
+        let rings = self.alarm(part, from, to)?;
+        Some(from.saturating_sub(rings))
+    }
+
+    /// When the first alarm of a part that lasts from `from` to `to` rings.
+    fn alarm(&mut self, part: &Part, from: UtcMs, to: UtcMs) -> Option<UtcMs> {
+        let mut found = None;
+        for alarm in part.parts.iter().filter(|part| part.name == "VALARM") {
+            let action = alarm.text("ACTION").unwrap_or_default().to_ascii_uppercase();
+            if action == "NONE" || action == "EMAIL" {
+                continue;
+            }
+            let trigger = alarm.first("TRIGGER");
+            let rings = trigger.and_then(|trigger| match seconds(&trigger.value) {
+                Some(after) => {
+                    let at_end = trigger.param("RELATED").is_some_and(|r| r == "END");
+                    Some(if at_end { to } else { from }.saturating_add(after * 1_000))
+                }
+                None => self.instant(trigger),
+            });
+            match rings {
+                Some(_) if found.is_none() => found = rings,
+                _ => self.report(alarm.line, Trouble::Reminder, &alarm.name),
+            }
+        }
+        found
+    }
+
+    fn todo(&mut self, part: &Part) -> Option<ReadTodo> {
+        let text = self.title(part)?;
+        if let Some(rule) = part.first("RRULE") {
+            self.report(rule.line, Trouble::Repetition, &rule.value);
+        }
+        let due_at = part.first("DUE").and_then(|due| self.due(due));
+        let remind_at = self.todo_alarm(part, due_at);
+        let is_done = part.text("STATUS").is_some_and(|s| s.eq_ignore_ascii_case("COMPLETED"));
+        let done = match part.first("COMPLETED") {
+            Some(done) => Some(match stamp(&done.value) {
+                Some(Stamp::Day(day)) => Done::On(day),
+                _ => self.instant(done).map_or(Done::Sometime, Done::At),
+            }),
+            None => is_done.then_some(Done::Sometime),
+        };
+        let tag = self.tag(part).unwrap_or_else(|| DEFAULT_TAG.to_owned());
+        let priority = priority(part);
+        Some(ReadTodo {
+            line: part.line,
+            uid: part.text("UID").unwrap_or_else(|| derived_uid(&text, "ics")),
+            said: TodoText { text, tag, priority, due_at, remind_at },
+            done,
+            created_at: part.first("CREATED").and_then(|made| self.instant(made)),
+        })
+    }
+
+    fn due(&mut self, due: &Property) -> Option<UtcMs> {
+        let at = match stamp(&due.value) {
+            Some(Stamp::Day(day)) => end_of_day(day, self.now),
+            Some(Stamp::Wall(_)) => {
+                self.zone(due);
+                self.instant(due)
+            }
+            _ => self.instant(due),
+        };
+        if at.is_none() {
+            self.report(due.line, Trouble::DateLeftOut, &due.value);
+        }
+        at
+    }
+
+    /// Without a due date there is nothing to be reminded of.
+    fn todo_alarm(&mut self, part: &Part, due_at: Option<UtcMs>) -> Option<UtcMs> {
+        let Some(due) = due_at else {
+            if let Some(alarm) = part.parts.iter().find(|part| part.name == "VALARM") {
+                self.report(alarm.line, Trouble::Reminder, &alarm.name);
+            }
+            return None;
+        };
+        let start = part.first("DTSTART").and_then(|start| self.instant(start));
+        self.alarm(part, start.unwrap_or(due), due)
+    }
+
+    fn tag(&mut self, part: &Part) -> Option<String> {
+        let mut groups = part.all("CATEGORIES").flat_map(|group| listed(&group.value));
+        let first = groups.next()?;
+        let more: Vec<String> = groups.collect();
+        if !more.is_empty() {
+            self.report(part.line, Trouble::Group, &more.join(","));
+        }
+        Some(first)
+    }
+}
+
+/// How urgent it is; what is no number says nothing.
+fn priority(part: &Part) -> i64 {
+    let said = part.first("X-EVERLOOP-PRIORITY").or_else(|| part.first("PRIORITY"));
+    said.and_then(|said| said.value.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+#[path = "ics_tests.rs"]
+mod tests;

@@ -1,0 +1,90 @@
+//! Repetitions as other calendars write them, brought into the form that entries have.
+
+use super::ics_lines::{Stamp, stamp};
+use crate::time::{Repeat, Series};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+/// Occurrences that are counted up to an end; what has more is not taken as a repetition.
+const COUNTED_MAX: usize = 100_000;
+
+/// A repetition, and how often it takes place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rule {
+    pub(super) repeat: Repeat,
+    pub(super) times: Option<i64>,
+}
+
+/// The rule of an entry that starts at this wall time; none if it has no counterpart here.
+pub(super) fn read(value: &str, start: DateTime, zone: &TimeZone) -> Option<Rule> {
+    let value = value.trim().to_ascii_uppercase();
+    let mut parts: Vec<(&str, &str)> = Vec::new();
+    for part in value.split(';').filter(|part| !part.is_empty()) {
+        let (name, value) = part.split_once('=')?;
+        parts.push((name.trim(), value.trim()));
+    }
+    let count = taken(&mut parts, "COUNT");
+    let until = taken(&mut parts, "UNTIL");
+    let day = start.day().to_string();
+    adapt(&mut parts, start, &day);
+    let parts: Vec<String> = parts.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let repeat = Repeat::from_rrule(&parts.join(";"))?;
+    let times = match (count, until) {
+        (Some(count), _) => Some(i64::from(count.parse::<u32>().ok().filter(|n| *n > 0)?)),
+        (None, Some(until)) => Some(times_until(&repeat, until, start, zone)?),
+        (None, None) => None,
+    };
+    Some(Rule { repeat, times })
+}
+
+fn taken<'a>(parts: &mut Vec<(&'a str, &'a str)>, name: &str) -> Option<&'a str> {
+    let at = parts.iter().position(|(key, _)| *key == name)?;
+    Some(parts.remove(at).1)
+}
+
+/// Says what others say in more or fewer words in ours.
+fn adapt<'a>(parts: &mut Vec<(&'a str, &'a str)>, start: DateTime, day: &'a str) {
+    let of = |parts: &[(&str, &'a str)], name: &str| {
+        parts.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    };
+    let freq = of(parts, "FREQ");
+    let every = of(parts, "INTERVAL").unwrap_or("1");
+    let days = of(parts, "BYDAY");
+    // Where a week begins matters only to several days of every second week.
+    let one_day = days.is_none_or(|days| !days.contains(','));
+    if freq != Some("WEEKLY") || every == "1" || one_day {
+        taken(parts, "WKST");
+    }
+    match freq {
+        Some("DAILY") if days.is_some() && every == "1" => {
+            parts.retain(|(name, _)| *name != "FREQ");
+            parts.push(("FREQ", "WEEKLY"));
+        }
+        Some("MONTHLY") if days.is_none() && of(parts, "BYMONTHDAY").is_none() => {
+            parts.push(("BYMONTHDAY", day));
+        }
+        Some("YEARLY") if of(parts, "BYMONTH") == Some(start.month().to_string().as_str()) => {
+            taken(parts, "BYMONTH");
+            if of(parts, "BYMONTHDAY") == Some(day) {
+                taken(parts, "BYMONTHDAY");
+            }
+        }
+        _ => {}
+    }
+}
+
+/// How many occurrences there are up to an end, the first one in any case.
+fn times_until(repeat: &Repeat, until: &str, start: DateTime, zone: &TimeZone) -> Option<i64> {
+    let last = match stamp(until)? {
+        Stamp::Day(day) => zone.to_ambiguous_timestamp(day.at(23, 59, 59, 0)),
+        Stamp::Wall(wall) => zone.to_ambiguous_timestamp(wall),
+        Stamp::Utc(wall) => TimeZone::UTC.to_ambiguous_timestamp(wall),
+    };
+    let last = last.compatible().ok()?;
+    let repeat = Some(repeat.clone());
+    let series = Series { start, zone: zone.clone(), repeat, count: None };
+    let all = series.from(Timestamp::MIN).take(COUNTED_MAX + 1);
+    let count = all.take_while(|found| found.at <= last).count();
+    i64::try_from(count.max(1)).ok().filter(|_| count <= COUNTED_MAX)
+}
