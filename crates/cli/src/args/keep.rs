@@ -50,6 +50,12 @@ pub(crate) enum TodoVerb {
         #[command(flatten)]
         filter: Filter,
     },
+    Export {
+        file: Option<PathBuf>,
+    },
+    Import {
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -118,6 +124,12 @@ pub(crate) enum ScheduleVerb {
     },
     Delete {
         id: i64,
+    },
+    Export {
+        file: Option<PathBuf>,
+    },
+    Import {
+        file: PathBuf,
     },
     Simulate(Simulate),
 }

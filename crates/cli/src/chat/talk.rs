@@ -1,11 +1,12 @@
 //! The commands about the conversation, its runs and the program itself.
 
 use super::session::{ANEW, Heard, Session};
-use crate::commands::{fork, run, runs};
+use crate::commands::{exchange, fork, run, runs};
 use crate::exit::Failure;
 use crate::show::{plan_lines, preview};
 use crate::terminal::marks;
 use everloop_assistant::commands::{VERBS, find};
+use everloop_assistant::portable::What;
 use everloop_assistant::show::{Table, firing_line, padded};
 use everloop_store::RunFilter;
 use everloop_types::{Lang, RunId};
@@ -235,38 +236,28 @@ impl Session {
 
     /// `/export chat|todos|schedule [FILE]`, `/import todos|schedule FILE`.
     async fn exchange(&self, verb: &str, rest: &str) -> Result<String, Failure> {
-        let (what, file) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let file = file.trim();
-        let usage = || {
-            let how = self.text(&format!("usage.{verb}"), &[]);
-            self.text("command.usage", &[("how", &how)])
+        let (name, file) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let (what, file) = (What::parse(name), file.trim());
+        let done = match (verb, name, what) {
+            ("export", "chat" | "", _) => Ok(self.history("1000").await?),
+            ("export", _, Some(what)) => exchange::exported(&self.app, self.store(), what).await,
+            ("import", _, Some(what)) if !file.is_empty() => {
+                let done = exchange::imported(&self.app, self.store(), what, Path::new(file)).await;
+                return Ok(done.unwrap_or_else(|failure| failure.words));
+            }
+            _ => {
+                let how = self.text(&format!("usage.{verb}"), &[]);
+                return Ok(self.text("command.usage", &[("how", &how)]));
+            }
         };
-        match (verb, what) {
-            ("export", "chat" | "") => {
-                let text = self.history("1000").await?;
-                Ok(self.written(file, &text))
+        let text = match done {
+            Ok(text) if !file.is_empty() => {
+                let written = exchange::written(&self.app, Path::new(file), &text);
+                written.map(|file| self.text("chat.written", &[("file", &file)]))
             }
-            _ => Ok(usage()),
-        }
-    }
-
-    /// Puts a text into a file, or shows it where no file is named. Never over another file.
-    fn written(&self, file: &str, text: &str) -> String {
-        if file.is_empty() {
-            return text.to_owned();
-        }
-        let written = std::fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(Path::new(file))
-            .and_then(|mut open| std::io::Write::write_all(&mut open, text.as_bytes()));
-        match written {
-            Ok(()) => self.text("chat.written", &[("file", file)]),
-            Err(error) => {
-                let args = [("file", file), ("detail", &error.to_string())];
-                self.text("chat.not_written", &args)
-            }
-        }
+            done => done,
+        };
+        Ok(text.unwrap_or_else(|failure| failure.words))
     }
 }
 

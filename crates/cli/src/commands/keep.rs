@@ -2,6 +2,7 @@
 //!
 //! Each becomes the line that a person would type in the chat, and goes the same way.
 
+use super::exchange;
 use crate::app::App;
 use crate::args::{
     EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Todo, TodoOptions, TodoVerb,
@@ -12,6 +13,7 @@ use crate::terminal;
 use everloop_assistant::commands::{self, Command};
 use everloop_assistant::desk::Answer;
 use everloop_assistant::kept::reminders;
+use everloop_assistant::portable::What;
 use everloop_assistant::show;
 use everloop_engine::{Clock, SystemClock};
 
@@ -98,6 +100,10 @@ pub(crate) async fn todo(app: &App, args: Todo) -> Result<Exit, Failure> {
         TodoVerb::Reopen { id } => Line(format!("/todo reopen {id}")),
         TodoVerb::Delete { id } => Line(format!("/todo delete {id}")),
         TodoVerb::Search { word, filter } => Line::new("/todo search").words(word).filter(filter),
+        TodoVerb::Export { file } => {
+            return exchange::export(app, What::Todos, file.as_deref()).await;
+        }
+        TodoVerb::Import { file } => return exchange::import(app, What::Todos, file).await,
     };
     perform(app, &line.0, Form::of(args.json)).await
 }
@@ -123,6 +129,12 @@ pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure>
             Line(format!("/schedule repeat {id} {word}"))
         }
         ScheduleVerb::Delete { id } => Line(format!("/schedule delete {id}")),
+        ScheduleVerb::Export { file } => {
+            return exchange::export(app, What::Schedule, file.as_deref()).await;
+        }
+        ScheduleVerb::Import { file } => {
+            return exchange::import(app, What::Schedule, file).await;
+        }
         ScheduleVerb::Simulate(wanted) => {
             return super::simulate::simulate(app, wanted, args.json).await;
         }

@@ -60,4 +60,6 @@ super::texts! {
     "recovered.run" => zh: "  · 运行 {id} {goal}：继续执行", en: "  · run {id} {goal}: goes on";
     "recovered.run_at" => zh: "  · 运行 {id} {goal}：完成 {done}/{all} 项，继续执行", en: "  · run {id} {goal}: {done} of {all} items done, goes on";
     "recovered.put_aside" => zh: "  · 运行 {id} {goal}：多次中断，已搁置", en: "  · run {id} {goal}: broke off too often, put aside";
+    "exchange.not_read" => zh: "无法读取 {file}：{detail}", en: "Cannot read {file}: {detail}";
+    "exchange.too_long" => zh: "文件超过 {most} MB，没有导入", en: "The file is over {most} MB and was not imported";
 }

@@ -52,6 +52,14 @@ super::texts! {
     "help.todo.search.word" => zh: "要找的词", en: "The word to look for";
     "help.todo.search.tag" => zh: "只要这个标签", en: "Only this tag";
     "help.todo.search.open" => zh: "不要已完成的", en: "Leave out done ones";
+    "help.todo.export" => zh: "导出为 todo.txt", en: "Export as todo.txt";
+    "help.todo.export.file" => zh: "写到这个新文件；默认输出到标准输出", en: "The new file to write; stdout by default";
+    "help.todo.import" => zh: "导入 todo.txt 或 .ics；同一个文件导入两次不会重复", en: "Import todo.txt or .ics; the same file twice changes nothing";
+    "help.todo.import.file" => zh: "要读的文件", en: "The file to read";
+    "help.schedule.export" => zh: "导出为 iCalendar（.ics）", en: "Export as iCalendar (.ics)";
+    "help.schedule.export.file" => zh: "写到这个新文件；默认输出到标准输出", en: "The new file to write; stdout by default";
+    "help.schedule.import" => zh: "导入 .ics；同一个文件导入两次不会重复", en: "Import .ics; the same file twice changes nothing";
+    "help.schedule.import.file" => zh: "要读的文件", en: "The file to read";
     "help.view" => zh: "按视图看待办，与 /view 相同", en: "Todos by view, as /view";
     "help.view.name" => zh: "all、today、overdue、upcoming、inbox，或 list", en: "all, today, overdue, upcoming, inbox, or list";
     "help.view.tag" => zh: "只要这个标签", en: "Only this tag";
