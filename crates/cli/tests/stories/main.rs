@@ -8,6 +8,7 @@ mod support;
 mod approvals;
 mod bad_replies;
 mod cancels;
+mod chat_lines;
 mod cluster;
 mod config;
 mod copies;
