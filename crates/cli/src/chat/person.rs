@@ -142,6 +142,8 @@ async fn next_line(
             Typed::End => return Ok(Err(Exit::Done)),
             Typed::Interrupt { empty: true } => {
                 if leaving.is_some_and(|at| at.elapsed() < AGAIN) {
+                    // The shell's next prompt stands on a line of its own.
+                    terminal::answer("");
                     return Ok(Err(Exit::Done));
                 }
                 leaving = Some(Instant::now());
