@@ -9,6 +9,7 @@ mod approvals;
 mod bad_replies;
 mod cancels;
 mod chat_lines;
+mod chat_terminal;
 mod cluster;
 mod config;
 mod copies;
