@@ -55,7 +55,11 @@ fn rehearsal(app: &App, args: &Simulate, reader: &Reader) -> Result<Rehearsal, F
     let mut down = Vec::new();
     for text in &args.down {
         let (begins, ends) = text.split_once("..").ok_or_else(|| bad(text, "simulate.no_range"))?;
-        down.push((date(begins)?, date(ends)?));
+        let range = (date(begins)?, date(ends)?);
+        if range.0 >= range.1 {
+            return Err(bad(text, "simulate.no_range"));
+        }
+        down.push(range);
     }
     Ok(Rehearsal { from, to, crashes, down })
 }

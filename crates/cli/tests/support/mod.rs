@@ -201,6 +201,17 @@ impl Home {
         Spawned::start(self.command(args))
     }
 
+    /// With this file as its input.
+    pub(crate) fn run_from<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        file: &Path,
+    ) -> Finished {
+        let mut command = self.command(args);
+        command.stdin(std::fs::File::open(file).unwrap());
+        Spawned::start(command).ended()
+    }
+
     /// Through a pipe that stays open.
     pub(crate) fn piped<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Spawned {
         let mut command = self.command(args);
