@@ -6,6 +6,8 @@
 use super::session::Session;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
+use crossterm::event::DisableBracketedPaste;
+use crossterm::style::Print;
 use everloop_assistant::commands::completions;
 use reedline::{
     ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, ExternalPrinter,
@@ -73,6 +75,17 @@ impl Editor {
     /// Shows lines above the one that is being typed.
     pub(super) fn print(&self, text: &str) {
         let _ = self.printer.send(text.to_owned());
+    }
+}
+
+impl Drop for Editor {
+    /// The thread may still wait for keys when a signal ends the chat. The terminal must not stay
+    /// as the editor has set it.
+    fn drop(&mut self) {
+        if crossterm::terminal::is_raw_mode_enabled().unwrap_or(false) {
+            let _ = crossterm::execute!(std::io::stdout(), DisableBracketedPaste, Print("\r\n"));
+            let _ = crossterm::terminal::disable_raw_mode();
+        }
     }
 }
 

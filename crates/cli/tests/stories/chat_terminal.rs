@@ -210,3 +210,15 @@ fn the_language_is_switched_for_the_next_words() {
     chat.until("界面语言：简体中文").until(PROMPT).types("/todo list").until("没有待办");
     left(chat);
 }
+
+#[test]
+fn a_chat_that_is_asked_to_end_leaves_its_run_and_a_terminal_that_can_be_used() {
+    let home = gated();
+    let mut idle = open(&home, &[]);
+    idle.keys("打到一半").until("半").terminate();
+    idle.ended().ends_with(143);
+    let mut busy = open(&home, &GATED);
+    busy.types("慢慢来").until("→ shell").terminate();
+    busy.ended().ends_with(143);
+    assert_eq!(home.status(&home.newest()), "queued");
+}

@@ -1,8 +1,9 @@
 //! A process on a terminal of its own, as a person sees it.
 
 use super::{Finished, PATIENCE};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -83,6 +84,13 @@ impl Terminal {
         self
     }
 
+    /// Asks the process to end.
+    pub(crate) fn terminate(&mut self) -> &mut Self {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+        self
+    }
+
     /// Kills the process at this very moment, and proves that the kill is what ended it.
     #[track_caller]
     pub(crate) fn kill9(mut self) {
@@ -108,6 +116,9 @@ impl Terminal {
         }
         assert!(Instant::now() < until, "it does not end: {}", self.seen);
         let code = self.child.wait().unwrap().code();
+        let modes = tcgetattr(&self.keyboard).unwrap().local_modes;
+        let usual = LocalModes::ICANON | LocalModes::ECHO;
+        assert!(modes.contains(usual), "the next program finds a terminal in {modes:?}");
         Finished { code, stdout: std::mem::take(&mut self.seen), stderr: String::new() }
     }
 }
