@@ -87,7 +87,11 @@ fn read(
         let signal = editor.read_line(&Line(prompt));
         let empty = editor.current_buffer_contents().trim().is_empty();
         let came = match signal {
-            Ok(Signal::Success(line)) => Typed::Line(line.replace("\\\n", "\n")),
+            Ok(Signal::Success(line)) => {
+                // Written now: this thread does not live to see an orderly end.
+                let _ = editor.sync_history();
+                Typed::Line(line.replace("\\\n", "\n"))
+            }
             Ok(Signal::HostCommand(name)) if name == INTERRUPT => {
                 editor.run_edit_commands(&[EditCommand::Clear]);
                 Typed::Interrupt { empty }

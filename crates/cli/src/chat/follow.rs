@@ -32,6 +32,14 @@ pub(super) fn run_of(update: &Update) -> &RunId {
 }
 
 impl Session {
+    /// The newest run of the conversation that is under way.
+    pub(super) async fn going(&self) -> Result<Option<RunId>, Failure> {
+        let open = self.door.open_runs(self.store()).await;
+        let open = open.map_err(|error| self.fail(&error))?;
+        let going = open.into_iter().find(|(_, status)| *status != Status::Waiting);
+        Ok(going.map(|(run, _)| run))
+    }
+
     /// Whether the run stands still, and why.
     pub(super) async fn still(&self, run: &RunId) -> Result<Option<Still>, Failure> {
         let at = self.store().position(run).await.map_err(|error| self.fail(&error))?;

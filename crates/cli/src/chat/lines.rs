@@ -23,8 +23,8 @@ pub(super) async fn talk(mut session: Session, first: Option<String>) -> Result<
 
 async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, Failure> {
     let mut signals = Signals::new(&session.app)?;
-    for line in session.recovered.clone() {
-        terminal::complain(&line);
+    if let Some(exit) = take_up(session, &mut signals).await? {
+        return Ok(exit);
     }
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     let mut next = first;
@@ -57,6 +57,23 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
             Heard::Quit => return Ok(Exit::Done),
         }
     }
+}
+
+/// What an earlier process left: a run that it broke off is carried through first, as the line
+/// that began it would have been; a question that waits is asked again.
+async fn take_up(session: &mut Session, signals: &mut Signals) -> Result<Option<Exit>, Failure> {
+    session.recovered.iter().for_each(|line| terminal::complain(line));
+    if !session.recovered.is_empty()
+        && let Some(run) = session.going().await?
+    {
+        return follow(session, &run, signals).await;
+    }
+    let open = session.door.open_question(session.store()).await;
+    if let Some(open) = open.map_err(|error| session.fail(&error))? {
+        terminal::answer(&open.text);
+        terminal::complain(&session.how_to_answer(&open));
+    }
+    Ok(None)
 }
 
 async fn read(input: &mut Input, signals: &mut Signals) -> Result<Option<String>, Exit> {

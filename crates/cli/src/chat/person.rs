@@ -12,8 +12,8 @@ use crate::signals::Signals;
 use crate::terminal;
 use everloop_assistant::show::firing_line;
 use everloop_engine::Update;
+use everloop_types::RunId;
 use everloop_types::journal::{Kind, Letter};
-use everloop_types::{RunId, Status};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ pub(super) async fn talk(mut session: Session, first: Option<String>) -> Result<
     greet(&session).await?;
     let mut editor = Editor::start(&session)?;
     let mut queue: VecDeque<String> = first.into_iter().collect();
-    if let Some(run) = going(&session).await?
+    if let Some(run) = session.going().await?
         && let Looked::Leave | Looked::Signal(_) =
             look_at(&mut session, &run, &mut queue, &mut signals).await?
     {
@@ -110,14 +110,6 @@ async fn greet(session: &Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The newest run of the conversation that is under way.
-async fn going(session: &Session) -> Result<Option<RunId>, Failure> {
-    let open = session.door.open_runs(session.store()).await;
-    let open = open.map_err(|error| session.fail(&error))?;
-    let going = open.into_iter().find(|(_, status)| *status != Status::Waiting);
-    Ok(going.map(|(run, _)| run))
-}
-
 /// The next line, while reminders and the news of runs in the background are shown above it.
 async fn next_line(
     session: &mut Session,
@@ -150,6 +142,8 @@ async fn next_line(
             Typed::End => return Ok(Err(Exit::Done)),
             Typed::Interrupt { empty: true } => {
                 if leaving.is_some_and(|at| at.elapsed() < AGAIN) {
+                    // The shell's next prompt stands on a line of its own.
+                    terminal::answer("");
                     return Ok(Err(Exit::Done));
                 }
                 leaving = Some(Instant::now());

@@ -1,13 +1,7 @@
 //! `kill -9` at the worst moments.
 
-use crate::support::{Home, calls, done, eventually, goes_on, of_type, plan, says, thought};
+use crate::support::{Home, calls, done, eventually, goes_on, of_type, plan, says, slow, thought};
 use serde_json::{Value, json};
-
-/// The same reply, so slow that nothing but a kill ends it.
-fn slow(mut reply: Value) -> Value {
-    reply["delay_ms"] = json!(600_000);
-    reply
-}
 
 #[test]
 fn a_run_killed_while_the_model_speaks_goes_on_where_it_was() {

@@ -8,6 +8,8 @@ mod support;
 mod approvals;
 mod bad_replies;
 mod cancels;
+mod chat_lines;
+mod chat_terminal;
 mod cluster;
 mod config;
 mod copies;

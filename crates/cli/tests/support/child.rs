@@ -2,7 +2,7 @@
 
 use super::{Finished, PATIENCE};
 use rustix::process::{Pid, Signal, kill_process};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -74,6 +74,12 @@ impl Spawned {
         line
     }
 
+    /// Gives it lines on its input, which stays open.
+    pub(crate) fn hears(&mut self, lines: &[&str]) {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -97,8 +103,9 @@ impl Spawned {
         self.child.wait().unwrap().signal() == Some(9)
     }
 
-    /// Waits for its end.
+    /// Ends its input and waits for its end.
     pub(crate) fn ended(mut self) -> Finished {
+        drop(self.child.stdin.take());
         let until = Instant::now() + PATIENCE * 2;
         loop {
             let left = until.saturating_duration_since(Instant::now());

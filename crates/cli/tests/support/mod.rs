@@ -5,7 +5,9 @@ mod script;
 mod terminal;
 
 pub(crate) use child::Spawned;
-pub(crate) use script::{ask, calls, done, goes_on, plan, reply, says, script, thought};
+pub(crate) use script::{
+    ask, calls, done, goes_on, plan, replanned, reply, says, script, slow, thought,
+};
 pub(crate) use terminal::Terminal;
 
 use serde_json::Value;
@@ -197,6 +199,20 @@ impl Home {
 
     pub(crate) fn spawn<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Spawned {
         Spawned::start(self.command(args))
+    }
+
+    /// Through a pipe that stays open.
+    pub(crate) fn piped<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Spawned {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped());
+        Spawned::start(command)
+    }
+
+    /// A chat through a pipe that holds these lines and no more.
+    pub(crate) fn chat(&self, lines: &[&str]) -> Finished {
+        let mut chat = self.piped(["chat"]);
+        chat.hears(lines);
+        chat.ended()
     }
 
     /// With a person at a terminal.

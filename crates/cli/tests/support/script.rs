@@ -50,3 +50,16 @@ pub(crate) fn ask(question: &str) -> Value {
 pub(crate) fn done(response: &str) -> Value {
     reply(&json!({ "status": "done", "response": response }))
 }
+
+/// The reply to `phase: replan` that goes on with other items; each says whether it is done.
+pub(crate) fn replanned(items: &[(&str, bool)]) -> Value {
+    let item = |(task, completed): &(&str, bool)| json!({"task": task, "completed": completed});
+    let plan: Vec<Value> = items.iter().map(item).collect();
+    reply(&json!({"status": "replanned", "plan": plan}))
+}
+
+/// The same reply, so slow that nothing but a kill or a cancel ends it.
+pub(crate) fn slow(mut reply: Value) -> Value {
+    reply["delay_ms"] = json!(600_000);
+    reply
+}

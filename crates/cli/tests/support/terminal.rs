@@ -2,8 +2,10 @@
 
 use super::{Finished, PATIENCE};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
@@ -24,6 +26,8 @@ impl Terminal {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
+        let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
         let slave = OpenOptions::new().read(true).write(true).open(name).unwrap();
         command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap());
@@ -32,11 +36,16 @@ impl Terminal {
         drop(command);
         let keyboard = File::from(master);
         let mut screen = keyboard.try_clone().unwrap();
+        let mut answers = keyboard.try_clone().unwrap();
         let (sender, receiver) = channel();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             // The end of the other side is an error on Linux.
             while let Ok(count @ 1..) = screen.read(&mut bytes) {
+                // A program that asks where the cursor is waits for the terminal's answer.
+                if bytes[..count].windows(4).any(|asked| asked == b"\x1b[6n") {
+                    answers.write_all(b"\x1b[1;1R").unwrap();
+                }
                 if sender.send(bytes[..count].to_vec()).is_err() {
                     return;
                 }
@@ -66,6 +75,20 @@ impl Terminal {
     pub(crate) fn types(&mut self, line: &str) -> &mut Self {
         self.keyboard.write_all(format!("{line}\r").as_bytes()).unwrap();
         self
+    }
+
+    /// Types something, without the return key.
+    pub(crate) fn keys(&mut self, text: &str) -> &mut Self {
+        self.keyboard.write_all(text.as_bytes()).unwrap();
+        self
+    }
+
+    /// Kills the process at this very moment, and proves that the kill is what ended it.
+    #[track_caller]
+    pub(crate) fn kill9(mut self) {
+        self.child.kill().unwrap();
+        let status = self.child.wait().unwrap();
+        assert_eq!(status.signal(), Some(9), "it had already ended: {status}");
     }
 
     /// Presses one key.
