@@ -125,3 +125,11 @@ pub fn echo(line: &str, command: &Command, now: &Zoned) -> Option<String> {
     let said = dates.iter().all(|date| line.contains(date));
     (!said).then(|| canonical(command, now))
 }
+
+/// Whether a command leads to a run that is then looked at.
+#[must_use]
+pub fn follows(line: &str) -> bool {
+    let line = normal(line);
+    let name = line.trim_start_matches('/').split_whitespace().next().unwrap_or_default();
+    find(name).is_some_and(|verb| matches!(verb.name, "resume" | "fork" | "tour"))
+}

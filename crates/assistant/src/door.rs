@@ -69,16 +69,29 @@ pub enum Model {
 const RUNS_LOOKED_AT: usize = 50;
 
 impl Door {
-    /// Which way a line goes.
+    /// Whether a line is one of the phrases that cancel.
+    #[must_use]
+    pub fn is_cancel(&self, line: &str) -> bool {
+        self.cancel_phrases.contains(&commands::normal(line))
+    }
+
+    /// Which way a line goes. `seen` is the question that the person had before them when they
+    /// began to type: no other one may take the line for its answer.
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn way(&self, store: &Store, line: &str, now: &Zoned) -> Result<Way, StoreError> {
+    pub async fn way(
+        &self,
+        store: &Store,
+        line: &str,
+        now: &Zoned,
+        seen: Option<OpenQuestion>,
+    ) -> Result<Way, StoreError> {
         let said = commands::normal(line);
         if said.is_empty() {
             return Ok(Way::Nothing);
         }
-        if self.cancel_phrases.contains(&said) {
+        if self.is_cancel(&said) {
             return Ok(Way::Cancel(self.open_run(store).await?));
         }
         if commands::is_command(&said) {
@@ -97,7 +110,7 @@ impl Door {
         if self.model == Model::Missing {
             return Ok(crate::rules::understand(&said, now).map_or(Way::NoModel, Way::Rule));
         }
-        Ok(match self.open_question(store).await? {
+        Ok(match seen {
             Some(question) => Way::Answer(question, said),
             None => Way::Goal(said),
         })

@@ -15,6 +15,7 @@ mod follow;
 mod keys;
 mod lines;
 mod live;
+mod look;
 mod person;
 mod recovered;
 mod session;

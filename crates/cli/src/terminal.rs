@@ -73,14 +73,39 @@ pub(crate) fn wipe() {
 /// A line for the person or the log. A closed pipe is no reason to stop working.
 pub(crate) fn complain(line: &str) {
     wipe();
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let line = shown(line, std::io::stderr().is_terminal());
+    let _ = write!(std::io::stderr().lock(), "{line}");
+}
+
+/// A line with its end. A terminal gets nothing that it would obey: no model and no file may move
+/// its cursor or set its title. While it gives single keys, a line must also begin at the left.
+fn shown(line: &str, on_terminal: bool) -> String {
+    match on_terminal {
+        true if crossterm::terminal::is_raw_mode_enabled().unwrap_or(false) => {
+            everloop_tools::clean(line.as_bytes()).replace('\n', "\r\n") + "\r\n"
+        }
+        true => everloop_tools::clean(line.as_bytes()) + "\n",
+        false => format!("{line}\n"),
+    }
+}
+
+/// Gives the terminal back as it was, whatever ends the program.
+pub(crate) struct Restored;
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        let _ = crossterm::terminal::disable_raw_mode();
+        let paste = crossterm::event::DisableBracketedPaste;
+        let _ = crossterm::execute!(std::io::stdout(), paste, crossterm::cursor::Show);
+    }
 }
 
 /// A line of the answer.
 pub(crate) fn answer(line: &str) {
     wipe();
+    let line = shown(line, answers_are_seen());
     let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    let _ = write!(out, "{line}").and_then(|()| out.flush());
 }
 
 /// Asks and reads one line; `None` at the end of input.

@@ -134,6 +134,7 @@ impl Engine {
             driven = self.drive_again(claim) => driven,
         };
         self.mail.forget(&run);
+        self.hurries.forget(&run);
         driven
     }
 

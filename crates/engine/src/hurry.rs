@@ -17,7 +17,7 @@ impl Hurries {
         all.entry(run.clone()).or_default().clone()
     }
 
-    /// The wait is over.
+    /// Nobody drives the run any more.
     pub(crate) fn forget(&self, run: &RunId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
     }
@@ -25,11 +25,8 @@ impl Hurries {
 
 impl Engine {
     /// Cuts the grace of a canceled run's tool short. A tool that may have acted by then has an
-    /// unknown outcome. Without a tool that is being stopped it does nothing.
+    /// unknown outcome. It lasts until the run is driven no longer.
     pub fn hurry(&self, run: &RunId) {
-        let all = self.hurries.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(waiting) = all.get(run) {
-            waiting.cancel();
-        }
+        self.hurries.of(run).cancel();
     }
 }

@@ -176,7 +176,23 @@ const INSERT_LAST_MESSAGE: &str = "
     ON CONFLICT DO NOTHING
 ";
 
+/// A run that waits with a question is left alone: only its answer wakes it.
+const HASTEN: &str = "
+    UPDATE runs SET wake_at = $2 WHERE run_id = $1 AND status = 'waiting' AND wake_at > $2
+       AND wake_at < $3
+";
+
 impl Store {
+    /// A run that waits for a moment is due now.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn hasten(&self, run: &RunId, now: UtcMs) -> Result<(), StoreError> {
+        let hasten = crate::statement::any(HASTEN, params![run.as_str(), now, NEVER]);
+        self.db.commit(vec![hasten], Urgency::Critical).await?;
+        Ok(())
+    }
+
     /// Takes over up to `most` runs that are ready, in order of priority and waiting time.
     ///
     /// Claiming raises the epoch, so whoever held a run before can no longer write to it.

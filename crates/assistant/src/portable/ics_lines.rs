@@ -1,7 +1,8 @@
 //! The lines of a calendar: folding, properties, and the parts that they form.
 //!
-//! Our own, and not the `icalendar` crate (MIT or Apache-2.0): that one would bring a second library
-//! of dates and a parser generator, and people need to be told which line of a file is wrong.
+//! Our own, and not the `icalendar` crate (MIT or Apache-2.0): that one would bring a second
+//! library of dates and one for parsers, and would not spare us the tolerance that files of other
+//! programs need, nor the numbers of the lines that are wrong.
 
 use super::{Problem, Trouble};
 use jiff::civil::{Date, DateTime};

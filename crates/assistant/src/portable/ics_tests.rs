@@ -39,7 +39,8 @@ prop_compose! {
         zone in prop::sample::select(&ZONES[..]),
         minutes in 1_i64..40_320,
         repeat in prop::option::of((repeats(), prop::option::of(2_i64..1_000), 0_i64..2)),
-        remind in prop::option::of((-100_000_i64..1_000_000, prop::option::of(0_i64..4_000_000_000))),
+        lead in prop::option::of(-100_000_i64..1_000_000),
+        from in prop::option::of(0_i64..4_000_000_000),
         catch_up in prop::option::of(prop::sample::select(vec!["once", "skip", "all"])),
         uid in "[a-z@;,:\\\\ ]{1,12}x",
     ) -> ScheduleRow {
@@ -54,7 +55,7 @@ prop_compose! {
                 minutes,
             },
             repeat: repeat.map(|(rule, times, on)| Repeating { rrule: rule.to_rrule(), times, on }),
-            remind: remind.map(|(lead, from)| Reminding {
+            remind: lead.map(|lead| Reminding {
                 lead_ms: lead * 1_000,
                 from: from.map(|from| from * 1_000),
             }),
@@ -285,4 +286,46 @@ fn todos_of_others_are_understood() {
     assert_eq!(parsed.todos[0].done, Some(Done::At(done.as_millisecond())));
     let told = Problem { line: 3, trouble: Trouble::Group, detail: "Phone".to_owned() };
     assert_eq!(parsed.problems, [told]);
+}
+
+#[test]
+fn the_rules_of_a_zone_stand_beside_its_entries() {
+    let row = |zone: &str| ScheduleRow {
+        id: 1,
+        uid: "a".to_owned(),
+        said: ScheduleText {
+            title: "a".to_owned(),
+            span: Span {
+                starts: "2006-03-01T09:00".to_owned(),
+                zone: zone.to_owned(),
+                starts_at: 1_141_221_600_000,
+                minutes: 60,
+            },
+            repeat: None,
+            remind: None,
+            catch_up: None,
+        },
+        remind_next: None,
+        created_at: 0,
+        updated_at: 0,
+    };
+    let zone = |zone: &str| {
+        let text = write(&[row(zone)], &[], &now());
+        let from = text.find("BEGIN:VTIMEZONE").unwrap();
+        let to = text.find("END:VTIMEZONE").unwrap();
+        text[from..to].lines().skip(2).collect::<Vec<_>>().join(" ")
+    };
+    let shanghai = "BEGIN:STANDARD DTSTART:19910915T020000 TZOFFSETFROM:+0900 TZOFFSETTO:+0800 \
+                    TZNAME:CST END:STANDARD";
+    assert_eq!(zone("Asia/Shanghai"), shanghai);
+    // The rules changed in 2007: what was before is listed, what holds goes on.
+    let new_york = "BEGIN:STANDARD DTSTART:20051030T020000 TZOFFSETFROM:-0400 TZOFFSETTO:-0500 \
+                    TZNAME:EST RDATE:20061029T020000 END:STANDARD \
+                    BEGIN:STANDARD DTSTART:20071104T020000 TZOFFSETFROM:-0400 TZOFFSETTO:-0500 \
+                    TZNAME:EST RRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU END:STANDARD \
+                    BEGIN:DAYLIGHT DTSTART:20060402T020000 TZOFFSETFROM:-0500 TZOFFSETTO:-0400 \
+                    TZNAME:EDT END:DAYLIGHT \
+                    BEGIN:DAYLIGHT DTSTART:20070311T020000 TZOFFSETFROM:-0500 TZOFFSETTO:-0400 \
+                    TZNAME:EDT RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU END:DAYLIGHT";
+    assert_eq!(zone("America/New_York"), new_york);
 }

@@ -27,23 +27,33 @@ pub(super) fn write(out: &mut String, name: &str, first: Timestamp, last: Timest
     push_line(out, "BEGIN:VTIMEZONE");
     push_line(out, &format!("TZID:{name}"));
     for change in changes(&zone, first, end.timestamp()) {
-        let Some(begin) = change.walls.first() else { continue };
-        push_line(out, &format!("BEGIN:{}", change.kind));
-        push_line(out, &format!("DTSTART:{}", compact(*begin)));
-        push_line(out, &format!("TZOFFSETFROM:{}", offset(change.from)));
-        push_line(out, &format!("TZOFFSETTO:{}", offset(change.to)));
-        push_line(out, &format!("TZNAME:{}", change.name));
-        match yearly(&change.walls, end.year()) {
-            Some(rule) => push_line(out, &format!("RRULE:{rule}")),
-            None if change.walls.len() > 1 => {
-                let walls: Vec<String> = change.walls[1..].iter().map(|w| compact(*w)).collect();
-                push_line(out, &format!("RDATE:{}", walls.join(",")));
-            }
-            None => {}
-        }
-        push_line(out, &format!("END:{}", change.kind));
+        // The rules of a zone change; the last ones go on, whatever came before is listed.
+        let rule_at = |from: &usize| yearly(&change.walls[*from..], end.year()).is_some();
+        let from = (0..change.walls.len()).find(rule_at).unwrap_or(change.walls.len());
+        let (listed, ruled) = change.walls.split_at(from);
+        write_change(out, &change, listed, end.year());
+        write_change(out, &change, ruled, end.year());
     }
     push_line(out, "END:VTIMEZONE");
+}
+
+/// Adds the changes at these times: by their rule if they have one, or one by one.
+fn write_change(out: &mut String, change: &Change, walls: &[DateTime], last_year: i16) {
+    let Some((begin, others)) = walls.split_first() else { return };
+    push_line(out, &format!("BEGIN:{}", change.kind));
+    push_line(out, &format!("DTSTART:{}", compact(*begin)));
+    push_line(out, &format!("TZOFFSETFROM:{}", offset(change.from)));
+    push_line(out, &format!("TZOFFSETTO:{}", offset(change.to)));
+    push_line(out, &format!("TZNAME:{}", change.name));
+    match yearly(walls, last_year) {
+        Some(rule) => push_line(out, &format!("RRULE:{rule}")),
+        None if !others.is_empty() => {
+            let others: Vec<String> = others.iter().map(|wall| compact(*wall)).collect();
+            push_line(out, &format!("RDATE:{}", others.join(",")));
+        }
+        None => {}
+    }
+    push_line(out, &format!("END:{}", change.kind));
 }
 
 fn changes(zone: &TimeZone, first: Timestamp, end: Timestamp) -> Vec<Change> {

@@ -78,8 +78,10 @@ async fn drive_all(app: App, engine: Arc<Engine>, mut lock: Option<Option<ClaimL
         tokio::time::sleep(LOOK_AGAIN).await;
         lock = app.database.take_lock(&worker).ok().and_then(Result::ok);
         if lock.is_some() && !app.is_cluster() {
-            // What another process left behind is ready again; if this fails the next look helps.
-            let _ = engine.take_up().await;
+            // What another process left behind is ready again.
+            while engine.take_up().await.is_err() {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
         }
     }
     let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);

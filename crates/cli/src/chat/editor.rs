@@ -16,12 +16,16 @@ use reedline::{
     ValidationResult, Validator, default_emacs_keybindings,
 };
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Lines that are remembered.
 const HISTORY_MAX: usize = 2_000;
+
+/// Lines of news that wait for the editor at most.
+const PRINTED_MAX: usize = 1_000;
 
 const MENU: &str = "commands";
 const INTERRUPT: &str = "interrupt";
@@ -41,9 +45,16 @@ pub(super) enum Typed {
     End,
 }
 
+/// A line that is wanted.
+struct Ask {
+    prompt: String,
+    /// What stands in it already.
+    typed: String,
+}
+
 /// Reads lines.
 pub(super) struct Editor {
-    asks: Sender<String>,
+    asks: Sender<Ask>,
     typed: UnboundedReceiver<Typed>,
     printer: SyncSender<String>,
 }
@@ -52,20 +63,21 @@ impl Editor {
     pub(super) fn start(session: &Session) -> Result<Self, Failure> {
         let (asks, asked) = channel();
         let (sender, typed) = unbounded_channel();
-        let printer = ExternalPrinter::default();
+        let printer = ExternalPrinter::new(PRINTED_MAX);
         let sent = printer.sender();
-        let history = session.app.home.data().join("history.txt");
+        let data = session.app.home.data();
+        let files = Files { history: data.join("history.txt"), draft: data.join("draft.md") };
         let reading = std::thread::Builder::new()
             .name("editor".to_owned())
-            .spawn(move || read(&asked, &sender, printer, history));
+            .spawn(move || read(&asked, &sender, printer, &files));
         reading.map_err(|error| session.app.failure(Exit::Failed, "error.system", &error))?;
         Ok(Self { asks, typed, printer: sent })
     }
 
-    /// Begins to wait for a line.
-    pub(super) fn ask(&self, prompt: &str) {
+    /// Begins to wait for a line, in which `typed` stands already.
+    pub(super) fn ask(&self, prompt: &str, typed: String) {
         // A thread that is gone has said why: the next line is the end.
-        let _ = self.asks.send(prompt.to_owned());
+        let _ = self.asks.send(Ask { prompt: prompt.to_owned(), typed });
     }
 
     pub(super) async fn next(&mut self) -> Typed {
@@ -74,7 +86,8 @@ impl Editor {
 
     /// Shows lines above the one that is being typed.
     pub(super) fn print(&self, text: &str) {
-        let _ = self.printer.send(text.to_owned());
+        // The chat never waits for its own editor; so much news at once nobody would read.
+        let _ = self.printer.try_send(everloop_tools::clean(text.as_bytes()));
     }
 }
 
@@ -90,14 +103,17 @@ impl Drop for Editor {
 }
 
 fn read(
-    asked: &Receiver<String>,
+    asked: &Receiver<Ask>,
     typed: &UnboundedSender<Typed>,
     printer: ExternalPrinter<String>,
-    history: PathBuf,
+    files: &Files,
 ) {
-    let mut editor = editor(printer, history);
-    while let Ok(prompt) = asked.recv() {
-        let signal = editor.read_line(&Line(prompt));
+    let mut editor = editor(printer, files);
+    while let Ok(ask) = asked.recv() {
+        if !ask.typed.is_empty() {
+            editor.run_edit_commands(&[EditCommand::InsertString(ask.typed)]);
+        }
+        let signal = editor.read_line(&Line(ask.prompt));
         let empty = editor.current_buffer_contents().trim().is_empty();
         let came = match signal {
             Ok(Signal::Success(line)) => {
@@ -121,7 +137,19 @@ fn read(
     }
 }
 
-fn editor(printer: ExternalPrinter<String>, history: PathBuf) -> Reedline {
+/// Where the editor keeps what was typed.
+struct Files {
+    history: PathBuf,
+    draft: PathBuf,
+}
+
+/// A file that nobody else can read, made if it is missing.
+fn private(file: &Path) -> bool {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true).mode(0o600).open(file).is_ok()
+}
+
+fn editor(printer: ExternalPrinter<String>, files: &Files) -> Reedline {
     let mut keys = default_emacs_keybindings();
     let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
     let host = |name: &str| ReedlineEvent::ExecuteHostCommand(name.to_owned());
@@ -146,22 +174,26 @@ fn editor(printer: ExternalPrinter<String>, history: PathBuf) -> Reedline {
         .with_ansi_colors(terminal::has_colour())
         .use_bracketed_paste(true)
         .with_external_printer(printer);
-    if let Ok(history) = FileBackedHistory::with_file(HISTORY_MAX, history) {
+    if private(&files.history)
+        && let Ok(history) = FileBackedHistory::with_file(HISTORY_MAX, files.history.clone())
+    {
         editor = editor.with_history(Box::new(history));
     }
-    with_outside_editor(editor)
+    with_outside_editor(editor, &files.draft)
 }
 
 /// Ctrl-G opens the person's own editor, if they have named one.
-fn with_outside_editor(editor: Reedline) -> Reedline {
+fn with_outside_editor(editor: Reedline, draft: &Path) -> Reedline {
     let named = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok());
     let Some(program) = named.filter(|name| !name.trim().is_empty()) else { return editor };
     let mut words = program.split_whitespace();
     let Some(name) = words.next() else { return editor };
-    let file = std::env::temp_dir().join(format!("everloop-{}.md", std::process::id()));
+    if !private(draft) {
+        return editor;
+    }
     let mut command = std::process::Command::new(name);
-    command.args(words).arg(&file);
-    editor.with_buffer_editor(command, file)
+    command.args(words).arg(draft);
+    editor.with_buffer_editor(command, draft.to_owned())
 }
 
 /// A line that ends with a backslash goes on.

@@ -74,13 +74,10 @@ impl Session {
     pub(super) async fn wake(&self, run: &RunId) -> Result<(), Failure> {
         let fail = |error| self.fail(&error);
         self.store().pardon(run).await.map_err(fail)?;
-        let worker = &self.engine.identity().worker;
-        let now = self.engine.clock().now();
-        if let Some(Still::NoModel(_)) = self.still(run).await?
-            && let Some(claim) = self.store().claim_run(worker, run, now).await.map_err(fail)?
-        {
-            let engine = self.engine.clone();
-            tokio::spawn(async move { engine.drive(claim).await });
+        if let Some(Still::NoModel(_)) = self.still(run).await? {
+            // Whoever has the right to drive takes it up.
+            let now = self.engine.clock().now();
+            self.store().hasten(run, now).await.map_err(fail)?;
         }
         Ok(())
     }

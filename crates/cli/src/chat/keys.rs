@@ -35,6 +35,9 @@ impl Keys {
         let (sender, keys) = unbounded_channel();
         // Without single keys a person can still look on, and Ctrl-C comes as a signal.
         let raw = crossterm::terminal::enable_raw_mode().is_ok();
+        // A pasted text is one piece, whose line ends send nothing.
+        let paste = crossterm::event::EnableBracketedPaste;
+        let _ = crossterm::execute!(std::io::stdout(), paste);
         let still = wanted.clone();
         let listen = move || listen(&still, &sender);
         let thread = raw.then(|| std::thread::Builder::new().spawn(listen).ok()).flatten();
@@ -56,14 +59,18 @@ impl Drop for Keys {
             // The editor must not share the keys with it.
             let _ = thread.join();
         }
+        let paste = crossterm::event::DisableBracketedPaste;
+        let _ = crossterm::execute!(std::io::stdout(), paste);
         let _ = crossterm::terminal::disable_raw_mode();
     }
 }
 
 fn listen(wanted: &AtomicBool, sender: &UnboundedSender<Key>) {
     while wanted.load(Ordering::Relaxed) {
-        if !crossterm::event::poll(LOOK_AGAIN).unwrap_or(false) {
-            continue;
+        match crossterm::event::poll(LOOK_AGAIN) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(_) => return,
         }
         let key = match crossterm::event::read() {
             Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => meaning(key),

@@ -11,9 +11,9 @@ use crate::signals::Signals;
 use crate::terminal;
 use everloop_assistant::show::firing_line;
 use everloop_types::RunId;
-use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
+use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 
-type Input = Lines<BufReader<Stdin>>;
+type Input = BufReader<Stdin>;
 
 pub(super) async fn talk(mut session: Session, first: Option<String>) -> Result<Exit, Failure> {
     let exit = talk_in(&mut session, first).await;
@@ -26,33 +26,44 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
     if let Some(exit) = take_up(session, &mut signals).await? {
         return Ok(exit);
     }
-    let mut input = BufReader::new(tokio::io::stdin()).lines();
+    let mut input = BufReader::new(tokio::io::stdin());
     let mut next = first;
     loop {
-        announce(session).await?;
+        announce(session).await;
+        show_question(session).await;
         let line = match next.take() {
             Some(line) => line,
-            None => match read(&mut input, &mut signals).await {
-                Ok(Some(line)) => line,
-                Ok(None) => return Ok(Exit::Done),
-                Err(exit) => return Ok(exit),
+            None => match read(session, &mut input, &mut signals).await {
+                Read::Line(line) => line,
+                Read::End => return Ok(Exit::Done),
+                Read::Signal(exit) => return Ok(exit),
             },
         };
-        match session.hear(&line).await? {
+        match session.heard(&line).await {
             Heard::Said(words) => terminal::answer(&words),
             Heard::Follow(run) => match follow(session, &run, &mut signals).await? {
                 Some(exit) => return Ok(exit),
                 None => continue,
             },
             Heard::Confirm(command) => {
-                if !confirm(session, &command, &mut input, &mut signals).await? {
-                    return Ok(Exit::Done);
-                }
+                terminal::answer(&session.text("rule.understood", &[("command", &command)]));
+                let words = match read(session, &mut input, &mut signals).await {
+                    Read::Line(line) if everloop_text::means_yes(&line) => {
+                        let done = session.perform_rule(&command).await;
+                        done.unwrap_or_else(|failure| failure.words)
+                    }
+                    Read::Line(_) => session.text("rule.dropped", &[]),
+                    Read::End => return Ok(Exit::Done),
+                    Read::Signal(exit) => return Ok(exit),
+                };
+                terminal::answer(&words);
             }
             Heard::Background => terminal::answer(&session.text("chat.nothing_in_front", &[])),
             Heard::Clear => {}
             Heard::Tour => {
-                tour::tour(&session.app).await?;
+                if let Err(failure) = tour::tour(&session.app).await {
+                    terminal::answer(&failure.words);
+                }
             }
             Heard::Quit => return Ok(Exit::Done),
         }
@@ -68,36 +79,44 @@ async fn take_up(session: &mut Session, signals: &mut Signals) -> Result<Option<
     {
         return follow(session, &run, signals).await;
     }
-    let open = session.door.open_question(session.store()).await;
-    if let Some(open) = open.map_err(|error| session.fail(&error))? {
-        terminal::answer(&open.text);
-        terminal::complain(&session.how_to_answer(&open));
-    }
     Ok(None)
 }
 
-async fn read(input: &mut Input, signals: &mut Signals) -> Result<Option<String>, Exit> {
-    tokio::select! {
-        line = input.next_line() => Ok(line.unwrap_or(None)),
-        exit = signals.next() => Err(exit),
+/// Shows the question that the next plain line answers, if it was not shown yet.
+async fn show_question(session: &mut Session) {
+    // A store that fails for a moment is asked again before the next line.
+    if let Ok(Some(open)) = session.question_to_show().await {
+        terminal::answer(&open.text);
+        terminal::complain(&session.how_to_answer(&open));
     }
 }
 
-/// Shows the command that a sentence became; the next line says yes or no. False at the end.
-async fn confirm(
-    session: &Session,
-    command: &str,
-    input: &mut Input,
-    signals: &mut Signals,
-) -> Result<bool, Failure> {
-    terminal::answer(&session.text("rule.understood", &[("command", command)]));
-    let Ok(Some(line)) = read(input, signals).await else { return Ok(false) };
-    let words = match everloop_text::means_yes(&line) {
-        true => session.perform_rule(command).await?,
-        false => session.text("rule.dropped", &[]),
+/// What came of waiting for a line.
+enum Read {
+    Line(String),
+    End,
+    Signal(Exit),
+}
+
+/// The next line. Bytes that are no text are replaced, and what happens meanwhile passes by.
+async fn read(session: &mut Session, input: &mut Input, signals: &mut Signals) -> Read {
+    let mut line = Vec::new();
+    let mut reading = std::pin::pin!(input.read_until(b'\n', &mut line));
+    let read = loop {
+        tokio::select! {
+            read = &mut reading => break read,
+            Some(_) = session.watch.recv() => {}
+            exit = signals.next() => return Read::Signal(exit),
+        }
     };
-    terminal::answer(&words);
-    Ok(true)
+    match read {
+        Ok(0) => Read::End,
+        Ok(_) => Read::Line(String::from_utf8_lossy(&line).trim_end().to_owned()),
+        Err(error) => {
+            terminal::complain(&session.text("error.system", &[("detail", &error.to_string())]));
+            Read::End
+        }
+    }
 }
 
 /// Shows what happens to the run until it stands still; an exit if a signal came.
@@ -109,9 +128,10 @@ async fn follow(
     let app = session.app.clone();
     let manner = if app.quiet { Manner::Silent } else { Manner::Lines };
     let mut printer = Printer::new(&app, manner);
+    let mut again = tokio::time::interval(LOOK_AGAIN);
+    signals.interrupts = 0;
     let still = loop {
         tokio::select! {
-            biased;
             Some(update) = session.watch.recv() => {
                 if run_of(&update) == run {
                     printer.show(&update);
@@ -125,13 +145,19 @@ async fn follow(
                 let sent = session.engine.cancel(run, "ctrl-c").await;
                 sent.map_err(|error| session.fail(&error))?;
             }
-            () = tokio::time::sleep(LOOK_AGAIN) => {
-                if let Some(still) = session.still(run).await? {
+            _ = again.tick() => {
+                // A store that fails for a moment is looked at again.
+                if let Ok(Some(still)) = session.still(run).await {
                     break still;
                 }
             }
         }
     };
+    while let Ok(update) = session.watch.try_recv() {
+        if run_of(&update) == run {
+            printer.show(&update);
+        }
+    }
     match still {
         Still::Over(shown) => {
             terminal::answer(&shown.text().unwrap_or_default());
@@ -142,6 +168,7 @@ async fn follow(
         Still::Asks(open) => {
             terminal::answer(&open.text);
             terminal::complain(&session.how_to_answer(&open));
+            session.seen = Some(open);
         }
         Still::NoModel(detail) => {
             let args = [("detail", detail.as_str()), ("id", run.as_str())];
@@ -151,11 +178,10 @@ async fn follow(
     Ok(None)
 }
 
-/// Reminders that fired and that nobody has shown yet.
-async fn announce(session: &Session) -> Result<(), Failure> {
+/// Reminders that fired and that nobody has shown yet; a store that fails is looked at again.
+async fn announce(session: &Session) {
     let reader = session.reader();
-    for firing in session.new_firings().await? {
+    for firing in session.new_firings().await.unwrap_or_default() {
         terminal::answer(&firing_line(&reader, &firing));
     }
-    Ok(())
 }

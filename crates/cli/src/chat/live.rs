@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::show::{plan_lines, preview};
-use crate::terminal::{Marks, marks};
+use crate::terminal::{self, Marks, marks};
 use everloop_assistant::show::clipped;
 use everloop_engine::{Fragment, Update};
 use everloop_types::journal::{EffectPlanned, Kind, Outcome};
@@ -150,11 +150,7 @@ impl<'a> Live<'a> {
     /// Shows lines above the live part; they stay.
     pub(super) fn print(&mut self, text: &str) {
         self.erase();
-        let mut out = std::io::stdout().lock();
-        for line in text.lines() {
-            let _ = write!(out, "{line}\r\n");
-        }
-        drop(out);
+        terminal::answer(text);
         self.redraw();
     }
 
@@ -177,7 +173,8 @@ impl<'a> Live<'a> {
         }
         let mut out = std::io::stdout().lock();
         for line in &lines {
-            let _ = write!(out, "{}\r\n", clipped(line, columns));
+            let line = everloop_tools::clean(line.as_bytes());
+            let _ = write!(out, "{}\r\n", clipped(&line, columns));
         }
         let _ = write!(out, "{}", self.input(columns));
         let _ = out.flush();
@@ -187,13 +184,13 @@ impl<'a> Live<'a> {
     /// What is typed, the end of it where it is long. The cursor stays behind it, so that input
     /// methods know where to be.
     fn input(&self, columns: usize) -> String {
-        let mut shown: &str = &self.typed;
-        while unicode_width::UnicodeWidthStr::width(shown) + 2 > columns {
-            let mut chars = shown.chars();
-            chars.next();
-            shown = chars.as_str();
-        }
-        format!("› {shown}")
+        let mut taken = 2;
+        let fits = |(_, c): &(usize, char)| {
+            taken += unicode_width::UnicodeWidthChar::width(*c).unwrap_or(0);
+            taken <= columns
+        };
+        let first = self.typed.char_indices().rev().take_while(fits).last();
+        format!("› {}", first.map_or("", |(at, _)| &self.typed[at..]))
     }
 
     /// Takes the live part away.

@@ -1,19 +1,17 @@
 //! A chat with a person at a terminal.
 
 use super::editor::{Editor, Typed};
-use super::follow::{LOOK_AGAIN, Still, run_of};
-use super::keys::{Key, Keys};
-use super::live::Live;
+use super::follow::Still;
 use super::session::{Heard, Session};
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
 use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
+use everloop_assistant::door::OpenQuestion;
 use everloop_assistant::show::firing_line;
 use everloop_engine::Update;
-use everloop_types::RunId;
-use everloop_types::journal::{Kind, Letter};
+use everloop_types::journal::Kind;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,338 +23,213 @@ const AGAIN: Duration = Duration::from_secs(2);
 const LOOK_FOR_REMINDERS: Duration = Duration::from_secs(1);
 
 /// How looking at a run ended.
-enum Looked {
+pub(super) enum Looked {
     Still,
     Background,
     Leave,
     Signal(Exit),
 }
 
-pub(super) async fn talk(mut session: Session, first: Option<String>) -> Result<Exit, Failure> {
-    let mut signals = Signals::new(&session.app)?;
-    greet(&session).await?;
-    let mut editor = Editor::start(&session)?;
-    let mut queue: VecDeque<String> = first.into_iter().collect();
-    if let Some(run) = session.going().await?
-        && let Looked::Leave | Looked::Signal(_) =
-            look_at(&mut session, &run, &mut queue, &mut signals).await?
-    {
-        session.leave().await;
-        return Ok(Exit::Done);
-    }
-    let exit = loop {
-        // A line that was typed ahead must not become the answer to a question nobody had seen.
-        let asks = session.door.open_question(session.store()).await;
-        let asks = asks.map_err(|error| session.fail(&error))?.is_some();
-        let ahead = if asks { None } else { queue.pop_front() };
-        let line = match ahead {
-            Some(line) => {
-                terminal::answer(&format!("{}{line}", session.text("chat.you", &[])));
-                line
-            }
-            None => match next_line(&mut session, &mut editor, &mut signals).await? {
-                Ok(line) => line,
-                Err(exit) => break exit,
-            },
-        };
-        match session.hear(&line).await? {
-            Heard::Said(words) => terminal::answer(&words),
-            Heard::Confirm(command) => confirm(&mut session, &mut editor, &command).await?,
-            Heard::Background => terminal::answer(&session.text("chat.nothing_in_front", &[])),
-            Heard::Clear => terminal::clear(),
-            Heard::Tour => {
-                tour::tour(&session.app).await?;
-            }
-            Heard::Quit => break Exit::Done,
-            Heard::Follow(run) => {
-                match look_at(&mut session, &run, &mut queue, &mut signals).await? {
-                    Looked::Still | Looked::Background => {}
-                    Looked::Leave => break Exit::Done,
-                    Looked::Signal(exit) => break exit,
-                }
-            }
-        }
-    };
-    session.leave().await;
-    Ok(exit)
+/// A person, and what they have typed ahead.
+pub(super) struct Person {
+    pub(super) session: Session,
+    pub(super) signals: Signals,
+    editor: Editor,
+    /// Lines that wait for their turn.
+    pub(super) queue: VecDeque<String>,
+    /// What was typed and not sent; it stands in the next line.
+    pub(super) unsent: String,
 }
 
-/// What is new since the last time: what was recovered, what fired, what is asked.
-async fn greet(session: &Session) -> Result<(), Failure> {
-    for line in &session.recovered {
-        terminal::answer(line);
-    }
-    let reader = session.reader();
-    for firing in session.new_firings().await? {
-        terminal::answer(&firing_line(&reader, &firing));
-    }
-    let unread = session.store().count_unread_firings().await;
-    let unread = unread.map_err(|error| session.fail(&error))?;
-    if unread > 0 {
-        terminal::answer(&session.text("inbox.unread", &[("n", &unread.to_string())]));
-    }
-    let open = session.door.open_question(session.store()).await;
-    match open.map_err(|error| session.fail(&error))? {
-        Some(open) => {
-            let run = session.store().run(&open.run).await.map_err(|error| session.fail(&error))?;
-            let goal = run.map(|row| preview(&row.goal)).unwrap_or_default();
-            let args = [("id", open.run.as_str()), ("goal", goal.as_str())];
-            terminal::answer(&session.text("chat.still_asks", &args));
-            terminal::answer(&open.text);
-            terminal::answer(&session.how_to_answer(&open));
-        }
-        None => terminal::answer(&session.text("chat.hello", &[])),
-    }
-    Ok(())
+pub(super) async fn talk(session: Session, first: Option<String>) -> Result<Exit, Failure> {
+    let _restored = terminal::Restored;
+    let signals = Signals::new(&session.app)?;
+    let editor = Editor::start(&session)?;
+    let queue = first.into_iter().collect();
+    let mut person = Person { session, signals, editor, queue, unsent: String::new() };
+    let exit = person.talk().await;
+    person.session.leave().await;
+    exit
 }
 
-/// The next line, while reminders and the news of runs in the background are shown above it.
-async fn next_line(
-    session: &mut Session,
-    editor: &mut Editor,
-    signals: &mut Signals,
-) -> Result<Result<String, Exit>, Failure> {
-    let prompt = session.text("chat.you", &[]);
-    let mut leaving: Option<Instant> = None;
-    editor.ask(&prompt);
-    loop {
-        let typed = tokio::select! {
-            typed = editor.next() => typed,
-            Some(update) = session.watch.recv() => {
-                if let Some(news) = news(session, &update).await? {
-                    editor.print(&news);
-                }
-                continue;
-            }
-            () = tokio::time::sleep(LOOK_FOR_REMINDERS) => {
-                let reader = session.reader();
-                for firing in session.new_firings().await? {
-                    editor.print(&firing_line(&reader, &firing));
-                }
-                continue;
-            }
-            exit = signals.next() => return Ok(Err(exit)),
-        };
-        match typed {
-            Typed::Line(line) => return Ok(Ok(line)),
-            Typed::End => return Ok(Err(Exit::Done)),
-            Typed::Interrupt { empty: true } => {
-                if leaving.is_some_and(|at| at.elapsed() < AGAIN) {
-                    // The shell's next prompt stands on a line of its own.
-                    terminal::answer("");
-                    return Ok(Err(Exit::Done));
-                }
-                leaving = Some(Instant::now());
-                let open = session.door.open_question(session.store()).await;
-                let asks = open.map_err(|error| session.fail(&error))?.is_some();
-                let key = if asks { "chat.question_stays" } else { "exit.again" };
-                // The editor paints its line where it was, so this goes through it.
-                editor.print(&session.text(key, &[]));
-            }
-            Typed::Plan => {
-                if let Heard::Said(words) = session.talk("plan", "").await? {
-                    editor.print(&words);
-                }
-            }
-            Typed::Interrupt { empty: false } | Typed::Escape => {}
+impl Person {
+    async fn talk(&mut self) -> Result<Exit, Failure> {
+        self.greet().await?;
+        if let Some(run) = self.session.going().await?
+            && let Some(exit) = self.looked(&run).await?
+        {
+            return Ok(exit);
         }
-        editor.ask(&prompt);
+        loop {
+            self.show_question().await;
+            // A line that was typed ahead must not answer a question that nobody had seen.
+            let ahead = match self.session.seen {
+                Some(_) => None,
+                None => self.queue.pop_front(),
+            };
+            let line = match ahead {
+                Some(line) => {
+                    terminal::answer(&format!("{}{line}", self.session.text("chat.you", &[])));
+                    line
+                }
+                None => match self.next_line().await {
+                    Ok(line) => line,
+                    Err(exit) => return Ok(exit),
+                },
+            };
+            match self.session.heard(&line).await {
+                Heard::Said(words) => terminal::answer(&words),
+                Heard::Confirm(command) => self.confirm(&command).await,
+                Heard::Background => {
+                    terminal::answer(&self.session.text("chat.nothing_in_front", &[]));
+                }
+                Heard::Clear => terminal::clear(),
+                Heard::Tour => {
+                    if let Err(failure) = tour::tour(&self.session.app).await {
+                        terminal::answer(&failure.words);
+                    }
+                }
+                Heard::Quit => return Ok(Exit::Done),
+                Heard::Follow(run) => {
+                    if let Some(exit) = self.looked(&run).await? {
+                        return Ok(exit);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks at a run; an exit if the person leaves.
+    async fn looked(&mut self, run: &everloop_types::RunId) -> Result<Option<Exit>, Failure> {
+        Ok(match self.look_at(run).await? {
+            Looked::Still | Looked::Background => None,
+            Looked::Leave => Some(Exit::Done),
+            Looked::Signal(exit) => Some(exit),
+        })
+    }
+
+    /// What is new since the last time: what was recovered, what fired, what waits.
+    async fn greet(&mut self) -> Result<(), Failure> {
+        let session = &self.session;
+        for line in &session.recovered {
+            terminal::answer(line);
+        }
+        let reader = session.reader();
+        for firing in session.new_firings().await? {
+            terminal::answer(&firing_line(&reader, &firing));
+        }
+        let unread = session.store().count_unread_firings().await;
+        let unread = unread.map_err(|error| session.fail(&error))?;
+        if unread > 0 {
+            terminal::answer(&session.text("inbox.unread", &[("n", &unread.to_string())]));
+        }
+        let open = self.session.question_to_show().await?;
+        let session = &self.session;
+        let Some(open) = open else {
+            terminal::answer(&session.text("chat.hello", &[]));
+            return Ok(());
+        };
+        let run = session.store().run(&open.run).await.map_err(|error| session.fail(&error))?;
+        let goal = run.map(|row| preview(&row.goal)).unwrap_or_default();
+        let args = [("id", open.run.as_str()), ("goal", goal.as_str())];
+        terminal::answer(&session.text("chat.still_asks", &args));
+        self.show(&open);
+        Ok(())
+    }
+
+    fn show(&self, open: &OpenQuestion) {
+        terminal::answer(&open.text);
+        terminal::answer(&self.session.how_to_answer(open));
+    }
+
+    /// Shows the question that the next plain line answers, if the person has not seen it.
+    async fn show_question(&mut self) {
+        // A store that fails for a moment is asked again before the next line.
+        if let Ok(Some(open)) = self.session.question_to_show().await {
+            let id = open.run.as_str();
+            terminal::answer(&self.session.text("chat.asks", &[("id", id)]));
+            self.show(&open);
+        }
+    }
+
+    /// The next line, while reminders and the news of runs in the background are shown above it.
+    async fn next_line(&mut self) -> Result<String, Exit> {
+        let prompt = self.session.text("chat.you", &[]);
+        let mut leaving: Option<Instant> = None;
+        let mut reminders = tokio::time::interval(LOOK_FOR_REMINDERS);
+        self.editor.ask(&prompt, std::mem::take(&mut self.unsent));
+        loop {
+            let typed = tokio::select! {
+                typed = self.editor.next() => typed,
+                Some(update) = self.session.watch.recv() => {
+                    if let Some(news) = news(&self.session, &update).await {
+                        self.editor.print(&news);
+                    }
+                    continue;
+                }
+                _ = reminders.tick() => {
+                    let reader = self.session.reader();
+                    // A store that fails for a moment is looked at again in a second.
+                    for firing in self.session.new_firings().await.unwrap_or_default() {
+                        self.editor.print(&firing_line(&reader, &firing));
+                    }
+                    continue;
+                }
+                exit = self.signals.next() => return Err(exit),
+            };
+            match typed {
+                Typed::Line(line) => return Ok(line),
+                Typed::End => return Err(Exit::Done),
+                Typed::Interrupt { empty: true } => {
+                    if leaving.is_some_and(|at| at.elapsed() < AGAIN) {
+                        terminal::answer("");
+                        return Err(Exit::Done);
+                    }
+                    leaving = Some(Instant::now());
+                    let asks = self.session.seen.is_some();
+                    let key = if asks { "chat.question_stays" } else { "exit.again" };
+                    // The editor paints its line where it was, so this goes through it.
+                    self.editor.print(&self.session.text(key, &[]));
+                }
+                Typed::Plan => {
+                    if let Heard::Said(words) = self.session.heard("/plan").await {
+                        self.editor.print(&words);
+                    }
+                }
+                Typed::Interrupt { empty: false } | Typed::Escape => {}
+            }
+            self.editor.ask(&prompt, String::new());
+        }
+    }
+
+    /// Shows the command that a sentence became, and carries it out after a yes.
+    async fn confirm(&mut self, command: &str) {
+        let session = &self.session;
+        terminal::answer(&session.text("rule.understood", &[("command", command)]));
+        self.editor.ask(&session.text("rule.prompt", &[]), String::new());
+        let words = match self.editor.next().await {
+            Typed::Line(line) if everloop_text::means_yes(&line) => {
+                session.perform_rule(command).await.unwrap_or_else(|failure| failure.words)
+            }
+            _ => session.text("rule.dropped", &[]),
+        };
+        terminal::answer(&words);
     }
 }
 
 /// What a run in the background has to say.
-async fn news(session: &Session, update: &Arc<Update>) -> Result<Option<String>, Failure> {
-    let Update::Entry(run, entry) = update.as_ref() else { return Ok(None) };
+async fn news(session: &Session, update: &Arc<Update>) -> Option<String> {
+    let Update::Entry(run, entry) = update.as_ref() else { return None };
     if !matches!(entry.kind, Kind::RunFinished(_) | Kind::Waiting(_)) {
-        return Ok(None);
+        return None;
     }
-    Ok(match session.still(run).await? {
-        Some(Still::Over(shown)) => {
+    match session.still(run).await.ok()?? {
+        Still::Over(shown) => {
             let (id, status) = (run.as_str(), shown.row.status.as_str());
             let said = session.text("chat.ended", &[("id", id), ("status", status)]);
             Some(format!("{said}\n{}", shown.text().unwrap_or_default()))
         }
-        Some(Still::Asks(open)) => {
-            let said = session.text("chat.asks", &[("id", run.as_str())]);
-            Some(format!("{said}\n{}", open.text))
-        }
-        Some(Still::NoModel(_)) | None => None,
-    })
-}
-
-/// Shows the command that a sentence became, and carries it out after a yes.
-async fn confirm(session: &mut Session, editor: &mut Editor, command: &str) -> Result<(), Failure> {
-    terminal::answer(&session.text("rule.understood", &[("command", command)]));
-    editor.ask(&session.text("rule.prompt", &[]));
-    let words = match editor.next().await {
-        Typed::Line(line) if line.trim().is_empty() || everloop_text::means_yes(&line) => {
-            session.perform_rule(command).await?
-        }
-        _ => session.text("rule.dropped", &[]),
-    };
-    terminal::answer(&words);
-    Ok(())
-}
-
-/// Looks at a run until it stands still, is sent to the background, or the person leaves.
-async fn look_at(
-    session: &mut Session,
-    run: &RunId,
-    queue: &mut VecDeque<String>,
-    signals: &mut Signals,
-) -> Result<Looked, Failure> {
-    let app = session.app.clone();
-    let mut live = Live::new(&app);
-    let mut keys = Keys::listen();
-    let mut stops = 0_u32;
-    live.redraw();
-    let ended = loop {
-        tokio::select! {
-            biased;
-            Some(update) = session.watch.recv() => {
-                if run_of(&update) == run {
-                    live.take(&update);
-                }
-            }
-            key = keys.next() => {
-                stops += u32::from(key == Key::Stop);
-                let looked = match key {
-                    Key::Stop => stop(session, run, stops, &mut live).await?,
-                    key => pressed(session, run, key, queue, &mut live).await?,
-                };
-                if let Some(looked) = looked {
-                    break Ok(looked);
-                }
-            }
-            exit = signals.next() => break Ok(Looked::Signal(exit)),
-            () = tokio::time::sleep(LOOK_AGAIN) => {
-                if let Some(still) = session.still(run).await? {
-                    break Err(still);
-                }
-            }
-        }
-    };
-    while let Ok(update) = session.watch.try_recv() {
-        if run_of(&update) == run {
-            live.take(&update);
-        }
+        Still::Asks(_) => Some(session.text("chat.will_ask", &[("id", run.as_str())])),
+        Still::NoModel(_) => None,
     }
-    live.erase();
-    drop(keys);
-    // What was typed and not sent is not lost.
-    queue.extend(Some(std::mem::take(&mut live.typed)).filter(|typed| !typed.trim().is_empty()));
-    match ended {
-        Ok(looked) => Ok(looked),
-        Err(still) => {
-            live.plan().iter().for_each(|line| terminal::answer(line));
-            say_still(session, run, still);
-            Ok(Looked::Still)
-        }
-    }
-}
-
-/// Ctrl-C: the first cancels, the second does not wait for a tool's grace, the third leaves.
-async fn stop(
-    session: &Session,
-    run: &RunId,
-    stops: u32,
-    live: &mut Live<'_>,
-) -> Result<Option<Looked>, Failure> {
-    match stops {
-        1 => {
-            live.print(&session.text("chat.canceling", &[]));
-            let sent = session.engine.cancel(run, "ctrl-c").await;
-            sent.map_err(|error| session.fail(&error))?;
-        }
-        2 => {
-            live.print(&session.text("chat.not_waiting", &[]));
-            session.engine.hurry(run);
-        }
-        _ => return Ok(Some(Looked::Leave)),
-    }
-    Ok(None)
-}
-
-async fn pressed(
-    session: &mut Session,
-    run: &RunId,
-    key: Key,
-    queue: &mut VecDeque<String>,
-    live: &mut Live<'_>,
-) -> Result<Option<Looked>, Failure> {
-    match key {
-        Key::Send => {
-            let line = std::mem::take(&mut live.typed);
-            return sent(session, run, line, queue, live).await;
-        }
-        Key::Text(text) => live.typed.push_str(&text),
-        Key::Erase => drop(live.typed.pop()),
-        Key::EraseAll => live.typed.clear(),
-        Key::Plan => live.toggle(),
-        Key::Redraw | Key::Stop => {}
-    }
-    live.redraw();
-    Ok(None)
-}
-
-fn say_still(session: &mut Session, run: &RunId, still: Still) {
-    match still {
-        Still::Over(shown) => {
-            terminal::answer(&shown.text().unwrap_or_default());
-            for line in session.afterword(&shown) {
-                terminal::answer(&line);
-            }
-        }
-        Still::Asks(open) => {
-            terminal::ring();
-            terminal::answer(&open.text);
-            terminal::answer(&session.how_to_answer(&open));
-        }
-        Still::NoModel(detail) => {
-            let args = [("detail", detail.as_str()), ("id", run.as_str())];
-            terminal::answer(&session.text("run.model_down", &args));
-        }
-    }
-}
-
-/// A line that was sent while a run is looked at: to the model, to the background, or for later.
-async fn sent(
-    session: &mut Session,
-    run: &RunId,
-    line: String,
-    queue: &mut VecDeque<String>,
-    live: &mut Live<'_>,
-) -> Result<Option<Looked>, Failure> {
-    let line = line.trim().to_owned();
-    if line.is_empty() {
-        live.redraw();
-        return Ok(None);
-    }
-    if let Some(word) = line.strip_prefix('!') {
-        let dedupe = everloop_engine::fresh_id("steer_", session.engine.clock().now());
-        let letter = Letter::Steer { text: word.trim().to_owned() };
-        let sent = session.engine.send(run, &dedupe, &letter).await;
-        sent.map_err(|error| session.fail(&error))?;
-        live.print(&session.text("chat.steered", &[("word", word.trim())]));
-        return Ok(None);
-    }
-    if !everloop_assistant::commands::is_command(&line) {
-        live.print(&session.text("chat.queued", &[("line", &line)]));
-        queue.push_back(line);
-        return Ok(None);
-    }
-    match session.hear(&line).await? {
-        Heard::Said(words) => live.print(&words),
-        Heard::Background => {
-            live.print(&session.text("chat.in_background", &[("id", run.as_str())]));
-            return Ok(Some(Looked::Background));
-        }
-        Heard::Quit => return Ok(Some(Looked::Leave)),
-        Heard::Clear => live.redraw(),
-        Heard::Follow(_) | Heard::Confirm(_) | Heard::Tour => {
-            live.print(&session.text("chat.queued", &[("line", &line)]));
-            queue.push_back(line);
-        }
-    }
-    Ok(None)
 }

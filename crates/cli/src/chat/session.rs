@@ -6,9 +6,10 @@ use crate::app::App;
 use crate::args;
 use crate::commands::run;
 use crate::exit::{Exit, Failure};
+use crate::terminal;
 use everloop_assistant::commands::{self, Command};
 use everloop_assistant::desk::Desk;
-use everloop_assistant::door::{Door, Model, OpenQuestion, Way};
+use everloop_assistant::door::{Door, Model, OpenQuestion, Way, question_of};
 use everloop_assistant::kept::reminders;
 use everloop_assistant::show::{self, Reader};
 use everloop_engine::{Asked, Clock, Engine, Submission, SystemClock, Watch};
@@ -16,6 +17,7 @@ use everloop_store::{Firing, Said, Sent, Store};
 use everloop_types::{ConversationId, Goal, Lang, Policy, RunId, Status};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// One chat.
 pub(super) struct Session {
@@ -26,6 +28,8 @@ pub(super) struct Session {
     pub(super) choice: Choice,
     /// Everything that happens to runs that are driven here.
     pub(super) watch: Watch,
+    /// The question that the person has before them; the next plain line answers it.
+    pub(super) seen: Option<OpenQuestion>,
     /// A run that ended at its limit; the person may let it go on.
     pub(super) at_limit: Option<RunId>,
     /// What was recovered when the chat began, in words.
@@ -59,6 +63,9 @@ pub(super) enum Heard {
     Quit,
 }
 
+/// How long the chat waits for a canceled run to end.
+const CANCEL_WITHIN: Duration = Duration::from_secs(10);
+
 /// Characters of one earlier message that a new goal is told of.
 const SAID_CHARS_MAX: usize = 2_000;
 
@@ -88,8 +95,8 @@ impl Session {
         let desk = app.desk(store);
         let (care, orphans) = Care::begin(&app, &engine).await?;
         let recovered = recovered::words(&app, engine.store(), &orphans).await?;
-        let at_limit = None;
-        Ok(Self { app, engine, desk, door, choice, watch, at_limit, recovered, care })
+        let (seen, at_limit) = (None, None);
+        Ok(Self { app, engine, desk, door, choice, watch, seen, at_limit, recovered, care })
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -108,10 +115,9 @@ impl Session {
         self.app.store_failure(error)
     }
 
-    /// What a line does. Words that were not understood are words for the person, not failures.
-    pub(super) async fn hear(&mut self, line: &str) -> Result<Heard, Failure> {
+    async fn hear(&mut self, line: &str) -> Result<Heard, Failure> {
         let reader = self.reader();
-        let way = self.door.way(self.store(), line, &reader.now).await;
+        let way = self.door.way(self.store(), line, &reader.now, self.seen.clone()).await;
         let way = way.map_err(|error| self.fail(&error))?;
         if let (Some(run), Way::Goal(word)) = (self.at_limit.clone(), &way)
             && let Some(heard) = self.beyond_the_limit(&run, word).await?
@@ -127,15 +133,30 @@ impl Session {
             Way::Command(Command::Talk(verb, rest)) => self.talk(verb.name, rest.trim()).await?,
             Way::Command(command) => Heard::Said(self.perform(line, &command, &reader).await?),
             Way::Answer(open, text) => self.answer(open, text).await?,
-            Way::Goal(goal) => match self.begin(goal).await {
-                Ok(run) => Heard::Follow(run),
-                // A model that cannot be used is no reason to leave.
-                Err(Failure { exit: Exit::Configuration | Exit::Usage, words }) => {
-                    Heard::Said(words)
-                }
-                Err(failure) => return Err(failure),
-            },
+            Way::Goal(goal) => Heard::Follow(self.begin(goal).await?),
         })
+    }
+
+    /// What a line does, or why it did nothing. Only what ends the chat itself is a failure: a model
+    /// that cannot be used, a store that is locked for a moment are no reasons to leave.
+    pub(super) async fn heard(&mut self, line: &str) -> Heard {
+        match self.hear(line).await {
+            Ok(heard) => heard,
+            Err(failure) => Heard::Said(failure.words),
+        }
+    }
+
+    /// The question that the next plain line will answer, if it has not been shown yet.
+    pub(super) async fn question_to_show(&mut self) -> Result<Option<OpenQuestion>, Failure> {
+        let fail = |error| self.app.store_failure(&error);
+        if let Some(seen) = &self.seen {
+            let still = question_of(self.engine.store(), &seen.run).await.map_err(fail)?;
+            if still.is_some_and(|still| still.question.id == seen.question.id) {
+                return Ok(None);
+            }
+        }
+        self.seen = self.door.open_question(self.engine.store()).await.map_err(fail)?;
+        Ok(self.seen.clone())
     }
 
     /// A command about todos or the schedule; its dates are said back before it is carried out.
@@ -145,12 +166,12 @@ impl Session {
         command: &Command,
         reader: &Reader,
     ) -> Result<String, Failure> {
-        let understood = commands::echo(&commands::normal(line), command, &reader.now);
-        let understood =
-            understood.map(|line| self.text("command.understood", &[("line", &line)]) + "\n");
+        if let Some(line) = commands::echo(&commands::normal(line), command, &reader.now) {
+            terminal::answer(&self.text("command.understood", &[("line", &line)]));
+        }
         let performed = self.desk.perform(command, &reader.now, None).await;
         let answer = performed.map_err(|error| self.fail(&error))?;
-        Ok(understood.unwrap_or_default() + &show::answer(reader, &answer))
+        Ok(show::answer(reader, &answer))
     }
 
     /// What rules made of a sentence, after a yes.
@@ -166,11 +187,14 @@ impl Session {
         let Some(run) = run else { return Ok(self.text("door.nothing_to_cancel", &[])) };
         let sent = self.engine.cancel(&run, "user").await;
         sent.map_err(|error| self.fail(&error))?;
-        self.until_still(&run).await?;
+        // Whoever drives it ends it soon; if nobody does, its cancel waits in its inbox.
+        let _ = tokio::time::timeout(CANCEL_WITHIN, self.until_still(&run)).await;
+        self.seen = self.seen.take().filter(|seen| seen.run != run);
         Ok(self.text("door.canceled", &[]))
     }
 
     async fn answer(&mut self, open: OpenQuestion, text: String) -> Result<Heard, Failure> {
+        self.seen = None;
         let answer = Asked { question: open.question.id, text, by: "user".to_owned() };
         let sent = self.engine.answer(&open.run, answer).await;
         match sent.map_err(|error| self.fail(&error))? {

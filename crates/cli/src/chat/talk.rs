@@ -12,6 +12,9 @@ use everloop_store::RunFilter;
 use everloop_types::{Lang, RunId};
 use std::path::Path;
 
+/// Characters that are enough to mean a run among words.
+const ID_CHARS_MIN: usize = 6;
+
 /// Runs, messages and reminders that are listed at once.
 const RUNS_LISTED: usize = 20;
 const SAID_LISTED: usize = 20;
@@ -213,7 +216,8 @@ impl Session {
     async fn fork(&mut self, rest: &str) -> Result<Heard, Failure> {
         let (first, word) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let (id, word) = match self.app.find_run(self.store(), first).await {
-            Ok(_) if !first.is_empty() => (first, word.trim()),
+            // A short word may be the end of some run's id by chance.
+            Ok(_) if first.chars().count() >= ID_CHARS_MIN => (first, word.trim()),
             _ => ("", rest),
         };
         let run = match self.meant(id).await? {

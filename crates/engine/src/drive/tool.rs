@@ -274,7 +274,7 @@ impl Desk<'_> {
         context.cancel.cancel();
         let grace_ms = handling.grace_ms.saturating_add(SAY_SO_MS);
         let hurried = engine.hurries.of(run);
-        let came_back = tokio::select! {
+        tokio::select! {
             biased;
             done = &mut calling => match done {
                 // Whoever takes up the run, or ends it, says what that means.
@@ -283,9 +283,7 @@ impl Desk<'_> {
             },
             () = engine.clock.pause(grace_ms) => CameBack::Silent(ending),
             () = hurried.cancelled() => CameBack::Silent(ending),
-        };
-        engine.hurries.forget(run);
-        came_back
+        }
     }
 }
 

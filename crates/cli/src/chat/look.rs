@@ -1,0 +1,187 @@
+//! Looking at a run: its plan and its answer as they come, keys that stop it, lines typed ahead.
+
+use super::follow::{LOOK_AGAIN, Still, run_of};
+use super::keys::{Key, Keys};
+use super::live::Live;
+use super::person::{Looked, Person};
+use super::session::Heard;
+use crate::exit::Failure;
+use crate::terminal;
+use everloop_types::RunId;
+use everloop_types::journal::Letter;
+
+impl Person {
+    /// Looks at a run until it stands still, is sent to the background, or the person leaves.
+    pub(super) async fn look_at(&mut self, run: &RunId) -> Result<Looked, Failure> {
+        let app = self.session.app.clone();
+        let mut live = Live::new(&app);
+        let mut keys = Keys::listen();
+        let mut stops = 0_u32;
+        let mut again = tokio::time::interval(LOOK_AGAIN);
+        live.typed = std::mem::take(&mut self.unsent);
+        live.redraw();
+        let ended = loop {
+            tokio::select! {
+                Some(update) = self.session.watch.recv() => {
+                    if run_of(&update) == run {
+                        live.take(&update);
+                    }
+                }
+                key = keys.next() => {
+                    let looked = match key {
+                        // What is typed is cleared first, as on any line.
+                        Key::Stop if live.typed.is_empty() => {
+                            stops += 1;
+                            self.stop(run, stops, &mut live).await?
+                        }
+                        key => self.pressed(run, key, &mut live).await?,
+                    };
+                    if let Some(looked) = looked {
+                        break Ok(looked);
+                    }
+                }
+                exit = self.signals.next() => break Ok(Looked::Signal(exit)),
+                _ = again.tick() => {
+                    // A store that fails for a moment is looked at again.
+                    if let Ok(Some(still)) = self.session.still(run).await {
+                        break Err(still);
+                    }
+                }
+            }
+        };
+        while let Ok(update) = self.session.watch.try_recv() {
+            if run_of(&update) == run {
+                live.take(&update);
+            }
+        }
+        live.erase();
+        drop(keys);
+        self.unsent = std::mem::take(&mut live.typed);
+        match ended {
+            Ok(looked) => Ok(looked),
+            Err(still) => {
+                live.plan().iter().for_each(|line| terminal::answer(line));
+                self.say_still(run, still);
+                Ok(Looked::Still)
+            }
+        }
+    }
+
+    fn say_still(&mut self, run: &RunId, still: Still) {
+        let session = &mut self.session;
+        match still {
+            Still::Over(shown) => {
+                terminal::answer(&shown.text().unwrap_or_default());
+                for line in session.afterword(&shown) {
+                    terminal::answer(&line);
+                }
+            }
+            Still::Asks(open) => {
+                terminal::ring();
+                terminal::answer(&open.text);
+                terminal::answer(&session.how_to_answer(&open));
+                session.seen = Some(open);
+            }
+            Still::NoModel(detail) => {
+                let args = [("detail", detail.as_str()), ("id", run.as_str())];
+                terminal::answer(&session.text("run.model_down", &args));
+            }
+        }
+    }
+
+    /// Ctrl-C: the first cancels, the second does not wait for a tool's grace, the third leaves.
+    async fn stop(
+        &self,
+        run: &RunId,
+        stops: u32,
+        live: &mut Live<'_>,
+    ) -> Result<Option<Looked>, Failure> {
+        let session = &self.session;
+        match stops {
+            1 => self.cancel(run, live).await?,
+            2 => {
+                live.print(&session.text("chat.not_waiting", &[]));
+                session.engine.hurry(run);
+            }
+            _ => return Ok(Some(Looked::Leave)),
+        }
+        Ok(None)
+    }
+
+    async fn cancel(&self, run: &RunId, live: &mut Live<'_>) -> Result<(), Failure> {
+        live.print(&self.session.text("chat.canceling", &[]));
+        let sent = self.session.engine.cancel(run, "ctrl-c").await;
+        sent.map(drop).map_err(|error| self.session.fail(&error))
+    }
+
+    async fn pressed(
+        &mut self,
+        run: &RunId,
+        key: Key,
+        live: &mut Live<'_>,
+    ) -> Result<Option<Looked>, Failure> {
+        match key {
+            Key::Send => {
+                let line = std::mem::take(&mut live.typed);
+                return self.sent(run, line.trim(), live).await;
+            }
+            Key::Text(text) => live.typed.push_str(&text),
+            Key::Erase => drop(live.typed.pop()),
+            Key::EraseAll | Key::Stop => live.typed.clear(),
+            Key::Plan => live.toggle(),
+            Key::Redraw => {}
+        }
+        live.redraw();
+        Ok(None)
+    }
+
+    /// A line that was sent meanwhile: to the model, a command, or for later.
+    async fn sent(
+        &mut self,
+        run: &RunId,
+        line: &str,
+        live: &mut Live<'_>,
+    ) -> Result<Option<Looked>, Failure> {
+        let session = &mut self.session;
+        if line.is_empty() {
+            live.redraw();
+        } else if session.door.is_cancel(line) {
+            self.cancel(run, live).await?;
+        } else if let Some(word) = line.strip_prefix(['!', '\u{ff01}']) {
+            let dedupe = everloop_engine::fresh_id("steer_", session.engine.clock().now());
+            let letter = Letter::Steer { text: word.trim().to_owned() };
+            let sent = session.engine.send(run, &dedupe, &letter).await;
+            sent.map_err(|error| session.fail(&error))?;
+            live.print(&session.text("chat.steered", &[("word", word.trim())]));
+        } else if everloop_assistant::commands::is_command(line) {
+            return Ok(self.commanded(run, line, live).await);
+        } else {
+            live.print(&session.text("chat.queued", &[("line", line)]));
+            self.queue.push_back(line.to_owned());
+        }
+        Ok(None)
+    }
+
+    async fn commanded(&mut self, run: &RunId, line: &str, live: &mut Live<'_>) -> Option<Looked> {
+        live.erase();
+        let heard = match everloop_assistant::commands::follows(line) {
+            // These lead to another run: they wait until this one stands still.
+            true => None,
+            false => Some(self.session.heard(line).await),
+        };
+        match heard {
+            Some(Heard::Said(words)) => live.print(&words),
+            Some(Heard::Background) => {
+                live.print(&self.session.text("chat.in_background", &[("id", run.as_str())]));
+                return Some(Looked::Background);
+            }
+            Some(Heard::Quit) => return Some(Looked::Leave),
+            Some(Heard::Clear) => live.redraw(),
+            Some(Heard::Follow(_) | Heard::Confirm(_) | Heard::Tour) | None => {
+                live.print(&self.session.text("chat.queued", &[("line", line)]));
+                self.queue.push_back(line.to_owned());
+            }
+        }
+        None
+    }
+}
