@@ -117,7 +117,7 @@ pub fn echo(line: &str, command: &Command, now: &Zoned) -> Option<String> {
             moments.into_iter().flatten().map(|at| written(at, now)).collect()
         }
         Command::Schedule(ScheduleCommand::Add(new) | ScheduleCommand::Update(_, new)) => {
-            let moments = [Some(new.starts_at), new.remind.flatten(), new.remind_from];
+            let moments = [Some(new.starts_at), new.remind.flatten(), new.remind_from.flatten()];
             moments.into_iter().flatten().map(|at| written(at, now)).collect()
         }
         _ => Vec::new(),

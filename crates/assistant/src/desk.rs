@@ -6,8 +6,8 @@
 mod entries;
 mod todos;
 
-use crate::commands::{Command, Stretch, View};
-use crate::kept::Customs;
+use crate::commands::{Command, ScheduleCommand, Stretch, TodoCommand, View};
+use crate::kept::{Customs, reminders};
 use everloop_store::{Deed, Firing, ScheduleRow, Store, StoreError, TodoRow};
 use jiff::civil::Date;
 use jiff::{Timestamp, Zoned};
@@ -72,6 +72,10 @@ pub enum Refusal {
     ReminderNeedsDue,
     /// It has no rule by which it could repeat.
     DoesNotRepeat(i64),
+    /// It has no reminder that could begin somewhere.
+    DoesNotRemind(i64),
+    /// Others change the same at the same moment, again and again.
+    Contested,
     /// It is not the desk's to carry out.
     NotHere,
 }
@@ -103,6 +107,11 @@ impl Desk {
         &self.store
     }
 
+    /// Fires what is due. A change says when to remind next, and would forget what was due before.
+    pub(crate) async fn settle_due(&self, deed: Deed<'_>) -> Result<(), StoreError> {
+        reminders::fire_due(&self.store, &self.customs, deed.now).await.map(drop)
+    }
+
     /// Carries a command out. With a `key`, trying it again does not do it again.
     ///
     /// # Errors
@@ -114,11 +123,28 @@ impl Desk {
         key: Option<&str>,
     ) -> Result<Answer, StoreError> {
         let deed = Deed { key, now: now.timestamp().as_millisecond() };
+        if is_change(command) {
+            self.settle_due(deed).await?;
+        }
         match command {
             Command::Todo(command) => self.todo(command, now, deed).await,
             Command::Schedule(command) => self.schedule(command, now, deed).await,
             Command::Talk(..) => Ok(Err(Refusal::NotHere)),
         }
+    }
+}
+
+/// How often a change is tried again that others were faster with.
+const TRIES_MAX: usize = 16;
+
+/// Whether a command changes something that may have a reminder.
+fn is_change(command: &Command) -> bool {
+    use ScheduleCommand as S;
+    use TodoCommand as T;
+    match command {
+        Command::Todo(T::Update(..) | T::Done(_) | T::Reopen(_) | T::Delete(_)) => true,
+        Command::Schedule(S::Update(..) | S::Repeat(..) | S::Delete(_)) => true,
+        Command::Todo(_) | Command::Schedule(_) | Command::Talk(..) => false,
     }
 }
 

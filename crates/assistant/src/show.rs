@@ -93,6 +93,10 @@ fn show_refusal(reader: &Reader, refusal: &Refusal) -> String {
         Refusal::DoesNotRepeat(id) => {
             reader.text("schedule.does_not_repeat", &[("id", &number(id))])
         }
+        Refusal::DoesNotRemind(id) => {
+            reader.text("schedule.does_not_remind", &[("id", &number(id))])
+        }
+        Refusal::Contested => reader.text("command.contested", &[]),
         Refusal::NotHere => reader.text("command.not_here", &[]),
         Refusal::Conflict(others) => {
             let mut lines = vec![reader.text("schedule.conflict", &[])];

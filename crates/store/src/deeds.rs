@@ -29,6 +29,8 @@ pub enum Made {
     Before(i64),
     /// There is nothing of that number.
     NoSuch,
+    /// Somebody else has changed it since it was read; nothing was written.
+    Outrun,
 }
 
 const NEXT_NUMBER: &str = "UPDATE counters SET last = last + 1 WHERE name = $1";
@@ -104,7 +106,7 @@ impl Store {
     pub async fn deed_done(&self, deed: Deed<'_>) -> Result<Option<i64>, StoreError> {
         Ok(match self.made_before(deed).await? {
             Made::Before(subject) => Some(subject),
-            Made::Now(_) | Made::NoSuch => None,
+            Made::Now(_) | Made::NoSuch | Made::Outrun => None,
         })
     }
 

@@ -104,11 +104,13 @@ const NEXT_DUE: &str = "
 
 /// Whoever moves the step first fires; the other finds nothing to move.
 const STEP_TODO: &str = "
-    UPDATE todos SET remind_next = $3 WHERE todo_id = $1 AND remind_next = $2
+    UPDATE todos SET remind_next = $3, version = version + 1
+     WHERE todo_id = $1 AND remind_next = $2
 ";
 
 const STEP_SCHEDULE: &str = "
-    UPDATE schedules SET remind_next = $3 WHERE schedule_id = $1 AND remind_next = $2
+    UPDATE schedules SET remind_next = $3, version = version + 1
+     WHERE schedule_id = $1 AND remind_next = $2
 ";
 
 const INSERT: &str = "

@@ -72,13 +72,15 @@ pub struct ScheduleRow {
     pub created_at: UtcMs,
     /// When it was changed last.
     pub updated_at: UtcMs,
+    /// How often it was written; a change of an older writing is refused.
+    pub version: i64,
 }
 
 const INSERT: &str = "
     INSERT INTO schedules (schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times,
                            repeats, remind_lead, remind_from, remind_next, catch_up,
-                           created_at, updated_at)
-    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14
+                           created_at, updated_at, version)
+    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 1
       FROM counters WHERE name = 'schedule'
     RETURNING schedule_id
 ";
@@ -87,26 +89,26 @@ const UPDATE: &str = "
     UPDATE schedules
        SET title = $2, starts = $3, zone = $4, starts_at = $5, minutes = $6, rrule = $7,
            times = $8, repeats = $9, remind_lead = $10, remind_from = $11, remind_next = $12,
-           catch_up = $13, updated_at = $14
-     WHERE schedule_id = $1
+           catch_up = $13, updated_at = $14, version = version + 1
+     WHERE schedule_id = $1 AND version = $15
 ";
 
 const DELETE: &str = "DELETE FROM schedules WHERE schedule_id = $1";
 
 const ONE: &str = "
     SELECT schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times, repeats,
-           remind_lead, remind_from, remind_next, catch_up, created_at, updated_at
+           remind_lead, remind_from, remind_next, catch_up, created_at, updated_at, version
       FROM schedules WHERE schedule_id = $1
 ";
 
 const ALL: &str = "
     SELECT schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times, repeats,
-           remind_lead, remind_from, remind_next, catch_up, created_at, updated_at
+           remind_lead, remind_from, remind_next, catch_up, created_at, updated_at, version
       FROM schedules ORDER BY schedule_id
 ";
 
 impl Store {
-    /// Makes an entry. `id`, `created_at` and `updated_at` of the row are not looked at.
+    /// Makes an entry. `id`, the times and the `version` of the row are not looked at.
     ///
     /// # Errors
     /// See [`StoreError`]. With a key it may be tried again.
@@ -119,7 +121,7 @@ impl Store {
         self.make(deed, deeds::create("schedule", deed, insert)).await
     }
 
-    /// Changes an entry into the row.
+    /// Changes an entry into the row, unless it was written again since the row was read.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -128,8 +130,11 @@ impl Store {
         entry: &ScheduleRow,
         deed: Deed<'_>,
     ) -> Result<Made, StoreError> {
-        let update = one(UPDATE, columns(SqlValue::from(entry.id), entry, deed));
-        self.change(entry.id, deed, vec![update]).await
+        let mut update = columns(SqlValue::from(entry.id), entry, deed);
+        update.push(SqlValue::from(entry.version));
+        let made = self.change(entry.id, deed, vec![one(UPDATE, update)]).await?;
+        let is_there = made == Made::NoSuch && self.schedule(entry.id).await?.is_some();
+        Ok(if is_there { Made::Outrun } else { made })
     }
 
     /// Takes an entry away.
@@ -205,5 +210,6 @@ fn read(row: Row) -> Result<ScheduleRow, DbError> {
         remind_next,
         created_at: cells.int()?,
         updated_at: cells.int()?,
+        version: cells.int()?,
     })
 }

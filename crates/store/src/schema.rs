@@ -84,14 +84,15 @@ CREATE TABLE deeds (deed_key TEXT PRIMARY KEY, subject BIGINT NOT NULL, done_at 
 
 CREATE TABLE todos (todo_id BIGINT PRIMARY KEY, uid TEXT NOT NULL UNIQUE, body TEXT NOT NULL,
   tag TEXT NOT NULL, priority BIGINT NOT NULL, due_at BIGINT, remind_at BIGINT, remind_next BIGINT,
-  done_at BIGINT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL);
+  done_at BIGINT, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,
+  version BIGINT NOT NULL);
 CREATE INDEX todos_remind ON todos(remind_next) WHERE remind_next IS NOT NULL;
 
 CREATE TABLE schedules (schedule_id BIGINT PRIMARY KEY, uid TEXT NOT NULL UNIQUE,
   title TEXT NOT NULL, starts TEXT NOT NULL, zone TEXT NOT NULL, starts_at BIGINT NOT NULL,
   minutes BIGINT NOT NULL, rrule TEXT, times BIGINT, repeats BIGINT NOT NULL,
   remind_lead BIGINT, remind_from BIGINT, remind_next BIGINT, catch_up TEXT,
-  created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL);
+  created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, version BIGINT NOT NULL);
 CREATE INDEX schedules_remind ON schedules(remind_next) WHERE remind_next IS NOT NULL;
 CREATE INDEX schedules_start ON schedules(starts_at);
 

@@ -41,37 +41,39 @@ pub struct TodoRow {
     pub created_at: UtcMs,
     /// When it was changed last.
     pub updated_at: UtcMs,
+    /// How often it was written; a change of an older writing is refused.
+    pub version: i64,
 }
 
 const INSERT: &str = "
     INSERT INTO todos (todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
-                       created_at, updated_at)
-    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $9 FROM counters WHERE name = 'todo'
+                       created_at, updated_at, version)
+    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 1 FROM counters WHERE name = 'todo'
     RETURNING todo_id
 ";
 
 const UPDATE: &str = "
     UPDATE todos SET body = $2, tag = $3, priority = $4, due_at = $5, remind_at = $6,
-           remind_next = $7, done_at = $8, updated_at = $9
-     WHERE todo_id = $1
+           remind_next = $7, done_at = $8, updated_at = $9, version = version + 1
+     WHERE todo_id = $1 AND version = $10
 ";
 
 const DELETE: &str = "DELETE FROM todos WHERE todo_id = $1";
 
 const ONE: &str = "
     SELECT todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
-           created_at, updated_at
+           created_at, updated_at, version
       FROM todos WHERE todo_id = $1
 ";
 
 const ALL: &str = "
     SELECT todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
-           created_at, updated_at
+           created_at, updated_at, version
       FROM todos ORDER BY todo_id
 ";
 
 impl Store {
-    /// Makes a todo. `id`, `created_at` and `updated_at` of the row are not looked at.
+    /// Makes a todo. `id`, the times and the `version` of the row are not looked at.
     ///
     /// # Errors
     /// See [`StoreError`]. With a key it may be tried again.
@@ -79,7 +81,7 @@ impl Store {
         self.make(deed, deeds::create("todo", deed, insert(todo, deed.now))).await
     }
 
-    /// Changes a todo into the row.
+    /// Changes a todo into the row, unless it was written again since the row was read.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -95,8 +97,11 @@ impl Store {
             todo.remind_next,
             todo.done_at,
             deed.now,
+            todo.version,
         ];
-        self.change(todo.id, deed, vec![one(UPDATE, update)]).await
+        let made = self.change(todo.id, deed, vec![one(UPDATE, update)]).await?;
+        let is_there = made == Made::NoSuch && self.todo(todo.id).await?.is_some();
+        Ok(if is_there { Made::Outrun } else { made })
     }
 
     /// Takes a todo away.
@@ -151,6 +156,7 @@ fn read(row: Row) -> Result<TodoRow, DbError> {
         done_at: cells.opt_int()?,
         created_at: cells.int()?,
         updated_at: cells.int()?,
+        version: cells.int()?,
     })
 }
 

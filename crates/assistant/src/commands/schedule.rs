@@ -73,8 +73,8 @@ pub struct NewEntry {
     pub repeat: Option<Repeat>,
     /// How often in all; none within for no end.
     pub times: Option<Option<i64>>,
-    /// No reminder before this moment.
-    pub remind_from: Option<Timestamp>,
+    /// No reminder before this moment; none within for "from the first on".
+    pub remind_from: Option<Option<Timestamp>>,
     /// What is done about reminders that were missed.
     pub catch_up: Option<String>,
 }
@@ -210,7 +210,7 @@ fn options(
                 entry.repeat = Some(repeat.ok_or(Wrong::BadValue("repeat", value, usage))?);
             }
             "remind" => entry.remind = Some(date(words, now, usage)?),
-            "remind-start" => entry.remind_from = date(words, now, usage)?,
+            "remind-start" => entry.remind_from = Some(date(words, now, usage)?),
             "catch-up" => {
                 let value = words.next().unwrap_or_default();
                 if !["once", "skip", "all"].contains(&value.as_str()) {
@@ -294,7 +294,7 @@ fn said(entry: &NewEntry, now: &Zoned) -> String {
     option("remind", entry.remind.map(date));
     option("repeat", entry.repeat.as_ref().map(Repeat::to_option));
     option("times", entry.times.map(|times| times.unwrap_or(-1).to_string()));
-    option("remind-start", entry.remind_from.map(|at| written(at, now)));
+    option("remind-start", entry.remind_from.map(date));
     option("catch-up", entry.catch_up.clone());
     line
 }

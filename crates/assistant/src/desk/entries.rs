@@ -1,6 +1,6 @@
 //! What is done about entries of the schedule.
 
-use super::{Answer, Desk, Did, Range, Refusal, Reply, uid};
+use super::{Answer, Desk, Did, Range, Refusal, Reply, TRIES_MAX, uid};
 use crate::commands::{NewEntry, ScheduleCommand, Stretch, Switch};
 use crate::kept::{self, conflicts, reminders};
 use everloop_store::{
@@ -28,7 +28,7 @@ impl Desk {
                 return self.switch_repeat(*id, *switch, deed).await;
             }
             ScheduleCommand::Delete(id) => match self.store.delete_schedule(*id, deed).await? {
-                Made::NoSuch => Err(Refusal::NoSuchEntry(*id)),
+                Made::NoSuch | Made::Outrun => Err(Refusal::NoSuchEntry(*id)),
                 Made::Now(id) | Made::Before(id) => Ok(Reply::EntryDeleted(id)),
             },
             ScheduleCommand::Get(id) => return self.shown(*id, Did::Shown).await,
@@ -78,6 +78,7 @@ impl Desk {
             remind_next: None,
             created_at: deed.now,
             updated_at: deed.now,
+            version: 1,
         };
         entry.remind_next = reminders::first_reminder(&entry, deed.now);
         if let Some(refusal) = self.in_the_way(&entry).await? {
@@ -86,7 +87,7 @@ impl Desk {
         }
         match self.store.add_schedule(&entry, deed).await? {
             Made::Now(id) | Made::Before(id) => self.shown(id, Did::Added).await,
-            Made::NoSuch => Ok(Err(Refusal::NoSuchEntry(0))),
+            Made::NoSuch | Made::Outrun => Ok(Err(Refusal::NoSuchEntry(0))),
         }
     }
 
@@ -104,27 +105,7 @@ impl Desk {
         now: &Zoned,
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
-        let Some(before) = self.store.schedule(id).await? else {
-            return Ok(Err(Refusal::NoSuchEntry(id)));
-        };
-        let mut entry = before.clone();
-        let said = &mut entry.said;
-        said.title.clone_from(&new.title);
-        said.span = span(new, now, said.span.minutes);
-        if let Some(repeat) = &new.repeat {
-            let times = said.repeat.as_ref().and_then(|rule| rule.times);
-            said.repeat = Some(Repeating { rrule: repeat.to_rrule(), times, on: 1 });
-        }
-        if let (Some(times), Some(rule)) = (new.times, said.repeat.as_mut()) {
-            rule.times = times;
-        }
-        if let Some(remind) = new.remind {
-            said.remind = remind.map(|remind| reminding(new, remind));
-        } else if let (Some(from), Some(remind)) = (new.remind_from, said.remind.as_mut()) {
-            remind.from = Some(from.as_millisecond());
-        }
-        said.catch_up = new.catch_up.clone().or_else(|| said.catch_up.clone());
-        self.write_entry(before, entry, deed).await
+        self.change_entry(id, deed, |said| update(id, said, new, now)).await
     }
 
     async fn switch_repeat(
@@ -133,35 +114,44 @@ impl Desk {
         switch: Switch,
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
-        let Some(before) = self.store.schedule(id).await? else {
-            return Ok(Err(Refusal::NoSuchEntry(id)));
+        let turn = |said: &mut ScheduleText| {
+            let rule = said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?;
+            rule.on = i64::from(switch == Switch::On);
+            Ok(())
         };
-        let mut entry = before.clone();
-        let Some(rule) = entry.said.repeat.as_mut() else {
-            return Ok(Err(Refusal::DoesNotRepeat(id)));
-        };
-        rule.on = i64::from(switch == Switch::On);
-        self.write_entry(before, entry, deed).await
+        self.change_entry(id, deed, turn).await
     }
 
-    async fn write_entry(
+    /// Changes an entry as it is, or as it has become meanwhile.
+    async fn change_entry(
         &self,
-        before: ScheduleRow,
-        mut entry: ScheduleRow,
+        id: i64,
         deed: Deed<'_>,
+        change: impl Fn(&mut ScheduleText) -> Result<(), Refusal>,
     ) -> Result<Answer, StoreError> {
-        let (was, is) = (&before.said, &entry.said);
-        // What has fired does not fire again because the title changed.
-        if (&was.span, &was.repeat, &was.remind) != (&is.span, &is.repeat, &is.remind) {
-            entry.remind_next = reminders::first_reminder(&entry, deed.now);
+        for _ in 0..TRIES_MAX {
+            let Some(before) = self.store.schedule(id).await? else { break };
+            let mut entry = before.clone();
+            if let Err(refusal) = change(&mut entry.said) {
+                return Ok(Err(refusal));
+            }
+            let (was, is) = (&before.said, &entry.said);
+            // What has fired does not fire again because the title changed.
+            if (&was.span, &was.repeat, &was.remind) != (&is.span, &is.repeat, &is.remind) {
+                entry.remind_next = reminders::coming_reminder(&entry, deed.now);
+            }
+            if takes_more_time(was, is)
+                && let Some(refusal) = self.in_the_way(&entry).await?
+            {
+                return Ok(Err(refusal));
+            }
+            match self.store.change_schedule(&entry, deed).await? {
+                Made::Now(id) | Made::Before(id) => return self.shown(id, Did::Changed).await,
+                Made::NoSuch | Made::Outrun => {}
+            }
         }
-        if let Some(refusal) = self.in_the_way(&entry).await? {
-            return Ok(Err(refusal));
-        }
-        match self.store.change_schedule(&entry, deed).await? {
-            Made::NoSuch => Ok(Err(Refusal::NoSuchEntry(entry.id))),
-            Made::Now(id) | Made::Before(id) => self.shown(id, Did::Changed).await,
-        }
+        let is_there = self.store.schedule(id).await?.is_some();
+        Ok(Err(if is_there { Refusal::Contested } else { Refusal::NoSuchEntry(id) }))
     }
 
     async fn in_the_way(&self, entry: &ScheduleRow) -> Result<Option<Refusal>, StoreError> {
@@ -185,10 +175,40 @@ fn span(new: &NewEntry, now: &Zoned, minutes: i64) -> Span {
     }
 }
 
+/// Whether a change can put an entry into the way of others. One that was taken in beside others
+/// may keep its time, and fewer occurrences are in nobody's way.
+fn takes_more_time(was: &ScheduleText, is: &ScheduleText) -> bool {
+    let rests = is.repeat.as_ref().is_some_and(|rule| rule.on == 0);
+    was.span != is.span || (was.repeat != is.repeat && !rests)
+}
+
+/// What is said anew; the rest stays.
+fn update(id: i64, said: &mut ScheduleText, new: &NewEntry, now: &Zoned) -> Result<(), Refusal> {
+    said.title.clone_from(&new.title);
+    said.span = span(new, now, said.span.minutes);
+    if let Some(repeat) = &new.repeat {
+        let times = said.repeat.as_ref().and_then(|rule| rule.times);
+        said.repeat = Some(Repeating { rrule: repeat.to_rrule(), times, on: 1 });
+    }
+    if let Some(times) = new.times {
+        said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?.times = times;
+    }
+    if let Some(remind) = new.remind {
+        let from = said.remind.as_ref().and_then(|before| before.from);
+        said.remind = remind.map(|at| Reminding { from, ..reminding(new, at) });
+    }
+    if let Some(from) = new.remind_from {
+        let remind = said.remind.as_mut().ok_or(Refusal::DoesNotRemind(id))?;
+        remind.from = from.map(|from| from.as_millisecond());
+    }
+    said.catch_up = new.catch_up.clone().or_else(|| said.catch_up.clone());
+    Ok(())
+}
+
 fn reminding(new: &NewEntry, remind: Timestamp) -> Reminding {
     Reminding {
         lead_ms: new.starts_at.as_millisecond() - remind.as_millisecond(),
-        from: new.remind_from.map(|from| from.as_millisecond()),
+        from: new.remind_from.flatten().map(|from| from.as_millisecond()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is done about todos.
 
-use super::{Answer, Desk, Did, Refusal, Reply, uid};
+use super::{Answer, Desk, Did, Refusal, Reply, TRIES_MAX, uid};
 use crate::commands::{NewTodo, TodoCommand, View};
 use crate::kept::{self, DEFAULT_TAG};
 use everloop_store::{Deed, Made, StoreError, TodoRow, TodoText};
@@ -21,6 +21,7 @@ impl Desk {
                 let finish = |todo: &mut TodoRow| {
                     todo.done_at = todo.done_at.or(Some(at));
                     todo.remind_next = None;
+                    Ok(())
                 };
                 return self.change_todo(*id, Did::Finished, deed, finish).await;
             }
@@ -29,11 +30,12 @@ impl Desk {
                 let reopen = |todo: &mut TodoRow| {
                     todo.done_at = None;
                     todo.remind_next = todo.said.remind_at.filter(|remind| *remind > at);
+                    Ok(())
                 };
                 return self.change_todo(*id, Did::Reopened, deed, reopen).await;
             }
             TodoCommand::Delete(id) => match self.store.delete_todo(*id, deed).await? {
-                Made::NoSuch => Err(Refusal::NoSuchTodo(*id)),
+                Made::NoSuch | Made::Outrun => Err(Refusal::NoSuchTodo(*id)),
                 Made::Now(id) | Made::Before(id) => Ok(Reply::TodoDeleted(id)),
             },
             TodoCommand::Get(id) => {
@@ -71,6 +73,7 @@ impl Desk {
             done_at: None,
             created_at: deed.now,
             updated_at: deed.now,
+            version: 1,
         };
         if row.said.remind_at.is_some() && row.said.due_at.is_none() {
             return Ok(Err(Refusal::ReminderNeedsDue));
@@ -88,56 +91,54 @@ impl Desk {
         new: &NewTodo,
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
-        let Some(mut todo) = self.store.todo(id).await? else {
-            return Ok(Err(Refusal::NoSuchTodo(id)));
-        };
-        let said = &mut todo.said;
-        said.text.clone_from(&new.text);
-        said.tag = new.tag.clone().unwrap_or_else(|| said.tag.clone());
-        said.priority = new.priority.unwrap_or(said.priority);
-        if let Some(due) = new.due {
-            said.due_at = due.map(|due| due.as_millisecond());
-        }
-        if let Some(remind) = new.remind {
-            let remind = remind.map(|remind| remind.as_millisecond());
-            // A reminder that has fired does not fire again because something else changed.
-            if remind != said.remind_at {
-                todo.remind_next = remind.filter(|_| todo.done_at.is_none());
+        let update = |todo: &mut TodoRow| {
+            let said = &mut todo.said;
+            said.text.clone_from(&new.text);
+            said.tag = new.tag.clone().unwrap_or_else(|| said.tag.clone());
+            said.priority = new.priority.unwrap_or(said.priority);
+            if let Some(due) = new.due {
+                said.due_at = due.map(|due| due.as_millisecond());
             }
-            said.remind_at = remind;
-        }
-        if said.due_at.is_none() && said.remind_at.is_some() {
-            return Ok(Err(Refusal::ReminderNeedsDue));
-        }
-        self.write_todo(todo, Did::Changed, deed).await
+            if let Some(remind) = new.remind {
+                let remind = remind.map(|remind| remind.as_millisecond());
+                // A reminder that has fired does not fire again because something else changed.
+                if remind != said.remind_at {
+                    let ahead = remind.filter(|at| *at >= deed.now);
+                    todo.remind_next = ahead.filter(|_| todo.done_at.is_none());
+                }
+                said.remind_at = remind;
+            }
+            match (said.due_at, said.remind_at) {
+                (None, Some(_)) => Err(Refusal::ReminderNeedsDue),
+                _ => Ok(()),
+            }
+        };
+        self.change_todo(id, Did::Changed, deed, update).await
     }
 
+    /// Changes a todo as it is, or as it has become meanwhile.
     async fn change_todo(
         &self,
         id: i64,
         did: Did,
         deed: Deed<'_>,
-        change: impl FnOnce(&mut TodoRow),
+        change: impl Fn(&mut TodoRow) -> Result<(), Refusal>,
     ) -> Result<Answer, StoreError> {
-        let Some(mut todo) = self.store.todo(id).await? else {
-            return Ok(Err(Refusal::NoSuchTodo(id)));
-        };
-        change(&mut todo);
-        self.write_todo(todo, did, deed).await
-    }
-
-    async fn write_todo(
-        &self,
-        todo: TodoRow,
-        did: Did,
-        deed: Deed<'_>,
-    ) -> Result<Answer, StoreError> {
-        let made = self.store.change_todo(&todo, deed).await?;
-        if made == Made::NoSuch {
-            return Ok(Err(Refusal::NoSuchTodo(todo.id)));
+        for _ in 0..TRIES_MAX {
+            let Some(mut todo) = self.store.todo(id).await? else { break };
+            if let Err(refusal) = change(&mut todo) {
+                return Ok(Err(refusal));
+            }
+            match self.store.change_todo(&todo, deed).await? {
+                Made::Now(_) | Made::Before(_) => {
+                    let todo = self.store.todo(id).await?.unwrap_or(todo);
+                    return Ok(Ok(Reply::Todo(did, todo)));
+                }
+                Made::NoSuch | Made::Outrun => {}
+            }
         }
-        let todo = self.store.todo(todo.id).await?.unwrap_or(todo);
-        Ok(Ok(Reply::Todo(did, todo)))
+        let is_there = self.store.todo(id).await?.is_some();
+        Ok(Err(if is_there { Refusal::Contested } else { Refusal::NoSuchTodo(id) }))
     }
 }
 

@@ -27,12 +27,18 @@ const DUE_MAX: usize = 100;
 /// clock may have been set.
 const LOOK_MS: u64 = 1_000;
 
-/// When a new or changed entry reminds first. One that does not repeat reminds even if the moment
+/// When a new entry reminds first. One that does not repeat reminds even if the moment
 /// has passed; of a repetition only what is ahead counts.
 #[must_use]
 pub fn first_reminder(entry: &ScheduleRow, now: UtcMs) -> Option<UtcMs> {
     let repeats = entry.said.repeat.as_ref().is_some_and(|rule| rule.on != 0);
     next_reminder(entry, if repeats { now } else { UtcMs::MIN / 2 }).map(|(due, _)| due)
+}
+
+/// When an entry reminds after `now`. All before that is dealt with, or was never set.
+#[must_use]
+pub fn coming_reminder(entry: &ScheduleRow, now: UtcMs) -> Option<UtcMs> {
+    next_reminder(entry, now.saturating_add(1)).map(|(due, _)| due)
 }
 
 /// The first reminder at or after `from`, and what it reminds of.

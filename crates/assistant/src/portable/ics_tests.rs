@@ -61,7 +61,7 @@ prop_compose! {
             }),
             catch_up: catch_up.map(str::to_owned),
         };
-        ScheduleRow { id: 1, uid, said, remind_next: None, created_at: 1_000, updated_at: 1_000 }
+        ScheduleRow { id: 1, uid, said, remind_next: None, created_at: 1_000, updated_at: 1_000, version: 1 }
     }
 }
 
@@ -308,6 +308,7 @@ fn the_rules_of_a_zone_stand_beside_its_entries() {
         remind_next: None,
         created_at: 0,
         updated_at: 0,
+        version: 1,
     };
     let zone = |zone: &str| {
         let text = write(&[row(zone)], &[], &now());

@@ -6,7 +6,7 @@
 use super::{Done, Imported, Problem, ReadEntry, ReadTodo, Trouble};
 use crate::desk::Desk;
 use crate::kept::{conflicts, moment, reminders};
-use everloop_store::{Deed, Made, ScheduleRow, ScheduleText, StoreError, TodoRow, TodoText};
+use everloop_store::{Deed, Made, ScheduleRow, ScheduleText, Store, StoreError, TodoRow, TodoText};
 use everloop_types::UtcMs;
 use jiff::Zoned;
 use std::collections::{HashMap, HashSet};
@@ -21,6 +21,7 @@ impl Desk {
         todos: Vec<ReadTodo>,
         now: &Zoned,
     ) -> Result<Imported, StoreError> {
+        self.settle_due(at_once(now)).await?;
         let store = self.store();
         let here = store.todos().await?.into_iter().map(|todo| (todo.uid.clone(), todo));
         let here: HashMap<String, TodoRow> = here.collect();
@@ -35,17 +36,9 @@ impl Desk {
                 done.same += 1;
                 continue;
             }
-            let row = todo_row(&todo, before, now);
-            let deed = Deed { key: None, now: row.updated_at };
-            match before {
-                Some(_) if store.change_todo(&row, deed).await? != Made::NoSuch => {
-                    done.changed += 1;
-                }
-                _ => {
-                    let made = todo.created_at.unwrap_or(row.updated_at);
-                    store.add_todo(&row, Deed { key: None, now: made }).await?;
-                    done.added += 1;
-                }
+            match take_todo(store, &todo, before.cloned(), now).await? {
+                Taken::Changed => done.changed += 1,
+                Taken::Added => done.added += 1,
             }
         }
         Ok(done)
@@ -60,9 +53,9 @@ impl Desk {
         entries: Vec<ReadEntry>,
         now: &Zoned,
     ) -> Result<Imported, StoreError> {
+        self.settle_due(at_once(now)).await?;
         let store = self.store();
         let mut rows = store.schedules().await?;
-        let at = now.timestamp().as_millisecond();
         let (mut done, mut seen) = (Imported::default(), HashSet::new());
         let mut written = Vec::new();
         for entry in entries {
@@ -76,27 +69,73 @@ impl Desk {
                 done.same += 1;
                 continue;
             }
-            let mut row = entry_row(&entry, before, at);
-            let deed = Deed { key: None, now: at };
+            let (taken, row) = take_entry(store, &entry, before.cloned(), now).await?;
+            match taken {
+                Taken::Changed => done.changed += 1,
+                Taken::Added => done.added += 1,
+            }
             match place {
-                Some(place) if store.change_schedule(&row, deed).await? != Made::NoSuch => {
-                    done.changed += 1;
-                    rows[place] = row.clone();
-                }
-                _ => {
-                    let made = Deed { key: None, now: entry.created_at.unwrap_or(at) };
-                    if let Made::Now(id) = store.add_schedule(&row, made).await? {
-                        row.id = id;
-                    }
-                    done.added += 1;
-                    rows.push(row.clone());
-                }
+                Some(place) => rows[place] = row.clone(),
+                None => rows.push(row.clone()),
             }
             written.push(row);
         }
         done.conflicts = written.iter().filter(|row| is_in_the_way(row, &rows)).count();
         Ok(done)
     }
+}
+
+/// What became of something that was taken in.
+enum Taken {
+    Added,
+    Changed,
+}
+
+fn at_once(now: &Zoned) -> Deed<'static> {
+    Deed { key: None, now: now.timestamp().as_millisecond() }
+}
+
+/// Writes a todo over what is there. Whoever is faster has got something done, so this ends.
+async fn take_todo(
+    store: &Store,
+    todo: &ReadTodo,
+    mut before: Option<TodoRow>,
+    now: &Zoned,
+) -> Result<Taken, StoreError> {
+    while let Some(was) = before {
+        let row = todo_row(todo, Some(&was), now);
+        match store.change_todo(&row, at_once(now)).await? {
+            Made::Now(_) | Made::Before(_) => return Ok(Taken::Changed),
+            Made::Outrun | Made::NoSuch => before = store.todo(was.id).await?,
+        }
+    }
+    let row = todo_row(todo, None, now);
+    let made = todo.created_at.unwrap_or(row.updated_at);
+    store.add_todo(&row, Deed { key: None, now: made }).await?;
+    Ok(Taken::Added)
+}
+
+/// Writes an entry over what is there, as [`take_todo`] does.
+async fn take_entry(
+    store: &Store,
+    entry: &ReadEntry,
+    mut before: Option<ScheduleRow>,
+    now: &Zoned,
+) -> Result<(Taken, ScheduleRow), StoreError> {
+    let deed = at_once(now);
+    while let Some(was) = before {
+        let row = entry_row(entry, Some(&was), deed.now);
+        match store.change_schedule(&row, deed).await? {
+            Made::Now(_) | Made::Before(_) => return Ok((Taken::Changed, row)),
+            Made::Outrun | Made::NoSuch => before = store.schedule(was.id).await?,
+        }
+    }
+    let mut row = entry_row(entry, None, deed.now);
+    let made = Deed { key: None, now: entry.created_at.unwrap_or(deed.now) };
+    if let Made::Now(id) = store.add_schedule(&row, made).await? {
+        row.id = id;
+    }
+    Ok((Taken::Added, row))
 }
 
 fn twice(line: usize, text: &str) -> Problem {
@@ -156,6 +195,7 @@ fn todo_row(todo: &ReadTodo, before: Option<&TodoRow>, now: &Zoned) -> TodoRow {
         done_at,
         created_at: at,
         updated_at: at,
+        version: before.map_or(1, |row| row.version),
     }
 }
 
@@ -179,6 +219,7 @@ fn entry_row(entry: &ReadEntry, before: Option<&ScheduleRow>, now: UtcMs) -> Sch
         remind_next: None,
         created_at: now,
         updated_at: now,
+        version: before.map_or(1, |row| row.version),
     };
     let rings = |said: &ScheduleText| {
         let said = plain(said);
@@ -186,7 +227,7 @@ fn entry_row(entry: &ReadEntry, before: Option<&ScheduleRow>, now: UtcMs) -> Sch
     };
     row.remind_next = match before {
         Some(before) if rings(&before.said) == rings(&row.said) => before.remind_next,
-        _ => reminders::first_reminder(&row, now).filter(|at| *at > now),
+        _ => reminders::coming_reminder(&row, now),
     };
     row
 }

@@ -60,7 +60,7 @@ prop_compose! {
         let remind_at = due_at.and_then(|due| lead.map(|lead| due - lead));
         let said = TodoText { text, tag, priority, due_at, remind_at };
         let (id, updated_at) = (1, created_at);
-        TodoRow { id, uid, said, remind_next: remind_at, done_at, created_at, updated_at }
+        TodoRow { id, uid, said, remind_next: remind_at, done_at, created_at, updated_at, version: 1 }
     }
 }
 

@@ -64,6 +64,8 @@ fn refusal_name(refusal: &Refusal) -> &'static str {
         Refusal::OverlapsItself => "overlaps_itself",
         Refusal::ReminderNeedsDue => "reminder_needs_due",
         Refusal::DoesNotRepeat(_) => "does_not_repeat",
+        Refusal::DoesNotRemind(_) => "does_not_remind",
+        Refusal::Contested => "contested",
         Refusal::NotHere => "not_here",
     }
 }

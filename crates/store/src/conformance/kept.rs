@@ -28,6 +28,7 @@ fn todo(uid: &str) -> TodoRow {
         done_at: None,
         created_at: NOW,
         updated_at: NOW,
+        version: 1,
     }
 }
 
@@ -50,6 +51,7 @@ fn entry(uid: &str) -> ScheduleRow {
         remind_next: Some(NOW + 5),
         created_at: NOW,
         updated_at: NOW,
+        version: 1,
     }
 }
 
@@ -65,7 +67,7 @@ pub(super) async fn what_is_kept_comes_back_whole(store: Store) {
         ..entry("b")
     };
     assert_eq!(store.change_schedule(&bare, PLAIN).await.unwrap(), Made::Now(id));
-    assert_eq!(store.schedules().await.unwrap(), [bare]);
+    assert_eq!(store.schedules().await.unwrap(), [ScheduleRow { version: 2, ..bare }]);
 }
 
 pub(super) async fn a_number_is_never_given_twice(store: Store) {
@@ -91,6 +93,32 @@ pub(super) async fn one_key_makes_one_change(store: Store) {
     assert_eq!(store.delete_todo(2, keyed("k4")).await.unwrap(), Made::Now(2));
     store.forget_deeds(NOW + 1).await.unwrap();
     assert_eq!(store.add_todo(&todo("d"), keyed("k1")).await.unwrap(), Made::Now(3));
+}
+
+pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Store) {
+    store.add_todo(&todo("a"), PLAIN).await.unwrap();
+    store.add_schedule(&entry("b"), PLAIN).await.unwrap();
+    let (read, seen) = (TodoRow { id: 1, ..todo("a") }, ScheduleRow { id: 1, ..entry("b") });
+    let done = TodoRow { done_at: Some(NOW), ..read.clone() };
+    assert_eq!(store.change_todo(&done, keyed("k1")).await.unwrap(), Made::Now(1));
+    assert_eq!(store.change_todo(&read, keyed("k2")).await.unwrap(), Made::Outrun);
+    let now = store.todo(1).await.unwrap().unwrap();
+    assert_eq!((now.done_at, now.version), (Some(NOW), 2), "nothing of it was written");
+    // The key of a change that was refused is free; that of one that was made is not.
+    assert_eq!(store.change_todo(&now, keyed("k2")).await.unwrap(), Made::Now(1));
+    assert_eq!(store.change_todo(&read, keyed("k2")).await.unwrap(), Made::Before(1));
+    assert_eq!(store.change_todo(&read, keyed("k1")).await.unwrap(), Made::Before(1));
+    let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
+    assert!(store.fire(&volley(due, None)).await.unwrap());
+    assert_eq!(store.change_schedule(&seen, PLAIN).await.unwrap(), Made::Outrun, "it has fired");
+    let seen = store.schedule(1).await.unwrap().unwrap();
+    assert_eq!(seen.remind_next, None);
+    let both = (store.change_schedule(&seen, PLAIN), store.change_schedule(&seen, PLAIN));
+    let both = tokio::join!(both.0, both.1);
+    let both = [both.0.unwrap(), both.1.unwrap()];
+    assert!(both.contains(&Made::Now(1)) && both.contains(&Made::Outrun), "{both:?}");
+    assert_eq!(store.delete_schedule(1, PLAIN).await.unwrap(), Made::Now(1));
+    assert_eq!(store.change_schedule(&seen, PLAIN).await.unwrap(), Made::NoSuch);
 }
 
 pub(super) async fn many_at_once_get_different_numbers(store: Store) {
@@ -131,7 +159,8 @@ pub(super) async fn a_reminder_fires_once(store: Store) {
     assert!(!store.fire(&volley(schedule, Some(NOW + 200))).await.unwrap(), "the step is made");
     assert_eq!(store.unread_firings(9).await.unwrap(), volley(schedule, None).firings);
     // Somebody who set the clock of the entry back gets the step, but no second firing.
-    store.change_schedule(&ScheduleRow { id: 1, ..entry("b") }, PLAIN).await.unwrap();
+    let back = ScheduleRow { id: 1, version: 2, ..entry("b") };
+    assert_eq!(store.change_schedule(&back, PLAIN).await.unwrap(), Made::Now(1));
     assert!(store.fire(&volley(schedule, None)).await.unwrap());
     assert_eq!(store.count_unread_firings().await.unwrap(), 1);
     assert_eq!(store.next_reminder().await.unwrap(), Some(NOW + 10));

@@ -154,7 +154,7 @@ fn move_aside(database: &Path, aside: &Path) -> Result<(), OpenError> {
 mod tests {
     use super::super::look::has_log;
     use super::*;
-    use crate::Store;
+    use crate::{SCHEMA_VERSION, Store};
 
     /// A folder with a database that has a log beside it, and the store that keeps it there.
     fn database() -> (tempfile::TempDir, std::path::PathBuf, Store) {
@@ -177,7 +177,7 @@ mod tests {
         let looked = |log: bool| {
             let before = all();
             let seen = look(&path).unwrap();
-            assert_eq!((seen.quick_check.as_str(), seen.schema_version), ("ok", 2));
+            assert_eq!((seen.quick_check.as_str(), seen.schema_version), ("ok", SCHEMA_VERSION));
             assert_eq!(has_log(&path), log);
             assert!(all() == before, "a look changed a file");
         };
@@ -190,7 +190,7 @@ mod tests {
     fn a_copy_is_whole_and_never_takes_the_name_of_another_file() {
         let (folder, path, _store) = database();
         let to = folder.path().join("copy.db");
-        assert_eq!(back_up(&path, &to).unwrap().schema_version, 2);
+        assert_eq!(back_up(&path, &to).unwrap().schema_version, SCHEMA_VERSION);
         assert!(matches!(back_up(&path, &to), Err(OpenError::Backup { .. })));
         let names = fs::read_dir(folder.path()).unwrap().flatten();
         assert!(!names.map(|name| name.path()).any(|name| name.ends_with("copy.db.part")));

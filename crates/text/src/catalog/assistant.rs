@@ -42,6 +42,7 @@ super::texts! {
     "schedule.none" => zh: "这段时间没有日程。添加：/schedule add 明天下午三点 开会", en: "Nothing is scheduled in this time. Add: /schedule add tomorrow at 3pm meeting";
     "schedule.none_of_number" => zh: "没有编号为 {id} 的日程", en: "There is no entry #{id}";
     "schedule.does_not_repeat" => zh: "日程 #{id} 没有重复规则；用 /schedule update 加上 --repeat 或 --interval", en: "Entry #{id} has no rule to repeat by; give it one with /schedule update … --repeat or --interval";
+    "schedule.does_not_remind" => zh: "日程 #{id} 没有提醒，--remind-start 不起作用；请同时加上 --remind", en: "Entry #{id} has no reminder for --remind-start to begin; give it one with --remind";
     "schedule.overlaps_itself" => zh: "间隔比时长短，日程会与自己重叠；请缩短 --duration 或加大间隔", en: "The interval is shorter than the entry lasts, so it would overlap itself; shorten --duration or widen the interval";
     "schedule.conflict" => zh: "没有保存：与下列日程时间冲突", en: "Not saved: it is at the same time as";
     "schedule.conflicting" => zh: "  #{id}  {at}（{minutes} 分钟）  {title}", en: "  #{id}  {at} ({minutes} min)  {title}";

@@ -65,6 +65,7 @@ super::texts! {
     "command.no_time" => zh: "“{text}”没有说几点。请加上时间，例如 {text} 09:00", en: "“{text}” does not say at what time. Add one, for example {text} 09:00";
     "command.bad_value" => zh: "--{option} 的值“{text}”不合适", en: "The value “{text}” does not fit --{option}";
     "command.no_such_option" => zh: "没有选项 --{option}", en: "There is no option --{option}";
+    "command.contested" => zh: "没有保存：别处正在反复修改同一项，请稍后再试", en: "Not saved: others keep changing the same thing at this moment; try again";
     "command.not_here" => zh: "这个命令在这里不可用", en: "This command cannot be used here";
     "command.understood" => zh: "→ {line}", en: "→ {line}";
     "chat.help.commands" => zh: "命令（/help 命令名 看写法；Tab 补全；// 开头发送斜杠本身）：", en: "Commands (/help NAME shows how one is written; Tab completes; // sends a slash itself):";
