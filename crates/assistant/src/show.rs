@@ -1,9 +1,11 @@
 //! Answers as people read them, and as programs do. Pure: from values to text.
 
 mod calendar;
+mod firings;
 mod json;
 mod table;
 
+pub use firings::{firing_line, firing_lines};
 pub use json::{as_json, firing as firing_json};
 pub use table::{Table, clipped, padded};
 
@@ -11,7 +13,7 @@ use crate::commands::{View, Wrong};
 use crate::desk::{Answer, Did, Refusal, Reply};
 use crate::kept::{self, moment};
 use crate::time::Repeat;
-use everloop_store::{FiredAs, Firing, FiringKind, ScheduleRow, TodoRow};
+use everloop_store::{Firing, ScheduleRow, TodoRow};
 use everloop_types::{Lang, UtcMs};
 use jiff::Zoned;
 
@@ -344,26 +346,4 @@ fn entry_card(reader: &Reader, entry: &ScheduleRow, firings: &[Firing]) -> Strin
         text.push_str(&firing_line(reader, firing));
     }
     text
-}
-
-/// A reminder, as its line in the terminal.
-#[must_use]
-pub fn firing_line(reader: &Reader, firing: &Firing) -> String {
-    let key = match (firing.due.kind, firing.state) {
-        (FiringKind::Todo, FiredAs::Fired) => "reminder.todo",
-        (FiringKind::Todo, FiredAs::Late) => "reminder.todo_late",
-        (FiringKind::Todo, FiredAs::Missed) => "reminder.todo_missed",
-        (FiringKind::Schedule, FiredAs::Fired) => "reminder.schedule",
-        (FiringKind::Schedule, FiredAs::Late) => "reminder.schedule_late",
-        (FiringKind::Schedule, FiredAs::Missed) => "reminder.schedule_missed",
-    };
-    let (due, occurs) = (reader.moment(firing.due.due_at), reader.moment(firing.occurs_at));
-    let id = firing.due.subject.to_string();
-    let args = [
-        ("id", id.as_str()),
-        ("title", firing.title.as_str()),
-        ("due", due.as_str()),
-        ("at", occurs.as_str()),
-    ];
-    reader.text(key, &args)
 }

@@ -75,7 +75,16 @@ async fn catch_up_makes_up_for_one_none_or_all_and_the_rest_is_visible_as_missed
             "/schedule add 2026-11-16 08:00 晨报 --repeat daily --remind 2026-11-16 08:00 --catch-up {rule}"
         );
         p.say(&line).await;
-        assert_eq!(states(&fire(&p, "2026-11-18T09:30").await), want, "{rule}");
+        let fired = fire(&p, "2026-11-18T09:30").await;
+        assert_eq!(states(&fired), want, "{rule}");
+        if rule == "skip" {
+            assert_eq!(
+                show::firing_lines(&p.reader, &fired),
+                [
+                    "⏰ 错过 3 次提醒：#1 晨报（2026-11-16 08:00，2026-11-17 08:00，2026-11-18 08:00）"
+                ]
+            );
+        }
         assert_eq!(p.store.unread_firings(9).await.unwrap().len(), 3, "{rule}");
         assert_eq!(states(&fire(&p, "2026-11-19T08:00").await), [FiredAs::Fired], "{rule}");
         assert!(p.say("/schedule get 1").await.contains("2026-11-18 08:00"), "{rule}");

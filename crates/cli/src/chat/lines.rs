@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Manner, Printer};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_assistant::show::firing_line;
+use everloop_assistant::show::firing_lines;
 use everloop_types::RunId;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 
@@ -181,7 +181,7 @@ async fn follow(
 /// Reminders that fired and that nobody has shown yet; a store that fails is looked at again.
 async fn announce(session: &Session) {
     let reader = session.reader();
-    for firing in session.new_firings().await.unwrap_or_default() {
-        terminal::answer(&firing_line(&reader, &firing));
+    for line in firing_lines(&reader, &session.new_firings().await.unwrap_or_default()) {
+        terminal::answer(&line);
     }
 }

@@ -9,7 +9,7 @@ use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
 use everloop_assistant::door::OpenQuestion;
-use everloop_assistant::show::firing_line;
+use everloop_assistant::show::firing_lines;
 use everloop_engine::Update;
 use everloop_types::journal::Kind;
 use std::collections::VecDeque;
@@ -115,8 +115,8 @@ impl Person {
             terminal::answer(line);
         }
         let reader = session.reader();
-        for firing in session.new_firings().await? {
-            terminal::answer(&firing_line(&reader, &firing));
+        for line in firing_lines(&reader, &session.new_firings().await?) {
+            terminal::answer(&line);
         }
         let unread = session.store().count_unread_firings().await;
         let unread = unread.map_err(|error| session.fail(&error))?;
@@ -170,8 +170,9 @@ impl Person {
                 _ = reminders.tick() => {
                     let reader = self.session.reader();
                     // A store that fails for a moment is looked at again in a second.
-                    for firing in self.session.new_firings().await.unwrap_or_default() {
-                        self.editor.print(&firing_line(&reader, &firing));
+                    let fired = self.session.new_firings().await.unwrap_or_default();
+                    for line in firing_lines(&reader, &fired) {
+                        self.editor.print(&line);
                     }
                     continue;
                 }

@@ -137,8 +137,8 @@ impl Session {
         })
     }
 
-    /// What a line does, or why it did nothing. Only what ends the chat itself is a failure: a model
-    /// that cannot be used, a store that is locked for a moment are no reasons to leave.
+    /// What a line does, or why it did nothing: a model that cannot be used and a store that is
+    /// locked for a moment are no reasons to leave.
     pub(super) async fn heard(&mut self, line: &str) -> Heard {
         match self.hear(line).await {
             Ok(heard) => heard,

@@ -87,6 +87,7 @@ super::texts! {
     "reminder.schedule" => zh: "⏰ 提醒：日程 #{id} {title}，{at} 开始", en: "⏰ Reminder: entry #{id} {title} begins at {at}";
     "reminder.schedule_late" => zh: "⏰ 迟到的提醒（应在 {due}）：日程 #{id} {title}，{at} 开始", en: "⏰ Late reminder (was due {due}): entry #{id} {title} began or begins at {at}";
     "reminder.schedule_missed" => zh: "⏰ 错过的提醒（应在 {due}）：日程 #{id} {title}，{at} 开始", en: "⏰ Missed reminder (was due {due}): entry #{id} {title} at {at}";
+    "reminder.missed_batch" => zh: "⏰ 错过 {count} 次提醒：#{id} {title}（{moments}）", en: "⏰ Missed {count} reminders of #{id} {title} ({moments})";
     "inbox.empty" => zh: "没有未读的提醒", en: "There are no unread reminders";
     "simulate.backwards" => zh: "--to {text} 不在 --from 之后", en: "--to {text} is not after --from";
     "simulate.no_number" => zh: "--crash-at 要写序号，如 1,3，或 all；不能是“{text}”", en: "--crash-at takes numbers like 1,3 or all, not “{text}”";
