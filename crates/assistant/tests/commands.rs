@@ -113,6 +113,30 @@ async fn chinese_names_and_wide_characters_work_and_the_english_form_is_canonica
 }
 
 #[tokio::test]
+async fn quotes_within_a_text_stay_and_quotes_around_all_of_it_go() {
+    let p = person();
+    for (said, canonical) in [
+        ("/todo add say \"hi there\" now", "/todo add say \"hi there\" now"),
+        ("/todo add “三体”看完 写书评", "/todo add “三体”看完 写书评"),
+        ("/todo add \"buy milk\" --tag \"my home\"", "/todo add buy milk --tag \"my home\""),
+        ("/todo add \"a\" and \"b\"", "/todo add \"a\" and \"b\""),
+        ("/todo add \"one", "/todo add \"one"),
+        (
+            "/schedule add \"2026-11-16 15:00\" \"team meeting\" --duration 30",
+            "/schedule add 2026-11-16 15:00 team meeting --duration 30",
+        ),
+        (
+            "/schedule add 2026-11-16 15:00 谈“三体”改编 --duration 30",
+            "/schedule add 2026-11-16 15:00 谈“三体”改编 --duration 30",
+        ),
+    ] {
+        assert_eq!(p.echo(said), canonical, "{said}");
+        assert_eq!(p.echo(canonical), canonical, "the canonical form means itself");
+    }
+    assert!(p.say("/todo add \"\"").await.starts_with("用法："));
+}
+
+#[tokio::test]
 async fn views_show_what_they_say() {
     let p = person();
     for line in [

@@ -1,6 +1,7 @@
 //! `/schedule`.
 
-use super::{DayMeans, Wrong, moment, todo::TEXT_CHARS_MAX, words::Words, words::quoted, written};
+use super::words::{Words, quoted, unquoted};
+use super::{DayMeans, Wrong, moment, todo::TEXT_CHARS_MAX, written};
 use crate::time::{Precision, Repeat, dates};
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, Zoned};
@@ -136,7 +137,7 @@ fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
 }
 
 fn entry(mut words: Words, now: &Zoned, usage: &'static str) -> Result<NewEntry, Wrong> {
-    let plain = words.peek(words.until_option());
+    let plain = words.written();
     let Some((when, length)) = dates::leading(&plain, now) else {
         let missing = plain.is_empty();
         return Err(if missing { Wrong::Usage(usage) } else { Wrong::NotADate(plain) });
@@ -160,9 +161,9 @@ fn entry(mut words: Words, now: &Zoned, usage: &'static str) -> Result<NewEntry,
         catch_up: None,
     };
     words.skip(words.until_option());
-    let mut title = vec![plain[length..].trim().to_owned()];
+    let mut title = plain[length..].trim().to_owned();
     options(&mut entry, &mut words, now, usage, &mut title)?;
-    entry.title = title.join(" ").trim().to_owned();
+    entry.title = unquoted(title.trim()).trim().to_owned();
     check(entry, usage)
 }
 
@@ -184,11 +185,11 @@ fn options(
     words: &mut Words,
     now: &Zoned,
     usage: &'static str,
-    title: &mut Vec<String>,
+    title: &mut String,
 ) -> Result<(), Wrong> {
     while !words.is_empty() {
         let Some(option) = words.next_option() else {
-            title.extend(words.next());
+            words.next_into(title);
             continue;
         };
         match option.as_str() {

@@ -1,6 +1,6 @@
 //! `/todo` and `/view`.
 
-use super::{DayMeans, Wrong, moment, words::Words, words::quoted, written};
+use super::{DayMeans, Wrong, moment, words::Words, words::quoted, words::unquoted, written};
 use crate::time::dates;
 use jiff::{Timestamp, Zoned};
 
@@ -179,7 +179,7 @@ fn new_todo(
     usage: &'static str,
     from: From,
 ) -> Result<NewTodo, Wrong> {
-    let (mut todo, mut text) = (NewTodo::default(), Vec::new());
+    let (mut todo, mut text) = (NewTodo::default(), String::new());
     while !words.is_empty() {
         match words.next_option().as_deref() {
             Some("tag") => todo.tag = Some(words.next().ok_or(Wrong::Usage(usage))?),
@@ -191,10 +191,10 @@ fn new_todo(
             Some("due") => todo.due = Some(date(&mut words, now, DayMeans::End, usage)?),
             Some("remind") => todo.remind = Some(date(&mut words, now, DayMeans::Morning, usage)?),
             Some(other) => return Err(Wrong::NoSuchOption(other.to_owned(), usage)),
-            None => text.extend(words.next()),
+            None => words.next_into(&mut text),
         }
     }
-    todo.text = text.join(" ");
+    todo.text = unquoted(&text).trim().to_owned();
     if from == From::Anything && todo.due.is_none() {
         take_leading_date(&mut todo, now);
     }

@@ -26,7 +26,11 @@ pub struct Words {
 #[derive(Debug, Clone)]
 struct Word {
     text: String,
+    /// With its quotes.
+    written: String,
     quoted: bool,
+    /// Whether a space stands before it.
+    apart: bool,
 }
 
 impl Words {
@@ -35,8 +39,10 @@ impl Words {
     pub fn of(line: &str) -> Self {
         let mut words = std::collections::VecDeque::new();
         let mut chars = line.chars().peekable();
+        let mut apart = true;
         while let Some(c) = chars.next() {
             if is_space(c) {
+                apart = true;
                 continue;
             }
             if let Some(end) = closing(c) {
@@ -47,7 +53,9 @@ impl Words {
                     for c in chars.by_ref().take_while(|c| *c != end) {
                         text.push(c);
                     }
-                    words.push_back(Word { text, quoted: true });
+                    let written = format!("{c}{text}{end}");
+                    words.push_back(Word { text, written, quoted: true, apart });
+                    apart = false;
                     continue;
                 }
             }
@@ -55,7 +63,8 @@ impl Words {
             while let Some(c) = chars.next_if(|c| !is_space(*c)) {
                 text.push(c);
             }
-            words.push_back(Word { text, quoted: false });
+            words.push_back(Word { written: text.clone(), text, quoted: false, apart });
+            apart = false;
         }
         Self { words }
     }
@@ -64,6 +73,25 @@ impl Words {
     #[expect(clippy::should_implement_trait, reason = "it is no sequence to be run through")]
     pub fn next(&mut self) -> Option<String> {
         self.words.pop_front().map(|word| word.text)
+    }
+
+    /// Adds the next word to a text, as it was written: quotes within a text belong to it.
+    pub fn next_into(&mut self, text: &mut String) {
+        let Some(word) = self.words.pop_front() else { return };
+        if word.apart && !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&word.written);
+    }
+
+    /// The words before the next option, as they were written but for quotes around the first one.
+    #[must_use]
+    pub fn written(&self) -> String {
+        let mut rest = self.clone();
+        let count = rest.until_option();
+        let mut text = if count > 0 { rest.next().unwrap_or_default() } else { String::new() };
+        (1..count).for_each(|_| rest.next_into(&mut text));
+        text
     }
 
     /// The next word, if it is the name of an option, without its dashes.
@@ -116,6 +144,16 @@ fn closing(c: char) -> Option<char> {
         '\u{201c}' => Some('\u{201d}'),
         '\u{ff02}' => Some('\u{ff02}'),
         _ => None,
+    }
+}
+
+/// The text without the quotes that hold all of it together.
+pub(super) fn unquoted(text: &str) -> &str {
+    let mut chars = text.chars();
+    let (first, last) = (chars.next(), chars.next_back());
+    match first.and_then(closing) {
+        Some(end) if last == Some(end) && !chars.as_str().contains(end) => chars.as_str(),
+        _ => text,
     }
 }
 

@@ -79,6 +79,9 @@ fn every_verb_of_todo_does_what_it_says() {
     assert_eq!(done_json(&home, "todo|reopen|1")["todo"]["done"], Value::Null);
     assert_eq!(texts(&done_json(&home, "todo|search|MORE")), ["pay more"]);
     assert_eq!(texts(&done_json(&home, "todo|search|more|--tag|other")), Vec::<&str>::new());
+    let kept = done_json(&home, "todo|add|say \"hi there\" now");
+    assert_eq!(kept["todo"]["text"], "say \"hi there\" now", "a text is kept as it was written");
+    done(&home, "todo|delete|3");
     assert_eq!(done_json(&home, "todo|delete|1"), json!({"ok": true, "did": "deleted", "id": 1}));
     assert_eq!(done(&home, "todo|delete|2"), "Deleted todo #2\n");
     assert_eq!(done(&home, "todo|list"), "There are no todos. Add one: /todo add TEXT\n");
