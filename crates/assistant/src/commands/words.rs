@@ -18,7 +18,7 @@ pub fn normal(line: &str) -> String {
 }
 
 /// The words of a line, taken one after the other.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Words {
     words: std::collections::VecDeque<Word>,
 }
@@ -33,31 +33,49 @@ impl Words {
     /// Cuts a line at its spaces; what stands in quotes stays together.
     #[must_use]
     pub fn of(line: &str) -> Self {
-        let mut words = std::collections::VecDeque::new();
-        let mut chars = line.chars().peekable();
-        while let Some(c) = chars.next() {
-            if is_space(c) {
-                continue;
-            }
-            if let Some(end) = closing(c) {
-                let mut text = String::new();
-                let rest: String = chars.clone().collect();
-                // A quote that is never closed is an apostrophe or an inch: part of the word.
-                if rest.contains(end) {
-                    for c in chars.by_ref().take_while(|c| *c != end) {
-                        text.push(c);
-                    }
-                    words.push_back(Word { text, quoted: true });
-                    continue;
+        let mut words = Self::default();
+        let mut rest = line.trim_start_matches(is_space);
+        let last = ['"', '\u{201d}', '\u{ff02}'].map(|end| (end, line.rfind(end)));
+        while let Some(c) = rest.chars().next() {
+            let inner = &rest[c.len_utf8()..];
+            // A quote that is never closed is an apostrophe or an inch: part of the word.
+            let here = line.len() - inner.len();
+            let is_closed = |end: &char| last.iter().any(|(c, at)| c == end && *at >= Some(here));
+            let end = closing(c).filter(is_closed);
+            rest = match end.and_then(|end| inner.split_once(end)) {
+                Some((text, rest)) => {
+                    words.push(text, true);
+                    rest
                 }
-            }
-            let mut text = String::from(c);
-            while let Some(c) = chars.next_if(|c| !is_space(*c)) {
-                text.push(c);
-            }
-            words.push_back(Word { text, quoted: false });
+                None => {
+                    let (word, rest) = rest.split_at(rest.find(is_space).unwrap_or(rest.len()));
+                    words.push(word, false);
+                    rest
+                }
+            };
+            rest = rest.trim_start_matches(is_space);
         }
-        Self { words }
+        words
+    }
+
+    /// Goes on with an option.
+    #[must_use]
+    pub fn option(mut self, name: &str) -> Self {
+        self.push(&format!("--{name}"), false);
+        self
+    }
+
+    /// Goes on with a word of a text or with a value, which is no option whatever it looks like.
+    #[must_use]
+    pub fn text(mut self, word: &str) -> Self {
+        self.push(word, true);
+        self
+    }
+
+    /// What people keep has one line.
+    fn push(&mut self, word: &str, quoted: bool) {
+        let text = word.replace(['\n', '\r', '\t'], " ");
+        self.words.push_back(Word { text, quoted });
     }
 
     /// The next word.
