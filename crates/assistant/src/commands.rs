@@ -44,6 +44,8 @@ pub enum Wrong {
     BadValue(&'static str, String, &'static str),
     /// There is no such option: the option, how the command is written.
     NoSuchOption(String, &'static str),
+    /// A text is too long: the key of what to say, the most characters.
+    TooLong(&'static str, usize),
     /// A reminder needs a due date.
     ReminderNeedsDue,
     /// Todos do not repeat.
@@ -58,8 +60,16 @@ pub fn parse(line: &str, now: &Zoned) -> Result<Command, Wrong> {
     let line = normal(line);
     let mut words = Words::of(line.trim_start_matches('/'));
     let name = words.next().unwrap_or_default();
-    let Some(verb) = find(&name) else {
-        return Err(Wrong::NoSuchCommand(format!("/{name}"), verbs::nearest(&name)));
+    parse_words(&name, words, now)
+}
+
+/// Understands a command whose words are separate already.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_words(name: &str, words: Words, now: &Zoned) -> Result<Command, Wrong> {
+    let Some(verb) = find(name) else {
+        return Err(Wrong::NoSuchCommand(format!("/{name}"), verbs::nearest(name)));
     };
     match verb.name {
         "todo" => todo::parse(words, now).map(Command::Todo),

@@ -97,30 +97,69 @@ pub struct Held<'a> {
     pub to: Timestamp,
 }
 
-/// Most occurrences of one entry in a list.
-const HELD_MAX: usize = 2_000;
+/// Occurrences in order, the first ones, and how many came after them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listed<'a> {
+    /// The first ones.
+    pub held: Vec<Held<'a>>,
+    /// How many more there are.
+    pub left_out: usize,
+}
+
+/// Most occurrences that are listed: a month with one every minute.
+const HELD_MAX: usize = 50_000;
+
+impl<'a> Listed<'a> {
+    fn add(&mut self, held: Held<'a>) {
+        self.held.push(held);
+        if self.held.len() >= 2 * HELD_MAX {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.held.sort_by_key(|held| (held.from, held.entry.id));
+        self.left_out += self.held.len().saturating_sub(HELD_MAX);
+        self.held.truncate(HELD_MAX);
+    }
+}
 
 /// What of these entries touches the stretch from `from` to `to`, in order.
 #[must_use]
-pub fn held_between(entries: &[ScheduleRow], from: Timestamp, to: Timestamp) -> Vec<Held<'_>> {
-    let mut held: Vec<Held<'_>> = entries
-        .iter()
-        .flat_map(|entry| {
-            let lasts = entry.said.span.minutes.saturating_mul(60_000);
-            let earliest = moment(from.as_millisecond().saturating_sub(lasts).saturating_add(1));
-            let occurrences = series(entry).from(earliest).take_while(|found| found.at < to);
-            let held: Vec<Held<'_>> = occurrences
-                .take(HELD_MAX)
-                .map(|found| {
-                    let end = moment(found.at.as_millisecond().saturating_add(lasts));
-                    Held { entry, from: found.at, to: end }
-                })
-                .collect();
-            held
+pub fn held_between(entries: &[ScheduleRow], from: Timestamp, to: Timestamp) -> Listed<'_> {
+    let mut listed = Listed::default();
+    for entry in entries {
+        let course = Course::of(entry);
+        for held in course.ending_after(from).take_while(|held| held.from < to) {
+            listed.add(held);
+        }
+    }
+    listed.cut();
+    listed
+}
+
+/// An entry and its moments.
+pub(crate) struct Course<'a> {
+    entry: &'a ScheduleRow,
+    series: Series,
+    lasts_ms: i64,
+}
+
+impl<'a> Course<'a> {
+    pub(crate) fn of(entry: &'a ScheduleRow) -> Self {
+        let lasts_ms = entry.said.span.minutes.saturating_mul(60_000);
+        Self { entry, series: series(entry), lasts_ms }
+    }
+
+    /// The occurrences that end after `at`, in order.
+    pub(crate) fn ending_after(&self, at: Timestamp) -> impl Iterator<Item = Held<'a>> + use<'a> {
+        let (entry, lasts_ms) = (self.entry, self.lasts_ms);
+        let earliest = moment(at.as_millisecond().saturating_sub(lasts_ms).saturating_add(1));
+        self.series.from(earliest).map(move |found| {
+            let to = moment(found.at.as_millisecond().saturating_add(lasts_ms));
+            Held { entry, from: found.at, to }
         })
-        .collect();
-    held.sort_by_key(|held| (held.from, held.entry.id));
-    held
+    }
 }
 
 /// The todos of a view, the most pressing first: open before done, early before late, urgent

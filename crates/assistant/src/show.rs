@@ -79,8 +79,8 @@ fn show_reply(reader: &Reader, reply: &Reply) -> String {
         }
         Reply::EntryDeleted(id) => reader.text("schedule.deleted", &[("id", &id.to_string())]),
         Reply::Entries(range, entries) => {
-            let held = kept::held_between(entries, range.from, range.to);
-            calendar::show(reader, range, &held)
+            let listed = kept::held_between(entries, range.from, range.to);
+            calendar::show(reader, range, &listed)
         }
     }
 }
@@ -142,6 +142,7 @@ pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
             let line = reader.text("command.no_such_option", &[("option", option)]);
             format!("{line}\n{}", usage(key))
         }
+        Wrong::TooLong(key, most) => reader.text(key, &[("most", &most.to_string())]),
         Wrong::ReminderNeedsDue => reader.text("todo.reminder_needs_due", &[]),
         Wrong::TodosDoNotRepeat => reader.text("todo.does_not_repeat", &[]),
     }

@@ -202,3 +202,49 @@ async fn a_crowd_that_never_ends_is_told_and_changes_nothing() {
     assert!(p.say("/todo update 1 乙").await.contains("反复修改"));
     assert!(p.say("/todo get 1").await.contains("甲"));
 }
+
+#[tokio::test]
+async fn a_minute_by_minute_entry_is_looked_through_to_the_end_and_counted_whole() {
+    let p = person();
+    let add = "/schedule add 2026-11-16 00:00 点名 --interval 2 --duration 1";
+    assert!(p.say(add).await.starts_with("已添加"));
+    let list = p.say("/schedule list").await;
+    let all = 30 * 720 + 270;
+    assert_eq!(list.lines().count(), 1 + 1_000 + 1, "a head, a thousand, and the rest");
+    assert!(list.ends_with(&format!("另有 {} 次没有列出", all - 1_000)), "{list:.300}");
+    let day = p.say("/schedule view day 2026-11-20").await;
+    assert!(day.lines().count() == 202 && day.ends_with("另有 520 次没有列出"), "{day}");
+    let month = p.say("/schedule view month 2026-12").await;
+    assert!(month.contains("31(720)"), "{month:.600}");
+    // The 20th day is beyond the first two thousand occurrences.
+    let refused = p.say("/schedule add 2026-12-05 12:00 会 --duration 1").await;
+    assert!(refused.contains("冲突"), "{refused}");
+    let between = p.say("/schedule add 2026-12-05 12:01 会 --interval 2 --duration 1").await;
+    assert!(between.starts_with("已添加"), "{between}");
+}
+
+#[tokio::test]
+async fn what_is_too_long_is_refused_in_words_of_its_own() {
+    let p = person();
+    let long = |count: usize| "长".repeat(count);
+    assert!(p.say(&format!("/todo add {}", long(2_000))).await.starts_with("已添加"));
+    let add = format!("/schedule add 2026-11-16 10:00 {}", long(2_000));
+    assert!(p.say(&add).await.starts_with("已添加"));
+    for line in [format!("/todo add {}", long(2_001)), format!("{add}长")] {
+        assert_eq!(p.say(&line).await, "文字太长：最多 2000 个字");
+    }
+    let tagged = |count: usize| format!("/todo add x --tag {}", long(count));
+    assert!(p.say(&tagged(100)).await.starts_with("已添加"));
+    assert_eq!(p.say(&tagged(101)).await, "标签太长：最多 100 个字");
+}
+
+#[test]
+fn many_quotes_are_cut_at_once() {
+    let quotes = "\u{201c}a ".repeat(100_000);
+    let began = std::time::Instant::now();
+    let mut words = commands::Words::of(&quotes);
+    assert_eq!(words.next().as_deref(), Some("\u{201c}a"));
+    assert!(began.elapsed() < std::time::Duration::from_secs(2));
+    let words = commands::Words::of("a \"b c\"d \"e").rest();
+    assert_eq!(words, "a b c d \"e");
+}

@@ -140,7 +140,7 @@ const ANNOUNCE: &str = "
 
 const READ: &str = "
     UPDATE firings SET read_at = $1, announced_at = COALESCE(announced_at, $1)
-     WHERE read_at IS NULL AND due_at <= $2
+     WHERE kind = $2 AND subject = $3 AND due_at = $4 AND read_at IS NULL
 ";
 
 const COUNT_UNREAD: &str = "SELECT COUNT(*) FROM firings WHERE read_at IS NULL";
@@ -240,13 +240,17 @@ impl Store {
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
 
-    /// Everything that was due up to `until` is read.
+    /// Exactly these are read; tells how many were not yet.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn read_firings(&self, until: UtcMs, now: UtcMs) -> Result<u64, StoreError> {
-        let done = self.db.commit(vec![any(READ, params![now, until])], Urgency::Critical).await?;
-        Ok(done.first().map_or(0, |done| done.touched))
+    pub async fn read_firings(&self, firings: &[Firing], now: UtcMs) -> Result<u64, StoreError> {
+        let read = |Firing { due, .. }: &Firing| {
+            any(READ, params![now, due.kind.as_str(), due.subject, due.due_at])
+        };
+        let reads = firings.iter().map(read).collect();
+        let done = self.db.commit(reads, Urgency::Critical).await?;
+        Ok(done.iter().map(|done| done.touched).sum())
     }
 
     async fn firings(

@@ -168,10 +168,9 @@ fn entry(mut words: Words, now: &Zoned, usage: &'static str) -> Result<NewEntry,
 }
 
 fn check(entry: NewEntry, usage: &'static str) -> Result<NewEntry, Wrong> {
-    let length = entry.title.chars().count();
+    super::todo::short("command.text_too_long", &entry.title, TEXT_CHARS_MAX)?;
     let alone = entry.repeat.is_none() && usage == ADD;
-    if length == 0
-        || length > TEXT_CHARS_MAX
+    if entry.title.is_empty()
         || (alone && entry.times.is_some())
         || (entry.remind_from.is_some() && entry.remind.is_none() && usage == ADD)
     {

@@ -91,6 +91,9 @@ pub struct NewTodo {
 /// Most characters of a text that a person keeps.
 pub(super) const TEXT_CHARS_MAX: usize = 2_000;
 
+/// Most characters of the name of a group.
+const TAG_CHARS_MAX: usize = 100;
+
 pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
     let part = words.next().unwrap_or_else(|| "list".to_owned());
     match part.to_lowercase().as_str() {
@@ -198,11 +201,14 @@ fn new_todo(
     if from == From::Anything && todo.due.is_none() {
         take_leading_date(&mut todo, now);
     }
-    match todo.text.chars().count() {
-        0 => Err(Wrong::Usage(usage)),
-        TEXT_CHARS_MAX.. => Err(Wrong::BadValue("text", String::new(), usage)),
-        _ => Ok(todo),
-    }
+    short("command.tag_too_long", todo.tag.as_deref().unwrap_or_default(), TAG_CHARS_MAX)?;
+    short("command.text_too_long", &todo.text, TEXT_CHARS_MAX)?;
+    if todo.text.is_empty() { Err(Wrong::Usage(usage)) } else { Ok(todo) }
+}
+
+/// A text of at most so many characters.
+pub(super) fn short(key: &'static str, text: &str, most: usize) -> Result<(), Wrong> {
+    if text.chars().count() > most { Err(Wrong::TooLong(key, most)) } else { Ok(()) }
 }
 
 /// A text that begins with a date and a time of day is due then.

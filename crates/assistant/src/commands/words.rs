@@ -18,7 +18,7 @@ pub fn normal(line: &str) -> String {
 }
 
 /// The words of a line, taken one after the other.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Words {
     words: std::collections::VecDeque<Word>,
 }
@@ -37,36 +37,51 @@ impl Words {
     /// Cuts a line at its spaces; what stands in quotes stays together.
     #[must_use]
     pub fn of(line: &str) -> Self {
-        let mut words = std::collections::VecDeque::new();
-        let mut chars = line.chars().peekable();
-        let mut apart = true;
-        while let Some(c) = chars.next() {
-            if is_space(c) {
-                apart = true;
-                continue;
-            }
-            if let Some(end) = closing(c) {
-                let mut text = String::new();
-                let rest: String = chars.clone().collect();
-                // A quote that is never closed is an apostrophe or an inch: part of the word.
-                if rest.contains(end) {
-                    for c in chars.by_ref().take_while(|c| *c != end) {
-                        text.push(c);
-                    }
-                    let written = format!("{c}{text}{end}");
-                    words.push_back(Word { text, written, quoted: true, apart });
-                    apart = false;
-                    continue;
+        let mut words = Self::default();
+        let mut rest = line;
+        let last = ['"', '\u{201d}', '\u{ff02}'].map(|end| (end, line.rfind(end)));
+        loop {
+            let before = rest.len();
+            rest = rest.trim_start_matches(is_space);
+            let apart = words.words.is_empty() || rest.len() < before;
+            let Some(c) = rest.chars().next() else { break };
+            let inner = &rest[c.len_utf8()..];
+            // A quote that is never closed is an apostrophe or an inch: part of the word.
+            let here = line.len() - inner.len();
+            let is_closed = |end: &char| last.iter().any(|(c, at)| c == end && *at >= Some(here));
+            let end = closing(c).filter(is_closed);
+            let (text, written, quoted) = match end.and_then(|end| inner.split_once(end)) {
+                Some((text, after)) => (text, &rest[..rest.len() - after.len()], true),
+                None => {
+                    let word = &rest[..rest.find(is_space).unwrap_or(rest.len())];
+                    (word, word, false)
                 }
-            }
-            let mut text = String::from(c);
-            while let Some(c) = chars.next_if(|c| !is_space(*c)) {
-                text.push(c);
-            }
-            words.push_back(Word { written: text.clone(), text, quoted: false, apart });
-            apart = false;
+            };
+            words.push(text, written, quoted, apart);
+            rest = &rest[written.len()..];
         }
-        Self { words }
+        words
+    }
+
+    /// Goes on with an option.
+    #[must_use]
+    pub fn option(mut self, name: &str) -> Self {
+        let option = format!("--{name}");
+        self.push(&option, &option, false, true);
+        self
+    }
+
+    /// Goes on with a word of a text or with a value, which is no option whatever it looks like.
+    #[must_use]
+    pub fn text(mut self, word: &str) -> Self {
+        self.push(word, word, true, true);
+        self
+    }
+
+    /// What people keep has one line.
+    fn push(&mut self, text: &str, written: &str, quoted: bool, apart: bool) {
+        let [text, written] = [text, written].map(|it| it.replace(['\n', '\r', '\t'], " "));
+        self.words.push_back(Word { text, written, quoted, apart });
     }
 
     /// The next word.

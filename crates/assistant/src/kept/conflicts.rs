@@ -1,6 +1,6 @@
 //! Which entries take place at the same time.
 
-use super::{Held, held_between, moment, series};
+use super::{Course, Held, moment, series};
 use everloop_store::ScheduleRow;
 use jiff::Timestamp;
 
@@ -14,27 +14,37 @@ const FINITE_MS: i64 = 366 * 86_400_000;
 /// begins does not overlap it.
 #[must_use]
 pub fn conflicts<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<Held<'a>> {
+    let own = Course::of(entry);
     let from = moment(entry.said.span.starts_at);
     let to = moment(from.as_millisecond().saturating_add(reach(entry)));
-    let own = held_between(std::slice::from_ref(entry), from, to);
-    let theirs = held_between(others, from, end_of(&own).unwrap_or(to));
-    let mut found: Vec<Held<'a>> = Vec::new();
-    let mut first = 0;
-    for other in theirs {
-        if other.entry.id == entry.id || found.iter().any(|held| held.entry.id == other.entry.id) {
-            continue;
-        }
-        // Own occurrences come in order, and so do theirs: what has ended stays ended.
-        while own.get(first).is_some_and(|held| held.to <= earliest(&other, from)) {
-            first += 1;
-        }
-        let overlaps = |held: &Held<'_>| held.from < other.to && other.from < held.to;
-        let near = own[first..].iter().take_while(|held| held.from < other.to);
-        if near.into_iter().any(overlaps) {
-            found.push(other);
+    let others = others.iter().filter(|other| other.id != entry.id);
+    let mut found: Vec<Held<'a>> =
+        others.filter_map(|other| meeting(&own, &Course::of(other), from, to)).collect();
+    found.sort_by_key(|held| (held.from, held.entry.id));
+    found
+}
+
+/// The first occurrence of `others` that overlaps an own one which begins before `to`.
+///
+/// Each jumps over all that ends before the other begins, so only the rarer of both is walked.
+fn meeting<'a>(
+    owns: &Course<'_>,
+    others: &Course<'a>,
+    from: Timestamp,
+    to: Timestamp,
+) -> Option<Held<'a>> {
+    let mut own = owns.ending_after(from).next()?;
+    let mut other = others.ending_after(own.from).next()?;
+    while own.from < to {
+        if other.to <= own.from {
+            other = others.ending_after(own.from).next()?;
+        } else if own.to <= other.from {
+            own = owns.ending_after(other.from).next()?;
+        } else {
+            return Some(other);
         }
     }
-    found
+    None
 }
 
 /// Whether an entry begins again before it has ended.
@@ -45,14 +55,6 @@ pub fn overlaps_itself(entry: &ScheduleRow) -> bool {
     let mut moments = series(entry).from(from).take(3).map(|found| found.at.as_millisecond());
     let Some(mut last) = moments.next() else { return false };
     moments.any(|at| at - std::mem::replace(&mut last, at) < lasts)
-}
-
-fn earliest(other: &Held<'_>, from: Timestamp) -> Timestamp {
-    other.from.max(from)
-}
-
-fn end_of(own: &[Held<'_>]) -> Option<Timestamp> {
-    own.iter().map(|held| held.to).max()
 }
 
 fn reach(entry: &ScheduleRow) -> i64 {

@@ -61,7 +61,8 @@ prop_compose! {
             }),
             catch_up: catch_up.map(str::to_owned),
         };
-        ScheduleRow { id: 1, uid, said, remind_next: None, created_at: 1_000, updated_at: 1_000, version: 1 }
+        let (id, version, created_at, updated_at) = (1, 1, 1_000, 1_000);
+        ScheduleRow { id, uid, said, remind_next: None, created_at, updated_at, version }
     }
 }
 

@@ -3,27 +3,43 @@
 use super::{Reader, Table, repeats, table::padded};
 use crate::commands::Stretch;
 use crate::desk::Range;
-use crate::kept::Held;
+use crate::kept::{Held, Listed};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-pub(super) fn show(reader: &Reader, range: &Range, held: &[Held<'_>]) -> String {
-    match range.calendar {
-        None => list(reader, held),
+/// Most lines of a list.
+const LINES_MAX: usize = 1_000;
+
+/// Most lines of one day.
+const DAY_LINES_MAX: usize = 200;
+
+pub(super) fn show(reader: &Reader, range: &Range, listed: &Listed<'_>) -> String {
+    let held = &listed.held;
+    let shown = match range.calendar {
+        None => return list(reader, listed),
         Some((Stretch::Day, date)) => day(reader, date, held),
         Some((Stretch::Week, date)) => week(reader, date, held),
         Some((Stretch::Month, date)) => month(reader, date, held),
+    };
+    match left_out(reader, listed.left_out) {
+        Some(line) => format!("{shown}\n{line}"),
+        None => shown,
     }
 }
 
-fn list(reader: &Reader, held: &[Held<'_>]) -> String {
+fn left_out(reader: &Reader, count: usize) -> Option<String> {
+    (count > 0).then(|| reader.text("calendar.left_out", &[("count", &count.to_string())]))
+}
+
+fn list(reader: &Reader, listed: &Listed<'_>) -> String {
+    let held = &listed.held;
     if held.is_empty() {
         return reader.text("schedule.none", &[]);
     }
     let heads = ["id", "at", "minutes", "repeat", "title"];
     let heads = heads.map(|name| reader.text(&format!("schedule.head.{name}"), &[]));
     let mut table = Table::new(heads.to_vec());
-    for held in held {
+    for held in held.iter().take(LINES_MAX) {
         table.row(vec![
             held.entry.id.to_string(),
             reader.moment(held.from.as_millisecond()),
@@ -32,7 +48,9 @@ fn list(reader: &Reader, held: &[Held<'_>]) -> String {
             held.entry.said.title.clone(),
         ]);
     }
-    table.show(reader.width)
+    let more = held.len().saturating_sub(LINES_MAX) + listed.left_out;
+    let lines = [Some(table.show(reader.width)), left_out(reader, more)];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 fn heading(reader: &Reader, date: Date) -> String {
@@ -50,21 +68,27 @@ fn line(reader: &Reader, held: &Held<'_>) -> String {
     format!("  {from}-{to}  #{} {}", held.entry.id, held.entry.said.title)
 }
 
-fn on(reader: &Reader, date: Date, held: &Held<'_>) -> bool {
+/// How much a day has, and its lines.
+fn day_lines(reader: &Reader, date: Date, held: &[Held<'_>]) -> (usize, Vec<String>) {
     let zone = reader.now.time_zone();
-    let day = |at: jiff::Timestamp| at.to_zoned(zone.clone()).date();
+    let midnight = |date: Date| {
+        let zoned = date.to_zoned(zone.clone());
+        zoned.map_or(jiff::Timestamp::MAX, |zoned| zoned.timestamp())
+    };
+    let (from, to) = (midnight(date), midnight(date.saturating_add(1.day())));
     // What ends at midnight does not touch the day that begins then.
-    let last = jiff::Timestamp::from_millisecond(held.to.as_millisecond() - 1);
-    day(held.from) <= date && date <= last.map_or_else(|_| day(held.from), day)
-}
-
-fn day_lines(reader: &Reader, date: Date, held: &[Held<'_>]) -> Vec<String> {
-    held.iter().filter(|held| on(reader, date, held)).map(|held| line(reader, held)).collect()
+    let on = held.iter().take_while(|held| held.from < to).filter(|held| held.to > from);
+    let on: Vec<&Held<'_>> = on.collect();
+    let mut lines: Vec<String> =
+        on.iter().take(DAY_LINES_MAX).map(|held| line(reader, held)).collect();
+    let more = left_out(reader, on.len() - lines.len());
+    lines.extend(more.map(|more| format!("  {more}")));
+    (on.len(), lines)
 }
 
 fn day(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
     let mut lines = vec![heading(reader, date)];
-    lines.extend(day_lines(reader, date, held));
+    lines.extend(day_lines(reader, date, held).1);
     if lines.len() == 1 {
         lines.push(format!("  {}", reader.text("calendar.free", &[])));
     }
@@ -90,8 +114,8 @@ fn month(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
     let mut below = Vec::new();
     for number in 1..=first.days_in_month() {
         let Ok(day_date) = Date::new(first.year(), first.month(), number) else { continue };
-        let found = day_lines(reader, day_date, held);
-        let count = if found.is_empty() { String::new() } else { format!("({})", found.len()) };
+        let (count, found) = day_lines(reader, day_date, held);
+        let count = if count == 0 { String::new() } else { format!("({count})") };
         row.push_str(&padded(&format!("{number:>2}{count}"), CELL));
         if !found.is_empty() {
             below.push(heading(reader, day_date));

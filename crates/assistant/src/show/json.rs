@@ -38,10 +38,12 @@ fn show_reply(reader: &Reader, reply: &Reply) -> Value {
         }
         Reply::EntryDeleted(id) => json!({"ok": true, "did": "deleted", "id": id}),
         Reply::Entries(range, rows) => {
-            let held = kept::held_between(rows, range.from, range.to);
-            let held: Vec<Value> = held.iter().map(|held| occurrence(reader, held)).collect();
+            let listed = kept::held_between(rows, range.from, range.to);
+            let held: Vec<Value> =
+                listed.held.iter().map(|held| occurrence(reader, held)).collect();
             let (from, to) = (range.from.as_millisecond(), range.to.as_millisecond());
-            json!({"ok": true, "from": at(reader, from), "to": at(reader, to), "entries": held})
+            json!({"ok": true, "from": at(reader, from), "to": at(reader, to), "entries": held,
+                "left_out": listed.left_out})
         }
     }
 }

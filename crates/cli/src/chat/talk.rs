@@ -71,12 +71,14 @@ impl Session {
     async fn inbox(&self, rest: &str) -> Result<String, Failure> {
         let fail = |error| self.fail(&error);
         let unread = self.store().unread_firings(UNREAD_LISTED).await.map_err(fail)?;
-        let Some(last) = unread.last() else { return Ok(self.text("inbox.empty", &[])) };
+        if unread.is_empty() {
+            return Ok(self.text("inbox.empty", &[]));
+        }
         let reader = self.reader();
         let mut lines: Vec<String> = unread.iter().map(|row| firing_line(&reader, row)).collect();
         if rest == "read" {
             let now = self.engine.clock().now();
-            self.store().read_firings(last.due.due_at, now).await.map_err(fail)?;
+            self.store().read_firings(&unread, now).await.map_err(fail)?;
             lines.push(self.text("inbox.read", &[("count", &unread.len().to_string())]));
         } else {
             lines.push(self.text("inbox.how_to_read", &[]));

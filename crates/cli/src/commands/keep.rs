@@ -1,6 +1,6 @@
 //! `todo`, `view`, `schedule`, `inbox`: the verbs of the slash commands, for shells and scripts.
 //!
-//! Each becomes the line that a person would type in the chat, and goes the same way.
+//! Each becomes the command that a person would type in the chat, and goes the same way.
 
 use super::exchange;
 use crate::app::App;
@@ -10,7 +10,7 @@ use crate::args::{
 };
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::commands::{self, Command};
+use everloop_assistant::commands::{self, Command, Words, Wrong};
 use everloop_assistant::desk::Answer;
 use everloop_assistant::kept::reminders;
 use everloop_assistant::portable::What;
@@ -33,35 +33,31 @@ impl Form {
     }
 }
 
-/// A line that is put together from arguments.
-struct Line(String);
+/// A command that is put together from arguments. Its words stay apart: a shell has cut them
+/// already, and what it says is a text stays one.
+struct Line {
+    verb: &'static str,
+    words: Words,
+}
 
 impl Line {
-    fn new(start: &str) -> Self {
-        Self(start.to_owned())
+    fn new(verb: &'static str, part: &str) -> Self {
+        Self { verb, words: Words::default().text(part) }
     }
 
-    fn words(mut self, words: &[String]) -> Self {
-        for word in words {
-            self.0.push(' ');
-            self.0.push_str(word);
-        }
-        self
+    fn id(self, id: i64) -> Self {
+        Self { words: self.words.text(&id.to_string()), ..self }
     }
 
-    fn option(mut self, name: &str, value: Option<&String>) -> Self {
-        if let Some(value) = value {
-            let value = value.replace('"', " ");
-            self.0.push_str(&format!(" --{name} \"{value}\""));
-        }
-        self
+    fn words(self, words: &[String]) -> Self {
+        Self { words: words.iter().fold(self.words, |all, word| all.text(word)), ..self }
     }
 
-    fn flag(mut self, name: &str, on: bool) -> Self {
-        if on {
-            self.0.push_str(&format!(" --{name}"));
+    fn option(self, name: &str, value: Option<&String>) -> Self {
+        match value {
+            Some(value) => Self { words: self.words.option(name).text(value), ..self },
+            None => self,
         }
-        self
     }
 
     fn todo(self, said: &TodoOptions) -> Self {
@@ -72,7 +68,11 @@ impl Line {
     }
 
     fn filter(self, filter: &Filter) -> Self {
-        self.option("tag", filter.tag.as_ref()).flag("open", filter.open)
+        let line = self.option("tag", filter.tag.as_ref());
+        match filter.open {
+            true => Self { words: line.words.option("open"), ..line },
+            false => line,
+        }
     }
 
     fn entry(self, said: &EntryOptions) -> Self {
@@ -84,51 +84,58 @@ impl Line {
             .option("remind-start", said.remind_start.as_ref())
             .option("catch-up", said.catch_up.as_ref())
     }
+
+    async fn perform(self, app: &App, form: Form) -> Result<Exit, Failure> {
+        let said = self.words.clone().rest();
+        let command =
+            |reader: &show::Reader| commands::parse_words(self.verb, self.words, &reader.now);
+        perform(app, &said, command, form).await
+    }
 }
 
 pub(crate) async fn todo(app: &App, args: Todo) -> Result<Exit, Failure> {
     let line = match &args.verb {
-        TodoVerb::Add { text, said } => Line::new("/todo add").words(text).todo(said),
+        TodoVerb::Add { text, said } => Line::new("todo", "add").words(text).todo(said),
         TodoVerb::List { filter, view } => {
-            Line::new("/todo list").filter(filter).option("view", view.as_ref())
+            Line::new("todo", "list").filter(filter).option("view", view.as_ref())
         }
-        TodoVerb::Get { id } => Line(format!("/todo get {id}")),
+        TodoVerb::Get { id } => Line::new("todo", "get").id(*id),
         TodoVerb::Update { id, text, said } => {
-            Line(format!("/todo update {id}")).words(text).todo(said)
+            Line::new("todo", "update").id(*id).words(text).todo(said)
         }
-        TodoVerb::Done { id } => Line(format!("/todo done {id}")),
-        TodoVerb::Reopen { id } => Line(format!("/todo reopen {id}")),
-        TodoVerb::Delete { id } => Line(format!("/todo delete {id}")),
-        TodoVerb::Search { word, filter } => Line::new("/todo search").words(word).filter(filter),
+        TodoVerb::Done { id } => Line::new("todo", "done").id(*id),
+        TodoVerb::Reopen { id } => Line::new("todo", "reopen").id(*id),
+        TodoVerb::Delete { id } => Line::new("todo", "delete").id(*id),
+        TodoVerb::Search { word, filter } => Line::new("todo", "search").words(word).filter(filter),
         TodoVerb::Export { file } => {
             return exchange::export(app, What::Todos, file.as_deref()).await;
         }
         TodoVerb::Import { file } => return exchange::import(app, What::Todos, file).await,
     };
-    perform(app, &line.0, Form::of(args.json)).await
+    line.perform(app, Form::of(args.json)).await
 }
 
 pub(crate) async fn view(app: &App, args: ViewTodos) -> Result<Exit, Failure> {
-    let line = Line::new("/view").words(&[args.name]).filter(&args.filter);
-    perform(app, &line.0, Form::of(args.json)).await
+    let line = Line::new("view", &args.name).filter(&args.filter);
+    line.perform(app, Form::of(args.json)).await
 }
 
 pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure> {
     let line = match &args.verb {
-        ScheduleVerb::Add { words, said } => Line::new("/schedule add").words(words).entry(said),
-        ScheduleVerb::List => Line::new("/schedule list"),
-        ScheduleVerb::Get { id } => Line(format!("/schedule get {id}")),
+        ScheduleVerb::Add { words, said } => Line::new("schedule", "add").words(words).entry(said),
+        ScheduleVerb::List => Line::new("schedule", "list"),
+        ScheduleVerb::Get { id } => Line::new("schedule", "get").id(*id),
         ScheduleVerb::View { stretch, date } => {
-            Line::new("/schedule view").words(std::slice::from_ref(stretch)).words(date)
+            Line::new("schedule", "view").words(std::slice::from_ref(stretch)).words(date)
         }
         ScheduleVerb::Update { id, words, said } => {
-            Line(format!("/schedule update {id}")).words(words).entry(said)
+            Line::new("schedule", "update").id(*id).words(words).entry(said)
         }
         ScheduleVerb::Repeat { id, switch } => {
             let word = if *switch == OnOff::On { "on" } else { "off" };
-            Line(format!("/schedule repeat {id} {word}"))
+            Line::new("schedule", "repeat").id(*id).words(&[word.to_owned()])
         }
-        ScheduleVerb::Delete { id } => Line(format!("/schedule delete {id}")),
+        ScheduleVerb::Delete { id } => Line::new("schedule", "delete").id(*id),
         ScheduleVerb::Export { file } => {
             return exchange::export(app, What::Schedule, file.as_deref()).await;
         }
@@ -139,24 +146,30 @@ pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure>
             return super::simulate::simulate(app, wanted, args.json).await;
         }
     };
-    perform(app, &line.0, Form::of(args.json)).await
+    line.perform(app, Form::of(args.json)).await
 }
 
 /// A slash command, given as one line.
 pub(crate) async fn line(app: &App, line: &str, json: bool) -> Result<Exit, Failure> {
-    perform(app, line, Form::of(json)).await
+    let command = |reader: &show::Reader| commands::parse(line, &reader.now);
+    perform(app, line, command, Form::of(json)).await
 }
 
-/// Carries a line out, as the chat would.
-async fn perform(app: &App, line: &str, form: Form) -> Result<Exit, Failure> {
+/// Carries a command out, as the chat would. `said` is what it was made of.
+async fn perform(
+    app: &App,
+    said: &str,
+    command: impl FnOnce(&show::Reader) -> Result<Command, Wrong>,
+    form: Form,
+) -> Result<Exit, Failure> {
     let reader = app.reader();
-    let command = match commands::parse(line, &reader.now) {
+    let command = match command(&reader) {
         Ok(command) => command,
         Err(wrong) => {
             return Err(Failure { exit: Exit::Usage, words: show::wrong(&reader, &wrong) });
         }
     };
-    if let Some(understood) = commands::echo(line, &command, &reader.now) {
+    if let Some(understood) = commands::echo(said, &command, &reader.now) {
         app.note("command.understood", &[("line", &understood)]);
     }
     let store = app.open_store().await?;
@@ -201,8 +214,8 @@ pub(crate) async fn inbox(app: &App, args: &Inbox) -> Result<Exit, Failure> {
     for firing in unread.iter().filter(|_| !args.json) {
         terminal::answer(&show::firing_line(&reader, firing));
     }
-    if let Some(last) = unread.last().filter(|_| args.read) {
-        store.read_firings(last.due.due_at, now).await.map_err(fail)?;
+    if args.read {
+        store.read_firings(&unread, now).await.map_err(fail)?;
     }
     Ok(Exit::Done)
 }

@@ -69,7 +69,8 @@ checks! {
         an_inspection_counts_runs,
         a_backup_never_overwrites;
     kept: what_is_kept_comes_back_whole, a_number_is_never_given_twice, one_key_makes_one_change,
-        a_change_of_what_was_changed_meanwhile_is_refused, many_at_once_get_different_numbers, a_reminder_fires_once,
+        a_change_of_what_was_changed_meanwhile_is_refused, many_at_once_get_different_numbers,
+        a_reminder_fires_once,
         a_firing_is_shown_by_one_surface_and_read_once, a_conversation_knows_its_runs_and_words;
     workers: a_lease_is_measured_on_the_databases_clock, a_lease_that_ran_out_is_not_renewed,
         the_reaper_takes_from_the_dead_only, the_reaper_puts_poison_aside,

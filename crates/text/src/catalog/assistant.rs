@@ -81,6 +81,7 @@ super::texts! {
     "weekday.6" => zh: "周日", en: "Sun";
     "calendar.today" => zh: "（今天）", en: " (today)";
     "calendar.free" => zh: "没有日程", en: "nothing scheduled";
+    "calendar.left_out" => zh: "……另有 {count} 次没有列出", en: "… not listed: {count} more";
     "reminder.todo" => zh: "⏰ 提醒：待办 #{id} {title}（截止 {at}）", en: "⏰ Reminder: todo #{id} {title} (due {at})";
     "reminder.todo_late" => zh: "⏰ 迟到的提醒（应在 {due}）：待办 #{id} {title}（截止 {at}）", en: "⏰ Late reminder (was due {due}): todo #{id} {title} (due {at})";
     "reminder.todo_missed" => zh: "⏰ 错过的提醒（应在 {due}）：待办 #{id} {title}（截止 {at}）", en: "⏰ Missed reminder (was due {due}): todo #{id} {title} (due {at})";

@@ -65,6 +65,8 @@ super::texts! {
     "command.no_time" => zh: "“{text}”没有说几点。请加上时间，例如 {text} 09:00", en: "“{text}” does not say at what time. Add one, for example {text} 09:00";
     "command.bad_value" => zh: "--{option} 的值“{text}”不合适", en: "The value “{text}” does not fit --{option}";
     "command.no_such_option" => zh: "没有选项 --{option}", en: "There is no option --{option}";
+    "command.text_too_long" => zh: "文字太长：最多 {most} 个字", en: "The text is too long: at most {most} characters";
+    "command.tag_too_long" => zh: "标签太长：最多 {most} 个字", en: "The tag is too long: at most {most} characters";
     "command.contested" => zh: "没有保存：别处正在反复修改同一项，请稍后再试", en: "Not saved: others keep changing the same thing at this moment; try again";
     "command.not_here" => zh: "这个命令在这里不可用", en: "This command cannot be used here";
     "command.understood" => zh: "→ {line}", en: "→ {line}";
