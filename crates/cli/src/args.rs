@@ -25,6 +25,11 @@ pub(crate) struct Cli {
     pub(crate) print: bool,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output_format: Format,
+    // The chat goes on where it was in any case; the flag is for fingers that know it.
+    #[arg(short, long = "continue", conflicts_with_all = ["message", "resume"])]
+    pub(crate) continued: bool,
+    #[arg(short, long, value_name = "ID", num_args = 0..=1, conflicts_with = "message")]
+    pub(crate) resume: Option<Option<String>>,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }

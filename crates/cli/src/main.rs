@@ -55,7 +55,9 @@ fn main() -> ExitCode {
     {
         return report(&failure);
     }
-    let command = cli.command.or_else(|| no_command(cli.message, cli.print, cli.output_format));
+    let again = cli.resume.map(|id| format!("/resume {}", id.unwrap_or_default()));
+    let message = cli.message.or(again);
+    let command = cli.command.or_else(|| no_command(message, cli.print, cli.output_format));
     let ended = runtime.block_on(dispatch(&app, command));
     // A reader thread may still wait for a line of input: it must not hold the process.
     runtime.shutdown_background();

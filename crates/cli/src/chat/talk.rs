@@ -143,10 +143,12 @@ impl Session {
 
     async fn history(&self, rest: &str) -> Result<String, Failure> {
         let most = rest.parse().unwrap_or(SAID_LISTED).clamp(1, 1_000);
-        let said = self.store().said_in(&self.door.conversation, most).await;
-        let said = said.map_err(|error| self.fail(&error))?;
+        // Where the conversation began anew is no word of anybody's.
+        let said = self.store().said_in(&self.door.conversation, 2 * most).await;
+        let mut said = said.map_err(|error| self.fail(&error))?;
+        said.retain(|said| said.role != ANEW);
         let reader = self.reader();
-        let lines = said.iter().filter(|said| said.role != ANEW).map(|said| {
+        let lines = said.iter().skip(said.len().saturating_sub(most)).map(|said| {
             let who = self.text(&format!("chat.role.{}", role(&said.role)), &[]);
             format!("[{}] {who}{}", reader.moment(said.created_at), said.body)
         });
@@ -220,6 +222,7 @@ impl Session {
         let (id, word) = match self.app.find_run(self.store(), first).await {
             // A short word may be the end of some run's id by chance.
             Ok(_) if first.chars().count() >= ID_CHARS_MIN => (first, word.trim()),
+            _ if first.starts_with("run_") => (first, word.trim()),
             _ => ("", rest),
         };
         let run = match self.meant(id).await? {

@@ -100,8 +100,8 @@ super::texts! {
     "simulate.fired" => zh: "准时", en: "in time";
     "simulate.late" => zh: "迟到", en: "late";
     "simulate.missed" => zh: "错过", en: "missed";
-    "simulate.right" => zh: "✓ {firings} 次触发，{crashes} 次崩溃：每次恰好一次（丢失 {lost}，多余 {wrong}）", en: "✓ {firings} firings, {crashes} crashes: each exactly once (lost {lost}, wrong {wrong})";
-    "simulate.wrong" => zh: "✗ {firings} 次触发，{crashes} 次崩溃：丢失 {lost}，多余 {wrong}", en: "✗ {firings} firings, {crashes} crashes: lost {lost}, wrong {wrong}";
+    "simulate.right" => zh: "✓ {firings} 次触发，{crashes} 次崩溃：每次恰好一次（丢失 {lost}，多余 {wrong}）", en: "✓ firings: {firings}, crashes: {crashes}: each exactly once (lost {lost}, wrong {wrong})";
+    "simulate.wrong" => zh: "✗ {firings} 次触发，{crashes} 次崩溃：丢失 {lost}，多余 {wrong}", en: "✗ firings: {firings}, crashes: {crashes}, lost: {lost}, wrong: {wrong}";
     "exchange.counts" => zh: "导入完成：新增 {added}，更新 {changed}，未变 {same}", en: "Imported: {added} new, {changed} changed, {same} unchanged";
     "exchange.conflicts" => zh: "其中 {count} 条与其他日程时间冲突；用 /schedule list 查看", en: "{count} of them overlap other entries; see /schedule list";
     "exchange.problem" => zh: "  第 {line} 行：{what}", en: "  line {line}: {what}";

@@ -14,6 +14,8 @@ super::texts! {
     "help.everloop" => zh: "不会丢失的智能体循环。不带命令时打开对话。", en: "Agent loops that cannot be lost. Without a command it opens the chat.";
     "help.message" => zh: "第一句话；与 -p 一起时是要回答的问题", en: "A first message; with -p the question to be answered";
     "help.print" => zh: "只输出答案，不提问；标准输入作为背景材料", en: "Print the answer alone and ask nothing; stdin is read as context";
+    "help.continued" => zh: "接着上次的对话（不写也是如此）", en: "Go on with the conversation (which is what happens anyway)";
+    "help.resume" => zh: "回到一个运行；不写编号时是最近的一个", en: "Go back to a run; the newest one without an id";
     "help.output_format" => zh: "答案的输出格式（与 -p 一起）", en: "How the answer is printed (with -p)";
     "help.tz" => zh: "时区，如 Asia/Shanghai", en: "Time zone, such as Europe/Rome";
     "help.chat" => zh: "打开对话；接着上次的说", en: "Open the chat; it continues where it was";
