@@ -4,18 +4,22 @@
 use everloop_assistant::desk::Desk;
 use everloop_assistant::kept::Customs;
 use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
-use everloop_engine::{Engine, Identity, Means, Rules, Submission};
+use everloop_engine::{Engine, History, Identity, Means, Rules, Submission};
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::{Db, DbError, DbFuture, Done, Firing, MemoryDb, Row, Store, TodoRow, Urgency};
 use everloop_testkit::VirtualClock;
 use everloop_tools::Registry;
+use everloop_types::journal::{EffectPlanned, Kind};
 use everloop_types::{
-    Frame, Goal, Lang, ModelChoice, ModelError, RunId, SqlValue, Status, WorkerId, Write,
+    Frame, Goal, Lang, ModelChoice, ModelError, RunId, SqlValue, Status, UtcMs, WorkerId, Write,
 };
 use jiff::tz::TimeZone;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+const DAY_MS: i64 = 86_400_000;
 
 /// A process that dies at its n-th commit, before it or after it; from then on nothing works.
 struct Mortal {
@@ -80,13 +84,13 @@ fn script() -> Vec<Scripted> {
         todo("/todo done 1"),
         todo("/todo delete 2"),
         Scripted::calls("schedule", json!({"command": "/schedule update 1 2030-01-02 13:00 late"})),
-        todo("/todo add third"),
+        todo("/todo add third --due tomorrow 10:00"),
         Scripted::says("done"),
     ]
 }
 
-fn engine(store: &Store, life: u32) -> Arc<Engine> {
-    let clock = Arc::new(VirtualClock::default());
+fn engine(store: &Store, life: u32, clock: &Arc<VirtualClock>) -> Arc<Engine> {
+    let clock = clock.clone();
     let office = Office {
         desk: Some(Desk::new(store.clone(), Customs::default())),
         clock: clock.clone(),
@@ -125,6 +129,8 @@ struct Outcome {
     entries: Vec<(i64, String, String)>,
     firings: Vec<Firing>,
     commits: i64,
+    /// When the last todo was asked for and when it was made, and when it is due.
+    third: [UtcMs; 3],
 }
 
 /// The run with a death at commit `dies`, and what is kept at its end.
@@ -137,13 +143,16 @@ async fn play(dies: i64, after: bool) -> Outcome {
         zone: TimeZone::UTC,
         lang: Lang::En,
     };
-    let run = submit(&engine(&whole, 0), &office).await;
+    let clock = Arc::new(VirtualClock::default());
+    let run = submit(&engine(&whole, 0, &clock), &office).await;
     let mortal = Arc::new(Mortal { db: db.clone(), left: AtomicI64::new(dies), after });
-    let first = live(&engine(&Store::with_db(mortal.clone()), 1), &run).await;
+    let first = live(&engine(&Store::with_db(mortal.clone()), 1, &clock), &run).await;
     let commits = dies - mortal.left.load(Ordering::SeqCst);
     if !first {
         for life in 2..10 {
-            if live(&engine(&whole, life), &run).await {
+            // The next process is started on another day.
+            tokio::time::advance(Duration::from_secs(86_400)).await;
+            if live(&engine(&whole, life, &clock), &run).await {
                 break;
             }
         }
@@ -152,12 +161,26 @@ async fn play(dies: i64, after: bool) -> Outcome {
     assert_eq!(row.status, Status::Succeeded, "death at {dies}, after: {after}");
     assert_eq!(whole.violations(), 0);
     let entries = whole.schedules().await.unwrap().into_iter();
+    let todos = whole.todos().await.unwrap();
+    let third = &todos[todos.len() - 1];
+    let asked = asked_at(&whole, &run, "third").await;
     Outcome {
-        todos: whole.todos().await.unwrap(),
+        third: [asked, third.created_at, third.said.due_at.unwrap()],
+        todos,
         entries: entries.map(|it| (it.id, it.said.title, it.said.span.starts)).collect(),
         firings: whole.unread_firings(9).await.unwrap(),
         commits,
     }
+}
+
+/// When the model asked for the call with this word in it.
+async fn asked_at(store: &Store, run: &RunId, word: &str) -> UtcMs {
+    let history = History::read(store, run).await.unwrap().unwrap();
+    let asks = |kind: &Kind| match kind {
+        Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => call.args.contains(word),
+        _ => false,
+    };
+    history.entries.iter().find(|entry| asks(&entry.kind)).unwrap().at
 }
 
 #[tokio::test(start_paused = true)]
@@ -172,12 +195,18 @@ async fn a_death_at_any_commit_changes_nothing_about_what_is_kept() {
     let entry = (1, "late".to_owned(), "2030-01-02T13:00".to_owned());
     assert_eq!(undisturbed.entries, [entry]);
     assert!(undisturbed.commits > 20, "{}", undisturbed.commits);
+    let mut later = 0;
     for dies in 0..undisturbed.commits {
         for after in [false, true] {
             let outcome = play(dies, after).await;
             assert_eq!(texts(&outcome), wanted, "death at {dies}, after: {after}");
             assert_eq!(outcome.entries, undisturbed.entries, "death at {dies}, after: {after}");
             assert_eq!(outcome.firings, []);
+            let [asked, made, due] = outcome.third;
+            let tomorrow = asked.div_euclid(DAY_MS) * DAY_MS + DAY_MS + 10 * 3_600_000;
+            assert_eq!(due, tomorrow, "death at {dies}, after: {after}");
+            later += u32::from(made - asked >= DAY_MS);
         }
     }
+    assert!(later > 0, "in some lives a call was made a day after it was asked for");
 }

@@ -14,6 +14,7 @@ mod copies;
 mod data_folder;
 mod doctor;
 mod help;
+mod keeping;
 mod kills;
 mod languages;
 mod model_down;
