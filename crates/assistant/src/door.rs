@@ -65,9 +65,6 @@ pub enum Model {
     Missing,
 }
 
-/// Runs of a conversation that are looked through for one that is open.
-const RUNS_LOOKED_AT: usize = 50;
-
 impl Door {
     /// Whether a line is one of the phrases that cancel.
     #[must_use]
@@ -129,16 +126,7 @@ impl Door {
     /// # Errors
     /// If the store fails.
     pub async fn open_runs(&self, store: &Store) -> Result<Vec<(RunId, Status)>, StoreError> {
-        let mut open = Vec::new();
-        for run in store.runs_of(&self.conversation, RUNS_LOOKED_AT).await? {
-            match store.position(&run).await? {
-                Some(at) if !at.status.is_final() && at.status != Status::Quarantined => {
-                    open.push((run, at.status));
-                }
-                _ => {}
-            }
-        }
-        Ok(open)
+        store.open_runs_of(&self.conversation).await
     }
 
     /// The newest open question of the conversation.

@@ -7,15 +7,29 @@ use crate::commands::{self, Command};
 use crate::desk::{Answer, Desk};
 use crate::show::{self, Reader};
 use everloop_engine::Clock;
+use everloop_store::{Store, StoreError};
 use everloop_tools::{CallContext, Done, Tool, clip};
-use everloop_types::{Approval, EffectClass, Handling, Lang, Observation, OnUnknown};
+use everloop_types::{Approval, EffectClass, Handling, Lang, Observation, OnUnknown, UtcMs};
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// How long a key is remembered, as far as a run is concerned: about ten years.
-const KEY_LIFETIME_MS: u64 = 315_360_000_000;
+/// How long a key is remembered, as far as a run is concerned: a year.
+const KEY_LIFETIME_MS: u64 = 31_536_000_000;
+
+/// For how long it is remembered beyond that: clocks differ, and a call takes its time.
+const KEY_MARGIN_MS: i64 = 30 * 86_400_000;
+
+/// Forgets the keys that no run may come back to. Runs are kept for `keep_ms`.
+///
+/// # Errors
+/// If the store fails.
+pub async fn forget_old_keys(store: &Store, now: UtcMs, keep_ms: i64) -> Result<(), StoreError> {
+    let lifetime = i64::try_from(KEY_LIFETIME_MS).unwrap_or(i64::MAX).max(keep_ms);
+    let before = now.saturating_sub(lifetime).saturating_sub(KEY_MARGIN_MS);
+    store.forget_deeds(before).await
+}
 
 /// Where and for whom the commands of a run are carried out.
 #[derive(Clone)]
@@ -124,7 +138,10 @@ enum Subject {
 
 impl Office {
     async fn perform(&self, line: &str, subject: Subject, context: &CallContext) -> Done {
-        let now = crate::kept::moment(self.clock.now()).to_zoned(self.zone.clone());
+        let zoned = |at| crate::kept::moment(at).to_zoned(self.zone.clone());
+        let now = zoned(self.clock.now());
+        // After a crash the call may come on another day; "tomorrow" was said on this one.
+        let said_at = context.planned_at.map_or_else(|| now.clone(), zoned);
         let reader = Reader { lang: self.lang, now, width: None };
         let line = commands::normal(line);
         let begins = match subject {
@@ -139,7 +156,7 @@ impl Office {
             let words = format!("command: must be a complete command that starts with {starts}");
             return Done::Seen(Observation::error(words));
         }
-        let command = match commands::parse(&line, &reader.now) {
+        let command = match commands::parse(&line, &said_at) {
             Ok(command @ (Command::Todo(_) | Command::Schedule(_))) => command,
             Ok(Command::Talk(..)) => {
                 return Done::Seen(Observation::error("command: not for this tool"));

@@ -248,3 +248,17 @@ fn many_quotes_are_cut_at_once() {
     let words = commands::Words::of("a \"b c\"d \"e").rest();
     assert_eq!(words, "a b c d \"e");
 }
+
+#[tokio::test]
+async fn keys_are_forgotten_when_no_run_may_come_back_to_them() {
+    use everloop_assistant::tools::forget_old_keys;
+    const DAY_MS: i64 = 86_400_000;
+    let p = person();
+    p.say_keyed("/todo add 一次", "k").await;
+    let now = p.reader.now.timestamp().as_millisecond();
+    for (days, keep, todos) in [(390, 30, 1), (396, 400, 1), (396, 30, 2)] {
+        forget_old_keys(&p.store, now + days * DAY_MS, keep * DAY_MS).await.unwrap();
+        p.say_keyed("/todo add 一次", "k").await;
+        assert_eq!(p.store.todos().await.unwrap().len(), todos, "after {days} days");
+    }
+}

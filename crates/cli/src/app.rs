@@ -192,9 +192,23 @@ impl App {
     /// The person's zone, by its IANA name.
     pub(crate) fn zone_name(&self) -> String {
         match self.settings.text("ui.time_zone") {
-            "auto" => TimeZone::system().iana_name().unwrap_or("UTC").to_owned(),
+            "auto" => self.system_zone(),
             name => name.to_owned(),
         }
+    }
+
+    /// The system's zone; UTC for one that has no name, which is said once.
+    fn system_zone(&self) -> String {
+        static SAID: std::sync::Once = std::sync::Once::new();
+        let system = TimeZone::try_system();
+        let name = system.as_ref().ok().and_then(TimeZone::iana_name);
+        let variable = std::env::var_os("TZ").map(|zone| zone.to_string_lossy().into_owned());
+        // Where nobody has set a zone, UTC is what every program takes.
+        if name.is_none() && (system.is_ok() || variable.is_some()) {
+            let zone = variable.unwrap_or_else(|| "/etc/localtime".to_owned());
+            SAID.call_once(|| self.note("settings.zone_without_name", &[("zone", &zone)]));
+        }
+        name.unwrap_or("UTC").to_owned()
     }
 
     /// The person who reads, and their time.

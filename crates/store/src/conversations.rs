@@ -3,10 +3,11 @@
 use crate::{
     db::{DbError, Row, Urgency},
     error::StoreError,
+    runs::status,
     statement::{INSERT_MESSAGE, hold_conversation, int, one, params},
     store::Store,
 };
-use everloop_types::{ConversationId, RunId, UtcMs};
+use everloop_types::{ConversationId, RunId, Status, UtcMs};
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,13 @@ pub struct Said {
 
 const RUNS: &str = "
     SELECT run_id FROM runs WHERE conversation_id = $1 ORDER BY run_id DESC LIMIT $2
+";
+
+const OPEN_RUNS: &str = "
+    SELECT run_id, status FROM runs
+     WHERE conversation_id = $1
+       AND status NOT IN ('succeeded','unsettled','failed','canceled','quarantined')
+     ORDER BY run_id DESC
 ";
 
 const SAID: &str = "
@@ -66,6 +74,22 @@ impl Store {
     ) -> Result<Vec<RunId>, StoreError> {
         let rows = self.rows(RUNS, params![conversation.as_str(), int(most)]).await?;
         rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
+    }
+
+    /// The runs of a conversation that have not ended and are not put aside, the newest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn open_runs_of(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<(RunId, Status)>, StoreError> {
+        let rows = self.rows(OPEN_RUNS, params![conversation.as_str()]).await?;
+        let read = |row: Row| {
+            let mut cells = row.cells();
+            Ok((RunId::new(cells.text()?), status(&mut cells)?))
+        };
+        rows.into_iter().map(read).collect()
     }
 
     /// The last `most` messages of a conversation, in order.

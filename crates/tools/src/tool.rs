@@ -1,7 +1,7 @@
 //! What a tool is: as its author writes it, and as the engine calls it.
 
 use everloop_types::check_args;
-use everloop_types::{Handling, Observation, ToolSpec, Write};
+use everloop_types::{Handling, Observation, ToolSpec, UtcMs, Write};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -116,6 +116,8 @@ pub struct CallContext {
     pub idem_key: String,
     /// Which attempt at this effect it is, from 1.
     pub attempt: u32,
+    /// When the model asked for it, which may be long before; none if nobody knows.
+    pub planned_at: Option<UtcMs>,
     /// Who watches the output.
     pub on_output: Option<OnOutput>,
 }
@@ -129,6 +131,7 @@ impl CallContext {
             observation_chars: 10_000,
             idem_key: idem_key.into(),
             attempt: 1,
+            planned_at: None,
             on_output: None,
         }
     }

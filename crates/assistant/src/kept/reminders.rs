@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// A reminder that fires within this time is not late.
 pub const IN_TIME_MS: i64 = 60_000;
 
-/// Missed moments of one volley that are kept as rows; of older ones nobody wants to hear.
-const MISSED_MAX: usize = 100;
+/// Moments of one volley that are kept as rows; of older ones nobody wants to hear.
+pub const VOLLEY_MAX: usize = 1_000;
 
 /// Reminders that are looked at in one go.
 const DUE_MAX: usize = 100;
@@ -117,7 +117,7 @@ fn moments(entry: &ScheduleRow, from: UtcMs, now: UtcMs) -> (Moments, Option<Utc
             return (moments, Some(due));
         }
         moments.push_back((due, at));
-        if moments.len() > MISSED_MAX {
+        if moments.len() > VOLLEY_MAX {
             moments.pop_front();
         }
     }

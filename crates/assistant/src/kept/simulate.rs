@@ -9,7 +9,7 @@ use everloop_store::{
     ScheduleRow, Store, StoreError, TodoRow, Urgency,
 };
 use everloop_types::{SqlValue, UtcMs, Write};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,6 +24,8 @@ pub struct Rehearsal {
     pub crashes: Crashes,
     /// When nobody is there, from and to.
     pub down: Vec<(UtcMs, UtcMs)>,
+    /// Most steps.
+    pub steps_max: u64,
 }
 
 /// Where the process dies.
@@ -48,6 +50,12 @@ pub struct Rehearsed {
     pub lost: Vec<Due>,
     /// Firings that the calendar knows nothing of, or that came twice.
     pub wrong: Vec<Due>,
+    /// What was told as fired, by every life that lived to tell it.
+    pub told: Vec<Due>,
+    /// Moments of a downtime that are older than what a volley keeps.
+    pub left_out: usize,
+    /// Where it was broken off because there were too many steps.
+    pub cut_at: Option<UtcMs>,
 }
 
 impl Rehearsed {
@@ -58,8 +66,8 @@ impl Rehearsed {
     }
 }
 
-/// Most steps of a rehearsal.
-const FIRINGS_MAX: usize = 100_000;
+/// As many steps as nobody waits longer for.
+pub const STEPS_MAX: u64 = 100_000;
 
 /// Plays the reminders of a stretch of time.
 ///
@@ -75,24 +83,33 @@ pub async fn rehearse(
     let store = Store::with_db(db.clone());
     copy(&store, entries, todos, rehearsal.from).await?;
     let mut rehearsed = Rehearsed::default();
-    for step in 1_u64..=FIRINGS_MAX as u64 {
-        let Some(due) = store.next_reminder().await? else { break };
+    let mut step = 0;
+    while let Some(due) = store.next_reminder().await? {
         let now = rehearsal.awake_at(due.max(rehearsal.from));
         if now >= rehearsal.to {
             break;
         }
+        if step == rehearsal.steps_max {
+            rehearsed.cut_at = Some(now);
+            break;
+        }
+        step += 1;
         for death in [Fuse::Before, Fuse::After] {
             if rehearsal.crashes.is_at(step) {
                 db.fuse.store(death as u64, Ordering::Relaxed);
                 // The process dies within; what it knew is gone, and another one starts.
-                let died = reminders::fire_due(&store, customs, now).await;
-                rehearsed.crashes += u64::from(died.is_err());
+                match reminders::fire_due(&store, customs, now).await {
+                    Ok(fired) => rehearsed.told.extend(fired.iter().map(|firing| firing.due)),
+                    Err(_) => rehearsed.crashes += 1,
+                }
             }
         }
         db.fuse.store(0, Ordering::Relaxed);
-        reminders::fire_due(&store, customs, now).await?;
+        let fired = reminders::fire_due(&store, customs, now).await?;
+        rehearsed.told.extend(fired.iter().map(|firing| firing.due));
     }
     rehearsed.firings = store.unread_firings(usize::MAX).await?;
+    rehearsed.rename(entries, todos);
     rehearsed.judge(entries, todos, rehearsal);
     Ok(rehearsed)
 }
@@ -140,16 +157,33 @@ async fn copy(
 }
 
 impl Rehearsed {
+    /// Gives everything the number that it has outside of the copy.
+    fn rename(&mut self, entries: &[ScheduleRow], todos: &[TodoRow]) {
+        let firings = self.firings.iter_mut().map(|firing| &mut firing.due);
+        for due in firings.chain(&mut self.told) {
+            let place = usize::try_from(due.subject - 1).unwrap_or(usize::MAX);
+            let real = match due.kind {
+                FiringKind::Schedule => entries.get(place).map(|entry| entry.id),
+                FiringKind::Todo => todos.get(place).map(|todo| todo.id),
+            };
+            due.subject = real.unwrap_or(due.subject);
+        }
+    }
+
     /// Compares what fired with what the calendar has.
     pub fn judge(&mut self, entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) {
-        let mut seen: BTreeMap<(FiringKind, i64, UtcMs), u32> = BTreeMap::new();
+        let mut seen: BTreeMap<Key, u32> = BTreeMap::new();
+        let mut told = BTreeSet::new();
         for firing in &self.firings {
-            let Due { kind, subject, due_at } = firing.due;
-            *seen.entry((kind, subject, due_at)).or_default() += 1;
+            *seen.entry(key(firing.due)).or_default() += 1;
         }
-        let away = |at: UtcMs| rehearsal.awake_at(at) >= rehearsal.to;
-        for due in expected(entries, todos, rehearsal).into_iter().filter(|due| !away(due.due_at)) {
-            match seen.remove(&(due.kind, due.subject, due.due_at)) {
+        let twice = self.told.iter().filter(|due| !told.insert(key(**due)));
+        self.wrong.extend(twice.copied());
+        let to = self.cut_at.unwrap_or(rehearsal.to);
+        let expected = expected(entries, todos, rehearsal).into_iter();
+        let expected = expected.filter(|due| rehearsal.awake_at(due.due_at) < to).collect();
+        for due in self.without_the_oldest(expected, rehearsal) {
+            match seen.remove(&key(due)) {
                 Some(1) => {}
                 Some(_) => self.wrong.push(due),
                 None => self.lost.push(due),
@@ -162,13 +196,36 @@ impl Rehearsed {
         let late = in_time.filter(|firing| firing.state != FiredAs::Fired).map(|f| f.due);
         self.wrong.extend(late);
     }
+
+    /// Of all that comes due in one downtime of one subject, only so much is kept.
+    fn without_the_oldest(&mut self, expected: Vec<Due>, rehearsal: &Rehearsal) -> Vec<Due> {
+        let mut volleys: BTreeMap<Key, Vec<Due>> = BTreeMap::new();
+        for due in expected {
+            let dealt_with = Due { due_at: rehearsal.awake_at(due.due_at), ..due };
+            volleys.entry(key(dealt_with)).or_default().push(due);
+        }
+        let mut kept = Vec::new();
+        for mut volley in volleys.into_values() {
+            volley.sort_by_key(|due| due.due_at);
+            let oldest = volley.len().saturating_sub(reminders::VOLLEY_MAX);
+            self.left_out += oldest;
+            kept.extend(volley.drain(oldest..));
+        }
+        kept
+    }
 }
 
-/// Every moment that the calendar has, by the numbers of the copy.
+type Key = (FiringKind, i64, UtcMs);
+
+fn key(due: Due) -> Key {
+    (due.kind, due.subject, due.due_at)
+}
+
+/// Every moment that the calendar has.
 fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -> Vec<Due> {
     let within = |due: &Due| (rehearsal.from..rehearsal.to).contains(&due.due_at);
-    let schedule = (1..).zip(entries).flat_map(|(subject, entry)| {
-        let remind = entry.said.remind.clone();
+    let schedule = entries.iter().flat_map(|entry| {
+        let (remind, subject) = (entry.said.remind.clone(), entry.id);
         let all = series(entry).from(jiff::Timestamp::UNIX_EPOCH);
         let (to, lead) = (rehearsal.to, remind.as_ref().map_or(0, |remind| remind.lead_ms));
         let moments = all.map(move |found| found.at.as_millisecond() - lead);
@@ -177,9 +234,10 @@ fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -
         let wanted = wanted.filter(move |_| remind.is_some());
         wanted.map(move |due_at| Due { kind: FiringKind::Schedule, subject, due_at })
     });
-    let todos = (1..).zip(todos).filter(|(_, todo)| todo.done_at.is_none());
-    let todos = todos.filter_map(|(subject, todo)| {
-        Some(Due { kind: FiringKind::Todo, subject, due_at: todo.said.remind_at? })
+    let todos = todos.iter().filter(|todo| todo.done_at.is_none());
+    let todos = todos.filter_map(|todo| {
+        let due_at = todo.said.remind_at?;
+        Some(Due { kind: FiringKind::Todo, subject: todo.id, due_at })
     });
     schedule.chain(todos).filter(within).collect()
 }

@@ -5,7 +5,7 @@ use crate::args::Simulate;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_assistant::kept::moment;
-use everloop_assistant::kept::simulate::{Crashes, Rehearsal, Rehearsed, rehearse};
+use everloop_assistant::kept::simulate::{Crashes, Rehearsal, Rehearsed, STEPS_MAX, rehearse};
 use everloop_assistant::show::{Reader, Table, firing_json};
 use everloop_assistant::time::dates;
 use everloop_store::{FiredAs, Firing};
@@ -25,11 +25,12 @@ pub(crate) async fn simulate(app: &App, args: &Simulate, json: bool) -> Result<E
         let whole = json!({
             "ok": played.is_right(), "firings": rows, "crashes": played.crashes,
             "lost": played.lost.len(), "wrong": played.wrong.len(),
+            "left_out": played.left_out, "cut_at": played.cut_at.map(|at| reader.moment(at)),
         });
         terminal::answer(&whole.to_string());
     } else {
         terminal::answer(&table(app, &reader, &played.firings));
-        terminal::answer(&verdict(app, &played));
+        terminal::answer(&verdict(app, &reader, &played));
     }
     Ok(if played.is_right() { Exit::Done } else { Exit::Failed })
 }
@@ -61,7 +62,7 @@ fn rehearsal(app: &App, args: &Simulate, reader: &Reader) -> Result<Rehearsal, F
         }
         down.push(range);
     }
-    Ok(Rehearsal { from, to, crashes, down })
+    Ok(Rehearsal { from, to, crashes, down, steps_max: STEPS_MAX })
 }
 
 fn date(app: &App, reader: &Reader, text: &str) -> Result<UtcMs, Failure> {
@@ -94,7 +95,7 @@ fn table(app: &App, reader: &Reader, firings: &[Firing]) -> String {
     table.show(reader.width)
 }
 
-fn verdict(app: &App, played: &Rehearsed) -> String {
+fn verdict(app: &App, reader: &Reader, played: &Rehearsed) -> String {
     let (firings, crashes) = (played.firings.len().to_string(), played.crashes.to_string());
     let (lost, wrong) = (played.lost.len().to_string(), played.wrong.len().to_string());
     let args = [
@@ -103,5 +104,15 @@ fn verdict(app: &App, played: &Rehearsed) -> String {
         ("lost", lost.as_str()),
         ("wrong", wrong.as_str()),
     ];
-    app.text(if played.is_right() { "simulate.right" } else { "simulate.wrong" }, &args)
+    let key = if played.is_right() { "simulate.right" } else { "simulate.wrong" };
+    let mut lines = vec![app.text(key, &args)];
+    if played.left_out > 0 {
+        let count = played.left_out.to_string();
+        lines.push(app.text("simulate.left_out", &[("count", &count)]));
+    }
+    if let Some(at) = played.cut_at {
+        let (at, most) = (reader.moment(at), STEPS_MAX.to_string());
+        lines.push(app.text("simulate.cut", &[("at", &at), ("most", &most)]));
+    }
+    lines.join("\n")
 }

@@ -5,6 +5,7 @@ use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use everloop_assistant::kept::reminders;
+use everloop_assistant::tools::forget_old_keys;
 use everloop_engine::{Driven, Engine, Report, SystemClock};
 use everloop_store::Orphan;
 use everloop_types::Status;
@@ -34,6 +35,7 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
         }
     }
     engine.store().trim(now, keep_ms(app)).await.map_err(fail)?;
+    forget_old_keys(engine.store(), now, keep_ms(app)).await.map_err(fail)?;
     tokio::spawn(engine.clone().deliver_mail());
     let reminding =
         reminders::keep_reminding(engine.store().clone(), app.customs(), Arc::new(SystemClock));

@@ -13,7 +13,7 @@ pub(crate) fn shown(key: &str, value: &str) -> String {
     if key == "store.database" {
         return without_password(value);
     }
-    let value = without_user(value);
+    let value = without_secrets(value);
     match looks_like_a_key(&value) {
         true => "…".to_owned(),
         false => value,
@@ -29,14 +29,45 @@ pub(crate) fn looks_like_a_key(text: &str) -> bool {
     long || PREFIXES.iter().any(|prefix| text.starts_with(prefix))
 }
 
-/// An address without the name and password in it.
-fn without_user(text: &str) -> String {
+/// An address without the name and password in it, and without the values of its query.
+fn without_secrets(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
-    let end = rest.find('/').unwrap_or(rest.len());
-    match rest[..end].rfind('@') {
-        Some(at) => format!("{scheme}://…@{}", &rest[at + 1..]),
-        None => text.to_owned(),
+    let end = rest.find(['?', '#']).unwrap_or(rest.len());
+    let (place, query) = rest.split_at(end);
+    let place = match user_end(place) {
+        Some(at) => format!("…@{}", &place[at + 1..]),
+        None => place.to_owned(),
+    };
+    format!("{scheme}://{place}{}", without_values(query))
+}
+
+/// Where the name and password end: at the last `@` before the path, or within what looks like a
+/// path if what comes before it is no host and port.
+fn user_end(place: &str) -> Option<usize> {
+    let host = place.split('/').next().unwrap_or_default();
+    let is_port = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    let is_host = host.rsplit_once(':').is_none_or(|(_, port)| is_port(port));
+    host.rfind('@').or_else(|| place.rfind('@').filter(|_| !is_host))
+}
+
+/// A query with its names only; what comes after `#` is a value as well.
+fn without_values(query: &str) -> String {
+    let mut shown = String::new();
+    let mut hides = false;
+    for c in query.chars() {
+        match c {
+            '?' | '&' | ';' => hides = false,
+            '#' | '=' if !hides || c == '#' => {
+                shown.extend([c, '…']);
+                hides = true;
+            }
+            _ => {}
+        }
+        if !hides {
+            shown.push(c);
+        }
     }
+    shown
 }
 
 #[cfg(test)]
@@ -48,6 +79,10 @@ mod tests {
         for (key, value, seen) in [
             ("model.base_url", "http://me:pw@host/v1", "http://…@host/v1"),
             ("model.base_url", "http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"),
+            ("model.base_url", "http://me:p/w@host/v1", "http://…@host/v1"),
+            ("model.base_url", "http://h:8080/@me/v1", "http://h:8080/@me/v1"),
+            ("model.base_url", "http://h/v1?key=s&b=t&flag#f", "http://h/v1?key=…&b=…&flag#…"),
+            ("model.base_url", "http://me:p@h?api-key=a=b", "http://…@h?api-key=…"),
             ("model.key_env", "sk-abcdef", "…"),
             ("model.key_env", "OPENAI_API_KEY", "OPENAI_API_KEY"),
             ("model.default", "0123456789abcdef0123456789abcdef", "…"),

@@ -35,7 +35,7 @@ fn restore<'a>(file: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn what_was_backed_up_comes_back_and_can_be_undone() {
     let (home, first) = with_run();
-    let told = home.run(["backup"]).ends_with(0).says(&["1 run(s)", "everloop restore"]);
+    let told = home.run(["backup"]).ends_with(0).says(&["Runs: 1,", "everloop restore"]);
     let copy = PathBuf::from(told.stdout.trim_end());
     assert_eq!(copy.parent().unwrap(), home.data().join("backups"));
     assert_eq!(std::fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
@@ -67,7 +67,7 @@ fn a_backup_is_whole_while_a_worker_runs_and_a_restore_has_to_wait() {
     home.rewrite(&[slow[0].clone(), says("done")]);
     let id = home.newest();
     let restored = home.run(restore(&copy, &["--yes"])).ends_with(0);
-    restored.says(&["1 run(s) in the backup had not ended"]);
+    restored.says(&["in the backup that had not ended: 1"]);
     home.run(["runs", "resume", &id]).ends_with(0);
     home.verified(&id);
 }

@@ -17,6 +17,7 @@ mod data_folder;
 mod doctor;
 mod help;
 mod keep;
+mod keeping;
 mod kills;
 mod languages;
 mod model_down;

@@ -261,6 +261,7 @@ impl Desk<'_> {
             observation_chars: self.frame.limits.context.observation_chars,
             idem_key: idem_key(&open.effect),
             attempt: open.failed_attempts + 1,
+            planned_at: open.planned_at,
             on_output: Some(output_to(engine, run)),
         };
         let mut calling = tool.call(&call.args, &context);

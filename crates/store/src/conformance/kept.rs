@@ -1,11 +1,11 @@
 //! Checks of what people keep: numbers, keys, firings.
 
-use super::kit::{NOW, create, run_id};
+use super::kit::{NOW, claim, create, ending, run_id};
 use crate::{
     Deed, Due, FiredAs, Firing, FiringKind, Made, Reminding, Repeating, ScheduleRow, ScheduleText,
     Span, Store, TodoRow, TodoText, Volley,
 };
-use everloop_types::ConversationId;
+use everloop_types::{ConversationId, Status};
 
 const PLAIN: Deed<'static> = Deed { key: None, now: NOW };
 
@@ -196,8 +196,15 @@ pub(super) async fn a_conversation_knows_its_runs_and_words(store: Store) {
     let conversation = ConversationId::new("conv_1");
     let runs = store.runs_of(&conversation, 9).await.unwrap();
     assert_eq!(runs, [run_id("run_b"), run_id("run_a")]);
-    let said = store.said_in(&conversation, 1).await.unwrap();
-    assert_eq!(said.len(), 1);
+    let open = |name: &str, status| (run_id(name), status);
+    let both = [open("run_b", Status::Queued), open("run_a", Status::Queued)];
+    assert_eq!(store.open_runs_of(&conversation).await.unwrap(), both);
+    let mut ours = claim(&store, "run_b").await;
+    let end = ending(&ours, Status::Canceled);
+    store.append(&mut ours, end).await.unwrap();
+    assert_eq!(store.open_runs_of(&conversation).await.unwrap(), both[1..]);
+    let said = store.said_in(&conversation, 2).await.unwrap();
+    assert_eq!((said.len(), said[1].slot.as_str()), (2, "final"));
     assert_eq!((said[0].slot.as_str(), said[0].body.as_str()), ("goal", "goal of run_b"));
     assert_eq!(store.runs_of(&ConversationId::new("conv_2"), 9).await.unwrap(), []);
 }

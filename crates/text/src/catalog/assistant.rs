@@ -102,6 +102,8 @@ super::texts! {
     "simulate.missed" => zh: "错过", en: "missed";
     "simulate.right" => zh: "✓ {firings} 次触发，{crashes} 次崩溃：每次恰好一次（丢失 {lost}，多余 {wrong}）", en: "✓ firings: {firings}, crashes: {crashes}: each exactly once (lost {lost}, wrong {wrong})";
     "simulate.wrong" => zh: "✗ {firings} 次触发，{crashes} 次崩溃：丢失 {lost}，多余 {wrong}", en: "✗ firings: {firings}, crashes: {crashes}, lost: {lost}, wrong: {wrong}";
+    "simulate.left_out" => zh: "停机期间过去的提醒太多，最早的 {count} 次没有记录", en: "Too many reminders passed while nobody was there; the oldest are not recorded: {count}";
+    "simulate.cut" => zh: "演练在 {at} 停下：已到 {most} 步的上限，之后的没有演练", en: "The rehearsal stopped at {at}: it reached its limit of {most} steps, and what comes later was not played";
     "exchange.counts" => zh: "导入完成：新增 {added}，更新 {changed}，未变 {same}", en: "Imported: {added} new, {changed} changed, {same} unchanged";
     "exchange.conflicts" => zh: "其中 {count} 条与其他日程时间冲突；用 /schedule list 查看", en: "{count} of them overlap other entries; see /schedule list";
     "exchange.problem" => zh: "  第 {line} 行：{what}", en: "  line {line}: {what}";

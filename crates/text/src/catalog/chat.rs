@@ -32,7 +32,7 @@ super::texts! {
     "chat.ended" => zh: "● 后台运行 {id} 结束：{status}", en: "● Background run {id} ended: {status}";
     "chat.asks" => zh: "● 运行 {id} 有问题（下一行就是回答）：", en: "● Run {id} asks (your next line answers):";
     "chat.will_ask" => zh: "● 后台运行 {id} 有问题，这一行之后再问", en: "● Background run {id} has a question; it is asked after this line";
-    "chat.left_open" => zh: "{count} 个运行未完成，已保留；下次打开 everloop 或 everloop worker 会继续", en: "{count} run(s) are not finished and are kept; the next everloop, or everloop worker, goes on with them";
+    "chat.left_open" => zh: "{count} 个运行未完成，已保留；下次打开 everloop 或 everloop worker 会继续", en: "Runs not finished, and kept: {count}; the next everloop, or everloop worker, goes on with them";
     "chat.no_run" => zh: "还没有运行", en: "There is no run yet";
     "chat.no_plan" => zh: "运行 {id} 还没有计划", en: "Run {id} has no plan yet";
     "chat.nothing_said" => zh: "还没有说过什么", en: "Nothing was said yet";

@@ -7,6 +7,7 @@ super::texts! {
     "settings.unknown" => zh: "没有名为 {key} 的设置（{origin}）", en: "There is no setting called {key} ({origin})";
     "settings.unknown_near" => zh: "没有名为 {key} 的设置（{origin}）。是否想写 {nearest}？", en: "There is no setting called {key} ({origin}). Did you mean {nearest}?";
     "settings.no_such_database" => zh: "数据库地址无法识别（--database 或 store.database）。可用的写法：postgres://用户@主机/库名，或一个文件路径", en: "The database's address is of no kind that is known (--database or store.database). It looks like: postgres://user@host/name, or the path of a file";
+    "settings.zone_without_name" => zh: "系统时区 {zone} 不是已知的时区名，时间按 UTC 理解。设置时区：everloop config set ui.time_zone Asia/Shanghai", en: "The system's time zone {zone} is not a known name, so times are taken as UTC. Set yours: everloop config set ui.time_zone Europe/Rome";
     "settings.bad" => zh: "设置 {key} 的值 {text} 不合适（{origin}）。可用的写法：{form}", en: "The value {text} does not fit the setting {key} ({origin}). It looks like: {form}";
     "settings.no_equals" => zh: "--set {key} 缺少等号；写法：--set 段.键=值（{origin}）", en: "--set {key} has no equals sign; write --set section.key=value ({origin})";
     "settings.unreadable" => zh: "设置文件 {origin} 不是有效的 TOML{key}：{detail}", en: "The settings file {origin} is not valid TOML{key}: {detail}";
@@ -19,7 +20,7 @@ super::texts! {
     "run.begun" => zh: "运行 {id} 已开始", en: "Run {id} has begun";
     "run.not_found" => zh: "没有找到运行 {id}。everloop runs list 可以列出全部。", en: "There is no run {id}. everloop runs list shows them all.";
     "run.ambiguous" => zh: "{id} 对应多个运行：{all}", en: "{id} fits several runs: {all}";
-    "run.recovered" => zh: "↻ 已从日志恢复：{id}；中断时有 {count} 个操作没有结果", en: "↻ Recovered from the journal: {id}; {count} effect(s) had no outcome when it stopped";
+    "run.recovered" => zh: "↻ 已从日志恢复：{id}；中断时有 {count} 个操作没有结果", en: "↻ Recovered from the journal: {id}; effects without an outcome when it stopped: {count}";
     "run.interrupted" => zh: "↻ 有一个中断的运行 {id}：{goal}\n   继续：everloop runs resume {id}", en: "↻ An interrupted run was found, {id}: {goal}\n   Go on with: everloop runs resume {id}";
     "run.retrying" => zh: "模型暂时不可用（{detail}），{wait} 秒后重试", en: "The model failed for now ({detail}); trying again in {wait} s";
     "run.model_down" => zh: "模型没有响应：{detail}\n运行已保留，没有丢失。继续：everloop runs resume {id}", en: "The model does not answer: {detail}\nThe run is kept and nothing is lost. Go on with: everloop runs resume {id}";
@@ -68,7 +69,7 @@ super::texts! {
     "runs.show_tool_calls" => zh: "工具调用  {value}", en: "tool calls   {value}";
     "runs.show_tokens" => zh: "词元      {value}", en: "tokens       {value}";
     "runs.show_messages" => zh: "消息      已送达 {sent}，等待 {waiting}", en: "messages     {sent} sent, {waiting} waiting";
-    "messages.waiting" => zh: "{count} 条消息还没有送达，已保存；由 everloop worker 继续发送", en: "{count} message(s) did not arrive yet and are kept; a worker goes on sending them: everloop worker";
+    "messages.waiting" => zh: "{count} 条消息还没有送达，已保存；由 everloop worker 继续发送", en: "Messages that did not arrive yet, and are kept: {count}; a worker goes on sending them: everloop worker";
     "replay.no_event" => zh: "没有第 {seq} 个事件；最后一个是 {last}", en: "There is no event {seq}; the last one is {last}";
     "replay.state_at" => zh: "事件 {value} 之后的状态", en: "state after event {value}";
     "replay.state_steps" => zh: "步数      {value}", en: "steps        {value}";
@@ -91,7 +92,7 @@ super::texts! {
     "diff.at" => zh: "  {id} 第 {seq} 个事件 {kind}：{says}", en: "  {id} at event {seq}, {kind}: {says}";
     "diff.stands" => zh: "  {id} 到此为止", en: "  {id} has nothing there";
     "diff.after" => zh: "{id} 此后调用的工具：{tools}", en: "{id} called after that: {tools}";
-    "export.done" => zh: "已导出 {count} 个运行：{file}", en: "Exported {count} run(s): {file}";
+    "export.done" => zh: "已导出 {count} 个运行：{file}", en: "Exported runs: {count}, to {file}";
     "export.no_file" => zh: "无法写入 {file}：{detail}。请换一个新文件名。", en: "Cannot write {file}: {detail}. Choose the name of a new file.";
     "export.under_way" => zh: "没有导出：运行 {id} 正在进行，或驱动它的进程中断了。等它停下，或先继续它：everloop runs resume {id}", en: "Nothing was exported: run {id} is under way, or its process died. Wait until it stands still, or go on with it first: everloop runs resume {id}";
     "export.passed_over" => zh: "跳过正在进行的运行 {id}", en: "Passed over run {id}, which is under way";

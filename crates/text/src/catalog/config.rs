@@ -23,7 +23,7 @@ super::texts! {
     "doctor.set_up" => zh: "选择模型：everloop config setup", en: "Choose a model: everloop config setup";
     "doctor.database" => zh: "数据库", en: "database";
     "doctor.no_database" => zh: "{file}（还没有；第一次使用时建立）", en: "{file} (not there yet; the first use makes it)";
-    "doctor.database_detail" => zh: "{database}（{engine}，结构 {schema}，{size}；运行 {runs} 个，未结束 {open} 个；quick_check：{check}）", en: "{database} ({engine}, schema {schema}, {size}; {runs} run(s), {open} open; quick_check: {check})";
+    "doctor.database_detail" => zh: "{database}（{engine}，结构 {schema}，{size}；运行 {runs} 个，未结束 {open} 个；quick_check：{check}）", en: "{database} ({engine}, schema {schema}, {size}; runs: {runs}, open: {open}; quick_check: {check})";
     "doctor.driven" => zh: "由进程 {pid} 驱动", en: "driven by process {pid}";
     "doctor.no_good_database" => zh: "数据无法使用。有备份时：everloop restore 文件；也可以用 --database 另选一个数据库", en: "The data cannot be used. With a backup: everloop restore FILE; or choose another database with --database";
     "doctor.will_be_upgraded" => zh: "结构较旧；下次使用时自动升级，并先保留一份副本", en: "The schema is older; the next use brings it up to date, after a copy was kept";
@@ -53,7 +53,7 @@ super::texts! {
     "backup.nothing" => zh: "还没有数据可以备份：{file} 不存在", en: "There is nothing to back up yet: {file} does not exist";
     "backup.exists" => zh: "{file} 已经存在，没有覆盖。请换一个文件名。", en: "{file} exists and was not written over. Choose another name.";
     "backup.failed" => zh: "无法备份到 {file}：{detail}。没有留下不完整的文件。", en: "Cannot back up to {file}: {detail}. No half copy was left.";
-    "backup.done" => zh: "已备份 {runs} 个运行（{bytes} 字节），并已检查。恢复：everloop restore {file}", en: "Backed up {runs} run(s) ({bytes} bytes), and checked. To go back to it: everloop restore {file}";
+    "backup.done" => zh: "已备份 {runs} 个运行（{bytes} 字节），并已检查。恢复：everloop restore {file}", en: "Backed up and checked. Runs: {runs}, bytes: {bytes}. To go back to it: everloop restore {file}";
     "backup.server" => zh: "数据在 PostgreSQL 服务器上：备份用 pg_dump，恢复用 pg_restore；everloop export 可以导出单个运行", en: "The data lies on a PostgreSQL server: copy it with pg_dump and restore it with pg_restore; everloop export copies single runs";
     "restore.no_file" => zh: "没有文件 {file}", en: "There is no file {file}";
     "restore.same" => zh: "{file} 就是正在使用的数据库", en: "{file} is the database itself";
@@ -61,7 +61,7 @@ super::texts! {
     "restore.not_ours" => zh: "拒绝 {file}：不是 everloop 的数据库（{detail}）。没有改变任何内容。", en: "Refused {file}: it is no database of everloop ({detail}). Nothing was changed.";
     "restore.newer" => zh: "拒绝 {file}：由更新的 everloop 写成（{detail}）。请先更新。没有改变任何内容。", en: "Refused {file}: a newer everloop wrote it ({detail}). Update this one first. Nothing was changed.";
     "restore.driven" => zh: "另一个 everloop 进程（pid {pid}）正在驱动运行。先停止它，再恢复。没有改变任何内容。", en: "Another everloop process (pid {pid}) drives runs here. Stop it first, then restore. Nothing was changed.";
-    "restore.open_runs" => zh: "注意：备份中有 {count} 个运行没有结束。恢复后它们从当时继续；此后已做的事不在备份里，可能会再做一次。", en: "Note: {count} run(s) in the backup had not ended. They go on from that moment; what they did since then is not in the backup and may be done again.";
+    "restore.open_runs" => zh: "注意：备份中有 {count} 个运行没有结束。恢复后它们从当时继续；此后已做的事不在备份里，可能会再做一次。", en: "Note: runs in the backup that had not ended: {count}. They go on from that moment; what they did since then is not in the backup and may be done again.";
     "restore.needs_yes" => zh: "恢复 {file} 会替换现有数据。确定时请加 --yes。没有改变任何内容。", en: "Restoring {file} replaces the present data. Add --yes if that is meant. Nothing was changed.";
     "restore.ask" => zh: "用 {file} 替换现有数据？现有数据会保留一份。[y] 是   其他 = 否 › ", en: "Replace the present data with {file}? A copy of the present data is kept. [y] yes   anything else = no › ";
     "restore.left" => zh: "没有恢复 {file}；没有改变任何内容", en: "{file} was not restored; nothing was changed";
