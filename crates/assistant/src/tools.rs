@@ -141,7 +141,7 @@ impl Office {
         let zoned = |at| crate::kept::moment(at).to_zoned(self.zone.clone());
         let now = zoned(self.clock.now());
         // After a crash the call may come on another day; "tomorrow" was said on this one.
-        let said_at = context.planned_at.map_or_else(|| now.clone(), zoned);
+        let said_at = self.asked_at(context).await.map_or_else(|| now.clone(), zoned);
         let reader = Reader { lang: self.lang, now, width: None };
         let line = commands::normal(line);
         let begins = match subject {
@@ -171,6 +171,12 @@ impl Office {
             Err(error) if error.is_transient() => Done::Lost(error.to_string()),
             Err(error) => Done::Seen(Observation::error(error.to_string())),
         }
+    }
+
+    /// When the model asked for the call, as its journal says.
+    async fn asked_at(&self, context: &CallContext) -> Option<UtcMs> {
+        let (desk, effect) = (self.desk.as_ref()?, context.effect.as_ref()?);
+        desk.store().planned_at(effect).await.ok()?
     }
 
     /// A long table is cut by rows, and says how many are left out.

@@ -7,7 +7,7 @@ use crate::{
     store::Store,
 };
 use everloop_types::{
-    Frame, RunId, digest_bytes,
+    EffectId, Frame, RunId, UtcMs, digest_bytes,
     journal::{Entry, Kind},
 };
 
@@ -40,6 +40,10 @@ pub(crate) const SNAPSHOT_FMT: i64 = 1;
 const SNAPSHOT_BEFORE: &str = "
     SELECT seq, loop_ver, fmt, state_hash, state FROM snapshots
      WHERE run_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT 1
+";
+
+const PLANNED_AT: &str = "
+    SELECT ts FROM journal WHERE run_id = $1 AND effect_id = $2 AND phase = 1
 ";
 
 const BLOB: &str = "SELECT bytes FROM blobs WHERE hash = $1";
@@ -111,6 +115,18 @@ impl Store {
         let params = params![run.as_str(), after_seq, int(most)];
         let rows = self.rows(row::SELECT, params).await?;
         rows.into_iter().map(|found| row::read(run, found)).collect()
+    }
+
+    /// When an effect was planned; `None` if it was not.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn planned_at(&self, effect: &EffectId) -> Result<Option<UtcMs>, StoreError> {
+        let key = params![effect.run.as_str(), effect.place()];
+        match self.first(PLANNED_AT, key).await? {
+            Some(row) => Ok(Some(row.cells().int()?)),
+            None => Ok(None),
+        }
     }
 
     /// Content by its digest. `None` if there is none, or if it is no longer what it was.

@@ -1,7 +1,7 @@
 //! What a tool is: as its author writes it, and as the engine calls it.
 
 use everloop_types::check_args;
-use everloop_types::{Handling, Observation, ToolSpec, UtcMs, Write};
+use everloop_types::{EffectId, Handling, Observation, ToolSpec, Write};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -114,10 +114,10 @@ pub struct CallContext {
     pub observation_chars: usize,
     /// The same for every attempt at this effect, and for no other effect.
     pub idem_key: String,
+    /// The effect, where a run makes the call.
+    pub effect: Option<EffectId>,
     /// Which attempt at this effect it is, from 1.
     pub attempt: u32,
-    /// When the model asked for it, which may be long before; none if nobody knows.
-    pub planned_at: Option<UtcMs>,
     /// Who watches the output.
     pub on_output: Option<OnOutput>,
 }
@@ -130,8 +130,8 @@ impl CallContext {
             deadline: None,
             observation_chars: 10_000,
             idem_key: idem_key.into(),
+            effect: None,
             attempt: 1,
-            planned_at: None,
             on_output: None,
         }
     }

@@ -260,8 +260,8 @@ impl Desk<'_> {
             deadline: Instant::now().checked_add(Duration::from_millis(timeout_ms)),
             observation_chars: self.frame.limits.context.observation_chars,
             idem_key: idem_key(&open.effect),
+            effect: Some(open.effect.clone()),
             attempt: open.failed_attempts + 1,
-            planned_at: open.planned_at,
             on_output: Some(output_to(engine, run)),
         };
         let mut calling = tool.call(&call.args, &context);

@@ -24,7 +24,7 @@ impl<L: AgentLoop> Run<L> {
             (Kind::RunCreated(created), _) => self.create(at, created),
             (Kind::EpochStarted(started), _) => self.begin_epoch(at, started),
             (Kind::Input(input), _) => self.take_input(at, input),
-            (Kind::EffectPlanned(planned), Some(effect)) => self.plan(at, effect, planned),
+            (Kind::EffectPlanned(planned), Some(effect)) => self.plan(effect, planned),
             (Kind::ApprovalGiven(_), Some(effect)) => self.move_to(effect, Stage::Approved),
             (Kind::EffectStarted(started), Some(effect)) => {
                 self.start(effect, started);
@@ -80,7 +80,7 @@ impl<L: AgentLoop> Run<L> {
         self.fold_held(at);
     }
 
-    fn plan(&mut self, at: UtcMs, effect: &EffectId, planned: &EffectPlanned) {
+    fn plan(&mut self, effect: &EffectId, planned: &EffectPlanned) {
         match planned {
             EffectPlanned::CallModel { call, .. } => {
                 if call.purpose == Purpose::Close {
@@ -104,7 +104,6 @@ impl<L: AgentLoop> Run<L> {
             failed_attempts: 0,
             retry_at: None,
             may_have_acted: false,
-            planned_at: Some(at),
         });
     }
 

@@ -25,9 +25,6 @@ pub struct Outstanding {
     /// Whether it was begun and nothing proves that it did not act.
     #[serde(default)]
     pub may_have_acted: bool,
-    /// When it was planned; none in what older programs wrote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub planned_at: Option<UtcMs>,
 }
 
 /// How far an outstanding effect is.
