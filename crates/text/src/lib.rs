@@ -158,6 +158,11 @@ mod tests {
             "无法完成重规划，请直接用 /todo 或 /schedule"
         );
         assert_eq!(zh("plan.too_many_questions", &[]), "澄清次数过多，请直接用 /todo 或 /schedule");
+        assert_eq!(zh("cancel.phrase", &[]), "取消当前任务");
+        assert_eq!(zh("door.canceled", &[]), "已取消当前任务。");
+        assert_eq!(zh("door.nothing_to_cancel", &[]), "当前没有进行中的任务。");
+        assert!(zh("door.no_model", &[]).starts_with("当前未配置 LLM"));
+        assert!(!zh("door.no_model", &[]).contains('\n'), "it is one line");
         assert_eq!(zh("progress.replan_failed", &[]), "重规划失败，准备重试");
         assert_eq!(zh("progress.thought_failed", &[]), "思考失败，准备重试");
     }
