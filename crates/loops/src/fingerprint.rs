@@ -4,7 +4,7 @@
 //! only if the fold does. Deliberately absent: what `decide` says where the fold does not ask it,
 //! and the wording of instructions and notices. Both may change under runs that live.
 
-use crate::{AgentLoop, PlanReplan, React, Run};
+use crate::{AgentLoop, PlanExecuteThink, PlanReplan, React, Run};
 use everloop_types::journal::{Entry, Kind};
 use everloop_types::{EffectId, RunId, digest_json};
 use serde::Deserialize;
@@ -33,6 +33,7 @@ const CORPUS: &[(&str, u32, &[Golden])] = &[
         1,
         &[golden!("v0.1/plan-replan-1-errand"), golden!("v0.1/plan-replan-1-unsettled")],
     ),
+    (PlanExecuteThink::NAME, 1, &[golden!("v0.1/plan-execute-think-1-errand")]),
     (React::NAME, 1, &[golden!("v0.1/react-1-errand"), golden!("v0.1/react-1-compacted")]),
 ];
 

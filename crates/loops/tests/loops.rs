@@ -7,7 +7,9 @@
 )]
 
 mod golden;
+mod plan_execute_think;
 mod plan_replan;
 mod properties;
 mod react;
 mod support;
+mod tool_driven;

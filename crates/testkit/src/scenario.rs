@@ -89,7 +89,8 @@ fn goal_done(response: &str) -> Scripted {
 /// Every scenario of every loop.
 #[must_use]
 pub fn scenarios() -> Vec<Scenario> {
-    [react_acts(), react_with_people(), react_in_trouble(), plan_replan()].concat()
+    let all = [react_acts(), react_with_people(), react_in_trouble(), plan_replan(), rounds()];
+    all.concat()
 }
 
 fn react_acts() -> Vec<Scenario> {
@@ -263,5 +264,46 @@ fn plan_replan() -> Vec<Scenario> {
         )
         .max_steps(4)
         .ending(Status::Failed),
+    ]
+}
+
+fn steps(steps: &[(&str, Value)]) -> Scripted {
+    let steps: Vec<Value> = steps
+        .iter()
+        .map(|(tool, what)| json!({"tool": tool, "arguments": {"what": what}}))
+        .collect();
+    Scripted::calls("plan_tool_call", json!({"steps": steps, "reasoning": "as asked"}))
+}
+
+fn thinks(summary: &str, completed: bool) -> Scripted {
+    Scripted::calls("think", json!({"user_summary": summary, "task_completed": completed}))
+}
+
+fn rounds() -> Vec<Scenario> {
+    let name = "plan-execute-think";
+    vec![
+        Scenario::new(
+            "two rounds with a reference",
+            name,
+            vec![
+                steps(&[
+                    ("look", json!("sky")),
+                    ("strike", json!("anvil")),
+                    ("put", json!({"$ref": "steps[1].result"})),
+                ]),
+                thinks("struck and put", false),
+                steps(&[("post", json!("letter")), ("launch", json!("rocket"))]),
+                thinks("all done", true),
+            ],
+        ),
+        Scenario::new(
+            "a refused plan and a failed step",
+            name,
+            vec![
+                steps(&[("fly", json!("home"))]),
+                steps(&[("strike", json!("one")), ("miss", json!("x")), ("strike", json!("two"))]),
+                thinks("one is struck, two is not", true),
+            ],
+        ),
     ]
 }

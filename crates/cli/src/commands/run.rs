@@ -137,6 +137,7 @@ pub(crate) fn frame(
         time_zone: app.zone_name(),
         workspace: workspace.display().to_string(),
         carried: Vec::new(),
+        completion_mark: settings.text("loop.completion_mark").to_owned(),
     })
 }
 
@@ -148,6 +149,16 @@ fn system(app: &App, workspace: &Path) -> String {
         "en" => format!("{text}\n# Language\nAnswer in English.\n"),
         _ => text,
     }
+}
+
+/// How long rounds are, and how many.
+fn rounds(app: &App) -> RoundLimits {
+    let preset = match app.settings.text("loop.preset") {
+        "simple" => RoundLimits::SIMPLE,
+        "medium" => RoundLimits::MEDIUM,
+        _ => RoundLimits::COMPLEX,
+    };
+    RoundLimits { round_ms: app.settings.number("loop.round_time"), ..preset }
 }
 
 /// `loop.max_steps` is the step limit of a run; 0 leaves each loop its own default.
@@ -171,6 +182,13 @@ fn limits(app: &App, loop_name: &str) -> Limits {
             failure_rounds: settings.small("loop.failure_rounds"),
             repeated_questions: settings.small("loop.repeated_questions"),
             max_clarifications: settings.small("loop.max_clarifications"),
+            rounds: rounds(app),
+            list: ListLimits {
+                reminders: settings.small("loop.reminders"),
+                unlisted: settings.small("loop.unlisted_work"),
+                idle: settings.small("loop.idle_list"),
+                item_retries: settings.small("loop.item_retries"),
+            },
         },
         budget: Budget {
             model_calls: settings.small("budget.model_calls"),

@@ -60,6 +60,7 @@ fn runs() -> Vec<(&'static str, Scenario)> {
     vec![
         ("plan-replan-1-errand", errand()),
         ("plan-replan-1-unsettled", unsettled()),
+        ("plan-execute-think-1-errand", rounds()),
         ("react-1-errand", react_errand()),
         ("react-1-compacted", compacted()),
     ]
@@ -98,6 +99,39 @@ fn unsettled() -> Scenario {
         .acts("write_file", &json!({"path": "./a", "content": "y"}))
         .acts("read_file", &json!({"path": "a"}))
         .sees("half")
+}
+
+/// A refused plan, references, steps together, a question, a failed step, a failed thought.
+fn rounds() -> Scenario {
+    let read =
+        |path: &str| json!({"tool": "read_file", "arguments": {"path": path}, "independent": true});
+    let copy = json!({"tool": "write_file",
+        "arguments": {"path": "c", "content": {"$ref": "steps[0].result"}}});
+    let both = json!({"steps": [read("a"), read("b"), copy], "reasoning": "read, then copy"});
+    Scenario::plan_execute_think("copy and ask")
+        .thorough()
+        .limits(|limits| limits.steps.rounds.round_ms = 10_000_000)
+        .steers(Point::During(3), "be brief")
+        .crash_after(15)
+        .by_snapshots()
+        .plans_steps(&[("fly", json!({}))])
+        .calls("plan_tool_call", &both)
+        .sees("one")
+        .sees("two")
+        .sees("written")
+        .says("done")
+        .thinks("Copied.", false)
+        .plans_steps(&[
+            ("ask_user", json!({"question": "which?"})),
+            ("read_file", json!({"path": "d"})),
+            ("read_file", json!({"path": "e"})),
+        ])
+        .sees("the red one")
+        .observes(Ending::Error, "no such file")
+        .fails(ModelErrorKind::Server, "500")
+        .plans_steps(&[("read_file", json!({"path": "e"}))])
+        .sees("five")
+        .thinks("It is the red one, and five.", true)
 }
 
 /// Parallel calls, a list, a question, refused calls, repetition, a crash, a carried transcript.
