@@ -1,8 +1,8 @@
 //! Any loop by its name, so that the engine can drive a run without knowing which loop decides it.
 
 use crate::{
-    AgentLoop, Decision, Outstanding, PlanExecuteThink, PlanReplan, React, Run, ToolDriven,
-    Unknown, fingerprint,
+    AgentLoop, Autonomous, Decision, Hybrid, Outstanding, PlanExecuteThink, PlanReplan, React, Run,
+    Staged, TaskDriven, ToolDriven, Unknown, fingerprint,
 };
 use everloop_types::journal::{Entry, RunCreated, WaitingOn};
 use everloop_types::{Counts, Frame, Message, Observation, Progress, Status, ToolCall, UtcMs};
@@ -10,8 +10,16 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The names of all loops, the default first.
-pub const LOOPS: [&str; 4] =
-    [PlanReplan::NAME, React::NAME, PlanExecuteThink::NAME, ToolDriven::NAME];
+pub const LOOPS: [&str; 8] = [
+    PlanReplan::NAME,
+    React::NAME,
+    PlanExecuteThink::NAME,
+    ToolDriven::NAME,
+    TaskDriven::NAME,
+    Staged::NAME,
+    Hybrid::NAME,
+    Autonomous::NAME,
+];
 
 /// A loop, or a version of it, that this program does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +100,7 @@ macro_rules! loops {
     };
 }
 
-loops!(PlanReplan, React, PlanExecuteThink, ToolDriven);
+loops!(PlanReplan, React, PlanExecuteThink, ToolDriven, TaskDriven, Staged, Hybrid, Autonomous,);
 
 macro_rules! each {
     ($any:expr, $run:ident => $what:expr) => {
@@ -101,6 +109,10 @@ macro_rules! each {
             AnyRun::React($run) => $what,
             AnyRun::PlanExecuteThink($run) => $what,
             AnyRun::ToolDriven($run) => $what,
+            AnyRun::TaskDriven($run) => $what,
+            AnyRun::Staged($run) => $what,
+            AnyRun::Hybrid($run) => $what,
+            AnyRun::Autonomous($run) => $what,
         }
     };
 }

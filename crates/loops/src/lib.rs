@@ -10,25 +10,34 @@
 
 mod acting;
 mod any;
+mod autonomous;
 mod carry;
 mod contract;
 mod fingerprint;
+mod hybrid;
 mod plan_execute_think;
 mod plan_replan;
 mod react;
 mod run;
+mod staged;
+mod stages;
 mod talk;
+mod task_driven;
 mod tool_driven;
 mod toolbox;
 mod transcript;
 
 pub use any::{AnyRun, LOOPS, UnknownLoop};
+pub use autonomous::Autonomous;
 pub use carry::carried;
 pub use fingerprint::{fingerprint, golden_entry};
+pub use hybrid::Hybrid;
 pub use plan_execute_think::PlanExecuteThink;
 pub use plan_replan::PlanReplan;
 pub use react::React;
 pub use run::{Decision, Outstanding, Planned, Run, Stage, Unknown};
+pub use staged::Staged;
+pub use task_driven::TaskDriven;
 pub use tool_driven::ToolDriven;
 pub use toolbox::own_tools;
 pub use transcript::{Transcript, Voice};

@@ -63,6 +63,27 @@ impl Talk {
         None
     }
 
+    /// Turns a reply away if it calls what was not on offer: then none of its calls is made.
+    pub(crate) fn refuse(&mut self, reply: &Reply, offer: &Offer) -> bool {
+        let offered = |name: &str| match offer {
+            Offer::None => false,
+            // What no frame has is refused where all calls are checked.
+            Offer::All => true,
+            Offer::Only(names) => names.iter().any(|known| known == name),
+        };
+        let Some(wrong) = reply.calls.iter().find(|call| !offered(&call.tool)) else {
+            return false;
+        };
+        let name: String = wrong.tool.chars().take(64).collect();
+        self.iterations += 1;
+        self.transcript.push_reply(reply);
+        for call in &reply.calls {
+            let text = format!("error: {name:?} is not on offer in this phase; nothing was done");
+            self.transcript.answer(&call.id, text);
+        }
+        true
+    }
+
     /// Takes in an outcome. Tells of its batch once that is over.
     pub(crate) fn observe(&mut self, id: &CallId, seen: &Observation) -> Option<Batch> {
         let over = self.acting.take(id, seen.ending)?;

@@ -11,5 +11,6 @@ mod plan_execute_think;
 mod plan_replan;
 mod properties;
 mod react;
+mod siblings;
 mod support;
 mod tool_driven;

@@ -89,8 +89,8 @@ fn goal_done(response: &str) -> Scripted {
 /// Every scenario of every loop.
 #[must_use]
 pub fn scenarios() -> Vec<Scenario> {
-    let all = [react_acts(), react_with_people(), react_in_trouble(), plan_replan(), rounds()];
-    all.concat()
+    let older = [react_acts(), react_with_people(), react_in_trouble(), plan_replan()];
+    [older.concat(), rounds(), lists()].concat()
 }
 
 fn react_acts() -> Vec<Scenario> {
@@ -303,6 +303,68 @@ fn rounds() -> Vec<Scenario> {
                 steps(&[("fly", json!("home"))]),
                 steps(&[("strike", json!("one")), ("miss", json!("x")), ("strike", json!("two"))]),
                 thinks("one is struck, two is not", true),
+            ],
+        ),
+    ]
+}
+
+fn lists_one() -> Scripted {
+    let todo = json!({"id": "1", "content": "strike", "status": "pending"});
+    Scripted::calls("todo_write", json!({"todos": [todo], "merge": false}))
+}
+
+fn marks_one(status: &str) -> Scripted {
+    let todo = json!({"id": "1", "status": status});
+    Scripted::calls("todo_write", json!({"todos": [todo], "merge": true}))
+}
+
+fn lists() -> Vec<Scenario> {
+    let strike = "<tool name=\"strike\">{\"what\":\"iron\"}</tool>";
+    vec![
+        Scenario::new(
+            "keeps a list and answers too early",
+            "tool-driven",
+            vec![
+                lists_one(),
+                call("strike", "iron").and_calls("todo_write", json!({"todos": [], "merge": true})),
+                Scripted::says("done"),
+                marks_one("completed"),
+                Scripted::says("struck"),
+            ],
+        ),
+        Scenario::new(
+            "walks the list",
+            "task-driven",
+            vec![
+                lists_one(),
+                call("strike", "iron"),
+                Scripted::says("struck it"),
+                marks_one("completed"),
+                Scripted::says("struck"),
+            ],
+        ),
+        Scenario::new(
+            "three stages",
+            "staged",
+            vec![lists_one(), call("put", "iron"), Scripted::says("put it"), Scripted::says("put")],
+        ),
+        Scenario::new(
+            "free within the work",
+            "hybrid",
+            vec![
+                lists_one(),
+                call("strike", "iron").and_calls("launch", json!({"what": "rocket"})),
+                Scripted::says("finished"),
+                Scripted::says("struck and launched"),
+            ],
+        ),
+        Scenario::new(
+            "speaks in tags",
+            "autonomous",
+            vec![
+                Scripted::says("I strike."),
+                Scripted::says(format!("<think>hm</think>{strike}")),
+                Scripted::says("<final>struck</final>"),
             ],
         ),
     ]

@@ -8,7 +8,10 @@ use crate::means::is_scripted;
 use crate::show::timestamp;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
-use everloop_types::{Budget, ContextLimits, Frame, Goal, Limits, ModelChoice, Policy, StepLimits};
+use everloop_types::{
+    Budget, ContextLimits, Frame, Goal, Limits, ListLimits, ModelChoice, Policy, RoundLimits,
+    StepLimits,
+};
 use std::path::{Path, PathBuf};
 
 const SYSTEM: &str = include_str!("../prompts/system.md");
@@ -165,16 +168,17 @@ fn rounds(app: &App) -> RoundLimits {
 fn limits(app: &App, loop_name: &str) -> Limits {
     let settings = &app.settings;
     let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
-    let react = loop_name == "react";
+    let (iterates, own) = match loop_name {
+        "plan-replan" | "plan-execute-think" => (false, 20),
+        "react" | "autonomous" => (true, 25),
+        // The list is kept by calls of its own.
+        _ => (true, 50),
+    };
     let wanted = match settings.small("loop.max_iterations") {
-        iterations if react && iterations > 0 => iterations,
+        iterations if iterates && iterations > 0 => iterations,
         _ => settings.small("loop.max_steps"),
     };
-    let max_steps = match wanted {
-        0 if react => 25,
-        0 => 20,
-        steps => steps,
-    };
+    let max_steps = if wanted == 0 { own } else { wanted };
     Limits {
         steps: StepLimits {
             max_steps,

@@ -328,6 +328,12 @@ impl Scenario {
         let first = json!({"tool": "read_file", "arguments": {"path": "a"}, "independent": true});
         let steps = [vec![first], steps].concat();
         match (self.loop_name.as_str(), purpose) {
+            (_, Purpose::Plan) if self.keeps_list() => {
+                let todo = |id: &str| json!({"id": id, "content": "do", "status": "pending"});
+                let todos: Vec<Value> = ["0", "1", "2"].map(todo).to_vec();
+                let todos = todos[..(choice % 4).min(3) as usize].to_vec();
+                Some(("todo_write", json!({"todos": todos, "merge": false})))
+            }
             ("plan-execute-think", Purpose::Plan) => {
                 Some(("plan_tool_call", json!({"steps": steps, "reasoning": "so"})))
             }
@@ -356,6 +362,13 @@ impl Scenario {
             return everloop_types::Reply { calls, usage, ..Default::default() };
         }
         let json = match (self.loop_name.as_str(), purpose) {
+            ("autonomous", Purpose::Think) if choice.is_multiple_of(7) => {
+                json!("<think>hm</think><final>the answer</final>")
+            }
+            ("autonomous", Purpose::Think) => {
+                let call = format!("<tool name=\"read_file\">{{\"path\":\"{name}\"}}</tool>");
+                json!(call.repeat((choice % 3 + 1) as usize))
+            }
             (_, Purpose::Plan) => json!({"status": "planned", "plan": ["first", "second"]}),
             (_, Purpose::Close | Purpose::Compact) => json!("an honest account"),
             (_, Purpose::Replan) if choice.is_multiple_of(3) => {
