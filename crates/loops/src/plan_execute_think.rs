@@ -9,6 +9,7 @@
 //! Deliberately absent: transport retries, budgets, approvals, compaction, the forced summary (done
 //! around every loop).
 
+mod failures;
 mod refs;
 mod replies;
 mod round;
@@ -214,49 +215,6 @@ impl PlanExecuteThink {
             Phase::Executing(_) | Phase::Stuck(_) | Phase::Finished(_) => return,
         };
         self.take_broken(reply, &broken);
-    }
-
-    fn answer_all(&mut self, reply: &Reply, text: &str) {
-        for call in &reply.calls {
-            self.transcript.answer(&call.id, text);
-        }
-    }
-
-    /// A reply that breaks the contract: try again with a word on what was wrong.
-    fn take_broken(&mut self, reply: &Reply, wrong: &str) {
-        let name = if matches!(self.phase, Phase::Planning { .. }) { PLAN } else { THINK };
-        match reply.calls.is_empty() {
-            true => self.transcript.push(Message::user(format!("contract error: {wrong}."))),
-            false => {
-                let text = format!("error: {wrong}; nothing was run; call `{name}` again");
-                self.answer_all(reply, &text);
-            }
-        }
-        let allowed = self.frame.limits.steps.contract_retries;
-        match &mut self.phase {
-            Phase::Planning { tries } | Phase::Thinking { tries } if *tries < allowed => {
-                *tries += 1;
-            }
-            _ => self.take_failure(Reason::BrokenContract),
-        }
-    }
-
-    /// A failure round: no usable reply after all tries, or the model failed for good.
-    fn take_failure(&mut self, reason: Reason) {
-        let note = match self.phase {
-            Phase::Planning { .. } => "progress.plan_failed",
-            Phase::Thinking { .. } => "progress.thought_failed",
-            Phase::Executing(_) | Phase::Stuck(_) | Phase::Finished(_) => return,
-        };
-        self.note = Some(Words::key(note));
-        self.summary = None;
-        self.tally.rounds += 1;
-        self.tally.failure_rounds += 1;
-        if self.tally.failure_rounds >= self.frame.limits.steps.failure_rounds {
-            self.phase = Phase::Stuck(reason);
-        } else {
-            self.ask_plan();
-        }
     }
 
     fn take_thought(&mut self, summary: String, completed: bool) {

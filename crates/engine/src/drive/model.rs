@@ -58,10 +58,14 @@ impl Driver<'_> {
         let mut wire = std::mem::take(&mut self.wire);
         let run = self.claim.run.clone();
         let watchers = &self.engine.watchers;
+        let own = own_tools(&call.offer);
         let mut on_delta = |delta: Delta<'_>| {
+            // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
+            if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {
+                return;
+            }
             watchers.tell(|| Update::Delta(run.clone(), fragment(delta)));
         };
-        let own = own_tools(&call.offer);
         let request = Request {
             model: &name,
             messages: self.run.messages(),

@@ -322,7 +322,7 @@ impl Scenario {
                 "arguments": {"path": "b", "content": {"$ref": "steps[0].result"}}}),
             1 => json!({"tool": "ask_user", "arguments": {"question": "which?"}}),
             _ => json!({"tool": "read_file", "arguments": {"path": format!("notes-{n}")},
-                "independent": n % 2 == 0}),
+                "independent": n.is_multiple_of(2)}),
         };
         let steps: Vec<Value> = (0..choice % 6).map(|n| step(choice.wrapping_add(n))).collect();
         let first = json!({"tool": "read_file", "arguments": {"path": "a"}, "independent": true});
