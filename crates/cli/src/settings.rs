@@ -141,6 +141,12 @@ impl Settings {
         if let Some((path, text)) = file {
             loaded.read_file(text, &Origin::File(path.display().to_string()));
         }
+        if let Some((name, mode)) = environment.iter().find(|(name, _)| name == AGENT_MODE)
+            && !mode.is_empty()
+        {
+            let name = Origin::Environment(name.clone());
+            loaded.set("loop.default", &mode.replace('_', "-"), name);
+        }
         for (name, value) in environment {
             if let Some(key) = key_of_variable(name) {
                 loaded.set(&key, value, Origin::Environment(name.clone()));
@@ -238,6 +244,9 @@ fn unknown(key: &str, origin: Origin) -> Fault {
     Fault { key: key.to_owned(), origin, what: FaultKind::Unknown(nearest) }
 }
 
+/// Another name for `loop.default`, with underscores (TD-6 to TD-9).
+const AGENT_MODE: &str = "AGENT_MODE";
+
 /// `EVERLOOP_LOOP__MAX_STEPS` is `loop.max_steps`.
 fn key_of_variable(name: &str) -> Option<String> {
     let (section, key) = name.strip_prefix("EVERLOOP_")?.split_once("__")?;
@@ -313,5 +322,22 @@ mod tests {
             let fault = load(None, &[], &[flag.to_owned()]).err().unwrap();
             assert!(matches!(fault.what, FaultKind::Bad(_)), "{flag}");
         }
+    }
+
+    #[test]
+    fn agent_mode_names_the_loop_with_underscores_and_the_setting_goes_before_it() {
+        let named = |variables: &[(&str, &str)]| {
+            let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            let variables: Vec<(String, String)> = variables.iter().map(own).collect();
+            let loaded = load(None, &variables, &[]).map_err(|fault| fault.key);
+            loaded.map(|loaded| loaded.settings.text("loop.default").to_owned())
+        };
+        for name in everloop_loops::LOOPS {
+            assert_eq!(named(&[("AGENT_MODE", &name.replace('-', "_"))]), Ok(name.to_owned()));
+        }
+        let both = [("EVERLOOP_LOOP__DEFAULT", "react"), ("AGENT_MODE", "staged")];
+        assert_eq!(named(&both), Ok("react".to_owned()));
+        assert_eq!(named(&[("AGENT_MODE", "")]), Ok("plan-replan".to_owned()));
+        assert_eq!(named(&[("AGENT_MODE", "dreaming")]), Err("loop.default".to_owned()));
     }
 }

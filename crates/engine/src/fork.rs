@@ -190,6 +190,7 @@ impl Past {
             tools: old.tools.clone(),
             limits: old.limits,
             carried: old.carried.clone(),
+            completion_mark: old.completion_mark.clone(),
             ..fork.frame
         };
         let mut word = fork.word;

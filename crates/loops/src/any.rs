@@ -1,13 +1,25 @@
 //! Any loop by its name, so that the engine can drive a run without knowing which loop decides it.
 
-use crate::{AgentLoop, Decision, Outstanding, PlanReplan, React, Run, Unknown, fingerprint};
+use crate::{
+    AgentLoop, Autonomous, Decision, Hybrid, Outstanding, PlanExecuteThink, PlanReplan, React, Run,
+    Staged, TaskDriven, ToolDriven, Unknown, fingerprint,
+};
 use everloop_types::journal::{Entry, RunCreated, WaitingOn};
 use everloop_types::{Counts, Frame, Message, Observation, Progress, Status, ToolCall, UtcMs};
 use std::fmt;
 use std::sync::Arc;
 
 /// The names of all loops, the default first.
-pub const LOOPS: [&str; 2] = [PlanReplan::NAME, React::NAME];
+pub const LOOPS: [&str; 8] = [
+    PlanReplan::NAME,
+    React::NAME,
+    PlanExecuteThink::NAME,
+    ToolDriven::NAME,
+    TaskDriven::NAME,
+    Staged::NAME,
+    Hybrid::NAME,
+    Autonomous::NAME,
+];
 
 /// A loop, or a version of it, that this program does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,79 +36,88 @@ impl fmt::Display for UnknownLoop {
     }
 }
 
-/// A run under any of the loops.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AnyRun {
-    /// Under `plan-replan`.
-    PlanReplan(Box<Run<PlanReplan>>),
-    /// Under `react`.
-    React(Box<Run<React>>),
+/// Every loop, and what is the same for each.
+macro_rules! loops {
+    ($($kind:ident),+ $(,)?) => {
+        /// A run under any of the loops.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum AnyRun {
+            $(
+                #[doc = concat!("Under `", stringify!($kind), "`.")]
+                $kind(Box<Run<$kind>>),
+            )+
+        }
+
+        impl AnyRun {
+            /// A run before its first entry, under the version of the loop that the entry names. An
+            /// older version that is still here is an arm of its own.
+            ///
+            /// # Errors
+            /// [`UnknownLoop`] if there is no such loop, or not in that version.
+            pub fn new(created: &RunCreated, frame: Arc<Frame>) -> Result<Self, UnknownLoop> {
+                match (created.loop_name.as_str(), created.loop_ver) {
+                    $(($kind::NAME, $kind::VERSION) => Ok(Self::$kind(Box::new(Run::new(frame)))),)+
+                    (name, version) => Err(UnknownLoop { name: name.to_owned(), version }),
+                }
+            }
+
+            /// A run as a snapshot of this version of its loop had it.
+            ///
+            /// # Errors
+            /// The reader's words if the snapshot has another form, or the loop is not here.
+            pub fn restore(
+                loop_name: &str,
+                loop_ver: u32,
+                state: &str,
+                frame: Arc<Frame>,
+            ) -> Result<Self, String> {
+                match (loop_name, loop_ver) {
+                    $(($kind::NAME, $kind::VERSION) => {
+                        Ok(Self::$kind(Box::new(Run::restore(state, frame)?)))
+                    })+
+                    (name, version) => Err(format!("there is no {name} of version {version}")),
+                }
+            }
+
+            /// The newest version of a loop, which governs how the journals of new runs are folded.
+            #[must_use]
+            pub fn version(loop_name: &str) -> Option<u32> {
+                match loop_name {
+                    $($kind::NAME => Some($kind::VERSION),)+
+                    _ => None,
+                }
+            }
+
+            /// What the newest version of a loop makes of its golden journals, as a digest.
+            #[must_use]
+            pub fn fingerprint(loop_name: &str) -> Option<String> {
+                match loop_name {
+                    $($kind::NAME => fingerprint::<$kind>(),)+
+                    _ => None,
+                }
+            }
+        }
+    };
 }
+
+loops!(PlanReplan, React, PlanExecuteThink, ToolDriven, TaskDriven, Staged, Hybrid, Autonomous,);
 
 macro_rules! each {
     ($any:expr, $run:ident => $what:expr) => {
         match $any {
             AnyRun::PlanReplan($run) => $what,
             AnyRun::React($run) => $what,
+            AnyRun::PlanExecuteThink($run) => $what,
+            AnyRun::ToolDriven($run) => $what,
+            AnyRun::TaskDriven($run) => $what,
+            AnyRun::Staged($run) => $what,
+            AnyRun::Hybrid($run) => $what,
+            AnyRun::Autonomous($run) => $what,
         }
     };
 }
 
 impl AnyRun {
-    /// A run before its first entry, under the version of the loop that the entry names. An older
-    /// version that is still here is an arm of its own.
-    ///
-    /// # Errors
-    /// [`UnknownLoop`] if there is no such loop, or not in that version.
-    pub fn new(created: &RunCreated, frame: Arc<Frame>) -> Result<Self, UnknownLoop> {
-        match (created.loop_name.as_str(), created.loop_ver) {
-            (PlanReplan::NAME, PlanReplan::VERSION) => {
-                Ok(Self::PlanReplan(Box::new(Run::new(frame))))
-            }
-            (React::NAME, React::VERSION) => Ok(Self::React(Box::new(Run::new(frame)))),
-            (name, version) => Err(UnknownLoop { name: name.to_owned(), version }),
-        }
-    }
-
-    /// A run as a snapshot of this version of its loop had it.
-    ///
-    /// # Errors
-    /// The reader's words if the snapshot has another form, or the loop is not here.
-    pub fn restore(
-        loop_name: &str,
-        loop_ver: u32,
-        state: &str,
-        frame: Arc<Frame>,
-    ) -> Result<Self, String> {
-        match (loop_name, loop_ver) {
-            (PlanReplan::NAME, PlanReplan::VERSION) => {
-                Ok(Self::PlanReplan(Box::new(Run::restore(state, frame)?)))
-            }
-            (React::NAME, React::VERSION) => Ok(Self::React(Box::new(Run::restore(state, frame)?))),
-            (name, version) => Err(format!("there is no {name} of version {version}")),
-        }
-    }
-
-    /// The newest version of a loop, which governs how the journals of new runs are folded.
-    #[must_use]
-    pub fn version(loop_name: &str) -> Option<u32> {
-        match loop_name {
-            PlanReplan::NAME => Some(PlanReplan::VERSION),
-            React::NAME => Some(React::VERSION),
-            _ => None,
-        }
-    }
-
-    /// What the newest version of a loop makes of its golden journals, as a digest.
-    #[must_use]
-    pub fn fingerprint(loop_name: &str) -> Option<String> {
-        match loop_name {
-            PlanReplan::NAME => fingerprint::<PlanReplan>(),
-            React::NAME => fingerprint::<React>(),
-            _ => None,
-        }
-    }
-
     /// Folds one entry.
     pub fn apply(&mut self, entry: &Entry) {
         each!(self, run => run.apply(entry));

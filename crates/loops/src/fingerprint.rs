@@ -4,7 +4,10 @@
 //! only if the fold does. Deliberately absent: what `decide` says where the fold does not ask it,
 //! and the wording of instructions and notices. Both may change under runs that live.
 
-use crate::{AgentLoop, PlanReplan, React, Run};
+use crate::{
+    AgentLoop, Autonomous, Hybrid, PlanExecuteThink, PlanReplan, React, Run, Staged, TaskDriven,
+    ToolDriven,
+};
 use everloop_types::journal::{Entry, Kind};
 use everloop_types::{EffectId, RunId, digest_json};
 use serde::Deserialize;
@@ -33,6 +36,12 @@ const CORPUS: &[(&str, u32, &[Golden])] = &[
         1,
         &[golden!("v0.1/plan-replan-1-errand"), golden!("v0.1/plan-replan-1-unsettled")],
     ),
+    (PlanExecuteThink::NAME, 1, &[golden!("v0.1/plan-execute-think-1-errand")]),
+    (ToolDriven::NAME, 1, &[golden!("v0.1/tool-driven-1-errand")]),
+    (TaskDriven::NAME, 1, &[golden!("v0.1/task-driven-1-errand")]),
+    (Staged::NAME, 1, &[golden!("v0.1/staged-1-errand")]),
+    (Hybrid::NAME, 1, &[golden!("v0.1/hybrid-1-errand")]),
+    (Autonomous::NAME, 1, &[golden!("v0.1/autonomous-1-errand")]),
     (React::NAME, 1, &[golden!("v0.1/react-1-errand"), golden!("v0.1/react-1-compacted")]),
 ];
 

@@ -8,24 +8,41 @@
 //! Deliberately absent: clocks, files, sockets, chance, token streams. Time, ids and seeds arrive
 //! in entries.
 
+mod acting;
 mod any;
+mod autonomous;
 mod carry;
 mod contract;
 mod fingerprint;
+mod hybrid;
+mod plan_execute_think;
 mod plan_replan;
 mod react;
 mod run;
+mod staged;
+mod stages;
+mod talk;
+mod task_driven;
+mod tool_driven;
+mod toolbox;
 mod transcript;
 
 pub use any::{AnyRun, LOOPS, UnknownLoop};
+pub use autonomous::Autonomous;
 pub use carry::carried;
 pub use fingerprint::{fingerprint, golden_entry};
+pub use hybrid::Hybrid;
+pub use plan_execute_think::PlanExecuteThink;
 pub use plan_replan::PlanReplan;
 pub use react::React;
 pub use run::{Decision, Outstanding, Planned, Run, Stage, Unknown};
+pub use staged::Staged;
+pub use task_driven::TaskDriven;
+pub use tool_driven::ToolDriven;
+pub use toolbox::own_tools;
 pub use transcript::{Transcript, Voice};
 
-use everloop_types::{Event, Frame, Next, Progress};
+use everloop_types::{Event, Frame, Next, Progress, TodoList};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -50,6 +67,8 @@ pub trait AgentLoop:
     fn transcript(&self) -> &Transcript;
     /// For `Run`, which reserves and fills the slots of tool calls, and compacts.
     fn transcript_mut(&mut self) -> &mut Transcript;
+    /// The list that the model keeps, as the calls of `todo_write` have left it.
+    fn list(&self) -> &TodoList;
     /// The plan and the place in it, for people.
     fn progress(&self) -> Progress;
     /// Gives the frame back to a state that was read from a snapshot, which does not repeat it.

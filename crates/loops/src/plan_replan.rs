@@ -15,7 +15,7 @@ mod replies;
 use crate::{AgentLoop, Transcript};
 use everloop_types::{
     Answer, CallId, Event, Frame, ItemState, ModelCall, Next, Observation, Offer, PlanItem,
-    Progress, Purpose, Reason, ToolCall, ToolChoice, Words,
+    Progress, Purpose, Reason, TodoList, ToolCall, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -32,6 +32,9 @@ pub struct PlanReplan {
     /// What the user would get if nothing better comes.
     pending_response: Option<String>,
     note: Option<Words>,
+    /// A list beside the plan, if the model keeps one.
+    #[serde(default, skip_serializing_if = "TodoList::is_untouched")]
+    list: TodoList,
     #[serde(skip)]
     frame: Arc<Frame>,
 }
@@ -121,6 +124,10 @@ impl AgentLoop for PlanReplan {
         &mut self.transcript
     }
 
+    fn list(&self) -> &TodoList {
+        &self.list
+    }
+
     fn progress(&self) -> Progress {
         let mut items = self.plan.items.clone();
         let running = !matches!(self.phase, Phase::Finished(_));
@@ -174,6 +181,7 @@ impl PlanReplan {
     fn acted(&mut self, call: &ToolCall, seen: &Observation) {
         self.tally.steps += 1;
         if seen.is_ok() {
+            self.list.follow(call);
             let deed: String = format!("{} {}", call.tool, call.args).chars().take(100).collect();
             self.tally.done.push(deed);
         } else {

@@ -8,10 +8,11 @@
 //! Deliberately absent: retries, budgets, approvals, streaming (the engine's), compaction
 //! (`Run`'s).
 
+use crate::acting::Acting;
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_types::{
-    Answer, CallId, Ending, Event, Frame, ItemState, ModelCall, ModelError, Next, Observation,
-    Offer, PlanItem, Progress, Purpose, Reason, Reply, ToolCall, ToolChoice, Words,
+    Answer, CallId, Event, Frame, ModelCall, ModelError, Next, Observation, Offer, Progress,
+    Purpose, Reason, Reply, TodoList, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -28,8 +29,8 @@ pub struct React {
     /// Tool calls asked for so far.
     calls: u32,
     /// The list that the model keeps with `todo_write`.
-    items: Vec<PlanItem>,
-    versions: u32,
+    #[serde(flatten)]
+    list: TodoList,
     #[serde(skip)]
     frame: Arc<Frame>,
 }
@@ -41,15 +42,9 @@ enum Phase {
     #[default]
     Thinking,
     /// The calls of one reply, and how each ended.
-    Acting(Vec<Asked>),
+    Acting(Acting),
     Stuck(ModelError),
     Finished(String),
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Asked {
-    call: ToolCall,
-    ending: Option<Ending>,
 }
 
 impl AgentLoop for React {
@@ -85,10 +80,7 @@ impl AgentLoop for React {
                 choice: ToolChoice::Auto,
                 output: None,
             }),
-            Phase::Acting(asked) => {
-                let calls: Vec<ToolCall> = asked.iter().map(|asked| asked.call.clone()).collect();
-                Next::run_tools(&calls)
-            }
+            Phase::Acting(acting) => Next::run_tools(&acting.calls()),
             Phase::Stuck(error) => Next::GiveUp(Reason::Model(error.clone())),
             Phase::Finished(text) => {
                 Next::Finish(Answer { words: Words::Said(text.clone()), trouble: None })
@@ -104,11 +96,15 @@ impl AgentLoop for React {
         &mut self.transcript
     }
 
+    fn list(&self) -> &TodoList {
+        &self.list
+    }
+
     fn progress(&self) -> Progress {
         Progress {
-            items: self.items.clone(),
-            current: self.items.iter().position(|item| item.state == ItemState::InProgress),
-            version: self.versions,
+            items: self.list.items().to_vec(),
+            current: self.list.in_progress(),
+            version: self.list.versions(),
             steps: self.iterations,
             steps_max: self.frame.limits.steps.max_steps,
             note: None,
@@ -144,40 +140,15 @@ impl React {
             if reply.calls.len() <= self.frame.limits.context.calls_per_reply {
                 self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
             }
-            let asked = reply.calls.iter().map(|call| Asked { call: call.clone(), ending: None });
-            Phase::Acting(asked.collect())
+            Phase::Acting(Acting::of(reply))
         };
     }
 
     fn take_observation(&mut self, id: &CallId, seen: &Observation) {
-        let Phase::Acting(asked) = &mut self.phase else { return };
-        let Some(one) = asked.iter_mut().find(|asked| asked.call.id == *id) else { return };
-        one.ending = Some(seen.ending);
-        if asked.iter().all(|asked| asked.ending.is_some()) {
-            let asked = std::mem::take(asked);
+        let Phase::Acting(acting) = &mut self.phase else { return };
+        if let Some(over) = acting.take(id, seen.ending) {
+            over.write(&mut self.list);
             self.phase = Phase::Thinking;
-            self.take_batch(&asked);
-        }
-    }
-
-    /// Looks at a batch in the order of its calls: of several lists the last call's one stands.
-    fn take_batch(&mut self, asked: &[Asked]) {
-        for Asked { call, ending } in asked {
-            if call.tool == "todo_write" && *ending == Some(Ending::Ok) {
-                self.take_list(&call.args);
-            }
-        }
-    }
-
-    /// `todo_write` has no table: the list is what its calls said.
-    fn take_list(&mut self, args: &str) {
-        #[derive(Deserialize)]
-        struct List {
-            items: Vec<PlanItem>,
-        }
-        if let Ok(list) = serde_json::from_str::<List>(args) {
-            self.items = list.items;
-            self.versions += 1;
         }
     }
 }

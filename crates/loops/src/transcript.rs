@@ -18,6 +18,8 @@ pub enum Voice {
     ToolMessages,
     /// As user messages that hold the observation as JSON, for loops that speak JSON contracts.
     JsonMessages,
+    /// Not at all: the loop gathers them and answers a call of its own with them.
+    Gathered,
 }
 
 /// Everything the model of one run has been shown, in order.
@@ -62,13 +64,21 @@ impl Transcript {
 
     /// Reserves the slot in which the observation of `call` will stand.
     pub(crate) fn reserve(&mut self, call: &ToolCall) {
+        let slot = match self.voice {
+            Voice::ToolMessages => Message::Tool { call: call.id.clone(), text: String::new() },
+            Voice::JsonMessages => Message::user(""),
+            Voice::Gathered => return,
+        };
         let place = self.messages.len();
         self.observations.push(place);
         self.open.push((call.clone(), place));
-        self.messages.push(match self.voice {
-            Voice::ToolMessages => Message::Tool { call: call.id.clone(), text: String::new() },
-            Voice::JsonMessages => Message::user(""),
-        });
+        self.messages.push(slot);
+    }
+
+    /// Answers a call that the loop itself takes care of.
+    pub(crate) fn answer(&mut self, call: &CallId, text: impl Into<String>) {
+        self.observations.push(self.messages.len());
+        self.push(Message::Tool { call: call.clone(), text: text.into() });
     }
 
     /// Fills the slot of `call`. An outcome nobody waits for is ignored: its call never was
@@ -77,7 +87,9 @@ impl Transcript {
         let Some(found) = self.open.iter().position(|(open, _)| open.id == *call) else { return };
         let (call, place) = self.open.remove(found);
         self.messages[place] = match self.voice {
-            Voice::ToolMessages => Message::Tool { call: call.id, text: spoken(seen) },
+            Voice::ToolMessages | Voice::Gathered => {
+                Message::Tool { call: call.id, text: spoken(seen) }
+            }
             Voice::JsonMessages => {
                 let result = match seen.ending {
                     Ending::Ok | Ending::Error => seen.text.clone(),
@@ -195,7 +207,7 @@ fn observation_json(tool: &str, input: &str, ok: bool, result: &str) -> String {
 }
 
 /// An observation as a tool message: what did not end well says so first.
-fn spoken(seen: &Observation) -> String {
+pub(crate) fn spoken(seen: &Observation) -> String {
     let word = match seen.ending {
         Ending::Ok => return seen.text.clone(),
         Ending::Error => "error",

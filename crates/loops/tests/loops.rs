@@ -7,7 +7,10 @@
 )]
 
 mod golden;
+mod plan_execute_think;
 mod plan_replan;
 mod properties;
 mod react;
+mod siblings;
 mod support;
+mod tool_driven;

@@ -89,7 +89,8 @@ fn goal_done(response: &str) -> Scripted {
 /// Every scenario of every loop.
 #[must_use]
 pub fn scenarios() -> Vec<Scenario> {
-    [react_acts(), react_with_people(), react_in_trouble(), plan_replan()].concat()
+    let older = [react_acts(), react_with_people(), react_in_trouble(), plan_replan()];
+    [older.concat(), rounds(), lists()].concat()
 }
 
 fn react_acts() -> Vec<Scenario> {
@@ -263,5 +264,108 @@ fn plan_replan() -> Vec<Scenario> {
         )
         .max_steps(4)
         .ending(Status::Failed),
+    ]
+}
+
+fn steps(steps: &[(&str, Value)]) -> Scripted {
+    let steps: Vec<Value> = steps
+        .iter()
+        .map(|(tool, what)| json!({"tool": tool, "arguments": {"what": what}}))
+        .collect();
+    Scripted::calls("plan_tool_call", json!({"steps": steps, "reasoning": "as asked"}))
+}
+
+fn thinks(summary: &str, completed: bool) -> Scripted {
+    Scripted::calls("think", json!({"user_summary": summary, "task_completed": completed}))
+}
+
+fn rounds() -> Vec<Scenario> {
+    let name = "plan-execute-think";
+    vec![
+        Scenario::new(
+            "two rounds with a reference",
+            name,
+            vec![
+                steps(&[
+                    ("look", json!("sky")),
+                    ("strike", json!("anvil")),
+                    ("put", json!({"$ref": "steps[1].result"})),
+                ]),
+                thinks("struck and put", false),
+                steps(&[("post", json!("letter")), ("launch", json!("rocket"))]),
+                thinks("all done", true),
+            ],
+        ),
+        Scenario::new(
+            "a refused plan and a failed step",
+            name,
+            vec![
+                steps(&[("fly", json!("home"))]),
+                steps(&[("strike", json!("one")), ("miss", json!("x")), ("strike", json!("two"))]),
+                thinks("one is struck, two is not", true),
+            ],
+        ),
+    ]
+}
+
+fn lists_one() -> Scripted {
+    let todo = json!({"id": "1", "content": "strike", "status": "pending"});
+    Scripted::calls("todo_write", json!({"todos": [todo], "merge": false}))
+}
+
+fn marks_one(status: &str) -> Scripted {
+    let todo = json!({"id": "1", "status": status});
+    Scripted::calls("todo_write", json!({"todos": [todo], "merge": true}))
+}
+
+fn lists() -> Vec<Scenario> {
+    let strike = "<tool name=\"strike\">{\"what\":\"iron\"}</tool>";
+    vec![
+        Scenario::new(
+            "keeps a list and answers too early",
+            "tool-driven",
+            vec![
+                lists_one(),
+                call("strike", "iron").and_calls("todo_write", json!({"todos": [], "merge": true})),
+                Scripted::says("done"),
+                marks_one("completed"),
+                Scripted::says("struck"),
+            ],
+        ),
+        Scenario::new(
+            "walks the list",
+            "task-driven",
+            vec![
+                lists_one(),
+                call("strike", "iron"),
+                Scripted::says("struck it"),
+                marks_one("completed"),
+                Scripted::says("struck"),
+            ],
+        ),
+        Scenario::new(
+            "three stages",
+            "staged",
+            vec![lists_one(), call("put", "iron"), Scripted::says("put it"), Scripted::says("put")],
+        ),
+        Scenario::new(
+            "free within the work",
+            "hybrid",
+            vec![
+                lists_one(),
+                call("strike", "iron").and_calls("launch", json!({"what": "rocket"})),
+                Scripted::says("finished"),
+                Scripted::says("struck and launched"),
+            ],
+        ),
+        Scenario::new(
+            "speaks in tags",
+            "autonomous",
+            vec![
+                Scripted::says("I strike."),
+                Scripted::says(format!("<think>hm</think>{strike}")),
+                Scripted::says("<final>struck</final>"),
+            ],
+        ),
     ]
 }

@@ -54,7 +54,7 @@ pub use search::{
 };
 pub use send_message::{SendMessage, SendMessageArgs};
 pub use shell::{Shell, ShellArgs, ShellLimits};
-pub use todo_write::{TodoItem, TodoState, TodoWrite, TodoWriteArgs};
+pub use todo_write::{Todo, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
 pub use tool::{AnyTool, Boxed, CallContext, Done, Intent, OnOutput, Outgoing, Probe, Tool, erase};
 pub use workspace::{Workspace, WorkspaceError};
 pub use write_file::{WriteFile, WriteFileArgs};

@@ -1,27 +1,60 @@
-//! `todo_write`: the model's own list of what it intends to do. The list is the call's arguments;
-//! the loop reads it from the journal, so nothing is stored here.
+//! `todo_write`: the model's own list of what it intends to do. Nothing is stored here: the loop
+//! folds the list from the calls, and `Run` answers calls that name their items with the whole list.
 
 use crate::{CallContext, Done, Tool, clip};
 use everloop_types::{
-    Approval, EffectClass, Handling, ItemState, Observation, OnUnknown, PlanItem,
+    Approval, EffectClass, Handling, ItemState, Observation, OnUnknown, PlanItem, TODO_WRITE,
+    TodoList,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Items of a list.
 const ITEMS_MAX: usize = 100;
 
 /// The arguments of `todo_write`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TodoWriteArgs {
-    /// The whole list, in order; it replaces the one before.
+    /// The items to write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100))]
-    pub items: Vec<TodoItem>,
+    pub todos: Option<Vec<Todo>>,
+    /// true: update these items by id and add those with a new id. false: they are the whole list.
+    #[serde(default)]
+    pub merge: bool,
+    /// Older form of the whole list; use todos.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
+    pub items: Option<Vec<TodoItem>>,
+}
+
+/// One item with its name.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Todo {
+    /// A short name of your choice, unique in the list.
+    pub id: String,
+    /// What is to be done. May be left out when a known id is updated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// How far it is.
+    pub status: TodoStatus,
+}
+
+/// How far a named item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a description of each state would turn the schema into variants")]
+pub enum TodoStatus {
+    Pending,
+    InProgress,
+    Completed,
+    Cancelled,
 }
 
 /// One item of the list.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TodoItem {
     /// What is to be done.
@@ -31,7 +64,7 @@ pub struct TodoItem {
 }
 
 /// How far an item is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a description of each state would turn the schema into variants")]
 pub enum TodoState {
@@ -65,12 +98,13 @@ impl From<TodoItem> for PlanItem {
 pub struct TodoWrite;
 
 impl Tool for TodoWrite {
-    const NAME: &'static str = "todo_write";
+    const NAME: &'static str = TODO_WRITE;
     type Args = TodoWriteArgs;
 
     fn description(&self) -> &'static str {
-        "Write your list of what is to be done, for tasks of several steps. Send the whole list \
-         each time; keep at most one item in progress."
+        "Write your list of what is to be done, for tasks of several steps. Make it with merge \
+         false; then update single items by id with merge true: in_progress before you begin one, \
+         completed when it is done. The whole list comes back."
     }
 
     fn handling(&self) -> Handling {
@@ -84,12 +118,22 @@ impl Tool for TodoWrite {
     }
 
     async fn call(&self, args: TodoWriteArgs, context: &CallContext) -> Done {
-        Done::Seen(match refusal(&args.items) {
-            Some(why) => Observation::error(why),
-            None => {
-                let items = args.items.into_iter().map(PlanItem::from);
-                Observation::ok(clip::head(&as_text(items), context.observation_chars))
-            }
+        let seen = match &args.items {
+            Some(items) if args.todos.is_none() => match refusal(items) {
+                Some(why) => Err(why),
+                None => Ok(as_text(args.items.into_iter().flatten().map(PlanItem::from))),
+            },
+            Some(_) => Err("items: cannot be given beside todos".to_owned()),
+            None if args.todos.is_none() => Err("todos: is missing".to_owned()),
+            // Within a run the list is known, and `Run` answers; here it begins.
+            None => serde_json::to_string(&args)
+                .map_err(|error| error.to_string())
+                .and_then(|args| TodoList::default().after(&args))
+                .map(|list| list.shown()),
+        };
+        Done::Seen(match seen {
+            Ok(text) => Observation::ok(clip::head(&text, context.observation_chars)),
+            Err(why) => Observation::error(why),
         })
     }
 }

@@ -130,10 +130,21 @@ const CASES: &[(&str, &[&str], &[Bad])] = &[
     ),
     (
         "todo_write",
-        &[r#"{"items":[]}"#, r#"{"items":[{"text":"a","state":"pending"}]}"#],
         &[
-            ("{}", "items: is missing"),
-            (r#"{"items":{}}"#, "items: must be array, not object"),
+            r#"{"todos":[],"merge":false}"#,
+            r#"{"todos":[{"id":"1","content":"a","status":"pending"}],"merge":true}"#,
+            r#"{"items":[]}"#,
+            r#"{"items":[{"text":"a","state":"pending"}]}"#,
+        ],
+        &[
+            (
+                r#"{"todos":[{"id":"1","content":"a","status":"done"}]}"#,
+                "todos[0].status: must be one of \"pending\", \"in_progress\", \"completed\", \
+                     \"cancelled\"",
+            ),
+            (r#"{"todos":[{"content":"a","status":"pending"}]}"#, "todos[0].id: is missing"),
+            (r#"{"todos":[],"merge":"yes"}"#, "merge: must be boolean, not string"),
+            (r#"{"items":{}}"#, "items: must be array or null, not object"),
             (r#"{"items":["a"]}"#, "items[0]: must be object, not string"),
             (r#"{"items":[{"text":"a"}]}"#, "items[0].state: is missing"),
             (
@@ -264,6 +275,25 @@ async fn a_list_comes_back_as_text() {
     assert_eq!(seen, Observation::ok(expected));
     let seen = place.call("todo_write", json!({"items": []})).await;
     assert_eq!(seen, Observation::ok("the list is empty"));
+}
+
+#[tokio::test]
+async fn a_list_with_ids_is_shown_with_its_counts() {
+    let place = Place::new();
+    let todos = json!([
+        {"id": "a", "content": "read", "status": "completed"},
+        {"id": "b", "content": "tell", "status": "pending"},
+    ]);
+    let seen = place.call("todo_write", json!({"todos": todos, "merge": false})).await;
+    let expected = "2 items: 1 pending, 1 completed\n- a [completed] read\n- b [pending] tell";
+    assert_eq!(seen, Observation::ok(expected));
+    for (args, wrong) in [
+        (json!({}), "todos: is missing"),
+        (json!({"todos": [], "items": []}), "items: cannot be given beside todos"),
+        (json!({"todos": [], "merge": true}), "todos: there is nothing to update"),
+    ] {
+        assert_eq!(place.call("todo_write", args).await, Observation::error(wrong));
+    }
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ pub enum Offer {
     None,
     /// Every tool of the run's frame.
     All,
-    /// These tools of the frame, in the frame's order.
+    /// These tools, in the frame's order: those of the frame, and those a loop brings itself.
     Only(Vec<String>),
 }
 

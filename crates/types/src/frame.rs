@@ -26,13 +26,28 @@ pub struct Frame {
     /// What an earlier run knew, for a fork.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Carried,
+    /// The mark without which an answer is not taken for the last one (TD-4); empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub completion_mark: String,
 }
+
+/// The mark with which a model ends an analysis. No user ever sees it.
+pub const COMPLETION_MARK: &str = "[ANALYSIS_COMPLETE]";
 
 impl Frame {
     /// The tool of that name.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&ToolSpec> {
         self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// The mark that is taken out of whatever a user is shown.
+    #[must_use]
+    pub fn mark(&self) -> &str {
+        match self.completion_mark.as_str() {
+            "" => COMPLETION_MARK,
+            own => own,
+        }
     }
 }
 
@@ -139,7 +154,7 @@ pub struct Limits {
 /// Limits that loops count by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepLimits {
-    /// Steps (plan-replan) or iterations (react).
+    /// Steps (plan-replan), rounds (plan-execute-think) or iterations (all others).
     pub max_steps: u32,
     /// Further tries after a reply that breaks its contract.
     pub contract_retries: u32,
@@ -149,6 +164,12 @@ pub struct StepLimits {
     pub repeated_questions: u32,
     /// Questions in all; 0 for no limit.
     pub max_clarifications: u32,
+    /// Limits of plan-execute-think.
+    #[serde(default, skip_serializing_if = "RoundLimits::is_default")]
+    pub rounds: RoundLimits,
+    /// Limits of the loops in which the model keeps a list.
+    #[serde(default, skip_serializing_if = "ListLimits::is_default")]
+    pub list: ListLimits,
 }
 
 impl Default for StepLimits {
@@ -159,7 +180,72 @@ impl Default for StepLimits {
             failure_rounds: 2,
             repeated_questions: 2,
             max_clarifications: 0,
+            rounds: RoundLimits::default(),
+            list: ListLimits::default(),
         }
+    }
+}
+
+/// Limits of rounds of plan, execute, think (PET-5, PET-7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RoundLimits {
+    /// Rounds.
+    pub max_rounds: u32,
+    /// Steps that a round should have at least; advice to the model, nothing more.
+    pub steps_least: u32,
+    /// Steps that a round may have at most.
+    pub steps_most: u32,
+    /// Milliseconds that the steps of a round may take together; 0 for no limit.
+    pub round_ms: u64,
+}
+
+impl RoundLimits {
+    /// For a task of one or two things to do.
+    pub const SIMPLE: Self =
+        Self { max_rounds: 2, steps_least: 3, steps_most: 5, round_ms: 60_000 };
+    /// For a task in between.
+    pub const MEDIUM: Self =
+        Self { max_rounds: 3, steps_least: 5, steps_most: 8, round_ms: 60_000 };
+    /// For a task of many parts.
+    pub const COMPLEX: Self =
+        Self { max_rounds: 5, steps_least: 6, steps_most: 8, round_ms: 60_000 };
+
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Default for RoundLimits {
+    fn default() -> Self {
+        Self::COMPLEX
+    }
+}
+
+/// Limits of the loops in which the model keeps a list (TD-4 to TD-6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListLimits {
+    /// How often an answer that comes too early is sent back; then it stands.
+    pub reminders: u32,
+    /// Iterations of work without an item in progress after which the model is reminded; 0 for
+    /// never.
+    pub unlisted: u32,
+    /// Iterations without a change of an open list after which the model is reminded; 0 for never.
+    pub idle: u32,
+    /// Further tries at an item that was not closed (task-driven).
+    pub item_retries: u32,
+}
+
+impl ListLimits {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Default for ListLimits {
+    fn default() -> Self {
+        Self { reminders: 3, unlisted: 2, idle: 5, item_retries: 2 }
     }
 }
 

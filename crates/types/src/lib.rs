@@ -13,6 +13,7 @@ pub mod planted;
 mod progress;
 mod run;
 mod schema;
+mod todo;
 mod words;
 mod write;
 
@@ -25,5 +26,6 @@ pub use message::*;
 pub use progress::*;
 pub use run::*;
 pub use schema::check_args;
+pub use todo::{TODO_WRITE, TodoList};
 pub use words::*;
 pub use write::*;

@@ -51,6 +51,18 @@ impl Words {
         Self::Key(TextKey::new(name), args)
     }
 
+    /// The same without a mark that is not meant for people.
+    #[must_use]
+    pub fn without(self, mark: &str) -> Self {
+        match self {
+            Self::Said(text) if text.contains(mark) => {
+                Self::Said(text.replace(mark, "").trim().to_owned())
+            }
+            Self::All(all) => Self::All(all.into_iter().map(|one| one.without(mark)).collect()),
+            other => other,
+        }
+    }
+
     /// Whether nothing would be shown.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -8,7 +8,10 @@ use crate::means::is_scripted;
 use crate::show::timestamp;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
-use everloop_types::{Budget, ContextLimits, Frame, Goal, Limits, ModelChoice, Policy, StepLimits};
+use everloop_types::{
+    Budget, ContextLimits, Frame, Goal, Limits, ListLimits, ModelChoice, Policy, RoundLimits,
+    StepLimits,
+};
 use std::path::{Path, PathBuf};
 
 const SYSTEM: &str = include_str!("../prompts/system.md");
@@ -137,6 +140,7 @@ pub(crate) fn frame(
         time_zone: app.zone_name(),
         workspace: workspace.display().to_string(),
         carried: Vec::new(),
+        completion_mark: settings.text("loop.completion_mark").to_owned(),
     })
 }
 
@@ -150,20 +154,31 @@ fn system(app: &App, workspace: &Path) -> String {
     }
 }
 
+/// How long rounds are, and how many.
+fn rounds(app: &App) -> RoundLimits {
+    let preset = match app.settings.text("loop.preset") {
+        "simple" => RoundLimits::SIMPLE,
+        "medium" => RoundLimits::MEDIUM,
+        _ => RoundLimits::COMPLEX,
+    };
+    RoundLimits { round_ms: app.settings.number("loop.round_time"), ..preset }
+}
+
 /// `loop.max_steps` is the step limit of a run; 0 leaves each loop its own default.
 fn limits(app: &App, loop_name: &str) -> Limits {
     let settings = &app.settings;
     let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
-    let react = loop_name == "react";
+    let (iterates, own) = match loop_name {
+        "plan-replan" | "plan-execute-think" => (false, 20),
+        "react" | "autonomous" => (true, 25),
+        // The list is kept by calls of its own.
+        _ => (true, 50),
+    };
     let wanted = match settings.small("loop.max_iterations") {
-        iterations if react && iterations > 0 => iterations,
+        iterations if iterates && iterations > 0 => iterations,
         _ => settings.small("loop.max_steps"),
     };
-    let max_steps = match wanted {
-        0 if react => 25,
-        0 => 20,
-        steps => steps,
-    };
+    let max_steps = if wanted == 0 { own } else { wanted };
     Limits {
         steps: StepLimits {
             max_steps,
@@ -171,6 +186,13 @@ fn limits(app: &App, loop_name: &str) -> Limits {
             failure_rounds: settings.small("loop.failure_rounds"),
             repeated_questions: settings.small("loop.repeated_questions"),
             max_clarifications: settings.small("loop.max_clarifications"),
+            rounds: rounds(app),
+            list: ListLimits {
+                reminders: settings.small("loop.reminders"),
+                unlisted: settings.small("loop.unlisted_work"),
+                idle: settings.small("loop.idle_list"),
+                item_retries: settings.small("loop.item_retries"),
+            },
         },
         budget: Budget {
             model_calls: settings.small("budget.model_calls"),

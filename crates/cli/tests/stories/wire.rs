@@ -49,6 +49,38 @@ fn plan_replan_works_over_the_wire_to_its_end() {
 }
 
 #[test]
+fn plan_execute_think_forces_its_two_tools_on_the_wire() {
+    let steps = json!([
+        {"tool": "write_file", "arguments": {"path": "c.txt", "content": "in a round"}},
+        {"tool": "read_file", "arguments": {"path": "c.txt"}},
+    ]);
+    let thought = json!({"internal_analysis": "kept to myself", "user_summary": "Written.",
+                         "task_completed": true, "next_steps_preview": ""});
+    let server = FakeServer::openai(vec![
+        Scripted::calls("plan_tool_call", json!({"steps": steps, "reasoning": "write, read"})),
+        Scripted::calls("think", thought).in_chunks(5),
+    ]);
+    let home = Home::new().endpoint(&server.url()).with("AGENT_MODE", "plan_execute_think");
+    let ran = home.run(["run", "--output-format", "stream-json", "write c"]).ends_with(0);
+    assert!(ran.stdout.contains("Written."), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("kept to myself"), "{}", ran.stdout);
+    assert_eq!(home.read("c.txt"), "in a round");
+    let sent = server.seen();
+    for (request, tool) in sent.iter().zip(["plan_tool_call", "think"]) {
+        let sent = request.json();
+        let named = json!({"type": "function", "function": {"name": tool}});
+        assert_eq!(sent["tool_choice"], named);
+        let offered: Vec<&Value> =
+            sent["tools"].as_array().unwrap().iter().map(|t| &t["function"]["name"]).collect();
+        assert_eq!(offered, [&json!(tool)]);
+    }
+    let messages = sent[1].json();
+    let results = messages["messages"].as_array().unwrap().iter().find(|m| m["role"] == "tool");
+    assert!(results.unwrap()["content"].as_str().unwrap().contains("all steps were run"));
+    home.verified(&home.newest());
+}
+
+#[test]
 fn tokens_are_counted_with_those_from_the_cache() {
     let usage = json!({"prompt_tokens": 120, "completion_tokens": 7,
                        "prompt_tokens_details": {"cached_tokens": 100}});

@@ -2,7 +2,7 @@
 
 use super::{DriveError, Driven, Driver, Flow};
 use crate::{Fragment, Update};
-use everloop_loops::Outstanding;
+use everloop_loops::{Outstanding, own_tools};
 use everloop_models::{Delta, Request};
 use everloop_store::Then;
 use everloop_types::journal::{
@@ -58,14 +58,19 @@ impl Driver<'_> {
         let mut wire = std::mem::take(&mut self.wire);
         let run = self.claim.run.clone();
         let watchers = &self.engine.watchers;
+        let own = own_tools(&call.offer);
         let mut on_delta = |delta: Delta<'_>| {
+            // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
+            if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {
+                return;
+            }
             watchers.tell(|| Update::Delta(run.clone(), fragment(delta)));
         };
         let request = Request {
             model: &name,
             messages: self.run.messages(),
             wire: &mut wire,
-            tools: offered(&frame, &call.offer),
+            tools: offered(&frame, &own, &call.offer),
             choice: &call.choice,
             output: call.output.as_ref(),
             temperature_milli: frame.model.temperature_milli,
@@ -134,14 +139,16 @@ impl Driver<'_> {
     }
 }
 
-/// The tools that a call offers, in the frame's order.
-fn offered<'f>(frame: &'f Frame, offer: &Offer) -> Vec<&'f ToolSpec> {
+/// The tools that a call offers, in the frame's order. A loop's own tool hides one of the frame.
+fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &Offer) -> Vec<&'f ToolSpec> {
     let wanted = |tool: &&ToolSpec| match offer {
         Offer::None => false,
         Offer::All => true,
-        Offer::Only(names) => names.contains(&tool.name),
+        Offer::Only(names) => {
+            names.contains(&tool.name) && own.iter().all(|own| own.name != tool.name)
+        }
     };
-    frame.tools.iter().filter(wanted).collect()
+    own.iter().chain(frame.tools.iter().filter(wanted)).collect()
 }
 
 fn fragment(delta: Delta<'_>) -> Fragment {

@@ -3,6 +3,7 @@
 use super::replies::{Replan, Task, Thought, read_plan, read_replan, read_thought};
 use super::{Phase, PlanReplan};
 use crate::Voice;
+use crate::toolbox::listed;
 use everloop_types::{
     Answer, CallId, Frame, Goal, ItemState, Message, PlanItem, Reason, Reply, ToolCall, ToolSpec,
     Words, check_args,
@@ -16,7 +17,9 @@ const SHOWN_CHARS: usize = 300;
 impl PlanReplan {
     pub(super) fn start(&mut self, goal: &Goal, frame: &Arc<Frame>) {
         self.frame = frame.clone();
-        let system = format!("{}\n\n{INSTRUCTIONS}\n{}", frame.system, tool_list(&frame.tools));
+        // The user is asked by a status of its own.
+        let tools = listed(frame.tools.iter().filter(|tool| tool.name != "ask_user"));
+        let system = format!("{}\n\n{INSTRUCTIONS}\n{tools}", frame.system);
         self.transcript.open(Voice::JsonMessages, system, &frame.carried, goal);
         self.ask_plan();
     }
@@ -224,12 +227,4 @@ fn args_for(spec: &ToolSpec, input: &Value) -> Result<String, String> {
     };
     let args = args.to_string();
     check_args(spec, &args).map(|_| args)
-}
-
-fn tool_list(tools: &[ToolSpec]) -> String {
-    let lines = tools.iter().filter(|tool| tool.name != "ask_user").map(|tool| {
-        let properties = tool.schema.get("properties").cloned().unwrap_or(Value::Null);
-        format!("- {}: {} Arguments: {properties}", tool.name, tool.description)
-    });
-    format!("Tools\n{}\n", lines.collect::<Vec<_>>().join("\n"))
 }

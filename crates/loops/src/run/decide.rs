@@ -8,7 +8,8 @@ use everloop_types::journal::EffectPlanned;
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
     Answer, Batch, BudgetKind, Effect, ItemState, Message, ModelCall, Next, Observation, Offer,
-    OnUnknown, Purpose, Reason, Status, ToolCall, ToolChoice, Words, check_args,
+    OnUnknown, Purpose, Reason, Status, TODO_WRITE, TodoList, ToolCall, ToolChoice, Words,
+    check_args,
 };
 
 /// What a run does next.
@@ -32,8 +33,8 @@ pub enum Decision {
 pub struct Planned {
     /// What is planned.
     pub planned: EffectPlanned,
-    /// The outcome, where the call cannot be performed at all: planned and finished in one
-    /// transaction.
+    /// The outcome, where the call cannot be performed at all, or is known without performing
+    /// anything: planned and finished in one transaction.
     pub refused: Option<Observation>,
 }
 
@@ -44,7 +45,7 @@ impl<L: AgentLoop> Run<L> {
         if let Closing::Answered(reason, text) = &self.closing {
             return self.last_words(reason.clone(), text);
         }
-        match self.inner.decide() {
+        match self.next() {
             // Calls that the model made are always answered: a transcript must pair up.
             Next::Do(batch) if !is_model_call(&batch) => self.perform(batch),
             Next::Finish(answer) if !answer.words.is_empty() => self.end(answer),
@@ -55,6 +56,16 @@ impl<L: AgentLoop> Run<L> {
                 (None, Next::Do(_)) if self.needs_compaction() => self.shorten(),
                 (None, Next::Do(batch)) => self.perform(batch),
             },
+        }
+    }
+
+    /// What the loop wants. A mark that ends an answer is not for people (TD-4).
+    fn next(&self) -> Next {
+        match self.inner.decide() {
+            Next::Finish(Answer { words, trouble }) => {
+                Next::Finish(Answer { words: words.without(self.frame.mark()), trouble })
+            }
+            next => next,
         }
     }
 
@@ -126,7 +137,7 @@ impl<L: AgentLoop> Run<L> {
     fn last_words(&self, reason: Option<Reason>, text: &str) -> Decision {
         let account = match text.trim() {
             "" => self.account.words(&self.inner.progress().items),
-            said => Words::Said(said.to_owned()),
+            said => Words::Said(said.to_owned()).without(self.frame.mark()),
         };
         let words = match &reason {
             Some(reason) => Words::All(vec![account, reason_line(reason)]),
@@ -169,11 +180,18 @@ impl<L: AgentLoop> Run<L> {
             })
             .collect();
         let most = self.frame.limits.context.calls_per_reply;
-        let effects = calls
-            .iter()
-            .map(|call| self.plan_call(call, calls.len().saturating_sub(most), &batch))
-            .collect();
-        Decision::Do(effects)
+        // Each call of a batch sees the list as those before it leave it.
+        let mut list = self.inner.list().clone();
+        let over = calls.len().saturating_sub(most);
+        let effects = calls.iter().map(|call| {
+            let mut planned = self.plan_call(call, over, &batch);
+            if planned.refused.is_none() {
+                let most = self.frame.limits.context.observation_chars;
+                planned.refused = written(call, &mut list, most);
+            }
+            planned
+        });
+        Decision::Do(effects.collect())
     }
 
     fn plan_call(&self, call: &ToolCall, over: usize, batch: &Batch) -> Planned {
@@ -275,6 +293,20 @@ impl<L: AgentLoop> Run<L> {
         };
         transcript.cut(keep_bytes, limits.observations)
     }
+}
+
+/// The outcome of a call that writes the list: the list is the run's own, so nothing is performed.
+fn written(call: &ToolCall, list: &mut TodoList, most: usize) -> Option<Observation> {
+    if call.tool != TODO_WRITE || !TodoList::is_named(&call.args) {
+        return None;
+    }
+    Some(match list.after(&call.args) {
+        Ok(after) => {
+            *list = after;
+            Observation::ok(list.shown().chars().take(most).collect::<String>())
+        }
+        Err(wrong) => Observation::error(format!("{wrong}; the list stays as it is")),
+    })
 }
 
 fn bad_arguments(wrong: &str) -> Observation {

@@ -60,6 +60,12 @@ fn runs() -> Vec<(&'static str, Scenario)> {
     vec![
         ("plan-replan-1-errand", errand()),
         ("plan-replan-1-unsettled", unsettled()),
+        ("plan-execute-think-1-errand", rounds()),
+        ("tool-driven-1-errand", listed("tool-driven")),
+        ("task-driven-1-errand", listed("task-driven")),
+        ("staged-1-errand", staged_errand("staged")),
+        ("hybrid-1-errand", staged_errand("hybrid")),
+        ("autonomous-1-errand", tagged()),
         ("react-1-errand", react_errand()),
         ("react-1-compacted", compacted()),
     ]
@@ -98,6 +104,94 @@ fn unsettled() -> Scenario {
         .acts("write_file", &json!({"path": "./a", "content": "y"}))
         .acts("read_file", &json!({"path": "a"}))
         .sees("half")
+}
+
+/// A refused plan, references, steps together, a question, a failed step, a failed thought.
+fn rounds() -> Scenario {
+    let read =
+        |path: &str| json!({"tool": "read_file", "arguments": {"path": path}, "independent": true});
+    let copy = json!({"tool": "write_file",
+        "arguments": {"path": "c", "content": {"$ref": "steps[0].result"}}});
+    let both = json!({"steps": [read("a"), read("b"), copy], "reasoning": "read, then copy"});
+    Scenario::plan_execute_think("copy and ask")
+        .thorough()
+        .limits(|limits| limits.steps.rounds.round_ms = 10_000_000)
+        .steers(Point::During(3), "be brief")
+        .crash_after(15)
+        .by_snapshots()
+        .plans_steps(&[("fly", json!({}))])
+        .calls("plan_tool_call", &both)
+        .sees("one")
+        .sees("two")
+        .sees("written")
+        .says("done")
+        .thinks("Copied.", false)
+        .plans_steps(&[
+            ("ask_user", json!({"question": "which?"})),
+            ("read_file", json!({"path": "d"})),
+            ("read_file", json!({"path": "e"})),
+        ])
+        .sees("the red one")
+        .observes(Ending::Error, "no such file")
+        .fails(ModelErrorKind::Server, "500")
+        .plans_steps(&[("read_file", json!({"path": "e"}))])
+        .sees("five")
+        .thinks("It is the red one, and five.", true)
+}
+
+/// A list that is made, refused, worked through; words too early; a question; a crash.
+fn listed(loop_name: &str) -> Scenario {
+    Scenario::of(loop_name, "read both")
+        .thorough()
+        .steers(Point::During(4), "be brief")
+        .crash_after(14)
+        .by_snapshots()
+        .lists(true, &[])
+        .lists(false, &[("1", "read", "pending"), ("2", "tell", "pending")])
+        .calls("read_file", &json!({"path": "a"}))
+        .sees("one")
+        .calls("write_file", &json!({"path": "b", "content": "one"}))
+        .sees("written")
+        .says("done")
+        .marks("1", "completed")
+        .calls("ask_user", &json!({"question": "whom?"}))
+        .sees("everybody")
+        .marks("2", "cancelled")
+        .says("It says one. [ANALYSIS_COMPLETE]")
+}
+
+/// A plan that is refused, one that is not, work, a tool that is not on offer, a report.
+fn staged_errand(loop_name: &str) -> Scenario {
+    Scenario::of(loop_name, "read it")
+        .thorough()
+        .steers(Point::During(3), "be brief")
+        .crash_after(9)
+        .calls("read_file", &json!({"path": "a"}))
+        .lists(false, &[("1", "read", "pending")])
+        .calls("read_file", &json!({"path": "a"}))
+        .observes(Ending::Error, "no such file")
+        .calls("write_file", &json!({"path": "a", "content": "x"}))
+        .sees("written")
+        .says("it is there now")
+        .calls("read_file", &json!({"path": "a"}))
+        .says("a was missing and is there now.")
+}
+
+/// Broken tags, several calls, a list, an unknown tool, a question.
+fn tagged() -> Scenario {
+    let read = "<tool name=\"read_file\">{\"path\":\"a\"}</tool>";
+    let list = json!({"todos": [{"id": "1", "content": "read", "status": "in_progress"}]});
+    Scenario::of("autonomous", "read it")
+        .thorough()
+        .steers(Point::During(3), "be brief")
+        .crash_after(9)
+        .says("I read.")
+        .says(&format!("<think>hm</think>{read}<tool name=\"fly\">{{}}</tool>"))
+        .sees("one")
+        .says(&format!("<tool name=\"todo_write\">{list}</tool>"))
+        .says("<tool name=\"ask_user\">{\"question\":\"which?\"}</tool>")
+        .sees("the red one")
+        .says("<final>It is the red one.</final>")
 }
 
 /// Parallel calls, a list, a question, refused calls, repetition, a crash, a carried transcript.

@@ -5,7 +5,7 @@ use crate::support::fold;
 use everloop_loops::{AgentLoop, AnyRun, Decision, LOOPS, React, Run, Transcript, fingerprint};
 use everloop_types::journal::{Kind, RunCreated};
 use everloop_types::{
-    Effect, Event, Frame, ModelCall, Next, Offer, Progress, Purpose, Reason, ToolChoice,
+    Effect, Event, Frame, ModelCall, Next, Offer, Progress, Purpose, Reason, TodoList, ToolChoice,
 };
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -53,6 +53,9 @@ impl<const WHAT: char> AgentLoop for Changed<WHAT> {
     }
     fn transcript_mut(&mut self) -> &mut Transcript {
         self.0.transcript_mut()
+    }
+    fn list(&self) -> &TodoList {
+        self.0.list()
     }
     fn progress(&self) -> Progress {
         self.0.progress()

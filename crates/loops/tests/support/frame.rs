@@ -21,6 +21,7 @@ pub(crate) fn frame() -> Frame {
         time_zone: "UTC".to_owned(),
         workspace: "workspace".to_owned(),
         carried: Vec::new(),
+        completion_mark: String::new(),
     }
 }
 
@@ -76,12 +77,23 @@ fn tool(name: &str, args: &[&str], handling: Handling) -> ToolSpec {
 fn list_schema() -> Value {
     json!({
         "type": "object",
-        "properties": {"items": {"type": "array", "items": {
-            "type": "object",
-            "properties": {"text": {"type": "string"}, "state": {"type": "string"}},
-            "required": ["text", "state"],
-        }}},
-        "required": ["items"],
+        "properties": {
+            "todos": {"type": "array", "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "content": {"type": "string"},
+                    "status": {"enum": ["pending", "in_progress", "completed", "cancelled"]},
+                },
+                "required": ["id", "status"],
+            }},
+            "merge": {"type": "boolean"},
+            "items": {"type": "array", "items": {
+                "type": "object",
+                "properties": {"text": {"type": "string"}, "state": {"type": "string"}},
+                "required": ["text", "state"],
+            }},
+        },
         "additionalProperties": false,
     })
 }

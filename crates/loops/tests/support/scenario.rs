@@ -83,6 +83,39 @@ impl Scenario {
         Self::of("plan-replan", goal)
     }
 
+    pub(crate) fn plan_execute_think(goal: &str) -> Self {
+        Self::of("plan-execute-think", goal)
+    }
+
+    /// A whole round's plan, as pairs of tool and arguments.
+    pub(crate) fn plans_steps(self, steps: &[(&str, Value)]) -> Self {
+        let steps: Vec<Value> = steps
+            .iter()
+            .map(|(tool, arguments)| json!({"tool": tool, "arguments": arguments}))
+            .collect();
+        self.calls("plan_tool_call", &json!({"steps": steps, "reasoning": "one after the other"}))
+    }
+
+    /// Writes named items, as triples of id, content and status.
+    pub(crate) fn lists(self, merge: bool, todos: &[(&str, &str, &str)]) -> Self {
+        let todos: Vec<Value> = todos
+            .iter()
+            .map(|(id, content, status)| json!({"id": id, "content": content, "status": status}))
+            .collect();
+        self.calls("todo_write", &json!({"todos": todos, "merge": merge}))
+    }
+
+    pub(crate) fn marks(self, id: &str, status: &str) -> Self {
+        let todo = json!({"id": id, "status": status});
+        self.calls("todo_write", &json!({"todos": [todo], "merge": true}))
+    }
+
+    pub(crate) fn thinks(self, summary: &str, completed: bool) -> Self {
+        let thought = json!({"internal_analysis": "between us", "user_summary": summary,
+            "task_completed": completed, "next_steps_preview": "more"});
+        self.calls("think", &thought)
+    }
+
     pub(crate) fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.frame.limits);
         self
@@ -278,10 +311,64 @@ impl Scenario {
         scripted.cloned().unwrap_or_else(|| panic!("no outcome for tool call {} ({tool})", n + 1))
     }
 
+    fn keeps_list(&self) -> bool {
+        ["tool-driven", "task-driven", "staged", "hybrid"].contains(&self.loop_name.as_str())
+    }
+
+    /// The call that a loop forces, where it does.
+    fn forced(&self, purpose: Purpose, choice: u32) -> Option<(&'static str, Value)> {
+        let step = |n: u32| match n % 4 {
+            0 => json!({"tool": "write_file",
+                "arguments": {"path": "b", "content": {"$ref": "steps[0].result"}}}),
+            1 => json!({"tool": "ask_user", "arguments": {"question": "which?"}}),
+            _ => json!({"tool": "read_file", "arguments": {"path": format!("notes-{n}")},
+                "independent": n.is_multiple_of(2)}),
+        };
+        let steps: Vec<Value> = (0..choice % 6).map(|n| step(choice.wrapping_add(n))).collect();
+        let first = json!({"tool": "read_file", "arguments": {"path": "a"}, "independent": true});
+        let steps = [vec![first], steps].concat();
+        match (self.loop_name.as_str(), purpose) {
+            (_, Purpose::Plan) if self.keeps_list() => {
+                let todo = |id: &str| json!({"id": id, "content": "do", "status": "pending"});
+                let todos: Vec<Value> = ["0", "1", "2"].map(todo).to_vec();
+                let todos = todos[..(choice % 4).min(3) as usize].to_vec();
+                Some(("todo_write", json!({"todos": todos, "merge": false})))
+            }
+            ("plan-execute-think", Purpose::Plan) => {
+                Some(("plan_tool_call", json!({"steps": steps, "reasoning": "so"})))
+            }
+            (_, Purpose::Think) if choice % 5 == 1 && self.keeps_list() => {
+                let status = ["pending", "in_progress", "completed"][(choice / 5 % 3) as usize];
+                let todo =
+                    json!({"id": (choice % 2).to_string(), "content": "a", "status": status});
+                Some(("todo_write", json!({"todos": [todo], "merge": choice.is_multiple_of(2)})))
+            }
+            ("plan-execute-think", Purpose::Think) => Some((
+                "think",
+                json!({
+                "user_summary": "so far", "task_completed": choice.is_multiple_of(3)}),
+            )),
+            _ => None,
+        }
+    }
+
     /// The only place that knows how a loop likes its replies.
     fn fitting(&self, purpose: Purpose, choice: u32) -> everloop_types::Reply {
         let name = format!("notes-{}.txt", choice % 3);
+        if let Some((tool, args)) = self.forced(purpose, choice) {
+            let id = CallId::new(format!("f{}", choice % 2));
+            let call = ToolCall { id, tool: tool.to_owned(), args: args.to_string() };
+            let (calls, usage) = (vec![call], self.usage);
+            return everloop_types::Reply { calls, usage, ..Default::default() };
+        }
         let json = match (self.loop_name.as_str(), purpose) {
+            ("autonomous", Purpose::Think) if choice.is_multiple_of(7) => {
+                json!("<think>hm</think><final>the answer</final>")
+            }
+            ("autonomous", Purpose::Think) => {
+                let call = format!("<tool name=\"read_file\">{{\"path\":\"{name}\"}}</tool>");
+                json!(call.repeat((choice % 3 + 1) as usize))
+            }
             (_, Purpose::Plan) => json!({"status": "planned", "plan": ["first", "second"]}),
             (_, Purpose::Close | Purpose::Compact) => json!("an honest account"),
             (_, Purpose::Replan) if choice.is_multiple_of(3) => {

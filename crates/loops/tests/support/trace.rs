@@ -13,6 +13,10 @@ pub(crate) fn planned(effect: &Planned) -> String {
         (EffectPlanned::CallTool { call, .. }, None) => {
             format!("call_tool {} {}", call.tool, call.args)
         }
+        (EffectPlanned::CallTool { call, .. }, Some(seen)) if seen.is_ok() => {
+            let first = seen.text.lines().next().unwrap_or_default();
+            format!("settle {} {}: {first}", call.tool, call.args)
+        }
         (EffectPlanned::CallTool { call, .. }, Some(seen)) => {
             format!("refuse {} {}: {:?}: {}", call.tool, call.args, seen.ending, seen.text)
         }

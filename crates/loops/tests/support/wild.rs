@@ -103,6 +103,9 @@ fn call() -> impl Strategy<Value = ToolCall> {
         ("job_status", "{\"id\":\"1\"}"),
         ("todo_write", "{\"items\":[{\"text\":\"one\",\"state\":\"in_progress\"}]}"),
         ("todo_write", "{\"items\":[{\"text\":\"two\",\"state\":\"completed\"}]}"),
+        ("todo_write", "{\"todos\":[{\"id\":\"1\",\"content\":\"a\",\"status\":\"pending\"}]}"),
+        ("todo_write", "{\"todos\":[{\"id\":\"1\",\"status\":\"completed\"}],\"merge\":true}"),
+        ("todo_write", "{\"todos\":[],\"merge\":true}"),
         ("ask_user", "{\"question\":\"which?\"}"),
         ("no_such_tool", "{}"),
         ("", "{}"),
@@ -169,6 +172,7 @@ fn limits() -> impl Strategy<Value = Limits> {
                 failure_rounds,
                 repeated_questions,
                 max_clarifications,
+                ..StepLimits::default()
             }
         },
     );

@@ -20,7 +20,7 @@ super::texts! {
     "help.tz" => zh: "时区，如 Asia/Shanghai", en: "Time zone, such as Europe/Rome";
     "help.chat" => zh: "打开对话；接着上次的说", en: "Open the chat; it continues where it was";
     "help.chat.message" => zh: "第一句话", en: "A first message";
-    "help.chat.loop_name" => zh: "由哪个循环决定：plan-replan 或 react", en: "The loop that decides: plan-replan or react";
+    "help.chat.loop_name" => zh: "由哪个循环决定：plan-replan、react、plan-execute-think、tool-driven、task-driven、staged、hybrid 或 autonomous", en: "The loop that decides: plan-replan, react, plan-execute-think, tool-driven, task-driven, staged, hybrid or autonomous";
     "help.chat.workspace" => zh: "工具只能在这个目录内活动；默认为当前目录", en: "The folder that tools are confined to; the current one by default";
     "help.chat.yes" => zh: "允许这个对话里的每个工具请求", en: "Approve every tool request of this chat";
     "help.todo" => zh: "待办，与 /todo 相同", en: "Todos, as /todo";
@@ -116,7 +116,7 @@ super::texts! {
     "help.version" => zh: "显示版本", en: "Print the version";
     "help.run" => zh: "为一个目标工作，直到完成", en: "Work on one goal until it is done";
     "help.run.goal" => zh: "要做的事", en: "What is to be done";
-    "help.run.loop_name" => zh: "由哪个循环决定：plan-replan 或 react", en: "The loop that decides: plan-replan or react";
+    "help.run.loop_name" => zh: "由哪个循环决定：plan-replan、react、plan-execute-think、tool-driven、task-driven、staged、hybrid 或 autonomous", en: "The loop that decides: plan-replan, react, plan-execute-think, tool-driven, task-driven, staged, hybrid or autonomous";
     "help.run.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
     "help.run.workspace" => zh: "工具只能在这个目录内活动；默认为当前目录", en: "The folder that tools are confined to; the current one by default";
     "help.run.yes" => zh: "允许这次运行的每个工具请求", en: "Approve every tool request of this run";

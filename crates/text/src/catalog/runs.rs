@@ -3,6 +3,8 @@
 super::texts! {
     "confirm.prefix" => zh: "请确认：", en: "Please confirm: ";
     "confirm.missing" => zh: "请补充必要信息", en: "please add the missing information";
+    "list.left_open" => zh: "未完成的事项：", en: "Left open:";
+    "limit.rounds" => zh: "已达到最大轮数（{limit}），任务还没有完成。", en: "The limit of {limit} rounds was reached; the task is not finished.";
     "limit.reached" => zh: "已达到最大执行步数（{limit}）", en: "The step limit was reached ({limit})";
     "limit.done" => zh: "已完成部分", en: "Done so far";
     "limit.nothing_done" => zh: "- 还没有完成的部分", en: "- nothing yet";
@@ -13,6 +15,7 @@ super::texts! {
     "plan.unavailable" => zh: "抱歉，当前计划执行服务暂时不可用。请稍后再试，或直接用 /todo、/schedule 命令继续。", en: "Sorry, the planning service is unavailable right now. Try again later, or go on with the /todo and /schedule commands.";
     "plan.repeated_question" => zh: "无法完成重规划，请直接用 /todo 或 /schedule", en: "Replanning did not succeed; please use /todo or /schedule directly";
     "plan.too_many_questions" => zh: "澄清次数过多，请直接用 /todo 或 /schedule", en: "Too many clarifications; please use /todo or /schedule directly";
+    "progress.plan_failed" => zh: "规划失败，准备重试", en: "Planning failed, trying again";
     "progress.replan_failed" => zh: "重规划失败，准备重试", en: "Replanning failed, trying again";
     "progress.thought_failed" => zh: "思考失败，准备重试", en: "Thinking failed, trying again";
     "closing.from_journal" => zh: "没有得到模型的总结；以下内容由运行日志整理。", en: "There is no summary by the model; this account was made from the journal.";

@@ -1,0 +1,198 @@
+//! Autonomous: the model answers in tagged text, for models that cannot call tools.
+//!
+//! ```text
+//!   Thinking ──<tool>…──► Acting ──last outcome──► Thinking
+//!       └──<final>──► Finished
+//! ```
+//!
+//! Deliberately absent: function calling. No tool is ever offered to the provider.
+
+mod tags;
+
+use crate::toolbox::listed;
+use crate::{AgentLoop, Transcript, Voice};
+use everloop_types::{
+    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
+    Purpose, Reason, Reply, TodoList, ToolCall, ToolChoice, Words,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tags::{Said, Tagged};
+
+const INSTRUCTIONS: &str = include_str!("prompts/autonomous.md");
+
+/// The loop's state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Autonomous {
+    phase: Phase,
+    transcript: Transcript,
+    list: TodoList,
+    /// Replies that could be read; each is one iteration.
+    iterations: u32,
+    /// Calls that this loop has named.
+    calls: u32,
+    /// How many of them count against the limit.
+    counted: u32,
+    #[serde(skip)]
+    frame: Arc<Frame>,
+}
+
+/// `tries` counts replies that could not be read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    Thinking { tries: u32 },
+    Acting { calls: Vec<ToolCall>, over: Vec<(CallId, bool)> },
+    Stuck(Reason),
+    Finished(String),
+}
+
+impl Default for Phase {
+    fn default() -> Self {
+        Self::Thinking { tries: 0 }
+    }
+}
+
+impl AgentLoop for Autonomous {
+    const NAME: &'static str = "autonomous";
+    const VERSION: u32 = 1;
+
+    fn evolve(&mut self, event: &Event) {
+        match event {
+            Event::Started { goal, frame, .. } => self.start(goal, frame),
+            Event::Replied { reply, .. } => self.take_reply(reply),
+            Event::ModelFailed { error, .. } => {
+                self.phase = Phase::Stuck(Reason::Model(error.clone()));
+            }
+            Event::Observed { call, seen, .. } => self.take_observation(call, seen),
+            Event::Forked { word, .. } => self.fork(word.as_deref()),
+            // `Run` has already told the model, and has already rewritten the transcript.
+            Event::Noticed { .. } | Event::Compacted { .. } => {}
+        }
+    }
+
+    fn decide(&self) -> Next {
+        let limit = self.frame.limits.steps.max_steps;
+        match &self.phase {
+            Phase::Thinking { .. } if self.iterations >= limit || self.counted >= limit => {
+                Next::GiveUp(Reason::StepLimit { limit })
+            }
+            Phase::Thinking { .. } => Next::ask_model(ModelCall {
+                purpose: Purpose::Think,
+                offer: Offer::None,
+                choice: ToolChoice::Auto,
+                output: None,
+            }),
+            Phase::Acting { calls, .. } => Next::run_tools(calls),
+            Phase::Stuck(reason) => Next::GiveUp(reason.clone()),
+            Phase::Finished(text) => {
+                Next::Finish(Answer { words: Words::Said(text.clone()), trouble: None })
+            }
+        }
+    }
+
+    fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    fn transcript_mut(&mut self) -> &mut Transcript {
+        &mut self.transcript
+    }
+
+    fn list(&self) -> &TodoList {
+        &self.list
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            items: self.list.items().to_vec(),
+            current: self.list.in_progress(),
+            version: self.list.versions(),
+            steps: self.iterations,
+            steps_max: self.frame.limits.steps.max_steps,
+            note: None,
+        }
+    }
+
+    fn attach(&mut self, frame: Arc<Frame>) {
+        self.frame = frame;
+    }
+}
+
+impl Autonomous {
+    fn start(&mut self, goal: &Goal, frame: &Arc<Frame>) {
+        self.frame = frame.clone();
+        let tools = listed(frame.tools.iter());
+        let system = format!("{}\n\n{INSTRUCTIONS}\n{tools}", frame.system);
+        self.transcript.open(Voice::JsonMessages, system, &frame.carried, goal);
+    }
+
+    /// What failed is tried again; an answer stands unless the user adds something.
+    fn fork(&mut self, word: Option<&str>) {
+        (self.iterations, self.counted) = (0, 0);
+        let goes_on = match &self.phase {
+            Phase::Stuck(_) => true,
+            Phase::Finished(text) => word.is_some() || text.trim().is_empty(),
+            Phase::Thinking { .. } | Phase::Acting { .. } => false,
+        };
+        if goes_on {
+            self.phase = Phase::Thinking { tries: 0 };
+        }
+    }
+
+    fn take_reply(&mut self, reply: &Reply) {
+        self.transcript.push(Message::Assistant { text: reply.text.clone(), calls: Vec::new() });
+        match tags::read(&reply.text) {
+            Ok(Said::Final(text)) => {
+                self.iterations += 1;
+                self.phase = Phase::Finished(text);
+            }
+            Ok(Said::Tools(tools)) => {
+                self.iterations += 1;
+                let calls: Vec<ToolCall> = tools.into_iter().map(|tool| self.name(tool)).collect();
+                // More calls than a reply may hold are all refused: none of them is made.
+                if calls.len() <= self.frame.limits.context.calls_per_reply {
+                    self.counted += u32::try_from(calls.len()).unwrap_or(u32::MAX);
+                }
+                self.phase = Phase::Acting { calls, over: Vec::new() };
+            }
+            Err(wrong) => self.take_broken(&wrong),
+        }
+    }
+
+    fn name(&mut self, tool: Tagged) -> ToolCall {
+        self.calls += 1;
+        ToolCall { id: CallId::new(format!("p{}", self.calls)), tool: tool.name, args: tool.args }
+    }
+
+    /// A reply that cannot be read: try again with a word on what was wrong.
+    fn take_broken(&mut self, wrong: &str) {
+        let text = format!("contract error: {wrong}. Reply again, in tags only.");
+        self.transcript.push(Message::user(text));
+        match &mut self.phase {
+            Phase::Thinking { tries } if *tries < self.frame.limits.steps.contract_retries => {
+                *tries += 1;
+            }
+            Phase::Thinking { .. } => self.phase = Phase::Stuck(Reason::BrokenContract),
+            Phase::Acting { .. } | Phase::Stuck(_) | Phase::Finished(_) => {}
+        }
+    }
+
+    /// Calls are looked at in their order once all are over.
+    fn take_observation(&mut self, id: &CallId, seen: &Observation) {
+        let Phase::Acting { calls, over } = &mut self.phase else { return };
+        let known = over.iter().any(|(done, _)| done == id);
+        if known || !calls.iter().any(|call| call.id == *id) {
+            return;
+        }
+        over.push((id.clone(), seen.is_ok()));
+        if over.len() < calls.len() {
+            return;
+        }
+        let worked = |call: &&ToolCall| over.iter().any(|(id, ok)| *ok && call.id == *id);
+        for call in calls.iter().filter(worked) {
+            self.list.follow(call);
+        }
+        self.phase = Phase::Thinking { tries: 0 };
+    }
+}

@@ -1,0 +1,112 @@
+//! Tagged text, read strictly: `<think>`, then `<tool name="…">` calls or one `<final>`.
+
+use crate::contract::Broken;
+use serde_json::Value;
+
+/// Calls that one reply can hold; what is more is no plan any more.
+const CALLS_MAX: usize = 100;
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Said {
+    Tools(Vec<Tagged>),
+    Final(String),
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Tagged {
+    pub(super) name: String,
+    pub(super) args: String,
+}
+
+pub(super) fn read(reply: &str) -> Result<Said, Broken> {
+    let mut rest = reply.trim();
+    while let Some(inner) = rest.strip_prefix("<think>") {
+        let (_, after) = inner.split_once("</think>").ok_or("<think> is not closed")?;
+        rest = after.trim_start();
+    }
+    if let Some(inner) = rest.strip_prefix("<final>") {
+        // The answer may speak of tags: the last one closes it.
+        let (text, after) = inner.rsplit_once("</final>").ok_or("<final> is not closed")?;
+        return match (after.trim().is_empty(), text.trim()) {
+            (true, "") => Err("<final> is empty".to_owned()),
+            (true, text) => Ok(Said::Final(text.to_owned())),
+            (false, _) => Err("nothing may follow </final>".to_owned()),
+        };
+    }
+    let mut tools = Vec::new();
+    while !rest.is_empty() {
+        let (tool, after) = read_tool(rest)?;
+        tools.push(tool);
+        rest = after.trim_start();
+    }
+    match tools.len() {
+        0 => Err("there is neither a <tool> nor a <final>".to_owned()),
+        1..=CALLS_MAX => Ok(Said::Tools(tools)),
+        many => Err(format!("at most {CALLS_MAX} calls fit into one reply, not {many}")),
+    }
+}
+
+fn read_tool(text: &str) -> Result<(Tagged, &str), Broken> {
+    if text.starts_with("<final>") {
+        return Err("a reply has either <tool> calls or a <final>, never both".to_owned());
+    }
+    let Some(rest) = text.strip_prefix("<tool name=\"") else {
+        let start: String = text.chars().take(40).collect();
+        return Err(format!("there is text outside of tags: {start:?}"));
+    };
+    let (name, rest) = rest.split_once("\">").ok_or("<tool name=\"…\"> is not complete")?;
+    // JSON says by itself where it ends, so that arguments may hold tags.
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+    let value = match values.next() {
+        Some(Ok(value @ Value::Object(_))) => value,
+        Some(Err(error)) => return Err(format!("the arguments of {name:?} are no JSON: {error}")),
+        Some(Ok(_)) | None => return Err(format!("the arguments of {name:?} are no JSON object")),
+    };
+    let after = rest[values.byte_offset()..].trim_start();
+    let after = after.strip_prefix("</tool>").ok_or("<tool> is not closed after its JSON")?;
+    Ok((Tagged { name: name.to_owned(), args: value.to_string() }, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Said, Tagged, read};
+
+    fn tool(name: &str, args: &str) -> Tagged {
+        Tagged { name: name.to_owned(), args: args.to_owned() }
+    }
+
+    #[test]
+    fn calls_and_answers_are_read() {
+        let two = "<think>hm</think>\n<tool name=\"a\">{\"x\":\"</tool>\"}</tool>\n\
+                   <tool name=\"b\"> {} </tool>";
+        let calls = vec![tool("a", r#"{"x":"</tool>"}"#), tool("b", "{}")];
+        assert_eq!(read(two), Ok(Said::Tools(calls)));
+        let said = Said::Final("so <final> it is".to_owned());
+        assert_eq!(
+            read("<think>a</think><think>b</think><final> so <final> it is</final> "),
+            Ok(said)
+        );
+    }
+
+    #[test]
+    fn anything_else_is_an_error_with_words() {
+        for (reply, wrong) in [
+            ("", "there is neither a <tool> nor a <final>"),
+            ("hello", "there is text outside of tags: \"hello\""),
+            ("<think>never ends", "<think> is not closed"),
+            ("<final>x", "<final> is not closed"),
+            ("<final> </final>", "<final> is empty"),
+            ("<final>x</final> y", "nothing may follow </final>"),
+            ("<tool name=\"a\">[1]</tool>", "the arguments of \"a\" are no JSON object"),
+            ("<tool name=\"a\">{}", "<tool> is not closed after its JSON"),
+            ("<tool name=\"a", "<tool name=\"…\"> is not complete"),
+            (
+                "<tool name=\"a\">{}</tool><final>x</final>",
+                "a reply has either <tool> calls or a <final>, never both",
+            ),
+        ] {
+            assert_eq!(read(reply), Err(wrong.to_owned()), "{reply}");
+        }
+        assert!(read("<tool name=\"a\">{\"x\":</tool>").is_err());
+    }
+}

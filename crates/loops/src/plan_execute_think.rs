@@ -1,0 +1,281 @@
+//! Plan-execute-think: plan a round of steps, run them without the model, look at them together.
+//!
+//! ```text
+//!   Planning ──plan──► Executing ──last step, a failed one, no time left──► Thinking
+//!       ▲                                                                   │    │
+//!       └──────────────────────────── not completed ────────────────────────┘    └──► Finished
+//! ```
+//!
+//! Deliberately absent: transport retries, budgets, approvals, compaction, the forced summary (done
+//! around every loop).
+
+mod failures;
+mod refs;
+mod replies;
+mod round;
+
+pub(crate) use replies::own;
+
+use crate::toolbox::listed;
+use crate::{AgentLoop, Transcript, Voice};
+use everloop_types::{
+    Answer, Batch, CallId, Effect, Event, Frame, Goal, Message, ModelCall, Next, Observation,
+    Offer, OnError, Progress, Purpose, Reason, Reply, TodoList, ToolCall, ToolChoice, UtcMs, Words,
+};
+use replies::{PLAN, THINK, read_plan, read_thought, steps_most};
+use round::Round;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+const INSTRUCTIONS: &str = include_str!("prompts/plan_execute_think.md");
+
+/// The loop's state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlanExecuteThink {
+    phase: Phase,
+    transcript: Transcript,
+    round: Round,
+    tally: Tally,
+    /// What the user was told at the end of the newest round.
+    summary: Option<String>,
+    note: Option<Words>,
+    /// A list beside the rounds, if the model keeps one.
+    #[serde(default, skip_serializing_if = "TodoList::is_untouched")]
+    list: TodoList,
+    #[serde(skip)]
+    frame: Arc<Frame>,
+}
+
+/// Each phase is named after what is going on. `tries` counts replies that broke the contract.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    Planning { tries: u32 },
+    Executing(Vec<ToolCall>),
+    Thinking { tries: u32 },
+    Stuck(Reason),
+    Finished(Answer),
+}
+
+impl Default for Phase {
+    fn default() -> Self {
+        Self::Planning { tries: 0 }
+    }
+}
+
+/// What the loop counts by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Tally {
+    /// Rounds that are over.
+    rounds: u32,
+    /// Rounds without a usable reply, in a row.
+    failure_rounds: u32,
+    /// Plans that were usable.
+    plans: u32,
+    /// Calls that this loop has named.
+    calls: u32,
+}
+
+impl AgentLoop for PlanExecuteThink {
+    const NAME: &'static str = "plan-execute-think";
+    const VERSION: u32 = 1;
+
+    fn evolve(&mut self, event: &Event) {
+        match event {
+            Event::Started { goal, frame, .. } => self.start(goal, frame),
+            Event::Replied { at, reply } => self.take_reply(reply, *at),
+            Event::ModelFailed { error, .. } => self.take_failure(Reason::Model(error.clone())),
+            Event::Observed { at, call, seen } => self.take_observation(call, seen, *at),
+            Event::Forked { word, .. } => self.fork(word.as_deref()),
+            // `Run` has already told the model, and has already rewritten the transcript.
+            Event::Noticed { .. } | Event::Compacted { .. } => {}
+        }
+    }
+
+    fn decide(&self) -> Next {
+        match &self.phase {
+            Phase::Planning { .. } => force(Purpose::Plan, PLAN),
+            Phase::Thinking { .. } => force(Purpose::Think, THINK),
+            Phase::Executing(calls) => Next::Do(Batch {
+                effects: calls.iter().cloned().map(Effect::CallTool).collect(),
+                on_error: OnError::GoOn,
+                deadline: self.round.deadline(calls, &self.frame),
+            }),
+            Phase::Stuck(reason) => Next::GiveUp(reason.clone()),
+            Phase::Finished(answer) => Next::Finish(answer.clone()),
+        }
+    }
+
+    fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    fn transcript_mut(&mut self) -> &mut Transcript {
+        &mut self.transcript
+    }
+
+    fn list(&self) -> &TodoList {
+        &self.list
+    }
+
+    fn progress(&self) -> Progress {
+        let executing = matches!(self.phase, Phase::Executing(_));
+        Progress {
+            items: self.round.items(),
+            current: self.round.current().filter(|_| executing),
+            version: self.tally.plans,
+            steps: self.tally.rounds,
+            steps_max: self.max_rounds(),
+            note: self.note.clone(),
+        }
+    }
+
+    fn attach(&mut self, frame: Arc<Frame>) {
+        self.frame = frame;
+    }
+}
+
+impl PlanExecuteThink {
+    fn start(&mut self, goal: &Goal, frame: &Arc<Frame>) {
+        self.frame = frame.clone();
+        let tools = listed(frame.tools.iter());
+        let system = format!("{}\n\n{INSTRUCTIONS}\n{tools}", frame.system);
+        self.transcript.open(Voice::Gathered, system, &frame.carried, goal);
+        self.ask_plan();
+    }
+
+    fn max_rounds(&self) -> u32 {
+        let steps = &self.frame.limits.steps;
+        steps.rounds.max_rounds.min(steps.max_steps)
+    }
+
+    /// What failed is tried again; an answer stands unless the user adds something.
+    fn fork(&mut self, word: Option<&str>) {
+        (self.tally.rounds, self.tally.failure_rounds) = (0, 0);
+        self.note = None;
+        match &self.phase {
+            Phase::Finished(answer) if word.is_none() && answer.trouble.is_none() => {}
+            Phase::Finished(_) | Phase::Stuck(_) => self.ask_plan(),
+            _ => {}
+        }
+    }
+
+    /// The next round, or the end if there is none.
+    fn ask_plan(&mut self) {
+        let (round, limit) = (self.tally.rounds + 1, self.max_rounds());
+        if round > limit {
+            return self.end_at_limit(limit);
+        }
+        let rounds = self.frame.limits.steps.rounds;
+        let most = steps_most(rounds);
+        let least = rounds.steps_least.min(most);
+        let text = format!(
+            "phase: plan\nround {round} of {limit}: about {least} to {most} steps, fewer if fewer \
+             are enough, never more than {most}"
+        );
+        self.transcript.push(Message::user(text));
+        self.phase = Phase::Planning { tries: 0 };
+    }
+
+    /// The words of the last round, or those that the closing finds (PET-8).
+    fn end_at_limit(&mut self, limit: u32) {
+        let trouble = Reason::StepLimit { limit };
+        self.phase = match &self.summary {
+            Some(summary) => Phase::Finished(Answer {
+                words: Words::All(vec![
+                    Words::Said(summary.clone()),
+                    Words::with("limit.rounds", [("limit", limit.to_string())]),
+                ]),
+                trouble: Some(trouble),
+            }),
+            None => Phase::Stuck(trouble),
+        };
+    }
+
+    fn take_reply(&mut self, reply: &Reply, at: UtcMs) {
+        self.transcript.push_reply(reply);
+        let broken = match self.phase {
+            Phase::Planning { .. } => match read_plan(reply, &self.frame) {
+                Ok(planned) => {
+                    self.tally.plans += 1;
+                    self.note = Some(Words::Said(planned.reasoning)).filter(|n| !n.is_empty());
+                    let asked = reply.calls.first().map(|call| call.id.clone());
+                    self.round = Round::new(asked, planned.steps, at, &self.frame);
+                    return self.advance(at);
+                }
+                Err(wrong) => wrong,
+            },
+            Phase::Thinking { .. } => match read_thought(reply) {
+                Ok(thought) => {
+                    self.answer_all(reply, "noted");
+                    return self.take_thought(thought.user_summary, thought.task_completed);
+                }
+                Err(wrong) => wrong,
+            },
+            Phase::Executing(_) | Phase::Stuck(_) | Phase::Finished(_) => return,
+        };
+        self.take_broken(reply, &broken);
+    }
+
+    fn take_thought(&mut self, summary: String, completed: bool) {
+        self.tally.rounds += 1;
+        self.tally.failure_rounds = 0;
+        self.note = Some(Words::Said(summary.clone()));
+        if completed {
+            let words = Words::Said(summary);
+            self.phase = Phase::Finished(Answer { words, trouble: None });
+        } else {
+            self.summary = Some(summary);
+            self.ask_plan();
+        }
+    }
+
+    /// On to the next steps, or to thinking about those that were run.
+    fn advance(&mut self, at: UtcMs) {
+        let wanted = self.round.next(at, &self.frame);
+        self.phase = match wanted {
+            Some(steps) => {
+                let mut calls = Vec::new();
+                for (place, tool, args) in steps {
+                    self.tally.calls += 1;
+                    let id = CallId::new(format!("p{}", self.tally.calls));
+                    self.round.name(place, id.clone());
+                    calls.push(ToolCall { id, tool, args });
+                }
+                Phase::Executing(calls)
+            }
+            None => return self.ask_thought(),
+        };
+    }
+
+    fn ask_thought(&mut self) {
+        if let Some(asked) = self.round.asked() {
+            self.transcript.answer(asked, self.round.results());
+        }
+        self.transcript.push(Message::user("phase: think"));
+        self.phase = Phase::Thinking { tries: 0 };
+    }
+
+    fn take_observation(&mut self, id: &CallId, seen: &Observation, at: UtcMs) {
+        let Phase::Executing(calls) = &self.phase else { return };
+        let Some(call) = calls.iter().find(|call| call.id == *id) else { return };
+        if seen.is_ok() {
+            self.list.follow(call);
+        }
+        self.round.take(id, seen);
+        if calls.iter().all(|call| self.round.is_over(&call.id)) {
+            self.round.pause(calls, at, &self.frame);
+            self.advance(at);
+        }
+    }
+}
+
+/// Only this tool, and the model must call it (PET-1).
+fn force(purpose: Purpose, tool: &str) -> Next {
+    Next::ask_model(ModelCall {
+        purpose,
+        offer: Offer::Only(vec![tool.to_owned()]),
+        choice: ToolChoice::Named(tool.to_owned()),
+        output: None,
+    })
+}

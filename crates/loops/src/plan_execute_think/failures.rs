@@ -1,0 +1,50 @@
+//! Replies that break the contract, and rounds that come to nothing.
+
+use super::replies::{PLAN, THINK};
+use super::{Phase, PlanExecuteThink};
+use everloop_types::{Message, Reason, Reply, Words};
+
+impl PlanExecuteThink {
+    pub(super) fn answer_all(&mut self, reply: &Reply, text: &str) {
+        for call in &reply.calls {
+            self.transcript.answer(&call.id, text);
+        }
+    }
+
+    /// A reply that breaks the contract: try again with a word on what was wrong.
+    pub(super) fn take_broken(&mut self, reply: &Reply, wrong: &str) {
+        let name = if matches!(self.phase, Phase::Planning { .. }) { PLAN } else { THINK };
+        match reply.calls.is_empty() {
+            true => self.transcript.push(Message::user(format!("contract error: {wrong}."))),
+            false => {
+                let text = format!("error: {wrong}; nothing was run; call `{name}` again");
+                self.answer_all(reply, &text);
+            }
+        }
+        let allowed = self.frame.limits.steps.contract_retries;
+        match &mut self.phase {
+            Phase::Planning { tries } | Phase::Thinking { tries } if *tries < allowed => {
+                *tries += 1;
+            }
+            _ => self.take_failure(Reason::BrokenContract),
+        }
+    }
+
+    /// A failure round: no usable reply after all tries, or the model failed for good.
+    pub(super) fn take_failure(&mut self, reason: Reason) {
+        let note = match self.phase {
+            Phase::Planning { .. } => "progress.plan_failed",
+            Phase::Thinking { .. } => "progress.thought_failed",
+            Phase::Executing(_) | Phase::Stuck(_) | Phase::Finished(_) => return,
+        };
+        self.note = Some(Words::key(note));
+        self.summary = None;
+        self.tally.rounds += 1;
+        self.tally.failure_rounds += 1;
+        if self.tally.failure_rounds >= self.frame.limits.steps.failure_rounds {
+            self.phase = Phase::Stuck(reason);
+        } else {
+            self.ask_plan();
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Task-driven: the code walks the list; the model works on one item and marks it itself.
+//!
+//! ```text
+//!   Planning ──list──► Working on an item ──closed by todo_write──► the next … ──► Reporting
+//!                          └──words while it is open──► again, twice ──► failed, the next
+//! ```
+
+use crate::stages::{Planning, Stages, Turn};
+use crate::{AgentLoop, Transcript};
+use everloop_types::{Event, Frame, ItemState, Next, Offer, Progress, Reason, TodoList};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+const INSTRUCTIONS: &str = include_str!("prompts/task_driven.md");
+const NOT_CLOSED: &str = include_str!("prompts/not_closed.md");
+const PLANNING: Planning = Planning::Free;
+
+/// The loop's state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskDriven {
+    stages: Stages,
+    /// The item that is worked on, and how often the model stopped before it was closed.
+    item: String,
+    tries: u32,
+}
+
+impl AgentLoop for TaskDriven {
+    const NAME: &'static str = "task-driven";
+    const VERSION: u32 = 1;
+
+    fn evolve(&mut self, event: &Event) {
+        let turn = match event {
+            Event::Started { goal, frame, .. } => self.stages.start(INSTRUCTIONS, goal, frame),
+            Event::Replied { reply, .. } => {
+                let offer = Offer::All;
+                self.stages.hear(reply, PLANNING, &offer)
+            }
+            Event::ModelFailed { error, .. } => {
+                self.stages.fail(Reason::Model(error.clone()));
+                Turn::Nothing
+            }
+            Event::Observed { call, seen, .. } => self.stages.observe(call, seen),
+            Event::Forked { word, .. } => self.stages.fork(word.as_deref()),
+            // `Run` has already told the model, and has already rewritten the transcript.
+            Event::Noticed { .. } | Event::Compacted { .. } => Turn::Nothing,
+        };
+        self.take(&turn);
+    }
+
+    fn decide(&self) -> Next {
+        self.stages.next(PLANNING, &Offer::All)
+    }
+
+    fn transcript(&self) -> &Transcript {
+        &self.stages.talk.transcript
+    }
+
+    fn transcript_mut(&mut self) -> &mut Transcript {
+        &mut self.stages.talk.transcript
+    }
+
+    fn list(&self) -> &TodoList {
+        &self.stages.talk.list
+    }
+
+    fn progress(&self) -> Progress {
+        self.stages.talk.progress()
+    }
+
+    fn attach(&mut self, frame: Arc<Frame>) {
+        self.stages.talk.frame = frame;
+    }
+}
+
+impl TaskDriven {
+    fn take(&mut self, turn: &Turn) {
+        match turn {
+            // Without a list the whole request is the work.
+            Turn::Begun if self.list().items().is_empty() => {
+                self.stages.talk.say("phase: execution");
+            }
+            Turn::Begun => self.work(),
+            Turn::Acted if !self.item.is_empty() && !self.is_open() => self.work(),
+            Turn::Said(_) if self.is_open() => self.retry(),
+            Turn::Said(_) => self.work(),
+            Turn::Acted | Turn::Nothing => {}
+        }
+    }
+
+    fn place(&self) -> Option<usize> {
+        let list = &self.stages.talk.list;
+        list.place(&self.item).or_else(|| {
+            // A list without names is known by its numbers.
+            (0..list.items().len()).find(|place| list.id(*place) == self.item)
+        })
+    }
+
+    fn is_open(&self) -> bool {
+        let state = self.place().map(|place| self.stages.talk.list.items()[place].state);
+        matches!(state, Some(ItemState::Pending | ItemState::InProgress))
+    }
+
+    /// On to the first open item, or to the report.
+    fn work(&mut self) {
+        let talk = &mut self.stages.talk;
+        let Some(place) = talk.list.first_open() else { return self.stages.report() };
+        talk.list.mark(place, ItemState::InProgress);
+        self.item = talk.list.id(place);
+        self.tries = 0;
+        let (number, total) = (place + 1, talk.list.items().len());
+        let (id, text) = (&self.item, talk.list.items()[place].text.clone());
+        talk.say(format!("phase: execution\nitem {number} of {total}, id {id}: {text}"));
+    }
+
+    /// The model stopped before the item was closed.
+    fn retry(&mut self) {
+        let allowed = self.stages.talk.frame.limits.steps.list.item_retries;
+        if self.tries < allowed {
+            self.tries += 1;
+            let text = NOT_CLOSED.replace("{id}", &self.item);
+            return self.stages.talk.say(text.trim_end());
+        }
+        if let Some(place) = self.place() {
+            self.stages.talk.list.mark(place, ItemState::Failed);
+        }
+        self.work();
+    }
+}

@@ -1,0 +1,188 @@
+//! Tool-driven: the model keeps its own list, picks the order and says when it is finished.
+//!
+//! ```text
+//!   Working ──calls, outcomes──► Working
+//!      └──words──► items open, or no mark? ──► Working, reminded
+//!                            └──no, or reminded enough──► Finished
+//! ```
+//!
+//! Deliberately absent: choosing items, setting states, judging results. That is the model's.
+
+use crate::talk::{Batch, Talk};
+use crate::{AgentLoop, Transcript};
+use everloop_types::{
+    Answer, Event, Frame, ModelError, Next, Offer, Progress, Purpose, Reason, TODO_WRITE, TodoList,
+    ToolChoice, Words,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+const INSTRUCTIONS: &str = include_str!("prompts/tool_driven.md");
+const OPEN: &str = include_str!("prompts/open_items.md");
+const NO_MARK: &str = include_str!("prompts/no_mark.md");
+const UNLISTED: &str = include_str!("prompts/unlisted_work.md");
+const IDLE: &str = include_str!("prompts/idle_list.md");
+
+/// The loop's state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolDriven {
+    phase: Phase,
+    talk: Talk,
+    reminded: Reminded,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    #[default]
+    Working,
+    Stuck(ModelError),
+    Finished(Answer),
+}
+
+/// What the soft guards count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Reminded {
+    /// Answers that were sent back.
+    early: u32,
+    /// Iterations of work with no item in progress, in a row.
+    unlisted: u32,
+    /// Iterations in which the list stayed as it is, in a row.
+    idle: u32,
+}
+
+impl AgentLoop for ToolDriven {
+    const NAME: &'static str = "tool-driven";
+    const VERSION: u32 = 1;
+
+    fn evolve(&mut self, event: &Event) {
+        match event {
+            Event::Started { goal, frame, .. } => self.talk.open(&instructions(frame), goal, frame),
+            Event::Replied { reply, .. } => {
+                if let Some(words) = self.talk.hear(reply) {
+                    self.take_answer(words);
+                }
+            }
+            Event::ModelFailed { error, .. } => self.phase = Phase::Stuck(error.clone()),
+            Event::Observed { call, seen, .. } => {
+                if let Some(batch) = self.talk.observe(call, seen) {
+                    self.take_batch(batch);
+                }
+            }
+            Event::Forked { word, .. } => self.fork(word.as_deref()),
+            // `Run` has already told the model, and has already rewritten the transcript.
+            Event::Noticed { .. } | Event::Compacted { .. } => {}
+        }
+    }
+
+    fn decide(&self) -> Next {
+        match &self.phase {
+            Phase::Working => self.talk.next(Purpose::Think, Offer::All, ToolChoice::Auto),
+            Phase::Stuck(error) => Next::GiveUp(Reason::Model(error.clone())),
+            Phase::Finished(answer) => Next::Finish(answer.clone()),
+        }
+    }
+
+    fn transcript(&self) -> &Transcript {
+        &self.talk.transcript
+    }
+
+    fn transcript_mut(&mut self) -> &mut Transcript {
+        &mut self.talk.transcript
+    }
+
+    fn list(&self) -> &TodoList {
+        &self.talk.list
+    }
+
+    fn progress(&self) -> Progress {
+        self.talk.progress()
+    }
+
+    fn attach(&mut self, frame: Arc<Frame>) {
+        self.talk.frame = frame;
+    }
+}
+
+impl ToolDriven {
+    /// What failed is tried again; an answer stands unless the user adds something.
+    fn fork(&mut self, word: Option<&str>) {
+        self.talk.renew();
+        self.reminded = Reminded::default();
+        let goes_on = match &self.phase {
+            Phase::Working => false,
+            Phase::Stuck(_) => true,
+            Phase::Finished(answer) => word.is_some() || answer.words.is_empty(),
+        };
+        if goes_on {
+            self.phase = Phase::Working;
+        }
+    }
+
+    /// Open items weigh more than the mark (TD-4).
+    fn take_answer(&mut self, words: String) {
+        let open = self.talk.list.open_lines();
+        let mark = self.talk.frame.completion_mark.as_str();
+        let unmarked = !mark.is_empty() && !words.contains(mark);
+        let again = match (open.is_empty(), unmarked) {
+            (false, _) => Some(OPEN.replace("{items}", &open)),
+            (true, true) => Some(NO_MARK.replace("{mark}", mark)),
+            (true, false) => None,
+        };
+        match again {
+            Some(reminder) if self.reminded.early < self.limits().reminders => {
+                self.reminded.early += 1;
+                self.talk.say(reminder.trim_end());
+            }
+            _ => self.phase = Phase::Finished(answer(words, open)),
+        }
+    }
+
+    fn limits(&self) -> everloop_types::ListLimits {
+        self.talk.frame.limits.steps.list
+    }
+
+    /// The soft guards (TD-5): each reminds, none forbids.
+    fn take_batch(&mut self, batch: Batch) {
+        let (limits, list) = (self.limits(), &self.talk.list);
+        let unlisted = batch.work && list.in_progress().is_none();
+        if unlisted {
+            self.reminded.unlisted += 1;
+        } else if list.in_progress().is_some() {
+            self.reminded.unlisted = 0;
+        }
+        self.reminded.idle = match batch.listed || list.first_open().is_none() {
+            true => 0,
+            false => self.reminded.idle + 1,
+        };
+        if !self.talk.has_tool(TODO_WRITE) {
+            return;
+        }
+        if limits.unlisted > 0 && self.reminded.unlisted >= limits.unlisted {
+            self.reminded.unlisted = 0;
+            self.talk.say(UNLISTED.trim_end());
+        } else if limits.idle > 0 && self.reminded.idle >= limits.idle {
+            self.reminded.idle = 0;
+            let text = IDLE.replace("{times}", &limits.idle.to_string());
+            self.talk.say(text.replace("{items}", &self.talk.list.open_lines()).trim_end());
+        }
+    }
+}
+
+/// The model's words, and what stayed open. Without words the closing finds them.
+fn answer(words: String, open: String) -> Answer {
+    let words = match (words.trim().is_empty(), open.is_empty()) {
+        (false, false) => {
+            Words::All(vec![Words::Said(words), Words::key("list.left_open"), Words::Said(open)])
+        }
+        _ => Words::Said(words),
+    };
+    Answer { words, trouble: None }
+}
+
+fn instructions(frame: &Frame) -> String {
+    match frame.completion_mark.as_str() {
+        "" => INSTRUCTIONS.to_owned(),
+        mark => format!("{INSTRUCTIONS}- End your final answer with {mark}.\n"),
+    }
+}
