@@ -25,26 +25,56 @@ pub fn conflicts<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<Held
 }
 
 /// The first occurrence of `others` that overlaps an own one which begins before `to`.
-///
-/// Each jumps over all that ends before the other begins, so only the rarer of both is walked.
 fn meeting<'a>(
     owns: &Course<'_>,
     others: &Course<'a>,
     from: Timestamp,
     to: Timestamp,
 ) -> Option<Held<'a>> {
-    let mut own = owns.ending_after(from).next()?;
-    let mut other = others.ending_after(own.from).next()?;
-    while own.from < to {
-        if other.to <= own.from {
-            other = others.ending_after(own.from).next()?;
-        } else if own.to <= other.from {
-            own = owns.ending_after(other.from).next()?;
+    let mut own = Place::after(owns, from)?;
+    let mut other = Place::after(others, own.held.from)?;
+    while own.held.from < to {
+        if other.held.to <= own.held.from {
+            other.pass(own.held.from)?;
+        } else if own.held.to <= other.held.from {
+            own.pass(other.held.from)?;
         } else {
-            return Some(other);
+            return Some(other.held);
         }
     }
     None
+}
+
+/// Steps after which a jump is cheaper.
+const STEPS_MAX: usize = 4;
+
+/// A place among the occurrences of an entry.
+struct Place<'c, 'a> {
+    course: &'c Course<'a>,
+    rest: Box<dyn Iterator<Item = Held<'a>> + 'a>,
+    held: Held<'a>,
+}
+
+impl<'c, 'a> Place<'c, 'a> {
+    /// The first occurrence that ends after `at`.
+    fn after(course: &'c Course<'a>, at: Timestamp) -> Option<Self> {
+        let mut rest = Box::new(course.ending_after(at));
+        let held = rest.next()?;
+        Some(Self { course, rest, held })
+    }
+
+    /// Goes on to the first occurrence that ends after `at`. A rare entry meets a frequent one, and
+    /// what lies between is jumped over.
+    fn pass(&mut self, at: Timestamp) -> Option<()> {
+        for _ in 0..STEPS_MAX {
+            self.held = self.rest.next()?;
+            if self.held.to > at {
+                return Some(());
+            }
+        }
+        *self = Self::after(self.course, at)?;
+        Some(())
+    }
 }
 
 /// Whether an entry begins again before it has ended.
