@@ -1,5 +1,5 @@
 //! `todo_write`: the model's own list of what it intends to do. Nothing is stored here: the loop
-//! folds the list from the calls, and `Run` answers calls that name their items with the whole list.
+//! folds the list from the calls, and `Run` answers calls that name their items with all of it.
 
 use crate::{CallContext, Done, Tool, clip};
 use everloop_types::{
