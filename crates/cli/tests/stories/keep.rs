@@ -281,7 +281,7 @@ fn days_without_a_process_are_rehearsed_and_wrong_ranges_are_refused() {
     let of = |name: &str| states.iter().filter(|state| **state == Some(name)).count();
     assert_eq!((of("fired"), of("missed"), of("late")), (6, 3, 1), "{played}");
     let told = done(&home, &format!("{from}|2027-01-03|--crash-at|1"));
-    assert!(told.contains("✓ 2 firings, ") && told.contains("each exactly once"), "{told}");
+    assert!(told.contains("✓ firings: 2, ") && told.contains("each exactly once"), "{told}");
     misused(&home, &format!("{from}|2026-01-01"), "is not after --from");
     misused(&home, &format!("{from}|2028-01-01|--crash-at|x"), "--crash-at takes numbers");
     misused(&home, &format!("{from}|2028-01-01|--down|x"), "--down is written FROM..TO");

@@ -226,7 +226,7 @@ fn runs_move_whole_to_another_data_folder_and_arrive_byte_for_byte() {
     let (home, run) = with_run();
     let file = home.path("runs.jsonl");
     let name = file.to_str().unwrap();
-    home.run(["export", &run, "--out", name]).ends_with(0).says(&["Exported 1"]);
+    home.run(["export", &run, "--out", name]).ends_with(0).says(&["Exported runs: 1"]);
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     home.run(["export", &run, "--out", name]).ends_with(1).says(&[name]);
     let there = Home::scripted(&[write("a.txt"), says("no"), says("And on.")]);
