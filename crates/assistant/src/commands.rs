@@ -15,7 +15,7 @@ pub use todo::{Filter, NewTodo, TodoCommand, View};
 pub use verbs::{VERBS, Verb, completions, find};
 pub use words::{Words, is_command, normal};
 
-use crate::time::{Precision, When};
+use crate::time::{Precision, When, dates};
 use jiff::{Timestamp, Zoned};
 
 /// A command that was understood.
@@ -109,6 +109,25 @@ fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestamp> {
         (Precision::Day, DayMeans::Morning) => when.at.date().at(9, 0, 0, 0),
     };
     at.to_zoned(now.time_zone().clone()).ok().map(|zoned| zoned.timestamp())
+}
+
+/// The longest date among the words that follow; none for the word `none`.
+fn date_option(words: &mut Words, now: &Zoned, usage: &'static str) -> Result<Option<When>, Wrong> {
+    let most = words.until_option();
+    if most > 0 && matches!(words.peek(1).as_str(), "none" | "-") {
+        words.skip(1);
+        return Ok(None);
+    }
+    for count in (1..=most).rev() {
+        if let Some(when) = dates::parse(&words.peek(count), now) {
+            words.skip(count);
+            return Ok(Some(when));
+        }
+    }
+    match most {
+        0 => Err(Wrong::Usage(usage)),
+        _ => Err(Wrong::NotADate(words.peek(most))),
+    }
 }
 
 /// A moment as commands write it, on the wall of `now`'s zone.

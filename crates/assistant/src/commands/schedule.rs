@@ -1,7 +1,7 @@
 //! `/schedule`.
 
 use super::words::{Words, quoted, unquoted};
-use super::{DayMeans, Wrong, moment, todo::TEXT_CHARS_MAX, written};
+use super::{DayMeans, Wrong, date_option, moment, todo::TEXT_CHARS_MAX, written};
 use crate::time::{Precision, Repeat, dates};
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, Zoned};
@@ -246,20 +246,10 @@ fn count(
 
 /// The longest date among the words that follow; `none` for no date.
 fn date(words: &mut Words, now: &Zoned, usage: &'static str) -> Result<Option<Timestamp>, Wrong> {
-    let most = words.until_option();
-    if most > 0 && matches!(words.peek(1).as_str(), "none" | "-") {
-        words.skip(1);
-        return Ok(None);
-    }
-    for count in (1..=most).rev() {
-        if let Some(when) = dates::parse(&words.peek(count), now).filter(|w| w.repeat.is_none()) {
-            words.skip(count);
-            return Ok(moment(&when, now, DayMeans::Morning));
-        }
-    }
-    match most {
-        0 => Err(Wrong::Usage(usage)),
-        _ => Err(Wrong::NotADate(words.peek(most))),
+    let said = words.peek(words.until_option());
+    match date_option(words, now, usage)? {
+        Some(when) if when.repeat.is_some() => Err(Wrong::NotADate(said)),
+        when => Ok(when.and_then(|when| moment(&when, now, DayMeans::Morning))),
     }
 }
 

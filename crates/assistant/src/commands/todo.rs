@@ -1,6 +1,8 @@
 //! `/todo` and `/view`.
 
-use super::{DayMeans, Wrong, moment, words::Words, words::quoted, words::unquoted, written};
+use super::{
+    DayMeans, Wrong, date_option, moment, words::Words, words::quoted, words::unquoted, written,
+};
 use crate::time::dates;
 use jiff::{Timestamp, Zoned};
 
@@ -233,23 +235,9 @@ fn date(
     day: DayMeans,
     usage: &'static str,
 ) -> Result<Option<Timestamp>, Wrong> {
-    let most = words.until_option();
-    if most > 0 && matches!(words.peek(1).as_str(), "none" | "-") {
-        words.skip(1);
-        return Ok(None);
-    }
-    for count in (1..=most).rev() {
-        if let Some(when) = dates::parse(&words.peek(count), now) {
-            words.skip(count);
-            if when.repeat.is_some() {
-                return Err(Wrong::TodosDoNotRepeat);
-            }
-            return Ok(moment(&when, now, day));
-        }
-    }
-    match most {
-        0 => Err(Wrong::Usage(usage)),
-        _ => Err(Wrong::NotADate(words.peek(most))),
+    match date_option(words, now, usage)? {
+        Some(when) if when.repeat.is_some() => Err(Wrong::TodosDoNotRepeat),
+        when => Ok(when.and_then(|when| moment(&when, now, day))),
     }
 }
 
