@@ -1,5 +1,6 @@
 //! The terminal: who is there, and lines to and from them.
 
+use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -89,12 +90,33 @@ fn shown(line: &str, on_terminal: bool) -> String {
     }
 }
 
-/// Gives the terminal back as it was, whatever ends the program.
-pub(crate) struct Restored;
+/// A terminal that keeps every key as it was pressed until somebody reads it, also between two
+/// prompts: otherwise a return key pressed there would end no line, and Ctrl-C would be lost.
+/// Dropped, it gives the terminal back as it was, whatever ends the program.
+pub(crate) struct KeysKept {
+    before: Option<Termios>,
+}
 
-impl Drop for Restored {
+impl KeysKept {
+    pub(crate) fn begin() -> Self {
+        let before = tcgetattr(std::io::stdin()).ok();
+        if let Some(mut modes) = before.clone() {
+            modes.input_modes -= InputModes::ICRNL | InputModes::IXON;
+            let line = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
+            modes.local_modes -= line | LocalModes::IEXTEN;
+            // A terminal that refuses works as others do, but for the keys between two prompts.
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &modes);
+        }
+        Self { before }
+    }
+}
+
+impl Drop for KeysKept {
     fn drop(&mut self) {
         let _ = crossterm::terminal::disable_raw_mode();
+        if let Some(before) = &self.before {
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
+        }
         let paste = crossterm::event::DisableBracketedPaste;
         let _ = crossterm::execute!(std::io::stdout(), paste, crossterm::cursor::Show);
     }

@@ -42,7 +42,7 @@ pub(super) struct Person {
 }
 
 pub(super) async fn talk(session: Session, first: Option<String>) -> Result<Exit, Failure> {
-    let _restored = terminal::Restored;
+    let _kept = terminal::KeysKept::begin();
     let signals = Signals::new(&session.app)?;
     let editor = Editor::start(&session)?;
     let queue = first.into_iter().collect();

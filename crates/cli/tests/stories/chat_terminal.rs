@@ -98,6 +98,17 @@ fn ctrl_c_on_an_empty_line_warns_and_a_second_one_leaves() {
     assert!(home.run(["runs", "list", "--json"]).json()["data"].as_array().unwrap().is_empty());
 }
 
+/// No prompt is waited for: each line is typed at the moment at which nobody reads.
+#[test]
+fn a_line_typed_between_two_prompts_is_a_line_all_the_same() {
+    let home = chinese(&[]);
+    let mut chat = open(&home, &[]);
+    for _ in 0..100 {
+        chat.types("/todo list").until("没有待办");
+    }
+    left(chat);
+}
+
 #[test]
 fn ctrl_c_during_a_run_cancels_it_and_says_what_is_kept() {
     let home = chinese(&[
