@@ -4,7 +4,7 @@ use crate::{Complaint, File, Tree};
 use toml::Table;
 
 /// Each room with those it may use. A new arrow needs an ADR.
-const MAY_USE: [(&str, &[&str]); 12] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("types", &[]),
     ("loops", &["types"]),
     ("text", &["types"]),
@@ -14,6 +14,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ("engine", &["types", "loops", "text", "store", "models", "tools"]),
     ("analysis", &["types", "loops", "text", "store", "models", "tools", "engine"]),
     ("assistant", &["types", "loops", "text", "store", "models", "tools", "engine"]),
+    ("compare", &["types", "loops", "text", "store", "models", "tools", "engine", "assistant"]),
     (
         "server",
         &["types", "loops", "text", "store", "models", "tools", "engine", "analysis", "assistant"],
@@ -31,6 +32,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
             "engine",
             "analysis",
             "assistant",
+            "compare",
             "server",
             "testkit",
         ],
