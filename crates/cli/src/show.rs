@@ -10,7 +10,7 @@ use everloop_engine::{Fragment, History, OpenUnknown, Projection, Update};
 use everloop_store::{ForkOrigin, OutboxCount, RunRow};
 use everloop_types::journal::{EffectPlanned, Kind, Outcome, RunFinished, WaitingOn};
 use everloop_types::{
-    Counts, EffectId, ItemState, Progress, Purpose, Reason, Status, Usage, UtcMs,
+    Counts, EffectId, ItemState, PlanItem, Progress, Purpose, Reason, Status, Usage, UtcMs,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -313,7 +313,7 @@ impl<'a> Printer<'a> {
             let (steps, most) = (progress.steps.to_string(), progress.steps_max.to_string());
             let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
             self.app.note("progress.plan", &args);
-            for item in plan_lines(progress, &self.marks) {
+            for item in plan_lines(self.app, progress, &self.marks) {
                 complain(&item);
             }
         }
@@ -321,19 +321,41 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// The items of a plan, one a line.
-pub(crate) fn plan_lines(progress: &Progress, marks: &Marks) -> Vec<String> {
-    let mark = |state| match state {
+/// The items of a plan, one a line. What was only claimed has a mark and a word of its own.
+pub(crate) fn plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
+    let claimed = app.text("progress.claimed", &[]);
+    let mark = |item: &PlanItem| match item.state {
         ItemState::Pending => marks.open,
         ItemState::InProgress => marks.now,
+        ItemState::Completed if item.is_only_claimed() => marks.claimed,
         ItemState::Completed => marks.done,
         ItemState::Failed => marks.failed,
         ItemState::Skipped => marks.skipped,
     };
-    (1..)
-        .zip(&progress.items)
-        .map(|(number, item)| format!("  {} {number} {}", mark(item.state), item.text))
-        .collect()
+    let line = |(number, item): (i32, &PlanItem)| {
+        let claim = if item.is_only_claimed() { claimed.as_str() } else { "" };
+        format!("  {} {number} {}{claim}", mark(item), item.text)
+    };
+    (1..).zip(&progress.items).map(line).collect()
+}
+
+/// The same, with the journal entries behind each closed item.
+pub(crate) fn backed_plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
+    let lines = plan_lines(app, progress, marks).into_iter().zip(&progress.items);
+    let line = |(line, item): (String, &PlanItem)| match item.evidence.as_deref() {
+        None | Some([]) => line,
+        Some(entries) => format!("{line}  ({})", entry_numbers(entries)),
+    };
+    lines.map(line).collect()
+}
+
+fn entry_numbers(entries: &[i64]) -> String {
+    const SHOWN: usize = 6;
+    let first: Vec<String> = entries.iter().take(SHOWN).map(|seq| format!("#{seq}")).collect();
+    match entries.len().saturating_sub(SHOWN) {
+        0 => first.join(" "),
+        more => format!("{} … +{more}", first.join(" ")),
+    }
 }
 
 /// One short line of any text.

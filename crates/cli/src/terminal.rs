@@ -148,6 +148,7 @@ pub(crate) async fn ask(prompt: &str) -> Option<String> {
 /// Marks for states: symbols where the terminal speaks UTF-8, else ASCII.
 pub(crate) struct Marks {
     pub(crate) done: &'static str,
+    pub(crate) claimed: &'static str,
     pub(crate) now: &'static str,
     pub(crate) open: &'static str,
     pub(crate) failed: &'static str,
@@ -168,8 +169,18 @@ pub(crate) fn speaks_utf8() -> bool {
 
 pub(crate) fn marks() -> Marks {
     if speaks_utf8() && !is_dumb() {
-        Marks { done: "✔", now: "◐", open: "○", failed: "✖", skipped: "⊘", act: "→" }
+        Marks {
+            done: "✔", claimed: "?", now: "◐", open: "○", failed: "✖", skipped: "⊘", act: "→"
+        }
     } else {
-        Marks { done: "[x]", now: "[~]", open: "[ ]", failed: "[!]", skipped: "[-]", act: "->" }
+        Marks {
+            done: "[x]",
+            claimed: "[?]",
+            now: "[~]",
+            open: "[ ]",
+            failed: "[!]",
+            skipped: "[-]",
+            act: "->",
+        }
     }
 }

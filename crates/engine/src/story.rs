@@ -1,7 +1,9 @@
 //! The journal as a story: one line an entry, in the reader's language.
 
+use crate::History;
+use everloop_loops::AnyRun;
 use everloop_types::journal::{EffectPlanned, Entry, Found, Kind, Letter, Outcome, WaitingOn};
-use everloop_types::{EffectId, Ending, Purpose, ToolCall, UtcMs, Words};
+use everloop_types::{EffectId, Ending, PlanItem, Purpose, ToolCall, UtcMs, Words};
 use std::collections::BTreeMap;
 
 const SHOWN_CHARS: usize = 160;
@@ -17,17 +19,52 @@ pub struct Line {
     pub words: Words,
 }
 
-/// Tells a journal entry by entry. Entries that only keep house are left out.
+/// Tells a journal entry by entry, and what each closed item of the plan has behind it. Entries
+/// that only keep house are left out.
 #[must_use]
-pub fn tell(entries: &[Entry]) -> Vec<Line> {
+pub fn tell(history: &History) -> Vec<Line> {
     let mut calls = BTreeMap::new();
-    entries
-        .iter()
-        .filter_map(|entry| {
-            let words = words(entry, &mut calls)?;
-            Some(Line { seq: entry.seq, at: entry.at, words })
+    let mut lines = Vec::new();
+    let mut claims = Claims::of(history);
+    for entry in &history.entries {
+        let said = words(entry, &mut calls).into_iter().chain(claims.after(entry));
+        lines.extend(said.map(|words| Line { seq: entry.seq, at: entry.at, words }));
+    }
+    lines
+}
+
+/// The closed items, as the fold has them. A journal that cannot be folded tells of none.
+struct Claims {
+    run: Option<AnyRun>,
+    closed: Vec<PlanItem>,
+}
+
+impl Claims {
+    fn of(history: &History) -> Self {
+        let created = match history.entries.first().map(|entry| &entry.kind) {
+            Some(Kind::RunCreated(created)) if history.is_whole() => Some(created),
+            _ => None,
+        };
+        let run = created.and_then(|made| AnyRun::new(made, history.frame().clone()).ok());
+        Self { run, closed: Vec::new() }
+    }
+
+    /// The items that this entry closed.
+    fn after(&mut self, entry: &Entry) -> Vec<Words> {
+        let Some(run) = &mut self.run else { return Vec::new() };
+        run.apply(entry);
+        let items = run.progress().items;
+        let closed: Vec<_> = items.into_iter().filter(|item| item.evidence.is_some()).collect();
+        let before = std::mem::replace(&mut self.closed, closed);
+        let new = self.closed.iter().filter(|item| !before.contains(item));
+        new.map(|item| {
+            let entries: Vec<String> =
+                item.evidence.iter().flatten().map(|seq| format!("#{seq}")).collect();
+            let key = if entries.is_empty() { "story.claimed" } else { "story.closed" };
+            Words::with(key, [("item", short(&item.text)), ("entries", entries.join(" "))])
         })
         .collect()
+    }
 }
 
 type Calls = BTreeMap<EffectId, Option<ToolCall>>;

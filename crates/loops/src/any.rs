@@ -150,7 +150,7 @@ impl AnyRun {
     /// The plan and the place in it.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        each!(self, run => run.inner().progress())
+        each!(self, run => run.progress())
     }
 
     /// What was used so far.

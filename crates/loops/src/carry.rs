@@ -57,7 +57,8 @@ fn open_plan(items: &[PlanItem]) -> String {
     }
     let line = |item: &PlanItem| {
         let mark = if item.state == ItemState::Completed { "x" } else { " " };
-        format!("\n- [{mark}] {}", item.text)
+        let claim = if item.is_only_claimed() { " (claimed, nothing behind it)" } else { "" };
+        format!("\n- [{mark}] {}{claim}", item.text)
     };
     let lines: String = items.iter().map(line).collect();
     format!("\n\nThe plan so far:{lines}")

@@ -9,6 +9,7 @@
 
 mod account;
 mod decide;
+mod evidence;
 mod fold;
 mod fork;
 mod guards;
@@ -20,7 +21,8 @@ pub use ledger::{Outstanding, Stage, Unknown};
 use crate::AgentLoop;
 use account::Account;
 use everloop_types::journal::{Waiting, WaitingOn};
-use everloop_types::{Counts, Frame, Notice, Reason, Status, UtcMs};
+use everloop_types::{Counts, Frame, Notice, Progress, Reason, Status, UtcMs};
+use evidence::Evidence;
 use guards::Guards;
 use ledger::Ledger;
 use serde::{Deserialize, Serialize};
@@ -36,6 +38,8 @@ pub struct Run<L: AgentLoop> {
     ledger: Ledger,
     guards: Guards,
     account: Account,
+    #[serde(default, skip_serializing_if = "Evidence::is_empty")]
+    evidence: Evidence,
     closing: Closing,
     /// Notices that came while something was outstanding: they would change a prompt that is out.
     held: Vec<Notice>,
@@ -85,6 +89,7 @@ impl<L: AgentLoop> Run<L> {
             ledger: Ledger::default(),
             guards: Guards::default(),
             account: Account::default(),
+            evidence: Evidence::default(),
             closing: Closing::default(),
             held: Vec::new(),
             parked: Parked::default(),
@@ -143,6 +148,14 @@ impl<L: AgentLoop> Run<L> {
         let mut all: Vec<Unknown> = self.ledger.unknowns.iter().cloned().chain(begun).collect();
         all.sort_by(|a, b| a.effect.cmp(&b.effect));
         all
+    }
+
+    /// The plan and the place in it, with what is behind its closed items.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let mut progress = self.inner.progress();
+        self.evidence.mark(&mut progress.items);
+        progress
     }
 
     /// What was used so far, steps by the loop's own count.

@@ -89,7 +89,7 @@ impl From<TodoState> for ItemState {
 
 impl From<TodoItem> for PlanItem {
     fn from(item: TodoItem) -> Self {
-        Self { text: item.text, state: item.state.into() }
+        Self::new(item.text, item.state.into())
     }
 }
 

@@ -108,6 +108,11 @@ pub enum Notice {
         /// How often in a row.
         times: u32,
     },
+    /// Items were called done with nothing behind them.
+    Unbacked {
+        /// Their texts.
+        items: Vec<String>,
+    },
     /// The user wants the answer now.
     AnswerNow,
     /// The user adds something while the run works.

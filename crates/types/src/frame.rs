@@ -235,6 +235,9 @@ pub struct ListLimits {
     pub idle: u32,
     /// Further tries at an item that was not closed (task-driven).
     pub item_retries: u32,
+    /// Whether what is behind a closed item of a plan or list is noted, and a mere claim pointed
+    /// out to the model.
+    pub evidence: bool,
 }
 
 impl ListLimits {
@@ -245,7 +248,7 @@ impl ListLimits {
 
 impl Default for ListLimits {
     fn default() -> Self {
-        Self { reminders: 3, unlisted: 2, idle: 5, item_retries: 2 }
+        Self { reminders: 3, unlisted: 2, idle: 5, item_retries: 2, evidence: false }
     }
 }
 

@@ -28,6 +28,30 @@ pub struct PlanItem {
     pub text: String,
     /// How far it is.
     pub state: ItemState,
+    /// Places of the journal entries behind a closed item; none if it was only claimed. Noted by
+    /// `Run`, whatever a model may write here, and absent where nothing is noted.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Vec<i64>>,
+}
+
+impl PlanItem {
+    /// An item of which nothing is noted yet.
+    #[must_use]
+    pub fn new(text: impl Into<String>, state: ItemState) -> Self {
+        Self { text: text.into(), state, evidence: None }
+    }
+
+    /// Whether it was closed, and not only claimed.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.state == ItemState::Completed && !self.is_only_claimed()
+    }
+
+    /// Whether it was called done with nothing behind it.
+    #[must_use]
+    pub fn is_only_claimed(&self) -> bool {
+        self.evidence.as_ref().is_some_and(Vec::is_empty)
+    }
 }
 
 /// How far a plan item is.

@@ -181,7 +181,7 @@ impl TodoList {
                 Ok(())
             }
             (None, Some(text)) => {
-                self.items.push(PlanItem { text, state: todo.status.into() });
+                self.items.push(PlanItem::new(text, todo.status.into()));
                 self.ids.push(todo.id);
                 Ok(())
             }

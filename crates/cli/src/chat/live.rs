@@ -214,7 +214,7 @@ impl<'a> Live<'a> {
         let (steps, most) = (progress.steps.to_string(), progress.steps_max.to_string());
         let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
         let mut lines = vec![self.app.text("progress.plan", &args)];
-        lines.extend(plan_lines(progress, &self.marks));
+        lines.extend(plan_lines(self.app, progress, &self.marks));
         lines
     }
 

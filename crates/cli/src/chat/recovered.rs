@@ -5,7 +5,7 @@ use crate::commands::runs::shown;
 use crate::exit::Failure;
 use crate::show::preview;
 use everloop_store::{Orphan, Store};
-use everloop_types::{ItemState, Status};
+use everloop_types::Status;
 
 /// One line when it was, one for each run.
 pub(super) async fn words(
@@ -18,7 +18,7 @@ pub(super) async fn words(
     for orphan in orphans {
         let shown = shown(app, store, &orphan.run).await?;
         left_at = left_at.max(shown.history.entries.last().map_or(0, |entry| entry.at));
-        let done = shown.progress.items.iter().filter(|i| i.state == ItemState::Completed).count();
+        let done = shown.progress.items.iter().filter(|item| item.is_done()).count();
         let (done, all) = (done.to_string(), shown.progress.items.len().to_string());
         let goal = preview(&orphan.goal);
         let args = [

@@ -3,7 +3,7 @@
 use super::session::{ANEW, Heard, Session};
 use crate::commands::{exchange, fork, run, runs};
 use crate::exit::Failure;
-use crate::show::{plan_lines, preview};
+use crate::show::{backed_plan_lines, preview};
 use crate::terminal::marks;
 use everloop_assistant::commands::{VERBS, find};
 use everloop_assistant::portable::What;
@@ -114,7 +114,7 @@ impl Session {
         let most = shown.progress.steps_max.to_string();
         let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
         let mut lines = vec![self.text("progress.plan", &args)];
-        lines.extend(plan_lines(&shown.progress, &marks()));
+        lines.extend(backed_plan_lines(&self.app, &shown.progress, &marks()));
         Ok(lines.join("\n"))
     }
 

@@ -4,7 +4,7 @@ use super::foreground::history;
 use crate::app::App;
 use crate::args::Replay;
 use crate::exit::{Exit, Failure};
-use crate::show::{clock_time, plan_lines};
+use crate::show::{backed_plan_lines, clock_time};
 use crate::terminal::{self, marks};
 use everloop_engine::{History, Verdict, story};
 use everloop_types::Message;
@@ -31,7 +31,7 @@ pub(crate) async fn replay(app: &App, args: &Replay) -> Result<Exit, Failure> {
 
 /// The story, for `replay` and for the tour.
 pub(crate) fn tell(app: &App, history: &History, args: &Replay) -> Exit {
-    for line in story::tell(&history.entries) {
+    for line in story::tell(history) {
         let words = everloop_text::render(&line.words, app.lang);
         if args.json {
             let event = json!({"seq": line.seq, "ts": line.at, "text": words});
@@ -69,7 +69,8 @@ fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Fai
     ] {
         terminal::answer(&app.text(key, &[("value", &value)]));
     }
-    plan_lines(&progress, &marks()).iter().for_each(|line| terminal::answer(line));
+    let plan = backed_plan_lines(app, &progress, &marks());
+    plan.iter().for_each(|line| terminal::answer(line));
     for message in state.messages() {
         terminal::answer(&format!("\n[{}]\n{}", role(message), message.text()));
     }

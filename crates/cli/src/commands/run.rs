@@ -192,6 +192,7 @@ fn limits(app: &App, loop_name: &str) -> Limits {
                 unlisted: settings.small("loop.unlisted_work"),
                 idle: settings.small("loop.idle_list"),
                 item_retries: settings.small("loop.item_retries"),
+                evidence: settings.text("loop.evidence") == "on",
             },
         },
         budget: Budget {

@@ -5,7 +5,7 @@ use super::settle;
 use crate::app::App;
 use crate::args::{Format, Runs};
 use crate::exit::{Exit, Failure};
-use crate::show::{Shown, plan_lines, preview, row_json, timestamp};
+use crate::show::{Shown, backed_plan_lines, preview, row_json, timestamp};
 use crate::terminal::{self, marks};
 use everloop_engine::{Asked, Engine, Projection};
 use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
@@ -191,7 +191,8 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
         terminal::answer(&app.text("runs.show_messages", &args));
     }
-    plan_lines(&shown.progress, &marks()).iter().for_each(|line| terminal::answer(line));
+    let plan = backed_plan_lines(app, &shown.progress, &marks());
+    plan.iter().for_each(|line| terminal::answer(line));
     for unknown in &shown.unknowns {
         terminal::answer(&settle::line(app, unknown));
     }

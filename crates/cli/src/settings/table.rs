@@ -38,6 +38,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("loop.unlisted_work", Count(0, 1_000), "2"),
     setting("loop.idle_list", Count(0, 1_000), "5"),
     setting("loop.item_retries", Count(0, 100), "2"),
+    setting("loop.evidence", OneOf(&["on", "off"]), "on"),
     setting("loop.completion_mark", Text, ""),
     setting("budget.model_calls", Count(0, MANY), "500"),
     setting("budget.tool_calls", Count(0, MANY), "1000"),

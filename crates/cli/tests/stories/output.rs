@@ -162,7 +162,10 @@ fn one_run_is_shown_with_its_counts_plan_and_text() {
     for field in ["run_id", "status", "loop", "goal", "created_at"] {
         assert!(shown[field].is_string(), "{field} of {shown}");
     }
-    assert_eq!(shown["plan"], json!([{"text": "write a file", "state": "completed"}]));
+    assert_eq!(
+        shown["plan"],
+        json!([{"text": "write a file", "state": "completed", "evidence": [9]}])
+    );
     assert_eq!((&shown["text"], &shown["model_calls"]), (&json!("Written."), &json!(4)));
     // The end of an id is enough, and a wrong one says what to do.
     assert_eq!(home.show(&id[id.len() - 6..])["run_id"], json!(id));

@@ -151,7 +151,7 @@ impl Round {
                 (None, Some(_)) => ItemState::InProgress,
                 (None, None) => ItemState::Pending,
             };
-            PlanItem { text: text.chars().take(SHOWN_CHARS).collect(), state }
+            PlanItem::new(text.chars().take(SHOWN_CHARS).collect::<String>(), state)
         };
         self.steps.iter().map(item).collect()
     }

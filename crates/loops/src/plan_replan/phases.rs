@@ -87,7 +87,7 @@ impl PlanReplan {
 
     fn planned(&mut self, plan: Vec<String>) {
         self.plan.items =
-            plan.into_iter().map(|text| PlanItem { text, state: ItemState::Pending }).collect();
+            plan.into_iter().map(|text| PlanItem::new(text, ItemState::Pending)).collect();
         self.plan.version = 1;
         self.ask_thought();
     }
@@ -211,7 +211,7 @@ impl PlanReplan {
 
 fn item(task: Task) -> PlanItem {
     let state = if task.completed { ItemState::Completed } else { ItemState::Pending };
-    PlanItem { text: task.task, state }
+    PlanItem::new(task.task, state)
 }
 
 /// `input` as the tool's arguments: an object, a string that holds one, or the text argument

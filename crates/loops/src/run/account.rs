@@ -51,24 +51,27 @@ impl Account {
 
     /// What was done, what failed, what is open, what to do next.
     pub(super) fn words(&self, plan: &[PlanItem]) -> Words {
-        let open: Vec<_> = plan
-            .iter()
-            .filter(|item| item.state != ItemState::Completed)
-            .map(|i| &i.text)
-            .collect();
         let mut parts = vec![Words::key("closing.from_journal")];
         parts.extend(self.done.words("closing.done"));
         parts.extend(self.failed.words("closing.failed"));
-        if !open.is_empty() {
-            let lines: Vec<String> = open.iter().map(|text| format!("- {text}")).collect();
-            parts.push(Words::key("closing.open"));
-            parts.push(Words::Said(lines.join("\n")));
-        }
+        parts.extend(listed("closing.claimed", plan, PlanItem::is_only_claimed));
+        let open = |item: &PlanItem| item.state != ItemState::Completed;
+        parts.extend(listed("closing.open", plan, open));
         if parts.len() == 1 {
             parts.push(Words::key("closing.nothing"));
         }
         parts.push(Words::key("closing.next"));
         Words::All(parts)
+    }
+}
+
+/// The items of a kind below their heading, if there are any.
+fn listed(heading: &'static str, plan: &[PlanItem], of: impl Fn(&PlanItem) -> bool) -> Vec<Words> {
+    let items = plan.iter().filter(|item| of(item));
+    let lines: Vec<String> = items.map(|item| format!("- {}", item.text)).collect();
+    match lines.is_empty() {
+        true => Vec::new(),
+        false => vec![Words::key(heading), Words::Said(lines.join("\n"))],
     }
 }
 

@@ -7,9 +7,8 @@ use crate::AgentLoop;
 use everloop_types::journal::EffectPlanned;
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    Answer, Batch, BudgetKind, Effect, ItemState, Message, ModelCall, Next, Observation, Offer,
-    OnUnknown, Purpose, Reason, Status, TODO_WRITE, TodoList, ToolCall, ToolChoice, Words,
-    check_args,
+    Answer, Batch, BudgetKind, Effect, Message, ModelCall, Next, Observation, Offer, OnUnknown,
+    Purpose, Reason, Status, TODO_WRITE, TodoList, ToolCall, ToolChoice, Words, check_args,
 };
 
 /// What a run does next.
@@ -86,8 +85,8 @@ impl<L: AgentLoop> Run<L> {
     /// The ending that the user asked for.
     #[must_use]
     pub fn canceled(&self) -> Decision {
-        let progress = self.inner.progress();
-        let done = progress.items.iter().filter(|i| i.state == ItemState::Completed);
+        let progress = self.progress();
+        let done = progress.items.iter().filter(|item| item.is_done());
         let words = match progress.items.len() {
             0 => Words::key("run.canceled_early"),
             total => Words::with(
@@ -136,7 +135,7 @@ impl<L: AgentLoop> Run<L> {
 
     fn last_words(&self, reason: Option<Reason>, text: &str) -> Decision {
         let account = match text.trim() {
-            "" => self.account.words(&self.inner.progress().items),
+            "" => self.account.words(&self.progress().items),
             said => Words::Said(said.to_owned()).without(self.frame.mark()),
         };
         let words = match &reason {

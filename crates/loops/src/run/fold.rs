@@ -9,8 +9,8 @@ use everloop_types::journal::{
 };
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    CallId, EffectId, Ending, Event, Message, ModelError, ModelErrorKind, Notice, Observation,
-    Purpose, Reason, Reply, UtcMs,
+    CallId, EffectId, Ending, Event, Message, ModelError, ModelErrorKind, Next, Notice,
+    Observation, Purpose, Reason, Reply, TODO_WRITE, UtcMs,
 };
 
 impl<L: AgentLoop> Run<L> {
@@ -38,7 +38,7 @@ impl<L: AgentLoop> Run<L> {
                     open.may_have_acted &= failed.may_have_acted;
                 }
             }
-            (Kind::EffectFinished(finished), Some(effect)) => self.finish(at, effect, finished),
+            (Kind::EffectFinished(finished), Some(effect)) => self.finish(entry, effect, finished),
             (Kind::Waiting(waiting), _) => {
                 self.wait(waiting);
             }
@@ -131,7 +131,8 @@ impl<L: AgentLoop> Run<L> {
         }
     }
 
-    fn finish(&mut self, at: UtcMs, effect: &EffectId, finished: &EffectFinished) {
+    fn finish(&mut self, entry: &Entry, effect: &EffectId, finished: &EffectFinished) {
+        let at = entry.at;
         let Some(open) = self.ledger.close(effect) else { return };
         match (&open.planned, &finished.outcome) {
             (EffectPlanned::CallTool { call, .. }, Outcome::Observed(seen)) => {
@@ -140,6 +141,10 @@ impl<L: AgentLoop> Run<L> {
                 }
                 if seen.ending == Ending::Unknown {
                     self.ledger.remember_unknown(&open, &self.frame);
+                }
+                if seen.is_ok() && call.tool != TODO_WRITE && self.frame.limits.steps.list.evidence
+                {
+                    self.evidence.worked(entry.seq);
                 }
                 self.ledger.seen.push((effect.clone(), call.clone(), seen.clone()));
                 self.observed(at, call.id.clone(), seen.clone());
@@ -153,9 +158,22 @@ impl<L: AgentLoop> Run<L> {
             (EffectPlanned::CallModel { call, .. }, _) => self.unplan(call.purpose),
             (EffectPlanned::CallTool { .. }, _) => {}
         }
+        self.look_at_claims();
         if self.ledger.outstanding.is_empty() {
             self.close_batch();
             self.fold_held(at);
+        }
+    }
+
+    /// Notes what is behind the items that were closed just now.
+    fn look_at_claims(&mut self) {
+        if !self.frame.limits.steps.list.evidence {
+            return;
+        }
+        let items = self.evidence.look(&self.inner.progress().items);
+        // With the answer there, nobody is left to be told.
+        if !items.is_empty() && !matches!(self.inner.decide(), Next::Finish(_)) {
+            self.held.push(Notice::Unbacked { items });
         }
     }
 
@@ -271,6 +289,10 @@ fn told(notice: &Notice) -> Option<String> {
         Notice::Repeating { tool, times } => {
             let text = include_str!("../prompts/repeating.md");
             Some(text.replace("{tool}", tool).replace("{times}", &times.to_string()))
+        }
+        Notice::Unbacked { items } => {
+            let lines: Vec<String> = items.iter().map(|item| format!("- {item}")).collect();
+            Some(include_str!("../prompts/unbacked.md").replace("{items}", &lines.join("\n")))
         }
         Notice::Steered { text } => Some(text.clone()),
         Notice::AnswerNow => None,

@@ -99,7 +99,7 @@ fn progress_shows_the_plan_the_place_in_it_and_the_steps() {
         let played = two_items().play();
         crate::support::fold(&played.journal[..entries], &played.frame).progress()
     };
-    let item = |text: &str, state| PlanItem { text: text.to_owned(), state };
+    let item = |text: &str, state| PlanItem::new(text, state);
     let at = |entries, items, current, version, steps| {
         let expected = Progress { items, current, version, steps, steps_max: 20, note: None };
         assert_eq!(progress(entries), expected, "after entry {entries}");

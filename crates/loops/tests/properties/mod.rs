@@ -134,11 +134,12 @@ fn lasting(played: &Played) -> Counts {
     Counts { wasted_attempts: 0, ..played.run.counts() }
 }
 
-/// The state as text. A question waits at its own place in the journal, so that place is left out.
+/// The state as text. Outcomes and questions stand at places of their own in the journal, so a
+/// state that notes such places is left out.
 fn without_waits(played: &Played) -> String {
     let asked = |kind: &Kind| matches!(kind, Kind::Waiting(_));
-    match count(played, asked) {
-        0 => played.run.state(),
+    match (count(played, asked), played.frame.limits.steps.list.evidence) {
+        (0, false) => played.run.state(),
         _ => format!("{:?}", lasting(played)),
     }
 }

@@ -228,7 +228,7 @@ fn the_list_that_the_model_keeps_is_shown_as_progress() {
         .observes(Ending::Error, "not now")
         .says("half of it")
         .play();
-    let item = |text: &str, state| PlanItem { text: text.to_owned(), state };
+    let item = |text: &str, state| PlanItem::new(text, state);
     assert_eq!(
         played.run.progress(),
         Progress {
@@ -252,7 +252,7 @@ fn of_two_lists_in_one_reply_the_last_call_stands_whatever_comes_back_first() {
         .says("done");
     for seed in 0..8 {
         let items = scenario.clone().shuffled(seed).play().run.progress().items;
-        assert_eq!(items, [PlanItem { text: "new".to_owned(), state: ItemState::Pending }]);
+        assert_eq!(items, [PlanItem::new("new", ItemState::Pending)]);
     }
 }
 

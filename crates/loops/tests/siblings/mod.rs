@@ -2,7 +2,7 @@
 
 mod autonomous;
 mod hybrid;
-mod same_task;
+pub(crate) mod same_task;
 mod staged;
 mod task_driven;
 

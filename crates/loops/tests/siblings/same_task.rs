@@ -6,7 +6,7 @@ use everloop_loops::LOOPS;
 use everloop_types::{Status, Words};
 use serde_json::json;
 
-fn task(name: &str) -> Scenario {
+pub(crate) fn task(name: &str) -> Scenario {
     let start = Scenario::of(name, "what do a and b hold?");
     let (one, two) = (path("a"), path("b"));
     match name {

@@ -193,7 +193,10 @@ fn limits() -> impl Strategy<Value = Limits> {
             repetitions,
         },
     );
-    (steps, budget, context).prop_map(|(steps, budget, context)| Limits { steps, budget, context })
+    (steps, budget, context, any::<bool>()).prop_map(|(mut steps, budget, context, evidence)| {
+        steps.list.evidence = evidence;
+        Limits { steps, budget, context }
+    })
 }
 
 /// A limit, or none.

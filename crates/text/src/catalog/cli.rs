@@ -54,6 +54,7 @@ super::texts! {
     "approve.prompt" => zh: "[y] 允许   其他内容 = 不允许，并作为原因 › ", en: "[y] allow   anything else = no, given as the reason › ";
     "settle.prompt" => zh: "[1] 发生了   [2] 没有发生 › ", en: "[1] it happened   [2] it did not › ";
     "progress.plan" => zh: "▸ 计划 v{version}（步数 {steps}/{steps_max}）", en: "▸ Plan v{version} (steps {steps}/{steps_max})";
+    "progress.claimed" => zh: "（声称完成，没有依据）", en: " (claimed, nothing behind it)";
     "progress.calls" => zh: "{mark} {tool} {args}", en: "{mark} {tool} {args}";
     "progress.came_back" => zh: "  {mark} {tool}：{text}", en: "  {mark} {tool}: {text}";
     "progress.model_failed" => zh: "{mark} 模型出错：{detail}", en: "{mark} The model failed: {detail}";

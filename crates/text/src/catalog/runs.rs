@@ -21,6 +21,7 @@ super::texts! {
     "closing.from_journal" => zh: "没有得到模型的总结；以下内容由运行日志整理。", en: "There is no summary by the model; this account was made from the journal.";
     "closing.done" => zh: "已完成：", en: "Done:";
     "closing.failed" => zh: "未成功：", en: "Did not succeed:";
+    "closing.claimed" => zh: "声称完成、没有依据的：", en: "Claimed as done, with nothing behind it:";
     "closing.open" => zh: "尚未完成：", en: "Still open:";
     "closing.nothing" => zh: "还没有执行任何操作。", en: "Nothing had been done yet.";
     "closing.next" => zh: "下一步：可以补充信息后重新开始，或用 everloop replay 查看经过。", en: "Next: add what was missing and start again, or read the story with everloop replay.";

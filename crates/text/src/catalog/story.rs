@@ -36,5 +36,7 @@ super::texts! {
     "story.answer_now" => zh: "用户要求立即回答", en: "the user wants the answer now";
     "story.snapshot" => zh: "保存状态快照", en: "a snapshot of the state is saved";
     "story.forked" => zh: "⑂ 由此分出：以上取自 {from}（到第 {at} 个事件为止）", en: "⑂ forked here: what stands above is {from} up to event {at}";
+    "story.closed" => zh: "☑ 完成一项：{item}（依据 {entries}）", en: "☑ item closed: {item} (backed by {entries})";
+    "story.claimed" => zh: "? 声称完成：{item}（没有依据）", en: "? item claimed: {item} (nothing behind it)";
     "story.finished" => zh: "结束：{status}", en: "ended: {status}";
 }

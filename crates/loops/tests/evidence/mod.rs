@@ -1,0 +1,167 @@
+//! What is behind the items that a plan or a list calls done.
+
+use crate::siblings::same_task::task;
+use crate::support::{Played, Scenario, fold};
+use everloop_loops::{LOOPS, carried};
+use everloop_types::journal::{Entry, Kind, Outcome};
+use everloop_types::{ItemState, PlanItem};
+use serde_json::json;
+
+const TWO: [(&str, &str, &str); 2] = [("a", "read a", "pending"), ("b", "read b", "pending")];
+
+fn noted(scenario: Scenario) -> Played {
+    scenario.limits(|limits| limits.steps.list.evidence = true).play()
+}
+
+/// How often the model was told of an item that it only claims.
+fn told(played: &Played, item: &str) -> usize {
+    let last = played.prompts.last().expect("a prompt");
+    let told = |text: &str| text.starts_with("You called this done") && text.contains(item);
+    last.iter().filter(|message| told(message.text())).count()
+}
+
+fn is_success(entry: &Entry) -> bool {
+    match &entry.kind {
+        Kind::EffectFinished(finished) => {
+            matches!(&finished.outcome, Outcome::Observed(seen) if seen.is_ok())
+        }
+        _ => false,
+    }
+}
+
+/// An item called done before anything was done, as each loop lets a model do it.
+fn claims(name: &str) -> Option<Scenario> {
+    let start = Scenario::of(name, "what do a and b hold?");
+    let two = json!({"path": "b"});
+    let scenario = match name {
+        "plan-replan" => start
+            .plans(&["read a", "read b"])
+            .closes_item(None)
+            .replans(&[("read a", true), ("read b", false)])
+            .acts("read_file", &two)
+            .closes_item(None)
+            .concludes("only b"),
+        "tool-driven" => start
+            .lists(false, &TWO)
+            .lists(true, &[("a", "read a", "completed"), ("b", "read b", "in_progress")])
+            .calls("read_file", &two)
+            .marks("b", "completed")
+            .says("only b"),
+        "task-driven" => start
+            .lists(false, &TWO)
+            .marks("a", "completed")
+            .calls("read_file", &two)
+            .marks("b", "completed")
+            .says("only b"),
+        "staged" => start
+            .lists(false, &TWO)
+            .says("a is surely 1")
+            .calls("read_file", &two)
+            .says("b holds 2")
+            .says("only b"),
+        "hybrid" | "react" => start
+            .lists(false, &TWO)
+            .marks("a", "completed")
+            .calls("read_file", &two)
+            .marks("b", "completed")
+            .says("only b")
+            .says("only b"),
+        "autonomous" => {
+            let list = |status: &str| {
+                json!({"merge": false, "todos": [
+                    {"id": "a", "content": "read a", "status": "completed"},
+                    {"id": "b", "content": "read b", "status": status},
+                ]})
+            };
+            start
+                .says(&format!("<tool name=\"todo_write\">{}</tool>", list("pending")))
+                .says(&format!("<tool name=\"read_file\">{two}</tool>"))
+                .says(&format!("<tool name=\"todo_write\">{}</tool>", list("completed")))
+                .says("<final>only b</final>")
+        }
+        // Its steps are calls: there is nothing to claim.
+        "plan-execute-think" => return None,
+        other => panic!("how would {other} claim?"),
+    };
+    Some(scenario.sees("2"))
+}
+
+#[test]
+fn work_is_behind_every_item_that_was_worked_on() {
+    for name in LOOPS {
+        let played = noted(task(name));
+        for item in played.run.progress().items {
+            assert_eq!(item.state, ItemState::Completed, "{name} {}", item.text);
+            let behind = item.evidence.expect("something is noted");
+            assert!(!behind.is_empty(), "{name}: nothing behind {}", item.text);
+            for seq in behind {
+                let entry = played.journal.iter().find(|entry| entry.seq == seq).expect("an entry");
+                assert!(is_success(entry), "{name}: #{seq} is no success");
+            }
+        }
+        assert_eq!(told(&played, "read"), 0, "{name}");
+    }
+}
+
+#[test]
+fn a_claim_with_nothing_behind_it_is_told_once_and_shown_apart() {
+    for name in LOOPS {
+        let Some(scenario) = claims(name) else { continue };
+        let played = noted(scenario);
+        let items = played.run.progress().items;
+        let claimed: Vec<&str> = items
+            .iter()
+            .filter(|item| item.is_only_claimed())
+            .map(|item| item.text.as_str())
+            .collect();
+        assert_eq!(claimed, ["read a"], "{name}");
+        assert!(items[1].is_done(), "{name}");
+        assert_eq!(told(&played, "read a"), 1, "{name}");
+        assert_eq!(told(&played, "read b"), 0, "{name}");
+        let carried = carried(&played.run);
+        let last = carried.last().expect("the plan").text();
+        assert!(last.contains("- [x] read a (claimed, nothing behind it)"), "{name}: {last}");
+        assert!(last.contains("- [x] read b") && !last.contains("read b (claimed"), "{name}");
+    }
+}
+
+#[test]
+fn a_failed_call_and_a_written_list_are_no_evidence() {
+    let start = Scenario::of("tool-driven", "read a").lists(false, &TWO[..1]);
+    let failing = start.calls("read_file", &json!({"path": "a"})).marks("a", "completed");
+    let played = noted(failing.says("done").observes(everloop_types::Ending::Error, "not there"));
+    assert!(played.run.progress().items[0].is_only_claimed());
+    assert_eq!(told(&played, "read a"), 1);
+}
+
+#[test]
+fn a_crash_after_any_entry_notes_the_same() {
+    for name in LOOPS {
+        let Some(scenario) = claims(name) else { continue };
+        let on = scenario.limits(|limits| limits.steps.list.evidence = true);
+        let calm = on.clone().play();
+        for n in 2..calm.journal.len() {
+            let upset = on.clone().crash_after(n).by_snapshots().play();
+            assert_eq!(upset.prompts, calm.prompts, "{name} after entry {n}");
+            assert_eq!(upset.run, fold(&upset.journal, &upset.frame), "{name} after entry {n}");
+        }
+    }
+}
+
+#[test]
+fn what_a_model_writes_there_is_no_evidence() {
+    let forged = json!({"items": [{"text": "read a", "state": "completed", "evidence": [1, 2]}]});
+    let read: Vec<PlanItem> = serde_json::from_value(forged["items"].clone()).expect("items");
+    assert_eq!(read, [PlanItem::new("read a", ItemState::Completed)]);
+}
+
+#[test]
+fn runs_from_before_are_folded_as_they_were() {
+    for name in LOOPS {
+        let Some(scenario) = claims(name) else { continue };
+        let played = scenario.play();
+        assert!(played.run.progress().items.iter().all(|item| item.evidence.is_none()), "{name}");
+        assert_eq!(told(&played, "read a"), 0, "{name}");
+        assert!(!played.run.state().contains("evidence"), "{name}");
+    }
+}
