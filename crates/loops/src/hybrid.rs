@@ -4,14 +4,9 @@
 //!   Planning ──list──► Working ──calls, outcomes──► Working ──words──► Reporting ──► Finished
 //! ```
 
-use crate::stages::{Planning, Stages, Turn};
-use crate::{AgentLoop, Transcript};
-use everloop_types::{Event, Frame, Next, Offer, Progress, Reason, TodoList};
+use crate::stages::{Planning, Stages, Turn, in_stages};
+use everloop_types::Offer;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-
-const INSTRUCTIONS: &str = include_str!("prompts/hybrid.md");
-const PLANNING: Planning = Planning::Forced;
 
 /// The loop's state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -19,55 +14,17 @@ pub struct Hybrid {
     stages: Stages,
 }
 
-impl AgentLoop for Hybrid {
-    const NAME: &'static str = "hybrid";
-    const VERSION: u32 = 1;
-
-    fn evolve(&mut self, event: &Event) {
-        let turn = match event {
-            Event::Started { goal, frame, .. } => self.stages.start(INSTRUCTIONS, goal, frame),
-            Event::Replied { reply, .. } => {
-                let offer = Offer::All;
-                self.stages.hear(reply, PLANNING, &offer)
-            }
-            Event::ModelFailed { error, .. } => {
-                self.stages.fail(Reason::Model(error.clone()));
-                Turn::Nothing
-            }
-            Event::Observed { call, seen, .. } => self.stages.observe(call, seen),
-            Event::Forked { word, .. } => self.stages.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
-            Event::Noticed { .. } | Event::Compacted { .. } => Turn::Nothing,
-        };
-        self.take(&turn);
-    }
-
-    fn decide(&self) -> Next {
-        self.stages.next(PLANNING, &Offer::All)
-    }
-
-    fn transcript(&self) -> &Transcript {
-        &self.stages.talk.transcript
-    }
-
-    fn transcript_mut(&mut self) -> &mut Transcript {
-        &mut self.stages.talk.transcript
-    }
-
-    fn list(&self) -> &TodoList {
-        &self.stages.talk.list
-    }
-
-    fn progress(&self) -> Progress {
-        self.stages.talk.progress()
-    }
-
-    fn attach(&mut self, frame: Arc<Frame>) {
-        self.stages.talk.frame = frame;
-    }
-}
+in_stages!(Hybrid, "hybrid");
 
 impl Hybrid {
+    const INSTRUCTIONS: &'static str = include_str!("prompts/hybrid.md");
+    const PLANNING: Planning = Planning::Forced;
+
+    /// The tools of the work.
+    fn offer(&self) -> Offer {
+        Offer::All
+    }
+
     fn take(&mut self, turn: &Turn) {
         match turn {
             Turn::Begun => self.stages.talk.say("phase: execution"),

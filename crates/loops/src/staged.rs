@@ -6,14 +6,9 @@
 //!
 //! The list is fixed once it is planned; the code closes its items.
 
-use crate::stages::{Planning, Stages, Turn};
-use crate::{AgentLoop, Transcript};
-use everloop_types::{Event, Frame, ItemState, Next, Progress, Reason, TodoList};
+use crate::stages::{Planning, Stages, Turn, in_stages};
+use everloop_types::{ItemState, Offer};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-
-const INSTRUCTIONS: &str = include_str!("prompts/staged.md");
-const PLANNING: Planning = Planning::Forced;
 
 /// The loop's state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -21,59 +16,21 @@ pub struct Staged {
     stages: Stages,
 }
 
-impl AgentLoop for Staged {
-    const NAME: &'static str = "staged";
-    const VERSION: u32 = 1;
-
-    fn evolve(&mut self, event: &Event) {
-        let turn = match event {
-            Event::Started { goal, frame, .. } => self.stages.start(INSTRUCTIONS, goal, frame),
-            Event::Replied { reply, .. } => {
-                let offer = self.stages.talk.without_list();
-                self.stages.hear(reply, PLANNING, &offer)
-            }
-            Event::ModelFailed { error, .. } => {
-                self.stages.fail(Reason::Model(error.clone()));
-                Turn::Nothing
-            }
-            Event::Observed { call, seen, .. } => self.stages.observe(call, seen),
-            Event::Forked { word, .. } => self.stages.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
-            Event::Noticed { .. } | Event::Compacted { .. } => Turn::Nothing,
-        };
-        self.take(&turn);
-    }
-
-    fn decide(&self) -> Next {
-        self.stages.next(PLANNING, &self.stages.talk.without_list())
-    }
-
-    fn transcript(&self) -> &Transcript {
-        &self.stages.talk.transcript
-    }
-
-    fn transcript_mut(&mut self) -> &mut Transcript {
-        &mut self.stages.talk.transcript
-    }
-
-    fn list(&self) -> &TodoList {
-        &self.stages.talk.list
-    }
-
-    fn progress(&self) -> Progress {
-        self.stages.talk.progress()
-    }
-
-    fn attach(&mut self, frame: Arc<Frame>) {
-        self.stages.talk.frame = frame;
-    }
-}
+in_stages!(Staged, "staged");
 
 impl Staged {
+    const INSTRUCTIONS: &'static str = include_str!("prompts/staged.md");
+    const PLANNING: Planning = Planning::Forced;
+
+    /// The tools of the work.
+    fn offer(&self) -> Offer {
+        self.stages.talk.without_list()
+    }
+
     fn take(&mut self, turn: &Turn) {
         match turn {
             // Without a list the whole request is the work.
-            Turn::Begun if self.list().items().is_empty() => {
+            Turn::Begun if self.stages.talk.list.items().is_empty() => {
                 self.stages.talk.say("phase: execution");
             }
             Turn::Begun => self.work(),

@@ -2,8 +2,8 @@
 
 use crate::talk::Talk;
 use everloop_types::{
-    Answer, CallId, Frame, Goal, Next, Observation, Offer, Purpose, Reason, Reply, TODO_WRITE,
-    ToolChoice, Words,
+    Answer, CallId, Event, Frame, Goal, Next, Observation, Offer, Purpose, Reason, Reply,
+    TODO_WRITE, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -54,7 +54,29 @@ pub(crate) enum Turn {
 }
 
 impl Stages {
-    pub(crate) fn start(&mut self, instructions: &str, goal: &Goal, frame: &Arc<Frame>) -> Turn {
+    /// Takes in one event. Tells the loop what it has to see to.
+    pub(crate) fn evolve(
+        &mut self,
+        event: &Event,
+        instructions: &str,
+        planning: Planning,
+        work: &Offer,
+    ) -> Turn {
+        match event {
+            Event::Started { goal, frame, .. } => self.start(instructions, goal, frame),
+            Event::Replied { reply, .. } => self.hear(reply, planning, work),
+            Event::ModelFailed { error, .. } => {
+                self.fail(Reason::Model(error.clone()));
+                Turn::Nothing
+            }
+            Event::Observed { call, seen, .. } => self.observe(call, seen),
+            Event::Forked { word, .. } => self.fork(word.as_deref()),
+            // `Run` has already told the model, and has already rewritten the transcript.
+            Event::Noticed { .. } | Event::Compacted { .. } => Turn::Nothing,
+        }
+    }
+
+    fn start(&mut self, instructions: &str, goal: &Goal, frame: &Arc<Frame>) -> Turn {
         self.talk.open(instructions, goal, frame);
         self.plan()
     }
@@ -84,11 +106,11 @@ impl Stages {
         self.stage = Stage::Reporting;
     }
 
-    pub(crate) fn fail(&mut self, reason: Reason) {
+    fn fail(&mut self, reason: Reason) {
         self.stage = Stage::Stuck(reason);
     }
 
-    pub(crate) fn hear(&mut self, reply: &Reply, planning: Planning, work: &Offer) -> Turn {
+    fn hear(&mut self, reply: &Reply, planning: Planning, work: &Offer) -> Turn {
         if self.talk.refuse(reply, &self.offer(planning, work)) {
             return self.not_planned();
         }
@@ -118,7 +140,7 @@ impl Stages {
         Turn::Nothing
     }
 
-    pub(crate) fn observe(&mut self, id: &CallId, seen: &Observation) -> Turn {
+    fn observe(&mut self, id: &CallId, seen: &Observation) -> Turn {
         let Some(batch) = self.talk.observe(id, seen) else { return Turn::Nothing };
         match self.stage {
             Stage::Planning { .. } if batch.listed && self.talk.list.first_open().is_some() => {
@@ -133,7 +155,7 @@ impl Stages {
     }
 
     /// What failed is tried again; a report stands unless the user adds something.
-    pub(crate) fn fork(&mut self, word: Option<&str>) -> Turn {
+    fn fork(&mut self, word: Option<&str>) -> Turn {
         self.talk.renew();
         match &self.stage {
             Stage::Stuck(_) if word.is_none() && self.talk.list.first_open().is_some() => {
@@ -172,3 +194,45 @@ impl Stages {
         self.talk.next(purpose, offer, choice)
     }
 }
+
+/// A loop in stages, of a type that has `stages`, `INSTRUCTIONS`, `PLANNING`, an `offer` for the
+/// work, and takes each turn in its own way.
+macro_rules! in_stages {
+    ($kind:ident, $name:literal) => {
+        impl $crate::AgentLoop for $kind {
+            const NAME: &'static str = $name;
+            const VERSION: u32 = 1;
+
+            fn evolve(&mut self, event: &everloop_types::Event) {
+                let offer = self.offer();
+                let turn = self.stages.evolve(event, Self::INSTRUCTIONS, Self::PLANNING, &offer);
+                self.take(&turn);
+            }
+
+            fn decide(&self) -> everloop_types::Next {
+                self.stages.next(Self::PLANNING, &self.offer())
+            }
+
+            fn transcript(&self) -> &$crate::Transcript {
+                &self.stages.talk.transcript
+            }
+
+            fn transcript_mut(&mut self) -> &mut $crate::Transcript {
+                &mut self.stages.talk.transcript
+            }
+
+            fn list(&self) -> &everloop_types::TodoList {
+                &self.stages.talk.list
+            }
+
+            fn progress(&self) -> everloop_types::Progress {
+                self.stages.talk.progress()
+            }
+
+            fn attach(&mut self, frame: std::sync::Arc<everloop_types::Frame>) {
+                self.stages.talk.frame = frame;
+            }
+        }
+    };
+}
+pub(crate) use in_stages;

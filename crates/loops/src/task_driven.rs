@@ -5,16 +5,11 @@
 //!                          └──words while it is open──► again, twice ──► failed, the next
 //! ```
 
-use crate::stages::{Planning, Stages, Turn};
-use crate::{AgentLoop, Transcript};
-use everloop_types::{Event, Frame, ItemState, Next, Offer, Progress, Reason, TodoList};
+use crate::stages::{Planning, Stages, Turn, in_stages};
+use everloop_types::{ItemState, Offer};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
-const INSTRUCTIONS: &str = include_str!("prompts/task_driven.md");
 const NOT_CLOSED: &str = include_str!("prompts/not_closed.md");
-const PLANNING: Planning = Planning::Free;
-
 /// The loop's state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TaskDriven {
@@ -24,59 +19,21 @@ pub struct TaskDriven {
     tries: u32,
 }
 
-impl AgentLoop for TaskDriven {
-    const NAME: &'static str = "task-driven";
-    const VERSION: u32 = 1;
-
-    fn evolve(&mut self, event: &Event) {
-        let turn = match event {
-            Event::Started { goal, frame, .. } => self.stages.start(INSTRUCTIONS, goal, frame),
-            Event::Replied { reply, .. } => {
-                let offer = Offer::All;
-                self.stages.hear(reply, PLANNING, &offer)
-            }
-            Event::ModelFailed { error, .. } => {
-                self.stages.fail(Reason::Model(error.clone()));
-                Turn::Nothing
-            }
-            Event::Observed { call, seen, .. } => self.stages.observe(call, seen),
-            Event::Forked { word, .. } => self.stages.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
-            Event::Noticed { .. } | Event::Compacted { .. } => Turn::Nothing,
-        };
-        self.take(&turn);
-    }
-
-    fn decide(&self) -> Next {
-        self.stages.next(PLANNING, &Offer::All)
-    }
-
-    fn transcript(&self) -> &Transcript {
-        &self.stages.talk.transcript
-    }
-
-    fn transcript_mut(&mut self) -> &mut Transcript {
-        &mut self.stages.talk.transcript
-    }
-
-    fn list(&self) -> &TodoList {
-        &self.stages.talk.list
-    }
-
-    fn progress(&self) -> Progress {
-        self.stages.talk.progress()
-    }
-
-    fn attach(&mut self, frame: Arc<Frame>) {
-        self.stages.talk.frame = frame;
-    }
-}
+in_stages!(TaskDriven, "task-driven");
 
 impl TaskDriven {
+    const INSTRUCTIONS: &'static str = include_str!("prompts/task_driven.md");
+    const PLANNING: Planning = Planning::Free;
+
+    /// The tools of the work.
+    fn offer(&self) -> Offer {
+        Offer::All
+    }
+
     fn take(&mut self, turn: &Turn) {
         match turn {
             // Without a list the whole request is the work.
-            Turn::Begun if self.list().items().is_empty() => {
+            Turn::Begun if self.stages.talk.list.items().is_empty() => {
                 self.stages.talk.say("phase: execution");
             }
             Turn::Begun => self.work(),
