@@ -6,6 +6,7 @@
     reason = "tests read golden files and keep maps; the loops do not"
 )]
 
+mod answers;
 mod evidence;
 mod golden;
 mod plan_execute_think;
