@@ -17,11 +17,11 @@ fn tireless(name: &str) -> Scenario {
 }
 
 fn last_call(played: &Played) -> &ModelCall {
-    let calls = played.journal.iter().filter_map(|entry| match &entry.kind {
+    let mut calls = played.journal.iter().filter_map(|entry| match &entry.kind {
         Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => Some(call),
         _ => None,
     });
-    calls.last().expect("a model call")
+    calls.next_back().expect("a model call")
 }
 
 fn words(played: &Played) -> &Words {
