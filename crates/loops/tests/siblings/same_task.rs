@@ -6,7 +6,7 @@ use everloop_loops::LOOPS;
 use everloop_types::{Status, Words};
 use serde_json::json;
 
-fn task(name: &str) -> Scenario {
+pub(super) fn task(name: &str) -> Scenario {
     let start = Scenario::of(name, "what do a and b hold?");
     let (one, two) = (path("a"), path("b"));
     match name {
@@ -56,8 +56,8 @@ fn task(name: &str) -> Scenario {
             .says("<final>1 and 2</final>"),
         other => panic!("what would {other} do?"),
     }
-    .sees("1")
-    .sees("2")
+    .sees("it holds 1111")
+    .sees("it holds 2222")
 }
 
 #[test]
