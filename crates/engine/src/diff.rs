@@ -227,6 +227,7 @@ fn spoken(reply: &Reply) -> String {
 fn said(letter: &Letter) -> String {
     match letter {
         Letter::Answer { text, .. } | Letter::Steer { text } => text.clone(),
+        Letter::Switch(switch) => format!("switch to {}", switch.loop_name),
         Letter::Cancel { .. } | Letter::AnswerNow => letter.kind().to_owned(),
     }
 }

@@ -15,6 +15,7 @@ mod commit;
 mod model;
 mod probe;
 mod recover;
+mod switch;
 mod tool;
 
 pub(crate) use recover::fold_from_start;
@@ -203,6 +204,9 @@ impl<'e> Driver<'e> {
             if self.engine.stopping.is_cancelled() {
                 self.commit(Then::Release).await?;
                 return Ok(Driven::Released);
+            }
+            if let Some(switch) = self.run.switches_here().cloned() {
+                return self.hand_over(switch).await;
             }
             while self.run.outstanding().is_empty() {
                 match self.run.decide() {

@@ -18,7 +18,7 @@ use crate::drive::fold_from_start;
 use crate::{Engine, History, fresh_id};
 use everloop_loops::{AnyRun, Unknown, carried};
 use everloop_store::{Created, ForkOrigin, NewFork, NewRun, StoreError};
-use everloop_types::journal::{Entry, Forked, Kind, RunCreated};
+use everloop_types::journal::{Entry, Forked, Kind, RunCreated, Switch};
 use everloop_types::{ConversationId, EffectId, Frame, Goal, RunId, Settled, UtcMs, digest_json};
 use std::collections::BTreeMap;
 use unsettled::Known;
@@ -159,8 +159,35 @@ impl Engine {
             true => past.go_on(&run, fork, known, now),
             false => past.begin_again(fork, known, now),
         };
+        let (new, entries) = self.as_new(run, conversation, made, now);
+        NewFork { new, origin, entries, word: said }
+    }
+
+    /// The run that goes on in place of another, which ends in the same transaction.
+    pub(crate) fn succession(
+        &self,
+        from: Ended<'_>,
+        conversation: ConversationId,
+        switch: Switch,
+        now: UtcMs,
+    ) -> NewFork {
+        // A switch whose frame cannot be read is never wanted.
+        let frame = serde_json::from_value(switch.frame).unwrap_or_default();
+        let goal = Goal { text: String::new(), context: switch.context };
+        let made = begin_again(&from, switch.loop_name, frame, goal, now);
+        let (new, entries) = self.as_new(switch.to, conversation, made, now);
+        NewFork { new, origin: from.origin, entries, word: None }
+    }
+
+    fn as_new(
+        &self,
+        run: RunId,
+        conversation: ConversationId,
+        made: Made,
+        now: UtcMs,
+    ) -> (NewRun, Vec<Entry>) {
         let created = RunCreated {
-            loop_ver: version.unwrap_or_default(),
+            loop_ver: AnyRun::version(&made.created.loop_name).unwrap_or_default(),
             frame: digest_json(&made.frame),
             seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.identity.build.clone(),
@@ -168,8 +195,15 @@ impl Engine {
         };
         let (frame, idem_key) = (made.frame, None);
         let new = NewRun { run, conversation, created, frame, idem_key, priority: 0, now };
-        NewFork { new, origin, entries: made.entries, word: said }
+        (new, made.entries)
     }
+}
+
+/// A run that others go on from: its last state, in which nothing is outstanding.
+pub(crate) struct Ended<'a> {
+    pub(crate) origin: ForkOrigin,
+    pub(crate) created: &'a RunCreated,
+    pub(crate) state: &'a AnyRun,
 }
 
 /// A fork before it has a row.
@@ -225,20 +259,38 @@ impl Past {
             let seq = state.last_seq() + 1;
             state.apply(&Entry { seq, epoch: 0, at: now, effect: Some(effect), kind });
         }
-        let limits = fork.frame.limits;
-        let frame = Frame { carried: carried(&state), ..fork.frame };
-        let (from, at_seq, settled) = (fork.parent, self.state.last_seq(), Vec::new());
         let mut goal = fork.word;
         known.tell(&mut goal);
-        let wanted = [self.created.goal.text.as_str(), goal.text.as_str()];
-        let wanted: Vec<&str> = wanted.into_iter().filter(|text| !text.is_empty()).collect();
-        goal.text = wanted.join("\n\n");
-        let created = RunCreated { goal, loop_name: fork.loop_name, ..self.created.clone() };
-        let forked = Forked { from, at_seq, limits, settled, word: Goal::default() };
-        let kind = Kind::Forked(forked);
-        let entries = vec![Entry { seq: 2, epoch: 0, at: now, effect: None, kind }];
-        Made { created, frame, entries }
+        let origin = ForkOrigin { run: fork.parent, at_seq: self.state.last_seq() };
+        let ended = Ended { origin, created: &self.created, state: &state };
+        begin_again(&ended, fork.loop_name, fork.frame, goal, now)
     }
+}
+
+/// A run of its own that begins with what another one knew.
+fn begin_again(
+    from: &Ended<'_>,
+    loop_name: String,
+    frame: Frame,
+    mut goal: Goal,
+    now: UtcMs,
+) -> Made {
+    let limits = frame.limits;
+    let frame = Frame { carried: carried(from.state), ..frame };
+    let wanted = [from.created.goal.text.as_str(), goal.text.as_str()];
+    let wanted: Vec<&str> = wanted.into_iter().filter(|text| !text.is_empty()).collect();
+    goal.text = wanted.join("\n\n");
+    let created = RunCreated { goal, loop_name, ..from.created.clone() };
+    let forked = Forked {
+        from: from.origin.run.clone(),
+        at_seq: from.origin.at_seq,
+        limits,
+        settled: Vec::new(),
+        word: Goal::default(),
+    };
+    let kind = Kind::Forked(forked);
+    let entries = vec![Entry { seq: 2, epoch: 0, at: now, effect: None, kind }];
+    Made { created, frame, entries }
 }
 
 /// An entry as the fork has it. No worker of the fork wrote it, so it has no epoch.

@@ -97,24 +97,33 @@ impl Engine {
 
     /// Comes back when the run is canceled, or when this process is to stop.
     pub(crate) async fn interrupted(&self, run: &RunId, heard: u64) {
+        let cancels = |letter: &Letter| matches!(letter, Letter::Cancel { .. });
+        self.unless_stopping(self.arrived(run, heard, cancels)).await;
+    }
+
+    /// The same while nothing is performed: then a switch need not wait either.
+    pub(crate) async fn interrupted_in_a_pause(&self, run: &RunId, heard: u64) {
+        let ends = |letter: &Letter| matches!(letter, Letter::Cancel { .. } | Letter::Switch(_));
+        self.unless_stopping(self.arrived(run, heard, ends)).await;
+    }
+
+    async fn unless_stopping(&self, arrived: impl Future<Output = ()>) {
         tokio::select! {
             biased;
-            () = self.cancel_arrived(run, heard) => {}
+            () = arrived => {}
             () = self.stopping.cancelled() => {}
         }
     }
 
-    /// Comes back when a cancel has arrived for the run after `heard` rings; never otherwise.
+    /// Comes back when such a letter has arrived for the run after `heard` rings; never otherwise.
     ///
-    /// A look that fails is no cancel: the bell rings again while the letter lies unread.
-    async fn cancel_arrived(&self, run: &RunId, mut heard: u64) {
+    /// A look that fails finds nothing: the bell rings again while the letter lies unread.
+    async fn arrived(&self, run: &RunId, mut heard: u64, wanted: impl Fn(&Letter) -> bool) {
         let bell = self.mail.bell(run);
         loop {
             heard = bell.rings_after(heard).await;
             let unread = self.store.unread(run).await.map(|unread| unread.letters);
-            let is_cancel =
-                |(_, letter): &(String, Letter)| matches!(letter, Letter::Cancel { .. });
-            if unread.unwrap_or_default().iter().any(is_cancel) {
+            if unread.unwrap_or_default().iter().any(|(_, letter)| wanted(letter)) {
                 return;
             }
         }

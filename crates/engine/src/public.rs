@@ -73,6 +73,9 @@ impl Projection {
                 Letter::Answer { question, text, .. } => vec![json!({
                     "type": "interrupt.answered", "interrupt_id": question, "text": text,
                 })],
+                Letter::Switch(switch) => vec![json!({
+                    "type": "run.switching", "loop": switch.loop_name, "to": switch.to,
+                })],
                 _ => Vec::new(),
             },
             Kind::Waiting(waiting) => waits(&waiting.on),

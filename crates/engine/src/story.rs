@@ -193,6 +193,10 @@ fn letter(letter: &Letter) -> Words {
         Letter::Cancel { by } => Words::with("story.cancel_asked", [("by", by.clone())]),
         Letter::Steer { text } => Words::with("story.steered", [("text", short(text))]),
         Letter::AnswerNow => Words::key("story.answer_now"),
+        Letter::Switch(switch) => {
+            let args = [("loop", switch.loop_name.clone()), ("to", switch.to.to_string())];
+            Words::with("story.switch_asked", args)
+        }
     }
 }
 

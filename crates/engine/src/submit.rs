@@ -3,7 +3,7 @@
 use crate::{Engine, fresh_id};
 use everloop_loops::AnyRun;
 use everloop_store::{Created, NewRun, Sent, StoreError};
-use everloop_types::journal::{Letter, RunCreated};
+use everloop_types::journal::{Letter, RunCreated, Switch};
 use everloop_types::{ConversationId, Frame, Goal, RunId, digest_json};
 
 /// Tries at a store that fails for a moment.
@@ -102,6 +102,26 @@ impl Engine {
     /// If it could not be written.
     pub async fn cancel(&self, run: &RunId, by: &str) -> Result<Sent, StoreError> {
         self.send(run, "cancel", &Letter::Cancel { by: by.to_owned() }).await
+    }
+
+    /// Asks for the run to go on under another loop, as another run, from its next step border on.
+    /// Returns that run's name; it exists once the first has ended for it.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn switch(
+        &self,
+        run: &RunId,
+        loop_name: &str,
+        frame: &Frame,
+        context: String,
+    ) -> Result<(RunId, Sent), StoreError> {
+        let to = RunId::new(fresh_id("run_", self.clock.now()));
+        let frame = serde_json::to_value(frame).unwrap_or_default();
+        let loop_name = loop_name.to_owned();
+        let switch = Switch { to: to.clone(), loop_name, frame, context };
+        let sent = self.send(run, to.as_str(), &Letter::Switch(Box::new(switch))).await?;
+        Ok((to, sent))
     }
 
     /// Sends any letter; `dedupe` makes a repetition harmless.

@@ -4,8 +4,10 @@ use crate::{
     AgentLoop, Autonomous, Decision, Hybrid, Outstanding, PlanExecuteThink, PlanReplan, React, Run,
     Staged, TaskDriven, ToolDriven, Unknown, fingerprint,
 };
-use everloop_types::journal::{Entry, RunCreated, WaitingOn};
-use everloop_types::{Counts, Frame, Message, Observation, Progress, Status, ToolCall, UtcMs};
+use everloop_types::journal::{Entry, RunCreated, Switch, WaitingOn};
+use everloop_types::{
+    Counts, Frame, Message, Observation, Progress, RunId, Status, ToolCall, UtcMs,
+};
 use std::fmt;
 use std::sync::Arc;
 
@@ -187,6 +189,18 @@ impl AnyRun {
     #[must_use]
     pub fn canceled(&self) -> Decision {
         each!(self, run => run.canceled())
+    }
+
+    /// The switch to another loop that is wanted and can be made here.
+    #[must_use]
+    pub fn switches_here(&self) -> Option<&Switch> {
+        each!(self, run => run.switches_here())
+    }
+
+    /// The run that goes on in place of this one, once this one has ended for it.
+    #[must_use]
+    pub fn successor(&self) -> Option<&RunId> {
+        each!(self, run => run.successor()).filter(|_| self.ended() == Some(Status::Canceled))
     }
 
     /// The words of an ending that the journal's size forces.

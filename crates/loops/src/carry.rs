@@ -3,26 +3,40 @@
 //! Calls and observations become text: a loop that speaks JSON contracts offers no tools, and
 //! providers refuse tool messages where no tool is on offer.
 
-use crate::AnyRun;
-use everloop_types::{CallId, ItemState, Message, PlanItem, ToolCall};
+use crate::{AnyRun, Decision, Planned};
+use everloop_types::journal::{EffectFinished, EffectPlanned, Entry, Kind, Outcome};
+use everloop_types::{
+    CallId, EffectId, Ending, ItemState, Message, Observation, PlanItem, RunId, ToolCall,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const CARRIED: &str = include_str!("prompts/carried.md");
 const CLOSING: &str = include_str!("prompts/closing.md");
 
-/// The messages with which a fork under another loop, or another version, begins.
+/// Batches that a loop may still want before it has told all that it knows.
+const LET_GO_MAX: usize = 1_000;
+
+/// The messages with which a fork under another loop, or another version, begins. Nothing may be
+/// outstanding.
 #[must_use]
 pub fn carried(run: &AnyRun) -> Vec<Message> {
+    let run = &let_go(run.clone());
     let mut calls = BTreeMap::new();
     let said = run.messages().iter().filter(|message| !matches!(message, Message::System { .. }));
     let mut messages: Vec<Message> = said.map(|message| plain(message, &mut calls)).collect();
-    if messages.last().is_some_and(|last| last.text() == CLOSING) {
+    while messages.last().is_some_and(is_unanswered) {
         messages.pop();
     }
     let plan = open_plan(&run.progress().items);
     messages.push(Message::user(format!("{}{plan}", CARRIED.trim_end())));
     messages
+}
+
+/// Whether it asks for something in the manner of the loop that is left.
+fn is_unanswered(last: &Message) -> bool {
+    let Message::User { text, .. } = last else { return false };
+    text == CLOSING || text.starts_with("phase: ")
 }
 
 fn plain<'m>(message: &'m Message, calls: &mut BTreeMap<&'m CallId, &'m ToolCall>) -> Message {
@@ -62,4 +76,33 @@ fn open_plan(items: &[PlanItem]) -> String {
     };
     let lines: String = items.iter().map(line).collect();
     format!("\n\nThe plan so far:{lines}")
+}
+
+/// Calls that the loop was about to make are not made, and the model is told so. A loop that
+/// gathers what came back tells it here.
+fn let_go(mut run: AnyRun) -> AnyRun {
+    for _ in 0..LET_GO_MAX {
+        let Decision::Do(batch) = run.decide() else { break };
+        let asks = |one: &Planned| matches!(one.planned, EffectPlanned::CallModel { .. });
+        if batch.iter().any(asks) {
+            break;
+        }
+        let cause = run.last_seq();
+        let id = |index| EffectId { run: RunId::new("let_go"), cause, index };
+        let plans = batch.iter().map(|one| Kind::EffectPlanned(one.planned.clone()));
+        let ends = batch.iter().map(|one| {
+            let seen = one.refused.clone().unwrap_or_else(not_made);
+            Kind::EffectFinished(EffectFinished { outcome: Outcome::Observed(seen), took_ms: 0 })
+        });
+        for (index, kind) in (0..).zip(plans).chain((0..).zip(ends)) {
+            let (seq, at, effect) = (run.last_seq() + 1, run.last_at(), Some(id(index)));
+            run.apply(&Entry { seq, epoch: 0, at, effect, kind });
+        }
+    }
+    run
+}
+
+fn not_made() -> Observation {
+    let text = "not performed: another loop goes on from here; nothing was done";
+    Observation { ending: Ending::Canceled, text: text.to_owned() }
 }

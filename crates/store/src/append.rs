@@ -2,13 +2,15 @@
 //!
 //! ```text
 //!   advance (compare-and-set) ─► entries ─► letters taken ─► messages ─► snapshot
-//!                             ─► outbox ─► the caller's own writes ─► what becomes of the run
+//!                             ─► outbox ─► the caller's own writes ─► a run that takes over
+//!                             ─► what becomes of this one
 //! ```
 
 use crate::{
     db::{DbError, Urgency},
     dialect,
     error::{Limit, StoreError},
+    fork::{self, NewFork},
     outbox::{self, NewOutbox},
     queue::Claim,
     read::SNAPSHOT_FMT,
@@ -37,6 +39,8 @@ pub struct Commit {
     pub writes: Vec<Write>,
     /// Messages for channels outside.
     pub outbox: Vec<NewOutbox>,
+    /// A run that goes on in place of this one.
+    pub successor: Option<Box<NewFork>>,
     /// What becomes of the run.
     pub then: Then,
     /// The present moment.
@@ -54,6 +58,7 @@ impl Commit {
             snapshot: None,
             writes: Vec::new(),
             outbox: Vec::new(),
+            successor: None,
             then: Then::GoOn,
             now,
         }
@@ -294,6 +299,11 @@ impl Plan {
         }
         for (index, write) in commit.writes.into_iter().enumerate() {
             plan.push(Part::Own(index), write);
+        }
+        if let Some(successor) = commit.successor {
+            for write in fork::writes(&successor)? {
+                plan.push(Part::Other, write);
+            }
         }
         plan.add_ending(claim, commit.then, commit.now);
         Ok(plan)

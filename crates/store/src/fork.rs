@@ -9,7 +9,7 @@ use crate::{
     statement::{INSERT_MESSAGE, int, one, params},
     store::Store,
 };
-use everloop_types::{RunId, journal::Entry};
+use everloop_types::{RunId, Write, journal::Entry};
 
 /// A fork that is to be.
 #[derive(Debug, Clone)]
@@ -51,41 +51,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::OverLimit`] if it takes over more than a journal may hold.
     pub async fn create_fork(&self, fork: &NewFork) -> Result<Created, StoreError> {
-        let run = &fork.new.run;
-        let mut writes = create::writes(&fork.new)?;
-        let mut bytes = 0;
-        for entry in &fork.entries {
-            let laid = row::writes(run, entry)?;
-            bytes += laid.bytes;
-            writes.extend(laid.blob);
-            writes.push(laid.row);
-        }
-        let over = |limit| StoreError::OverLimit { run: fork.origin.run.clone(), limit };
-        if fork.entries.len() >= Limit::Events.most() {
-            return Err(over(Limit::Events));
-        }
-        if bytes > Limit::Bytes.most() {
-            return Err(over(Limit::Bytes));
-        }
-        let origin = &fork.origin;
-        let count = int(fork.entries.len());
-        let mark = params![run.as_str(), origin.run.as_str(), origin.at_seq, count, int(bytes)];
-        writes.push(one(MARK_FORK, mark));
-        if let Some(word) = &fork.word {
-            let conversation = fork.new.conversation.as_str();
-            let id = format!("{run}:word");
-            let message = params![
-                conversation,
-                id,
-                run.as_str(),
-                "word",
-                "user",
-                word.as_str(),
-                fork.new.now
-            ];
-            writes.push(one(INSERT_MESSAGE, message));
-        }
-        self.create(&fork.new, writes).await
+        self.create(&fork.new, writes(fork)?).await
     }
 
     /// The forks of a run and the entries that they were forked at, the oldest first.
@@ -100,4 +66,36 @@ impl Store {
         };
         rows.into_iter().map(read).collect()
     }
+}
+
+/// The first of them finds out whether the run is there already.
+pub(crate) fn writes(fork: &NewFork) -> Result<Vec<Write>, StoreError> {
+    let run = &fork.new.run;
+    let mut writes = create::writes(&fork.new)?;
+    let mut bytes = 0;
+    for entry in &fork.entries {
+        let laid = row::writes(run, entry)?;
+        bytes += laid.bytes;
+        writes.extend(laid.blob);
+        writes.push(laid.row);
+    }
+    let over = |limit| StoreError::OverLimit { run: fork.origin.run.clone(), limit };
+    if fork.entries.len() >= Limit::Events.most() {
+        return Err(over(Limit::Events));
+    }
+    if bytes > Limit::Bytes.most() {
+        return Err(over(Limit::Bytes));
+    }
+    let origin = &fork.origin;
+    let count = int(fork.entries.len());
+    let mark = params![run.as_str(), origin.run.as_str(), origin.at_seq, count, int(bytes)];
+    writes.push(one(MARK_FORK, mark));
+    if let Some(word) = &fork.word {
+        let conversation = fork.new.conversation.as_str();
+        let id = format!("{run}:word");
+        let message =
+            params![conversation, id, run.as_str(), "word", "user", word.as_str(), fork.new.now];
+        writes.push(one(INSERT_MESSAGE, message));
+    }
+    Ok(writes)
 }

@@ -114,7 +114,7 @@ impl Store {
 
 fn read_letter(run: &RunId, kind: String, body: &str) -> Result<Letter, StoreError> {
     serde_json::from_str(body).map_err(|_| match kind.as_str() {
-        "answer" | "cancel" | "steer" | "answer_now" => {
+        "answer" | "cancel" | "steer" | "answer_now" | "switch" => {
             StoreError::Damaged { run: run.clone(), seq: 0 }
         }
         _ => StoreError::NewerEntry { run: run.clone(), seq: 0, kind, fmt: 1 },

@@ -23,11 +23,11 @@ pub use clock::VirtualClock;
 pub use invariants::{Ending, Watched, check, check_midway};
 pub use points::{Gate, InTime, Passing, Point, Points};
 pub use processes::{Company, Database, Generation, Part, Played, ended, parts, play};
-pub use scenario::{Scenario, scenarios};
+pub use scenario::{Scenario, errand, heir_of, scenarios};
 pub use sim::{Simulated, simulate};
 pub use stage::{Process, Stage, Went};
 pub use sweep::{
     Swept, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters, sweep_living_owners,
-    sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
+    sweep_lost_replies, sweep_stale_owners, sweep_switches, sweep_takeovers,
 };
 pub use world::{Act, World};

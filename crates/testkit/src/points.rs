@@ -141,6 +141,12 @@ impl Points {
         self.gate.notify_one();
     }
 
+    /// Lets a halted process go on, to the `n`-th point from now.
+    pub fn wake_until(&self, n: usize) {
+        self.halt_at(n);
+        self.gate.notify_one();
+    }
+
     /// A place where the process may die. Returns its number.
     pub async fn pass(&self, point: Point) -> usize {
         let n = self.passed.fetch_add(1, Ordering::SeqCst);

@@ -1,5 +1,9 @@
 //! Scenarios: a loop, a goal, a script, and a person who answers.
 
+mod errand;
+
+pub use errand::{errand, heir_of};
+
 use everloop_models::Scripted;
 use everloop_types::{Limits, Status};
 use serde_json::{Value, json};

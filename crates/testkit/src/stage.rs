@@ -3,7 +3,7 @@
 use crate::clock::VirtualClock;
 use crate::invariants::{Watched, check_midway};
 use crate::points::{Gate, Point, PointDb, Points};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, errand, heir_of};
 use crate::world::{World, registry};
 use everloop_engine::{
     Asked, DriveError, Driven, Engine, History, Identity, Means, Rules, Submission,
@@ -114,6 +114,19 @@ impl Stage {
         let clock = Arc::new(self.clock);
         let engine = Engine::new(self.pointed.clone(), means, clock, identity, self.rules);
         Process { engine }
+    }
+
+    /// Another run takes over, under another loop, in a part of the world of its own: what the
+    /// first one did is not its doing.
+    pub fn take_over(&mut self, run: RunId, loop_name: &'static str) {
+        (self.run, self.scenario.loop_name) = (run, loop_name);
+        self.world = Arc::new(World::default());
+    }
+
+    /// What a run of this stage is made of.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        self.submission().frame
     }
 
     /// Rows that a unique index kept out, whoever tried to write them: each is a bug above the
@@ -264,6 +277,8 @@ pub(crate) struct PointModel {
     script: ScriptedModel,
     /// Speaks once the transcript was shortened: a script counts replies, and those are gone then.
     after: ScriptedModel,
+    /// Speaks once another loop has taken over.
+    heir: ScriptedModel,
     gate: Arc<dyn Gate>,
 }
 
@@ -271,7 +286,9 @@ impl PointModel {
     pub(crate) fn new(scenario: &Scenario, gate: Arc<dyn Gate>) -> Self {
         let script = ScriptedModel::new(scenario.script.clone()).closing("in the end");
         let after = ScriptedModel::new(Vec::new()).closing("the end");
-        Self { script, after, gate }
+        let errand = errand(heir_of(scenario.loop_name), "strike", "the heir's anvil");
+        let heir = ScriptedModel::new(errand.script);
+        Self { script, after, heir, gate }
     }
 }
 
@@ -281,6 +298,13 @@ impl Model for PointModel {
             self.gate.pass(Point::BeforeEffect).await;
             let shortens = request.messages.last().is_some_and(asks_for_summary);
             let shortened = |message: &Message| message.text().contains("summary_of_earlier_work");
+            let carried = request.messages.iter().rposition(is_carried);
+            if let Some(carried) = carried {
+                let request = Request { messages: &request.messages[carried..], ..request };
+                let replied = self.heir.ask(request, on_delta).await;
+                self.gate.pass(Point::AfterEffect).await;
+                return replied;
+            }
             let replied = match shortens || request.messages.iter().any(shortened) {
                 true => self.after.ask(request, on_delta).await,
                 false => self.script.ask(request, on_delta).await,
@@ -289,6 +313,11 @@ impl Model for PointModel {
             replied
         })
     }
+}
+
+/// What stands above was carried over from another loop.
+fn is_carried(message: &Message) -> bool {
+    message.text().contains("under other instructions")
 }
 
 fn asks_for_summary(message: &Message) -> bool {

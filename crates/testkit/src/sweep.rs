@@ -1,8 +1,10 @@
 //! Sweeps: the same scenario, disturbed at every point, one point after the other.
 
 mod owners;
+mod switches;
 
 pub use owners::{sweep_living_owners, sweep_stale_owners, sweep_takeovers};
+pub use switches::sweep_switches;
 
 use crate::invariants::{Ending, check, check_midway};
 use crate::points::Point;

@@ -4,7 +4,7 @@
 
 use everloop_testkit::{
     Scenario, Swept, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters,
-    sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
+    sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_switches, sweep_takeovers,
 };
 
 async fn all<F>(what: &str, least: usize, sweep: impl Fn(Scenario) -> F)
@@ -57,4 +57,9 @@ async fn row_17_a_letter_at_any_point_is_read_and_no_run_waits_with_unread_mail(
 #[tokio::test(start_paused = true)]
 async fn an_owner_that_lives_inside_a_call_is_reckoned_with() {
     all("living owners", 150, async |scenario| sweep_living_owners(&scenario).await).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_switch_to_another_loop_survives_a_crash_at_any_point_and_never_leaves_two_at_work() {
+    all("switches", 4_000, async |scenario| sweep_switches(&scenario).await).await;
 }

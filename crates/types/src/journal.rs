@@ -139,6 +139,24 @@ pub enum Letter {
     },
     /// Finish with what there is.
     AnswerNow,
+    /// Go on under another loop, as another run.
+    Switch(Box<Switch>),
+}
+
+/// The run that takes over at the next step border. Chosen by the sender, so that whoever carries
+/// it out, and however often they try, makes the same run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Switch {
+    /// The run that takes over.
+    pub to: RunId,
+    /// The loop that decides there.
+    #[serde(rename = "loop")]
+    pub loop_name: String,
+    /// The new run's frame without what is carried over, as a frame is stored: its form is no
+    /// matter of the journal's.
+    pub frame: Value,
+    /// What the new run is told beside the goal.
+    pub context: String,
 }
 
 impl Letter {
@@ -150,6 +168,7 @@ impl Letter {
             Self::Cancel { .. } => "cancel",
             Self::Steer { .. } => "steer",
             Self::AnswerNow => "answer_now",
+            Self::Switch(_) => "switch",
         }
     }
 }

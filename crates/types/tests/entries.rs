@@ -7,7 +7,8 @@
 use everloop_types::journal::{
     ApprovalAsked, ApprovalGiven, EffectAttemptFailed, EffectFinished, EffectPlanned, EffectProbed,
     EffectStarted, EpochStarted, FORMATS, Forked, Found, Input, Kind, Letter, MessageEmitted,
-    Outcome, RunCreated, RunFinished, SnapshotTaken, UPCASTS, Unreadable, Waiting, WaitingOn,
+    Outcome, RunCreated, RunFinished, SnapshotTaken, Switch, UPCASTS, Unreadable, Waiting,
+    WaitingOn,
 };
 use everloop_types::{
     CallId, EffectClass, Ending, Goal, Limits, ModelCall, ModelError, ModelErrorKind, Observation,
@@ -103,6 +104,12 @@ fn samples() -> Vec<Kind> {
         Letter::Cancel { by: text("user") },
         Letter::Steer { text: text("be brief") },
         Letter::AnswerNow,
+        Letter::Switch(Box::new(Switch {
+            to: RunId::new("run_2"),
+            loop_name: text("react"),
+            frame: json!({"system": "s"}),
+            context: text("[today]"),
+        })),
     ];
     all.extend(letters.map(|letter| Kind::Input(Input { dedupe: text("d"), letter })));
     all.extend(planned().map(Kind::EffectPlanned));

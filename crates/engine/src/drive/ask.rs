@@ -37,6 +37,10 @@ impl Driver<'_> {
             if matches!(letter, Letter::Cancel { .. }) && !forgotten {
                 mail = Mail::Cancel;
             }
+            // Nobody goes on in place of a run that was canceled first.
+            if matches!(letter, Letter::Switch(_)) && mail == Mail::Cancel {
+                continue;
+            }
             let draft = self.pending.drafts.len();
             self.pending.taken.push(Taken { dedupe: dedupe.clone(), draft });
             self.note(None, Kind::Input(Input { dedupe, letter: letter.clone() }));

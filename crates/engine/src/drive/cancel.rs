@@ -19,7 +19,7 @@ impl Driver<'_> {
         self.end(self.run.journal_full()).await
     }
 
-    fn settle_outstanding(&mut self, why: &str) {
+    pub(super) fn settle_outstanding(&mut self, why: &str) {
         for open in self.run.outstanding().to_vec() {
             let outcome = match &open.planned {
                 EffectPlanned::CallModel { .. } => Outcome::Canceled,
@@ -32,7 +32,7 @@ impl Driver<'_> {
         }
     }
 
-    async fn end(&mut self, decision: Decision) -> Result<Driven, DriveError> {
+    pub(super) async fn end(&mut self, decision: Decision) -> Result<Driven, DriveError> {
         match decision {
             Decision::Finish { status, reason, words } => self.finish(status, reason, &words).await,
             Decision::Do(_) => unreachable!("an ending asks for nothing more"),

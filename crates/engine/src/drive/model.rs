@@ -118,7 +118,7 @@ impl Driver<'_> {
         tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => {}
+            () = self.engine.interrupted_in_a_pause(&self.claim.run, self.ear.heard) => {}
         }
         Ok(Flow::GoOn)
     }

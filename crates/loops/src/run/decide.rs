@@ -82,14 +82,15 @@ impl<L: AgentLoop> Run<L> {
         matches!(self.inner.decide(), Next::Do(batch) if !is_model_call(&batch))
     }
 
-    /// The ending that the user asked for.
+    /// The ending that the user asked for, with the run that goes on if there is one.
     #[must_use]
     pub fn canceled(&self) -> Decision {
         let progress = self.progress();
         let done = progress.items.iter().filter(|item| item.is_done());
-        let words = match progress.items.len() {
-            0 => Words::key("run.canceled_early"),
-            total => Words::with(
+        let words = match (self.switched(), progress.items.len()) {
+            (Some(words), _) => words,
+            (None, 0) => Words::key("run.canceled_early"),
+            (None, total) => Words::with(
                 "run.canceled",
                 [("done", done.count().to_string()), ("total", total.to_string())],
             ),

@@ -74,8 +74,11 @@ impl<L: AgentLoop> Run<L> {
         match &input.letter {
             Letter::Steer { text } => self.held.push(Notice::Steered { text: text.clone() }),
             Letter::AnswerNow => self.held.push(Notice::AnswerNow),
-            // An answer becomes an outcome, a cancel an ending: both are entries of their own.
-            Letter::Answer { .. } | Letter::Cancel { .. } => return,
+            Letter::Switch(switch) => return self.wish_to_switch(switch),
+            // Whoever wants an end wants no other run.
+            Letter::Cancel { .. } => return self.switch = None,
+            // An answer becomes an outcome: an entry of its own.
+            Letter::Answer { .. } => return,
         }
         self.fold_held(at);
     }

@@ -23,7 +23,7 @@ impl<L: AgentLoop> Run<L> {
         self.inner.evolve(&Event::Forked { at, word });
     }
 
-    /// Last words that the other run looked for are not wanted here.
+    /// Last words that the other run looked for are not wanted here, nor is its successor.
     fn reopen(&mut self) {
         let asked_for = self.instruction(Purpose::Close);
         if self.inner.transcript().messages().last() == asked_for.as_ref() {
@@ -32,5 +32,6 @@ impl<L: AgentLoop> Run<L> {
         self.held.retain(|notice| *notice != Notice::AnswerNow);
         self.closing = Closing::NotYet;
         self.parked = Parked::No;
+        self.switch = None;
     }
 }

@@ -4,6 +4,7 @@ mod autonomous;
 mod hybrid;
 pub(crate) mod same_task;
 mod staged;
+mod switches;
 mod task_driven;
 
 use crate::support::{Played, Scenario};

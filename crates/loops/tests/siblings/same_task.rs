@@ -56,8 +56,8 @@ pub(crate) fn task(name: &str) -> Scenario {
             .says("<final>1 and 2</final>"),
         other => panic!("what would {other} do?"),
     }
-    .sees("1")
-    .sees("2")
+    .sees("it holds 1111")
+    .sees("it holds 2222")
 }
 
 #[test]

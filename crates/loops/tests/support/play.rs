@@ -269,7 +269,7 @@ impl Player {
         self.append(None, Kind::Input(Input { dedupe: slot_of(&letter), letter }));
     }
 
-    /// Letters that come at this point; a cancel ends the run.
+    /// Letters that come at this point; a cancel ends the run, and so does a switch.
     fn deliver(&mut self, point: Point) -> Option<Decision> {
         let letters: Vec<Letter> = self
             .script
@@ -283,7 +283,7 @@ impl Player {
             let cancel = matches!(letter, Letter::Cancel { .. });
             let dedupe = format!("{point:?}:{n}");
             self.append(None, Kind::Input(Input { dedupe, letter }));
-            if cancel {
+            if cancel || self.run.switches_here().is_some() {
                 return Some(self.cancel());
             }
         }

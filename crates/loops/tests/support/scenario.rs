@@ -3,10 +3,10 @@
 use super::frame::frame;
 use super::play::{Played, Player};
 use everloop_loops::LOOPS;
-use everloop_types::journal::Letter;
+use everloop_types::journal::{Letter, Switch};
 use everloop_types::{
     CallId, Ending, Frame, Limits, Message, ModelError, ModelErrorKind, Observation, OnUnknown,
-    Purpose, StopCause, ToolCall, Usage,
+    Purpose, RunId, StopCause, ToolCall, Usage,
 };
 use serde_json::{Value, json};
 
@@ -253,6 +253,13 @@ impl Scenario {
 
     pub(crate) fn cancels(self, point: Point) -> Self {
         self.letter(point, Letter::Cancel { by: "user".to_owned() })
+    }
+
+    pub(crate) fn switches(self, point: Point, loop_name: &str) -> Self {
+        let (to, frame) = (RunId::new("run_2"), serde_json::to_value(&self.frame));
+        let frame = frame.expect("our own types always have a JSON form");
+        let (loop_name, context) = (loop_name.to_owned(), String::new());
+        self.letter(point, Letter::Switch(Box::new(Switch { to, loop_name, frame, context })))
     }
 
     pub(crate) fn crash_after(mut self, entries: usize) -> Self {

@@ -33,6 +33,7 @@ super::texts! {
     "story.answered" => zh: "{by} 回答：{text}", en: "{by} answers: {text}";
     "story.cancel_asked" => zh: "{by} 要求取消", en: "{by} asks to cancel";
     "story.steered" => zh: "用户补充：{text}", en: "the user adds: {text}";
+    "story.switch_asked" => zh: "有人要它改由 {loop} 以 {to} 继续", en: "somebody wants it to go on under {loop} as {to}";
     "story.answer_now" => zh: "用户要求立即回答", en: "the user wants the answer now";
     "story.snapshot" => zh: "保存状态快照", en: "a snapshot of the state is saved";
     "story.forked" => zh: "⑂ 由此分出：以上取自 {from}（到第 {at} 个事件为止）", en: "⑂ forked here: what stands above is {from} up to event {at}";

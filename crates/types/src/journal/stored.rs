@@ -86,7 +86,7 @@ macro_rules! kinds {
 kinds! {
     RunCreated 1 None,
     EpochStarted 1 None,
-    Input 1 None,
+    Input 2 None,
     EffectPlanned 1 Some(1),
     ApprovalAsked 1 None,
     ApprovalGiven 1 None,

@@ -18,8 +18,11 @@ pub struct Upcast {
 }
 
 /// All steps. A kind that is not here has had one form.
-pub const UPCASTS: &[Upcast] =
-    &[Upcast { kind: "EffectStarted", from: 1, step: started_without_an_end }];
+pub const UPCASTS: &[Upcast] = &[
+    Upcast { kind: "EffectStarted", from: 1, step: started_without_an_end },
+    // Format 2 has one letter more.
+    Upcast { kind: "Input", from: 1, step: std::convert::identity },
+];
 
 /// Takes a body from one format up to another; `None` if there is no such way.
 pub(super) fn lift(kind: &str, from: i64, to: i64, mut body: Value) -> Option<Value> {

@@ -1,0 +1,60 @@
+//! A switch: the run ends at a step border, and another run goes on under another loop.
+//!
+//! ```text
+//!   letter ──► wanted ──nothing may have acted without its outcome──► ended, and the other begins
+//!                 └──canceled, or it has its answer──► ended as ever
+//! ```
+//!
+//! Deliberately absent: the other run (the engine makes it in the transaction of the ending).
+
+use super::{Decision, Run};
+use crate::AgentLoop;
+use everloop_types::journal::Switch;
+use everloop_types::{Frame, RunId, Status, Words};
+
+impl<L: AgentLoop> Run<L> {
+    /// The last wish counts. One whose frame nobody can read is none.
+    pub(super) fn wish_to_switch(&mut self, switch: &Switch) {
+        if serde_json::from_value::<Frame>(switch.frame.clone()).is_ok() {
+            self.switch = Some(Box::new(switch.clone()));
+        }
+    }
+
+    /// The switch that is wanted, once nothing stands in its way: every call that was begun has its
+    /// outcome, and there is no answer yet.
+    #[must_use]
+    pub fn switches_here(&self) -> Option<&Switch> {
+        let switch = self.switch.as_deref()?;
+        let begun = self.ledger.outstanding.iter().any(|open| open.may_have_acted);
+        (!begun && !self.has_its_answer()).then_some(switch)
+    }
+
+    fn has_its_answer(&self) -> bool {
+        let ends =
+            |decision| matches!(decision, Decision::Finish { status: Status::Succeeded, .. });
+        self.ledger.outstanding.is_empty() && ends(self.decide())
+    }
+
+    /// The run that goes on in place of this one. There is none while something may have happened
+    /// of which nobody knows: that is settled first, and then the run can be forked.
+    #[must_use]
+    pub fn successor(&self) -> Option<&RunId> {
+        let switch = self.switch.as_deref().filter(|_| self.ledger.unknowns.is_empty());
+        switch.map(|switch| &switch.to)
+    }
+
+    /// Only asked where an effect is unknown, and effects are named by their run.
+    fn own_id(&self) -> String {
+        self.ledger.unknowns.first().map(|open| open.effect.run.to_string()).unwrap_or_default()
+    }
+
+    /// What is said of a run that ends for another.
+    pub(super) fn switched(&self) -> Option<Words> {
+        let switch = self.switch.as_deref()?;
+        let name = ("loop", switch.loop_name.clone());
+        Some(match self.successor() {
+            Some(to) => Words::with("run.switched", [name, ("to", to.to_string())]),
+            None => Words::with("run.not_switched", [name, ("id", self.own_id())]),
+        })
+    }
+}

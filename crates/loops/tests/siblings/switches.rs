@@ -1,0 +1,219 @@
+//! From each loop to each other one, at every step border: what the new loop is told.
+
+use super::same_task::task;
+use crate::support::{Played, Point, Scenario};
+use everloop_loops::{AnyRun, Decision, LOOPS, carried};
+use everloop_types::journal::{EffectPlanned, Entry, EpochStarted, Forked, Kind, RunCreated};
+use everloop_types::{
+    Frame, Goal, Message, Offer, Progress, RunId, Status, ToolChoice, Words, WorkerId,
+};
+use expect_test::expect;
+use std::sync::Arc;
+
+/// A run before its first model call, and that call's offer.
+struct Begun {
+    messages: Vec<Message>,
+    offer: Offer,
+    choice: ToolChoice,
+}
+
+/// The run that goes on, as the engine makes it.
+fn goes_on(parent: &Played, to: &str) -> Begun {
+    let frame = Frame { carried: carried(&parent.run), ..parent.frame.as_ref().clone() };
+    let frame = Arc::new(frame);
+    let Kind::RunCreated(created) = &parent.journal[0].kind else { panic!("the first entry") };
+    let created = RunCreated {
+        loop_name: to.to_owned(),
+        loop_ver: AnyRun::version(to).expect("a loop of that name"),
+        ..created.clone()
+    };
+    let mut run = AnyRun::new(&created, frame.clone()).expect("a loop of that name");
+    let forked = Forked {
+        from: RunId::new("run_1"),
+        at_seq: parent.run.last_seq(),
+        limits: frame.limits,
+        settled: Vec::new(),
+        word: Goal::default(),
+    };
+    let epoch = EpochStarted { worker: WorkerId::new("w"), build: "test".to_owned() };
+    let kinds = [Kind::RunCreated(created), Kind::Forked(forked), Kind::EpochStarted(epoch)];
+    for (seq, kind) in (1..).zip(kinds) {
+        run.apply(&Entry { seq, epoch: 0, at: 2_000_000 + seq, effect: None, kind });
+    }
+    let Decision::Do(batch) = run.decide() else { panic!("{to} ends at once") };
+    let [planned] = batch.as_slice() else { panic!("{to} begins with several calls") };
+    let EffectPlanned::CallModel { call, .. } = &planned.planned else {
+        panic!("{to} begins with a tool")
+    };
+    let (offer, choice) = (call.offer.clone(), call.choice.clone());
+    Begun { messages: run.messages().to_vec(), offer, choice }
+}
+
+fn switched(scenario: Scenario, point: Point, to: &str) -> Option<Played> {
+    let played = scenario.switches(point, to).play();
+    let Decision::Finish { status, words, .. } = &played.ending else { panic!("no ending") };
+    if *status != Status::Canceled {
+        return None;
+    }
+    let named = [("loop", to.to_owned()), ("to", "run_2".to_owned())];
+    assert_eq!(*words, Words::with("run.switched", named));
+    assert_eq!(played.run.successor(), Some(&RunId::new("run_2")));
+    Some(played)
+}
+
+/// Every observation of the journal that something real led to.
+fn observations(played: &Played) -> Vec<&'static str> {
+    let holds = |text: &&'static str| {
+        played.journal.iter().any(|entry| match &entry.kind {
+            Kind::EffectFinished(finished) => format!("{:?}", finished.outcome).contains(*text),
+            _ => false,
+        })
+    };
+    ["it holds 1111", "it holds 2222"].into_iter().filter(holds).collect()
+}
+
+/// Whether an item is done may be known better by now: a list that was about to be written is.
+fn items(progress: &Progress) -> impl Iterator<Item = String> {
+    progress.items.iter().map(|item| format!("] {}", item.text))
+}
+
+#[test]
+fn whatever_loop_takes_over_is_told_goal_observations_and_plan_in_words_alone() {
+    let mut borders = 0;
+    for from in LOOPS {
+        for to in LOOPS.into_iter().filter(|to| *to != from) {
+            let mut seen_both = false;
+            for point in (0..40).flat_map(|n| [Point::After(n), Point::During(n + 1)]) {
+                let Some(parent) = switched(task(from), point, to) else { continue };
+                let place = format!("{from} to {to} at {point:?}");
+                let begun = goes_on(&parent, to);
+                let all: Vec<&str> = begun.messages.iter().map(Message::text).collect();
+                let all = all.join("\n");
+                let goals = all.matches("what do a and b hold?").count();
+                assert!(goals >= 2, "{place}: the goal, as it was put and as it stands\n{all}");
+                let seen = observations(&parent);
+                for text in &seen {
+                    assert!(all.contains(text), "{place} forgets that {text}\n{all}");
+                }
+                for item in items(&parent.run.progress()) {
+                    assert!(all.contains(&item), "{place} forgets {item}\n{all}");
+                }
+                for message in &begun.messages {
+                    let plain = match message {
+                        Message::Tool { .. } => false,
+                        Message::Assistant { calls, .. } => calls.is_empty(),
+                        Message::System { .. } | Message::User { .. } => true,
+                    };
+                    assert!(plain, "{place}: {message:?}");
+                }
+                let systems =
+                    begun.messages.iter().filter(|one| matches!(one, Message::System { .. }));
+                assert_eq!(systems.count(), 1, "{place}: one set of instructions");
+                borders += 1;
+                seen_both |= seen.len() == 2;
+            }
+            assert!(seen_both, "{from} to {to}: no border after both were read");
+        }
+    }
+    assert!(borders > 500, "{borders} borders");
+}
+
+/// The first call of the loop that takes over is the one that it always begins with.
+#[test]
+fn a_loop_that_takes_over_begins_as_it_always_does() {
+    for to in LOOPS {
+        let from = if to == "react" { "plan-replan" } else { "react" };
+        let parent = switched(task(from), Point::After(2), to).expect("a border");
+        let begun = goes_on(&parent, to);
+        let fresh = task(to).play();
+        let first = fresh.journal.iter().find_map(|entry| match &entry.kind {
+            Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => Some(call),
+            _ => None,
+        });
+        let first = first.expect("a model call");
+        assert_eq!((&begun.offer, &begun.choice), (&first.offer, &first.choice), "{to}");
+    }
+}
+
+fn told(from: Scenario, point: Point, to: &str) -> String {
+    let parent = switched(from, point, to).expect("a border");
+    let begun = goes_on(&parent, to);
+    let line = |message: &Message| match message {
+        Message::System { .. } => "system …\n".to_owned(),
+        Message::User { text, .. } => format!("user {text}\n"),
+        Message::Assistant { text, .. } => format!("assistant {text}\n"),
+        Message::Tool { text, .. } => format!("tool {text}\n"),
+    };
+    begun.messages.iter().map(line).collect()
+}
+
+#[test]
+fn a_call_that_the_old_loop_was_about_to_make_is_said_not_to_have_been_made() {
+    expect![[r#"
+        system …
+        user what do a and b hold?
+        assistant {"call":{"input":{"path":"a"},"tool":"read_file"}}
+        user {"observation":{"input":{"path":"a"},"result":"it holds 1111","tool":"read_file"}}
+        assistant {"call":{"input":{"path":"b"},"tool":"read_file"}}
+        user {"observation":{"input":{"path":"b"},"result":"canceled: not performed: another loop goes on from here; nothing was done","tool":"read_file"}}
+        user Notice from the runtime: what stands above was worked out earlier, under other instructions and with other forms of reply. Take it as what is known; follow only the instructions of the system message now. What has been done above is done: do not do it again. A call that is said not to have been performed was not made: make it if it is still needed.
+        user what do a and b hold?
+        user phase: plan
+    "#]].assert_eq(&told(task("react"), Point::After(3), "plan-replan"));
+}
+
+#[test]
+fn a_plan_is_carried_as_the_items_that_are_open() {
+    expect![[r#"
+        system …
+        user what do a and b hold?
+        user phase: plan
+        assistant {"plan":["read a","read b"],"status":"planned"}
+        user phase: thought
+        current item 1 of 2: read a
+        assistant {"current_step":"go","next_action":{"input":{"path":"a"},"tool":"read_file"},"status":"continue"}
+        user {"observation":{"input":{"path":"a"},"ok":true,"result":"it holds 1111","tool":"read_file"}}
+        user phase: thought
+        current item 1 of 2: read a
+        assistant {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
+        user phase: replan
+        assistant {"plan":[{"completed":true,"task":"read a"},{"completed":false,"task":"read b"}],"status":"replanned"}
+        user Notice from the runtime: what stands above was worked out earlier, under other instructions and with other forms of reply. Take it as what is known; follow only the instructions of the system message now. What has been done above is done: do not do it again. A call that is said not to have been performed was not made: make it if it is still needed.
+
+        The plan so far:
+        - [x] read a
+        - [ ] read b
+        user what do a and b hold?
+    "#]].assert_eq(&told(task("plan-replan"), Point::After(5), "react"));
+}
+
+#[test]
+fn a_round_that_is_cut_short_is_carried_with_what_its_steps_saw() {
+    expect![[r#"
+        system …
+        user what do a and b hold?
+        user phase: plan
+        round 1 of 5: about 6 to 8 steps, fewer if fewer are enough, never more than 8
+        assistant {"call":{"input":{"reasoning":"one after the other","steps":[{"arguments":{"path":"a"},"tool":"read_file"},{"arguments":{"path":"b"},"tool":"read_file"}]},"tool":"plan_tool_call"}}
+        user {"observation":{"input":{"reasoning":"one after the other","steps":[{"arguments":{"path":"a"},"tool":"read_file"},{"arguments":{"path":"b"},"tool":"read_file"}]},"result":"{\"ended\":\"step 0 failed\",\"steps\":[{\"ok\":false,\"result\":\"canceled: not performed: another loop goes on from here; nothing was done\",\"step\":0,\"tool\":\"read_file\"},{\"ok\":null,\"result\":\"not run\",\"step\":1,\"tool\":\"read_file\"}]}","tool":"plan_tool_call"}}
+        user Notice from the runtime: what stands above was worked out earlier, under other instructions and with other forms of reply. Take it as what is known; follow only the instructions of the system message now. What has been done above is done: do not do it again. A call that is said not to have been performed was not made: make it if it is still needed.
+
+        The plan so far:
+        - [ ] read_file {"path":"a"}
+        - [ ] read_file {"path":"b"}
+        user what do a and b hold?
+    "#]].assert_eq(&told(task("plan-execute-think"), Point::After(1), "tool-driven"));
+}
+
+#[test]
+fn a_switch_after_the_answer_changes_nothing_and_a_cancel_after_a_switch_is_a_cancel() {
+    let calm = task("react").play();
+    let late = task("react").switches(Point::After(5), "staged").play();
+    assert_eq!(late.ending, calm.ending);
+    let both = task("react").steers(Point::During(2), "look closely");
+    let told = told(both.clone(), Point::After(2), "hybrid");
+    assert!(told.contains("user look closely"), "{told}");
+    let canceled =
+        task("plan-replan").switches(Point::During(40), "react").cancels(Point::After(2));
+    assert_eq!(canceled.play().run.successor(), None);
+}

@@ -1,0 +1,153 @@
+//! A switch to another loop, wanted at every point, and a crash at every point after that.
+//!
+//! ```text
+//!   wanted at n ──► process dies m points later ──► others go on ──► the run ended, and why
+//!                                                        └──► the heir plays to its end
+//! ```
+
+use super::{Place, RECOVERY_POINTS, Swept, undisturbed};
+use crate::invariants::Ending;
+use crate::scenario::{Scenario, heir_of};
+use crate::stage::{Stage, Went, in_words};
+use everloop_engine::History;
+use everloop_types::{RunId, Status};
+
+/// How a process that was sent the wish went.
+enum Sent {
+    /// It stood at its point, and the heir has this name.
+    Wished(RunId),
+    /// It ended before.
+    Missed,
+}
+
+/// Switches the loop at every point, with a crash at every point of what follows.
+///
+/// # Errors
+/// The scenario, both points, and the first invariant that does not hold.
+pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
+    let (calm, points) = undisturbed(scenario).await?;
+    let mut swept = Swept::default();
+    for (n, kind) in points.iter().enumerate() {
+        for crash in 0..RECOVERY_POINTS {
+            let what = format!("switch at point {n} ({kind:?}), crash {crash} later");
+            let place = Place { scenario, what };
+            let mut stage = Stage::set(scenario).await;
+            let Some(heir) = place.play_on_switching(&mut stage, n, crash).await? else { break };
+            let crashed = stage.points.passed();
+            let ending = place.check(&stage).await?;
+            let handed = place.one_of_both(&stage, &heir).await?;
+            place.as_wished(&calm, &ending, handed)?;
+            if handed {
+                place.heir_ends_well(&mut stage, &heir).await?;
+            }
+            let _ = crashed;
+            swept.count(&ending);
+        }
+    }
+    Ok(swept)
+}
+
+impl Place<'_> {
+    /// Goes on to the end of the first run; `None` if no process stood at the point.
+    async fn play_on_switching(
+        &self,
+        stage: &mut Stage,
+        n: usize,
+        crash: usize,
+    ) -> Result<Option<RunId>, String> {
+        stage.points.halt_at(n);
+        let mut heir = None;
+        for _ in 0..super::PROCESSES_MAX {
+            if stage.is_over().await {
+                return Ok(heir);
+            }
+            stage.answer_open_question().await;
+            match &heir {
+                None => {
+                    if let Sent::Wished(to) = self.wish(stage, crash).await? {
+                        heir = Some(to);
+                    }
+                }
+                Some(to) => {
+                    match stage.play_once().await {
+                        Went::Died => stage.points.calm(),
+                        Went::Well(Ok(_)) | Went::Idle => {}
+                        Went::Well(Err(error)) => return Err(self.broken(&in_words(&error))),
+                    }
+                    self.one_of_both(stage, to).await?;
+                }
+            }
+        }
+        Err(self.broken("it does not end"))
+    }
+
+    /// One process that is asked to switch when it stands at its point, and dies later.
+    async fn wish(&self, stage: &mut Stage, crash: usize) -> Result<Sent, String> {
+        let process = stage.process();
+        let (run, points) = (stage.run.clone(), stage.points.clone());
+        let (frame, name) = (stage.frame(), heir_of(stage.scenario.loop_name));
+        let mut driving = std::pin::pin!(process.claim_and_drive(&run));
+        let reached = tokio::select! {
+            biased;
+            () = points.reached() => None,
+            went = &mut driving => Some(went),
+        };
+        if let Some(went) = reached {
+            return match went {
+                Went::Well(Err(error)) => Err(self.broken(&in_words(&error))),
+                _ => Ok(Sent::Missed),
+            };
+        }
+        let wished = process.engine.switch(&run, name, &frame, String::new()).await;
+        let (to, _) = wished.map_err(|error| self.broken(&in_words(&error)))?;
+        points.wake_until(crash);
+        let went = tokio::select! {
+            biased;
+            () = points.reached() => Went::Died,
+            went = &mut driving => went,
+        };
+        points.calm();
+        if let Went::Well(Err(error)) = went {
+            return Err(self.broken(&in_words(&error)));
+        }
+        self.one_of_both(stage, &to).await?;
+        Ok(Sent::Wished(to))
+    }
+
+    /// Never both, never neither: the heir is there if and only if the first has ended for it.
+    async fn one_of_both(&self, stage: &Stage, heir: &RunId) -> Result<bool, String> {
+        let history = History::read(&stage.store, &stage.run).await.expect("readable");
+        let state = history.expect("exists").state_at(i64::MAX).expect("foldable");
+        let named = state.successor() == Some(heir);
+        let exists = stage.store.run(heir).await.expect("readable").is_some();
+        self.ensure(named == exists, || {
+            format!("the first names its heir: {named}, the heir exists: {exists}")
+        })?;
+        Ok(exists)
+    }
+
+    /// It ended for its heir, or as ever because the answer came first, or for want of a word from
+    /// a person.
+    fn as_wished(&self, calm: &Ending, ending: &Ending, handed: bool) -> Result<(), String> {
+        let fits = match (handed, ending.status) {
+            (true, status) => status == Status::Canceled && ending.unknowns == 0,
+            (false, Status::Canceled) => ending.unknowns > 0 && ending.text.contains("fork"),
+            (false, Status::Unsettled) => ending.unknowns > 0,
+            (false, _) => ending == calm,
+        };
+        self.ensure(fits, || format!("it ended with {ending:?} (an heir: {handed})"))
+    }
+
+    async fn heir_ends_well(&self, stage: &mut Stage, heir: &RunId) -> Result<(), String> {
+        let before = stage.world.clone();
+        let done = before.acts();
+        stage.take_over(heir.clone(), heir_of(stage.scenario.loop_name));
+        self.play_on(stage).await?;
+        let ending = self.check(stage).await?;
+        self.ensure(ending.status == Status::Succeeded, || format!("the heir: {ending:?}"))?;
+        let acts = stage.world.acts();
+        let struck = acts.iter().filter(|act| act.tool == "strike").count();
+        self.ensure(struck == 1 && acts.len() == 1, || format!("the heir did {acts:?}"))?;
+        self.ensure(before.acts() == done, || "the first still acts".to_owned())
+    }
+}
