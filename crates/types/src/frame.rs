@@ -211,6 +211,21 @@ impl RoundLimits {
     pub const COMPLEX: Self =
         Self { max_rounds: 5, steps_least: 6, steps_most: 8, round_ms: 60_000 };
 
+    /// What a goal seems to need, by the number of things it asks for: sentences, lines, and what
+    /// "and", "then" or a comma joins.
+    #[must_use]
+    pub fn suggested(goal: &str) -> Self {
+        let ends = ['\n', '.', ';', '!', '?', '。', '；', '！', '？'];
+        let joins = [" and ", " then ", ", ", "，", "、"];
+        let goal = joins.iter().fold(goal.to_lowercase(), |goal, join| goal.replace(join, "\n"));
+        let has_words = |part: &&str| part.chars().any(char::is_alphabetic);
+        match goal.split(ends).filter(has_words).count() {
+            0..=2 => Self::SIMPLE,
+            3..=5 => Self::MEDIUM,
+            _ => Self::COMPLEX,
+        }
+    }
+
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -294,6 +309,27 @@ impl Default for ContextLimits {
             observations: 100,
             calls_per_reply: 64,
             repetitions: 3,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RoundLimits;
+
+    #[test]
+    fn rounds_grow_with_what_a_goal_asks_for() {
+        let simple = ["hello", "Read a.txt", "读一下文件", "read a and say what it holds"];
+        let medium = ["read a, read b, then add them up", "读 a，读 b，然后相加"];
+        let complex = ["1. read a\n2. read b\n3. add up\n4. write it\n5. mail it\n6. tell me"];
+        for (goals, expected) in [
+            (&simple[..], RoundLimits::SIMPLE),
+            (&medium[..], RoundLimits::MEDIUM),
+            (&complex[..], RoundLimits::COMPLEX),
+        ] {
+            for goal in goals {
+                assert_eq!(RoundLimits::suggested(goal), expected, "{goal}");
+            }
         }
     }
 }

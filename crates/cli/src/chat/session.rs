@@ -208,7 +208,8 @@ impl Session {
         let (app, choice) = (&self.app, &self.choice);
         let model = run::model(app, choice.model.clone())?;
         let policy = choice.policy.clone();
-        let frame = run::frame(app, &choice.loop_name, &choice.workspace, model, policy)?;
+        let mut frame = run::frame(app, &choice.loop_name, &choice.workspace, model, policy)?;
+        run::suit(app, &mut frame, &goal);
         let context = run::context(&choice.workspace) + &self.earlier().await?;
         let goal = Goal { text: goal, context };
         let loop_name = choice.loop_name.clone();

@@ -50,7 +50,8 @@ fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
     }
     let model = model(app, default_model(app))?;
     let policy = Policy { approve_all: args.yes };
-    let frame = frame(app, &loop_name, &workspace, model, policy)?;
+    let mut frame = frame(app, &loop_name, &workspace, model, policy)?;
+    suit(app, &mut frame, &args.goal);
     let goal = Goal { text: args.goal.clone(), context: context(&workspace) };
     Ok(Submission { loop_name, goal, frame, idem_key: None })
 }
@@ -162,6 +163,14 @@ fn rounds(app: &App) -> RoundLimits {
         _ => RoundLimits::COMPLEX,
     };
     RoundLimits { round_ms: app.settings.number("loop.round_time"), ..preset }
+}
+
+/// Fits the rounds to a goal, where the settings leave them to it.
+pub(crate) fn suit(app: &App, frame: &mut Frame, goal: &str) {
+    if app.settings.text("loop.preset") == "auto" {
+        let rounds = &mut frame.limits.steps.rounds;
+        *rounds = RoundLimits { round_ms: rounds.round_ms, ..RoundLimits::suggested(goal) };
+    }
 }
 
 /// `loop.max_steps` is the step limit of a run; 0 leaves each loop its own default.

@@ -32,7 +32,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("loop.max_clarifications", Count(0, MANY), "0"),
     setting("loop.repetitions", Count(0, 1_000), "3"),
     setting("loop.calls_per_reply", Count(1, 1_000), "64"),
-    setting("loop.preset", OneOf(&["simple", "medium", "complex"]), "complex"),
+    setting("loop.preset", OneOf(&["simple", "medium", "complex", "auto"]), "complex"),
     setting("loop.round_time", Duration, "60s"),
     setting("loop.reminders", Count(0, 100), "3"),
     setting("loop.unlisted_work", Count(0, 1_000), "2"),

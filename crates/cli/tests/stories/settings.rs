@@ -1,7 +1,7 @@
 //! Settings and arguments that do not fit.
 
 use crate::support::{Home, calls, goes_on, plan, says};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const RUN: [&str; 4] = ["run", "--loop", "react", "go"];
 
@@ -146,4 +146,19 @@ fn a_workspace_that_is_gone_is_news_for_the_model_of_a_resumed_run() {
     let ended = home.run(["runs", "resume", &id, "--answer", "y"]).ends_with(0);
     assert_eq!(ended.stdout, "The folder is gone.\n");
     home.verified(&id);
+}
+
+#[test]
+fn rounds_are_fitted_to_the_goal_where_the_settings_leave_them_to_it() {
+    let thought = json!({"internal_analysis": "", "user_summary": "Done.",
+        "task_completed": false, "next_steps_preview": ""});
+    let step = json!({"steps": [{"tool": "list_dir", "arguments": {"path": "."}}],
+        "reasoning": "look", "estimated_steps": 1});
+    let round = || [calls("plan_tool_call", step.clone()), calls("think", thought.clone())];
+    let replies: Vec<Value> = std::iter::repeat_with(round).take(6).flatten().collect();
+    for (goal, rounds) in [("look", 2), ("look here, look there, then look again", 3)] {
+        let home = Home::scripted(&replies).with("EVERLOOP_LOOP__PRESET", "auto");
+        home.run(["run", "--loop", "plan-execute-think", goal]).ends_with(4);
+        assert_eq!(home.show(&home.newest())["steps"], json!(rounds), "{goal}");
+    }
 }
