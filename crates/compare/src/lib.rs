@@ -7,4 +7,23 @@
 //!
 //! Whether a task succeeded is decided by its checker, never by the model's word.
 
+mod check;
+mod contest;
+mod host;
+mod pages;
+mod play;
 pub mod policy;
+pub mod report;
+mod simulated;
+mod stage;
+mod tally;
+pub mod task;
+mod tokens;
+
+pub use check::{Check, Scene};
+pub use contest::{Contest, Progress, Results};
+pub use host::{Connected, Host};
+pub use simulated::{SIMULATED, is_simulated};
+pub use tally::{Cell, Ending, Tally};
+pub use task::Task;
+pub use tokens::Counter;
