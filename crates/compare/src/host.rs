@@ -1,5 +1,6 @@
 //! What the program that compares brings: how its runs are set up, and which models it reaches.
 
+use crate::policy::POLICIES;
 use everloop_engine::Rules;
 use everloop_models::Model;
 use everloop_types::{Frame, ModelError, ToolSpec, UtcMs};
@@ -29,4 +30,10 @@ pub trait Host: Send + Sync {
 
     /// What the engine may do by itself.
     fn rules(&self) -> Rules;
+}
+
+/// Whether a model's name is that of a simulated policy: it asks nobody and costs nothing.
+#[must_use]
+pub fn is_simulated(name: &str) -> bool {
+    POLICIES.contains(&name)
 }

@@ -14,7 +14,6 @@ mod pages;
 mod play;
 pub mod policy;
 pub mod report;
-mod simulated;
 mod stage;
 mod tally;
 pub mod task;
@@ -22,8 +21,6 @@ mod tokens;
 
 pub use check::{Check, Scene};
 pub use contest::{Contest, Progress, Results};
-pub use host::{Connected, Host};
-pub use simulated::{SIMULATED, is_simulated};
+pub use host::{Connected, Host, is_simulated};
 pub use tally::{Cell, Ending, Tally};
 pub use task::Task;
-pub use tokens::Counter;

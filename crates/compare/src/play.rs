@@ -1,7 +1,7 @@
 //! One run: a task under a loop with a model, from an empty stage to its checked end.
 
 use crate::host::{Connected, Host};
-use crate::simulated::simulated;
+use crate::policy;
 use crate::stage::{Stage, StageError};
 use crate::tally::{Cell, Ending, Tally};
 use crate::tokens::Tokens;
@@ -106,8 +106,8 @@ fn model(
     stage: &Stage,
 ) -> Result<Connected, PlayError> {
     let counter = tokens.counter(&stage.workspace().display().to_string());
-    match simulated(&part.model, part.seed, counter) {
-        Some(policy) => Ok((policy, part.model.clone())),
+    match policy::by_name(&part.model, part.seed, counter) {
+        Some(policy) => Ok((Arc::new(policy), part.model.clone())),
         None => host.connect(&part.model).map_err(PlayError::Model),
     }
 }

@@ -3,11 +3,9 @@
 //! The vocabulary takes 0.15 s to load, so it is loaded by the first text that is counted. The
 //! same system message and tools come again in every call of every run: counts are kept.
 
+use crate::policy::Count;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Counts tokens.
-pub type Counter = Arc<dyn Fn(&str) -> u64 + Send + Sync>;
 
 /// Texts whose counts are kept.
 const KEPT_MAX: usize = 20_000;
@@ -21,7 +19,7 @@ pub(crate) struct Tokens {
 impl Tokens {
     /// A counter for one run. Its folder has another name each time, and another number of tokens,
     /// so it is counted as if it were always `/workspace`.
-    pub(crate) fn counter(&self, workspace: &str) -> Counter {
+    pub(crate) fn counter(&self, workspace: &str) -> Count {
         let (tokens, workspace) = (self.clone(), workspace.to_owned());
         Arc::new(move |text| match text.contains(&workspace) {
             true => tokens.count(&text.replace(&workspace, "/workspace")),

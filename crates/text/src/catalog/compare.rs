@@ -47,5 +47,4 @@ super::texts! {
     "compare.below" => zh: "成功率 {percent}% 低于要求的 {wanted}%", en: "{percent}% of the runs succeeded, less than the {wanted}% that were required";
     "compare.written" => zh: "已写入 {file}", en: "Written to {file}";
     "compare.not_written" => zh: "无法写入 {file}：{detail}", en: "Cannot write {file}: {detail}";
-    "compare.bad_duration" => zh: "时长 {text} 写法不对；如 90s、5m", en: "{text} is no duration; write 90s or 5m";
 }
