@@ -212,15 +212,27 @@ fn ended(ok: Option<bool>, text: &str) -> (How, &str) {
     (how, rest)
 }
 
-/// The list as the newest call of `todo_write`, or a summary after it, shows it.
-pub(super) fn listed(messages: &[&Message], seen: &[Observed]) -> Vec<Row> {
+/// The list as the newest call of `todo_write`, the model's own plan or a summary shows it. That of
+/// another run is not this one's.
+pub(super) fn listed(messages: &[&Message]) -> Vec<Row> {
+    let messages = &messages[goal_place(messages).min(messages.len())..];
+    let seen = observed(messages);
     let written = seen.iter().rev().find(|it| it.tool == TODO_WRITE && it.how == How::Well);
-    let rows = written.map(|it| rows(&it.text)).unwrap_or_default();
-    if !rows.is_empty() {
-        return rows;
-    }
-    let summaries = messages.iter().rev().find_map(|message| summary(message));
-    summaries.map(|text| self::rows(&text)).unwrap_or_default()
+    let written = written.map(|it| rows(&it.text)).filter(|rows| !rows.is_empty());
+    let told = |message: &&Message| replanned(message).or_else(|| Some(rows(&summary(message)?)));
+    written.or_else(|| messages.iter().rev().find_map(told)).unwrap_or_default()
+}
+
+/// A plan with its marks, as the model itself has said it.
+fn replanned(message: &Message) -> Option<Vec<Row>> {
+    let Message::Assistant { text, .. } = message else { return None };
+    let said: Value = serde_json::from_str(text).ok()?;
+    let row = |(place, task): (usize, &Value)| {
+        let state = if task["completed"].as_bool()? { "completed" } else { "pending" };
+        let (id, text) = ((place + 1).to_string(), task["task"].as_str()?.to_owned());
+        Some(Row { id, state: state.to_owned(), text })
+    };
+    said["plan"].as_array()?.iter().enumerate().map(row).collect()
 }
 
 /// `- id [state] text`, a line each.

@@ -68,6 +68,21 @@ impl<'r> Shown<'r> {
         }
     }
 
+    /// The same with the instructions, the goal, the newest phase and the last few messages alone.
+    /// Calls and their results stay together.
+    pub(super) fn last_few(&self, few: usize) -> Self {
+        let mut from = self.messages.len().saturating_sub(few);
+        while from > 0 && matches!(self.messages[from], Message::Tool { .. }) {
+            from -= 1;
+        }
+        let goal = reading::goal_place(&self.messages);
+        let phase = reading::phase_place(&self.messages);
+        let is_kept =
+            |place: usize| place == 0 || place == goal || Some(place) == phase || place >= from;
+        let messages = self.messages.iter().enumerate().filter(|(place, _)| is_kept(*place));
+        Self { messages: messages.map(|(_, message)| *message).collect(), ..self.clone() }
+    }
+
     pub(super) fn system(&self) -> &'r str {
         match self.messages.first() {
             Some(Message::System { text }) => text,

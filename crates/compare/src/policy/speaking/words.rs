@@ -1,12 +1,12 @@
 //! Plain words: the answer, what came of an item, and the summary.
 
-use super::Mind;
+use super::Speaker;
 use crate::policy::notes;
 use crate::policy::sentences::Sentence;
 use crate::policy::skill::{Outlook, Status, Task};
 use std::ops::Range;
 
-impl Mind<'_> {
+impl Speaker<'_> {
     /// The final answer: what was asked to be said, what did not work, what is open.
     pub(super) fn answer(&self) -> String {
         let answer = account(&self.look_back(), &self.everything());
