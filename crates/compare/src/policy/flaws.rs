@@ -4,7 +4,8 @@
 //!   chance(seed, length and end of the prompt) ──► as a competent one │ spoiled │ again │ "done"
 //! ```
 //!
-//! The same prompt always gets the same reply; a prompt that has grown by a reproach may get another.
+//! The same prompt always gets the same reply; a prompt that has grown by a reproach may get
+//! another.
 
 use super::reading::{Observed, PLAN_ROUND};
 use super::shown::{Contract, Shown, THINK};

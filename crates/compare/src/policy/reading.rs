@@ -86,16 +86,27 @@ fn is_word_of_the_user(text: &str) -> bool {
 
 /// The newest message that names a phase, and its place.
 pub(super) fn phase_place(messages: &[&Message]) -> Option<usize> {
-    let names = |message: &&Message| {
-        matches!(message, Message::User { .. }) && message.text().starts_with("phase:")
-    };
-    messages.iter().rposition(names).filter(|place| *place > goal_place(messages))
+    let place = messages.iter().rposition(|message| names_phase(message));
+    place.filter(|place| *place > goal_place(messages))
 }
 
 pub(super) fn phase<'m>(messages: &[&'m Message]) -> Option<Phase<'m>> {
     let said = messages[phase_place(messages)?].text().strip_prefix("phase:")?;
     let (name, rest) = said.split_once('\n').unwrap_or((said, ""));
     Some(Phase { name: name.trim(), rest })
+}
+
+/// What the model itself has last said in plain words.
+pub(super) fn own_words<'m>(messages: &[&'m Message]) -> Option<&'m str> {
+    messages.iter().skip(goal_place(messages)).rev().find_map(|message| match message {
+        Message::Assistant { text, calls } if calls.is_empty() => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether a message only names a phase.
+pub(super) fn names_phase(message: &Message) -> bool {
+    matches!(message, Message::User { .. }) && message.text().starts_with("phase:")
 }
 
 /// What summaries of earlier work tell.
@@ -137,7 +148,7 @@ pub(super) fn observed(messages: &[&Message]) -> Vec<Observed> {
     seen
 }
 
-/// An observation that is told as JSON. One that was carried does not say how it ended but in words.
+/// An observation that is told as JSON. One that was carried says only in words how it ended.
 fn take_json(seen: &mut Vec<Observed>, text: &str) {
     if !text.starts_with("{\"observation\"") {
         return;

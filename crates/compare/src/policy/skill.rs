@@ -211,6 +211,22 @@ impl Walk<'_> {
         self.call(root, Act::read(file), Use::Shared)
     }
 
+    /// What a file holds, with a look at it only where nothing tells: who wrote it knows.
+    fn content(&mut self, root: usize, file: &str) -> Got {
+        let touch = Touch::Reads(file.to_owned());
+        let last = self.acts.iter().rev().find(|act| act.touch.conflicts(&touch));
+        let held = self.held.iter().any(|held| held.conflicts(&touch));
+        match (last.map(Content::of), self.manner) {
+            (None, _) if !held => match self.record.written(file) {
+                Some(text) => Got::Seen(text),
+                None => self.read(root, file),
+            },
+            (Some(Some(Content::Known(text))), Manner::InOrder) if !held => Got::Seen(text),
+            (Some(Some(Content::OfStep(step))), Manner::InOrder) if !held => Got::Coming(step),
+            _ => self.read(root, file),
+        }
+    }
+
     fn put(&mut self, root: usize, file: &str, content: Content) -> (Status, Option<String>) {
         let act = Act::write(file, &content);
         let got = match content {

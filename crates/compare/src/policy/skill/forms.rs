@@ -26,7 +26,7 @@ impl Walk<'_> {
                 self.bring(sentence, got, |text| Ok(text.to_owned()))
             }
             Sentence::Work { out, file } => {
-                let got = self.read(root, file);
+                let got = self.content(root, file);
                 self.bring(sentence, got, |text| values::figure(out, text))
             }
             Sentence::List { folder } => {
@@ -50,7 +50,7 @@ impl Walk<'_> {
     fn change(&mut self, root: usize, sentence: &Sentence) -> Faced {
         match sentence {
             Sentence::Write { text, file } => self.put(root, file, Content::Known(text.clone())),
-            Sentence::Copy { from, to } => match self.read(root, from) {
+            Sentence::Copy { from, to } => match self.content(root, from) {
                 Got::Seen(text) => self.put(root, to, Content::Known(text)),
                 Got::Coming(step) if self.manner == Manner::InOrder => {
                     self.put(root, to, Content::OfStep(step))
@@ -140,7 +140,7 @@ impl Walk<'_> {
     }
 
     fn replace(&mut self, root: usize, (old, new): (&str, &str), file: &str) -> Faced {
-        match self.read(root, file) {
+        match self.content(root, file) {
             Got::Seen(text) if text.contains(old) => {
                 self.put(root, file, Content::Known(text.replace(old, new)))
             }
