@@ -1,9 +1,9 @@
 //! Simulated policies: models without a network that act from what they are shown alone.
 //!
 //! ```text
-//!   Request ──► Shown ──reading──► goal, observations, phase ──skill──► what is done, what is wanted
-//!                 │                                              └──speaking──► Reply
-//!                 └──► Meter: what it cost ──► Reply.usage             └──flaw──► spoiled now and then
+//!   Request ──► Shown ──reading──► goal, observations ──skill──► done, failed, wanted
+//!                 │                                                 └──speaking──► Reply
+//!                 └──► Meter: what it cost ──► Reply.usage       a flaw spoils it now and then
 //! ```
 //!
 //! So every loop is compared on one and the same skill. [`Mind`] decides and holds nothing between

@@ -115,6 +115,13 @@ impl<'o> Record<'o> {
         }
     }
 
+    /// What a file holds because an earlier sentence has written it, and no command came after.
+    pub(super) fn written(&self, file: &str) -> Option<String> {
+        let behind = self.files.get(file).filter(|behind| **behind > self.anything)?;
+        let it = self.seen.get(behind - 1).filter(|it| it.how == How::Well)?;
+        it.input["content"].as_str().map(str::to_owned)
+    }
+
     pub(super) fn look(&mut self, act: &Act, usage: Use) -> Found {
         let tries_max = if let Use::Own { tries } = usage { tries } else { 1 };
         let (mut tries, mut not_made) = (0, 0);
@@ -153,6 +160,15 @@ pub(super) enum Content {
 }
 
 impl Content {
+    /// What a wanted call will write.
+    pub(super) fn of(act: &Act) -> Option<Self> {
+        let content = &act.args["content"];
+        let step = content["$ref"].as_str().and_then(|it| it.strip_prefix("steps["));
+        let step = step.and_then(|it| it.strip_suffix("].result")?.parse().ok());
+        let known = content.as_str().map(|text| Self::Known(text.to_owned()));
+        known.or(step.map(Self::OfStep))
+    }
+
     fn json(&self) -> Value {
         match self {
             Self::Known(text) => Value::from(text.as_str()),

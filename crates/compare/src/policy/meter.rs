@@ -21,7 +21,7 @@ pub type Count = Arc<dyn Fn(&str) -> u64 + Send + Sync>;
 /// Counts what the calls of one run cost. It sees every prompt and decides nothing.
 pub struct Meter {
     count: Count,
-    /// Beginnings of prompts that were shown, by their digest, with the tokens of their last message.
+    /// Beginnings of prompts that were shown, by digest, with the tokens of their last message.
     shown: Mutex<HashMap<String, u64>>,
 }
 

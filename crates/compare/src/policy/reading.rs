@@ -86,16 +86,27 @@ fn is_word_of_the_user(text: &str) -> bool {
 
 /// The newest message that names a phase, and its place.
 pub(super) fn phase_place(messages: &[&Message]) -> Option<usize> {
-    let names = |message: &&Message| {
-        matches!(message, Message::User { .. }) && message.text().starts_with("phase:")
-    };
-    messages.iter().rposition(names).filter(|place| *place > goal_place(messages))
+    let place = messages.iter().rposition(|message| names_phase(message));
+    place.filter(|place| *place > goal_place(messages))
 }
 
 pub(super) fn phase<'m>(messages: &[&'m Message]) -> Option<Phase<'m>> {
     let said = messages[phase_place(messages)?].text().strip_prefix("phase:")?;
     let (name, rest) = said.split_once('\n').unwrap_or((said, ""));
     Some(Phase { name: name.trim(), rest })
+}
+
+/// What the model itself has last said in plain words.
+pub(super) fn own_words<'m>(messages: &[&'m Message]) -> Option<&'m str> {
+    messages.iter().skip(goal_place(messages)).rev().find_map(|message| match message {
+        Message::Assistant { text, calls } if calls.is_empty() => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether a message only names a phase.
+pub(super) fn names_phase(message: &Message) -> bool {
+    matches!(message, Message::User { .. }) && message.text().starts_with("phase:")
 }
 
 /// What summaries of earlier work tell.
@@ -137,7 +148,7 @@ pub(super) fn observed(messages: &[&Message]) -> Vec<Observed> {
     seen
 }
 
-/// An observation that is told as JSON. One that was carried does not say how it ended but in words.
+/// An observation that is told as JSON. One that was carried says only in words how it ended.
 fn take_json(seen: &mut Vec<Observed>, text: &str) {
     if !text.starts_with("{\"observation\"") {
         return;
@@ -212,15 +223,27 @@ fn ended(ok: Option<bool>, text: &str) -> (How, &str) {
     (how, rest)
 }
 
-/// The list as the newest call of `todo_write`, or a summary after it, shows it.
-pub(super) fn listed(messages: &[&Message], seen: &[Observed]) -> Vec<Row> {
+/// The list as the newest call of `todo_write`, the model's own plan or a summary shows it. That of
+/// another run is not this one's.
+pub(super) fn listed(messages: &[&Message]) -> Vec<Row> {
+    let messages = &messages[goal_place(messages).min(messages.len())..];
+    let seen = observed(messages);
     let written = seen.iter().rev().find(|it| it.tool == TODO_WRITE && it.how == How::Well);
-    let rows = written.map(|it| rows(&it.text)).unwrap_or_default();
-    if !rows.is_empty() {
-        return rows;
-    }
-    let summaries = messages.iter().rev().find_map(|message| summary(message));
-    summaries.map(|text| self::rows(&text)).unwrap_or_default()
+    let written = written.map(|it| rows(&it.text)).filter(|rows| !rows.is_empty());
+    let told = |message: &&Message| replanned(message).or_else(|| Some(rows(&summary(message)?)));
+    written.or_else(|| messages.iter().rev().find_map(told)).unwrap_or_default()
+}
+
+/// A plan with its marks, as the model itself has said it.
+fn replanned(message: &Message) -> Option<Vec<Row>> {
+    let Message::Assistant { text, .. } = message else { return None };
+    let said: Value = serde_json::from_str(text).ok()?;
+    let row = |(place, task): (usize, &Value)| {
+        let state = if task["completed"].as_bool()? { "completed" } else { "pending" };
+        let (id, text) = ((place + 1).to_string(), task["task"].as_str()?.to_owned());
+        Some(Row { id, state: state.to_owned(), text })
+    };
+    said["plan"].as_array()?.iter().enumerate().map(row).collect()
 }
 
 /// `- id [state] text`, a line each.

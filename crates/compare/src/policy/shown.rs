@@ -68,6 +68,25 @@ impl<'r> Shown<'r> {
         }
     }
 
+    /// The same with the instructions, the goal, the newest phase and the last few messages alone.
+    /// Phases are instructions and do not count; calls and their results stay together.
+    pub(super) fn last_few(&self, few: usize) -> Self {
+        let others = (0..self.messages.len()).rev();
+        let mut others = others.filter(|place| !reading::names_phase(self.messages[*place]));
+        let mut from = others.nth(few.saturating_sub(1)).unwrap_or(0);
+        while from > 0 && matches!(self.messages[from], Message::Tool { .. }) {
+            from -= 1;
+        }
+        let goal = reading::goal_place(&self.messages);
+        let phase = reading::phase_place(&self.messages);
+        let is_kept = |place: usize| {
+            let said = !reading::names_phase(self.messages[place]);
+            place == 0 || place == goal || Some(place) == phase || (said && place >= from)
+        };
+        let messages = self.messages.iter().enumerate().filter(|(place, _)| is_kept(*place));
+        Self { messages: messages.map(|(_, message)| *message).collect(), ..self.clone() }
+    }
+
     pub(super) fn system(&self) -> &'r str {
         match self.messages.first() {
             Some(Message::System { text }) => text,

@@ -8,11 +8,13 @@
 //!
 //! A value that cannot be seen has to be got again.
 
+mod forms;
+
 use super::acts::{Act, Content, Found, Record, Touch, Use};
 use super::notes::{Kind, Note, Notes};
-use super::reading::{How, Observed};
+use super::reading::Observed;
 use super::sentences::{self, Sentence};
-use super::values::{self, Todo};
+use super::values;
 use std::ops::Range;
 
 /// How deep files may send to other files.
@@ -73,6 +75,18 @@ pub(super) struct Known<'k> {
     pub(super) notes: &'k Notes,
     /// Whether there is a tool of that name.
     pub(super) has_tool: &'k dyn Fn(&str) -> bool,
+    /// What the list says of the item to which a sentence of the goal belongs.
+    pub(super) listed: &'k dyn Fn(usize) -> Listed,
+}
+
+/// What the list says of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listed {
+    Open,
+    /// It is completed, and nothing of it is needed any more.
+    Closed,
+    /// It is completed, and its result has yet to be said.
+    ClosedToBeSaid,
 }
 
 /// Looks at the sentences in their order. Calls are wanted only for those in `scope`.
@@ -108,6 +122,8 @@ enum Brought {
     OfStep(usize),
     Failed(String),
     NotYet,
+    /// There was a result, and it is not shown any more.
+    Gone,
 }
 
 /// What a call has come to.
@@ -118,6 +134,8 @@ enum Got {
     Coming(usize),
     /// It has to wait.
     Waits,
+    /// The list says that it is done, and nothing shows what it brought.
+    Gone,
 }
 
 struct Walk<'k> {
@@ -189,177 +207,24 @@ impl Walk<'_> {
         self.hits = Brought::Known(text.to_owned());
     }
 
-    /// One sentence from what is seen.
-    fn face(&mut self, root: usize, sentence: &Sentence) -> (Status, Option<String>) {
-        match sentence {
-            Sentence::Write { text, file } => self.put(root, file, Content::Known(text.clone())),
-            Sentence::Read { file, or } => {
-                let got = self.read(root, file);
-                let got = match (got, or) {
-                    (Got::Failed(_), Some(other)) => self.read(root, other),
-                    (got @ (Got::Coming(_) | Got::Waits), Some(other)) => {
-                        self.hold(root, Touch::Reads(other.clone()));
-                        got
-                    }
-                    (got, _) => got,
-                };
-                self.bring(sentence, got, |text| Ok(text.to_owned()))
-            }
-            Sentence::Copy { from, to } => match self.read(root, from) {
-                Got::Seen(text) => self.put(root, to, Content::Known(text)),
-                Got::Coming(step) if self.manner == Manner::InOrder => {
-                    self.put(root, to, Content::OfStep(step))
-                }
-                Got::Failed(why) => (Status::Failed(why.clone()), Some(why)),
-                Got::Coming(_) | Got::Waits => self.wait(root, Touch::Writes(to.clone())),
-            },
-            Sentence::Replace { old, new, file } => self.replace(root, (old, new), file),
-            Sentence::Work { out, file } => {
-                let got = self.read(root, file);
-                self.bring(sentence, got, |text| values::figure(out, text))
-            }
-            Sentence::List { folder } => {
-                let got = self.call(root, Act::list(folder), Use::Shared);
-                self.bring(sentence, got, |text| Ok(text.to_owned()))
-            }
-            Sentence::Run { command } => {
-                let got = self.call(root, Act::run(command), Use::Own { tries: 3 });
-                self.bring(sentence, got, |text| Ok(values::printed(text)))
-            }
-            Sentence::Search { query } => self.search(root, sentence, query),
-            Sentence::Ask { question } => {
-                let got = self.call(root, Act::ask(question), Use::Own { tries: 1 });
-                self.bring(sentence, got, |text| Ok(text.to_owned()))
-            }
-            Sentence::AddTodo { text, due } => {
-                let act = Act::todo(&added(text, due.as_deref()), Touch::WritesTodos);
-                let got = self.call(root, act, Use::Own { tries: 1 });
-                self.end(got)
-            }
-            Sentence::FinishTodo { text } => self.finish_todo(root, text),
-            Sentence::Schedule { text, at } => {
-                let got = self.call(root, Act::schedule(text, at), Use::Own { tries: 1 });
-                self.end(got)
-            }
-            Sentence::Follow { file } => match self.read(root, file) {
-                Got::Seen(text) => (Status::Done, Some(text)),
-                Got::Failed(why) => (Status::Failed(why.clone()), Some(why)),
-                Got::Coming(_) | Got::Waits => self.wait(root, Touch::Everything),
-            },
-            leaning => self.lean(root, leaning),
-        }
-    }
-
-    /// Sentences that go on with what came before them.
-    fn lean(&mut self, root: usize, sentence: &Sentence) -> (Status, Option<String>) {
-        match (sentence, self.before.clone()) {
-            (Sentence::WriteAddress { file }, _) => match self.hits.clone() {
-                Brought::Known(text) => match values::address(&text) {
-                    Some(address) => self.put(root, file, Content::Known(address)),
-                    None => failed("the hit has no address"),
-                },
-                Brought::Failed(why) => failed(&why),
-                Brought::Nothing => failed("nothing was searched for"),
-                Brought::OfStep(_) | Brought::NotYet => {
-                    self.wait(root, Touch::Writes(file.clone()))
-                }
-            },
-            (Sentence::WriteResult { file }, _) => match self.brought.clone() {
-                Brought::Known(text) => self.put(root, file, Content::Known(text)),
-                Brought::OfStep(step) => self.put(root, file, Content::OfStep(step)),
-                Brought::Failed(why) => failed(&why),
-                Brought::Nothing => failed("there is no result"),
-                Brought::NotYet => self.wait(root, Touch::Writes(file.clone())),
-            },
-            (Sentence::SayResult, _) => match &self.brought {
-                Brought::Known(text) => (Status::Done, Some(text.clone())),
-                Brought::Failed(why) => failed(why),
-                Brought::Nothing => failed("there is no result"),
-                Brought::OfStep(_) | Brought::NotYet => (Status::Open, None),
-            },
-            (Sentence::IfItFails { text, file }, Status::Failed(_)) => {
-                self.put(root, file, Content::Known(text.clone()))
-            }
-            (Sentence::IfItFails { file, .. }, Status::Open) => {
-                self.wait(root, Touch::Writes(file.clone()))
-            }
-            (Sentence::IfItFails { .. }, Status::Done) => (Status::Done, None),
-            _ => failed("it is not understood"),
-        }
-    }
-
-    fn search(
-        &mut self,
-        root: usize,
-        sentence: &Sentence,
-        query: &str,
-    ) -> (Status, Option<String>) {
-        match self.call(root, Act::search(query), Use::Own { tries: 3 }) {
-            Got::Seen(text) => {
-                self.found(&text);
-                (Status::Done, Some(values::first_hit(&text).to_owned()))
-            }
-            Got::Failed(why) => self.fail(sentence, &why),
-            Got::Coming(_) | Got::Waits => {
-                (self.brought, self.hits) = (Brought::NotYet, Brought::NotYet);
-                (Status::Open, None)
-            }
-        }
-    }
-
-    fn replace(
-        &mut self,
-        root: usize,
-        (old, new): (&str, &str),
-        file: &str,
-    ) -> (Status, Option<String>) {
-        match self.read(root, file) {
-            Got::Seen(text) if text.contains(old) => {
-                self.put(root, file, Content::Known(text.replace(old, new)))
-            }
-            // Nothing is left of the old: it was done before, as far as can be seen.
-            Got::Seen(text) if !new.is_empty() && text.contains(new) => (Status::Done, None),
-            Got::Seen(_) => failed(&format!("{old:?} is not in {file}")),
-            Got::Failed(why) => failed(&why),
-            Got::Coming(_) | Got::Waits => self.wait(root, Touch::Writes(file.to_owned())),
-        }
-    }
-
-    /// Its number is looked up in a list, unless something else shows it.
-    fn finish_todo(&mut self, root: usize, text: &str) -> (Status, Option<String>) {
-        let todos = || {
-            let seen = self.record.seen().iter().rev();
-            seen.filter(|it| it.tool == "todo" && it.how == How::Well)
-        };
-        let number = todos().find_map(|it| match values::todo(&it.text, text) {
-            Some(Todo::Open(number)) => Some(number),
-            Some(Todo::Done) | None => None,
-        });
-        let shown = todos().any(|it| values::todo(&it.text, text).is_some());
-        let coming = added(text, None);
-        let is_coming = |act: &Act| {
-            act.args["command"].as_str().is_some_and(|command| command.starts_with(&coming))
-        };
-        if let Some(number) = number {
-            let act = Act::todo(&format!("/todo done {number}"), Touch::WritesTodos);
-            let got = self.call(root, act, Use::Own { tries: 1 });
-            return self.end(got);
-        }
-        if shown {
-            return (Status::Done, None);
-        }
-        if self.acts.iter().any(is_coming) {
-            return self.wait(root, Touch::WritesTodos);
-        }
-        match self.call(root, Act::todo("/todo list", Touch::ReadsTodos), Use::Shared) {
-            Got::Seen(_) => failed(&format!("there is no todo {text:?}")),
-            Got::Failed(why) => failed(&why),
-            Got::Coming(_) | Got::Waits => self.wait(root, Touch::WritesTodos),
-        }
-    }
-
     fn read(&mut self, root: usize, file: &str) -> Got {
         self.call(root, Act::read(file), Use::Shared)
+    }
+
+    /// What a file holds, with a look at it only where nothing tells: who wrote it knows.
+    fn content(&mut self, root: usize, file: &str) -> Got {
+        let touch = Touch::Reads(file.to_owned());
+        let last = self.acts.iter().rev().find(|act| act.touch.conflicts(&touch));
+        let held = self.held.iter().any(|held| held.conflicts(&touch));
+        match (last.map(Content::of), self.manner) {
+            (None, _) if !held => match self.record.written(file) {
+                Some(text) => Got::Seen(text),
+                None => self.read(root, file),
+            },
+            (Some(Some(Content::Known(text))), Manner::InOrder) if !held => Got::Seen(text),
+            (Some(Some(Content::OfStep(step))), Manner::InOrder) if !held => Got::Coming(step),
+            _ => self.read(root, file),
+        }
     }
 
     fn put(&mut self, root: usize, file: &str, content: Content) -> (Status, Option<String>) {
@@ -396,6 +261,12 @@ impl Walk<'_> {
     }
 
     fn want(&mut self, root: usize, act: Act) -> Got {
+        match (self.known.listed)(root) {
+            Listed::Open => {}
+            // Looking again does no harm.
+            Listed::ClosedToBeSaid if act.only_reads() => {}
+            Listed::Closed | Listed::ClosedToBeSaid => return Got::Gone,
+        }
         if !(self.known.has_tool)(act.tool) {
             return Got::Failed(format!("there is no tool {}", act.tool));
         }
@@ -428,7 +299,7 @@ impl Walk<'_> {
     /// A sentence that is over with its last call.
     fn end(&mut self, got: Got) -> (Status, Option<String>) {
         match got {
-            Got::Seen(_) => (Status::Done, None),
+            Got::Seen(_) | Got::Gone => (Status::Done, None),
             Got::Failed(why) => failed(&why),
             Got::Coming(_) | Got::Waits => (Status::Open, None),
         }
@@ -465,6 +336,10 @@ impl Walk<'_> {
                 Err(why) => self.fail(sentence, &why),
             },
             Got::Failed(why) => self.fail(sentence, &why),
+            Got::Gone => {
+                self.brought = Brought::Gone;
+                (Status::Done, None)
+            }
             Got::Coming(step) if plain && self.manner == Manner::InOrder => {
                 self.brought = Brought::OfStep(step);
                 (Status::Open, None)
@@ -479,10 +354,4 @@ impl Walk<'_> {
 
 fn failed(why: &str) -> (Status, Option<String>) {
     (Status::Failed(why.to_owned()), Some(why.to_owned()))
-}
-
-/// The command that adds a todo.
-fn added(text: &str, due: Option<&str>) -> String {
-    let due = due.map(|due| format!(" --due {due}")).unwrap_or_default();
-    format!("/todo add \"{text}\"{due}")
 }

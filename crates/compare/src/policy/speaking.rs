@@ -11,7 +11,7 @@ use super::notes::Notes;
 use super::reading::{self, Observed, Row};
 use super::sentences::Sentence;
 use super::shown::{Contract, Place, Shown};
-use super::skill::{self, Known, Manner, Outlook, Status};
+use super::skill::{self, Known, Listed, Manner, Outlook, Status};
 use everloop_types::{CallId, Reply, StopCause, ToolCall};
 use serde_json::Value;
 use std::ops::Range;
@@ -22,7 +22,7 @@ const ITEMS_MAX: usize = 5;
 const CALLS_MAX: usize = 16;
 
 /// A prompt that has been read.
-pub(super) struct Mind<'r> {
+pub(super) struct Speaker<'r> {
     pub(super) shown: &'r Shown<'r>,
     pub(super) asked: Vec<(Sentence, String)>,
     pub(super) seen: Vec<Observed>,
@@ -32,19 +32,19 @@ pub(super) struct Mind<'r> {
 
 /// The competent reply to what is shown.
 pub(super) fn reply(shown: &Shown<'_>) -> Reply {
-    let mind = Mind::of(shown);
+    let speaker = Speaker::of(shown);
     match shown.contract() {
-        Contract::Summary => said(mind.summary()),
-        Contract::Words => said(mind.answer()),
-        Contract::Round { steps_max } => mind.plan_round(steps_max),
-        Contract::Think => mind.think(),
-        Contract::List => mind.make_list(),
-        Contract::Item(place) => mind.work_on(&place),
-        Contract::Free => mind.work_freely(),
-        Contract::JsonPlan => said(mind.json_plan()),
-        Contract::JsonThought(place) => said(mind.json_thought(&place)),
-        Contract::JsonReplan => said(mind.json_replan()),
-        Contract::Tags => said(mind.tagged()),
+        Contract::Summary => said(speaker.summary()),
+        Contract::Words => said(speaker.answer()),
+        Contract::Round { steps_max } => speaker.plan_round(steps_max),
+        Contract::Think => speaker.think(),
+        Contract::List => speaker.make_list(),
+        Contract::Item(place) => speaker.work_on(&place),
+        Contract::Free => speaker.work_freely(),
+        Contract::JsonPlan => said(speaker.json_plan()),
+        Contract::JsonThought(place) => said(speaker.json_thought(&place)),
+        Contract::JsonReplan => said(speaker.json_replan()),
+        Contract::Tags => said(speaker.tagged()),
     }
 }
 
@@ -63,11 +63,11 @@ pub(super) fn calling(calls: Vec<(&str, Value)>) -> Reply {
     Reply { calls, stop: StopCause::ToolCalls, ..Reply::default() }
 }
 
-impl<'r> Mind<'r> {
+impl<'r> Speaker<'r> {
     pub(super) fn of(shown: &'r Shown<'r>) -> Self {
         let messages = &shown.messages;
         let seen = reading::observed(messages);
-        let list = reading::listed(messages, &seen);
+        let list = reading::listed(messages);
         Self { shown, asked: reading::asked(messages), notes: reading::noted(messages), list, seen }
     }
 
@@ -88,8 +88,26 @@ impl<'r> Mind<'r> {
         scope: Range<usize>,
         manner: Manner,
     ) -> Outlook {
-        let known = Known { seen: &self.seen, notes: &self.notes, has_tool };
+        let items = self.items();
+        let listed = |root: usize| self.listed(&items, root);
+        let known = Known { seen: &self.seen, notes: &self.notes, has_tool, listed: &listed };
         skill::look(&self.asked, &known, scope, manner)
+    }
+
+    /// A list that has these items is believed: what it calls completed is not done again.
+    fn listed(&self, items: &[Range<usize>], root: usize) -> Listed {
+        let place = items.iter().position(|item| item.contains(&root));
+        let row = place.filter(|_| items.len() == self.list.len()).map(|at| (at, &self.list[at]));
+        let says = |item: &Range<usize>| {
+            self.asked[item.clone()].iter().any(|(sentence, _)| *sentence == Sentence::SayResult)
+        };
+        match row {
+            Some((at, row)) if row.state == "completed" && says(&items[at]) => {
+                Listed::ClosedToBeSaid
+            }
+            Some((_, row)) if row.state == "completed" => Listed::Closed,
+            _ => Listed::Open,
+        }
     }
 
     fn everything(&self) -> Range<usize> {

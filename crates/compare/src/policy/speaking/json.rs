@@ -1,10 +1,10 @@
 //! One JSON object for each phase: plan, thought, replan.
 
-use super::{Far, Mind};
+use super::{Far, Speaker};
 use crate::policy::shown::Place;
 use serde_json::{Value, json};
 
-impl Mind<'_> {
+impl Speaker<'_> {
     pub(super) fn json_plan(&self) -> String {
         let plan: Vec<String> = self.items().iter().map(|item| self.item_text(item)).collect();
         let plan = if plan.is_empty() { vec![self.answer()] } else { plan };

@@ -1,12 +1,12 @@
 //! Native tool calls: the work itself, and the list where one is kept.
 
-use super::{Far, Mind, calling, plain, said};
+use super::{Far, Speaker, calling, plain, said};
 use crate::policy::shown::Place;
 use crate::policy::skill::Outlook;
 use everloop_types::{Reply, TODO_WRITE};
 use serde_json::{Value, json};
 
-impl Mind<'_> {
+impl Speaker<'_> {
     /// The list before the work begins: every item pending.
     pub(super) fn make_list(&self) -> Reply {
         let items = self.items().into_iter().enumerate();

@@ -1,13 +1,13 @@
 //! Rounds: all steps that can be foreseen in one call, then a look at what they brought.
 
-use super::{Mind, calling};
+use super::{Speaker, calling};
 use crate::policy::reading::PLAN_ROUND;
 use crate::policy::shown::THINK;
 use crate::policy::skill::{Manner, Status};
 use everloop_types::Reply;
 use serde_json::{Value, json};
 
-impl Mind<'_> {
+impl Speaker<'_> {
     pub(super) fn plan_round(&self, steps_max: usize) -> Reply {
         let acts = self.look(self.everything(), Manner::InOrder).acts;
         let mut steps: Vec<Value> = acts

@@ -1,8 +1,8 @@
 //! Tagged text: calls or the answer, for models that have no native calls.
 
-use super::Mind;
+use super::Speaker;
 
-impl Mind<'_> {
+impl Speaker<'_> {
     pub(super) fn tagged(&self) -> String {
         let outlook = self.together(self.everything());
         let calls = self.calls_and_list(&outlook);

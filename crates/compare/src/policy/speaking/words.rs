@@ -1,24 +1,36 @@
 //! Plain words: the answer, what came of an item, and the summary.
 
-use super::Mind;
-use crate::policy::notes;
+use super::Speaker;
 use crate::policy::sentences::Sentence;
 use crate::policy::skill::{Outlook, Status, Task};
+use crate::policy::{notes, reading};
 use std::ops::Range;
 
-impl Mind<'_> {
+const ALL_DONE: &str = "What was asked for is done.";
+const FAILED: &str = "This did not work: ";
+const OPEN: &str = "This is still open: ";
+
+impl Speaker<'_> {
     /// The final answer: what was asked to be said, what did not work, what is open.
     pub(super) fn answer(&self) -> String {
-        let answer = account(&self.look_back(), &self.everything());
+        let answer = account(&self.look_back(), &self.everything(), self.recalled());
         match self.shown.mark() {
             Some(mark) => format!("{answer} {mark}"),
             None => answer,
         }
     }
 
+    /// What the model has said of the results, if it still sees that.
+    fn recalled(&self) -> Option<&str> {
+        let said = reading::own_words(&self.shown.messages)?;
+        let end = [ALL_DONE, FAILED, OPEN].iter().filter_map(|it| said.find(it)).min();
+        let results = said[..end?].trim_end();
+        results.starts_with("The result").then_some(results)
+    }
+
     /// What came of one item.
     pub(super) fn came_of(&self, item: &Range<usize>) -> String {
-        account(&self.look_back(), item)
+        account(&self.look_back(), item, None)
     }
 
     /// What later steps need of the older messages.
@@ -34,7 +46,8 @@ impl Mind<'_> {
     }
 }
 
-fn account(outlook: &Outlook, scope: &Range<usize>) -> String {
+/// `recalled` is what was said of the results before, where nothing shows them any more.
+fn account(outlook: &Outlook, scope: &Range<usize>, recalled: Option<&str>) -> String {
     let tasks: Vec<&Task> = outlook.tasks.iter().filter(|it| scope.contains(&it.root)).collect();
     let results = tasks.iter().filter_map(|task| match (&task.sentence, &task.status) {
         (Sentence::SayResult, Status::Done) => task.value.as_deref(),
@@ -43,7 +56,7 @@ fn account(outlook: &Outlook, scope: &Range<usize>) -> String {
     let results: Vec<&str> = results.collect();
     let mut parts = Vec::new();
     match results.as_slice() {
-        [] => {}
+        [] => parts.extend(recalled.map(str::to_owned)),
         [one] => parts.push(format!("The result is {one}.")),
         many => parts.push(format!("The results are {}.", many.join(" and "))),
     }
@@ -55,13 +68,13 @@ fn account(outlook: &Outlook, scope: &Range<usize>) -> String {
     let open = tasks.iter().filter(|task| task.status == Status::Open).map(|task| bare(task));
     let open: Vec<String> = open.collect();
     if !failed.is_empty() {
-        parts.push(format!("This did not work: {}.", failed.join("; ")));
+        parts.push(format!("{FAILED}{}.", failed.join("; ")));
     }
     if !open.is_empty() {
-        parts.push(format!("This is still open: {}.", open.join("; ")));
+        parts.push(format!("{OPEN}{}.", open.join("; ")));
     }
     if failed.is_empty() && open.is_empty() {
-        parts.push("What was asked for is done.".to_owned());
+        parts.push(ALL_DONE.to_owned());
     }
     parts.join(" ")
 }
