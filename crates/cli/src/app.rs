@@ -90,10 +90,10 @@ impl App {
         (app, loaded.warnings)
     }
 
-    /// One thread drives one run; only a worker has more to do.
+    /// One thread drives one run; only a worker and a comparison have more to do.
     pub(crate) fn threads(&self, command: Option<&Command>) -> usize {
         match command {
-            Some(Command::Worker(_)) => {
+            Some(Command::Worker(_) | Command::Compare(_)) => {
                 std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
             }
             _ => 1,

@@ -2,8 +2,10 @@
 //!
 //! Its words are in the catalogue (`help.*`). No item here has a doc comment: clap would show it.
 
+mod compare;
 mod keep;
 
+pub(crate) use compare::{Compare, CompareOutput};
 pub(crate) use keep::{
     Chat, EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Simulate, Todo, TodoOptions,
     TodoVerb, ViewTodos,
@@ -64,6 +66,7 @@ pub(crate) enum Command {
     Replay(Replay),
     Fork(Fork),
     Diff(Diff),
+    Compare(Compare),
     Export(Export),
     Import(Import),
     Todo(Todo),

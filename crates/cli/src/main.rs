@@ -86,6 +86,7 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::Replay(args)) => commands::replay::replay(app, &args).await,
         Some(Command::Fork(args)) => commands::fork::fork(app, args).await,
         Some(Command::Diff(args)) => commands::diff::diff(app, &args).await,
+        Some(Command::Compare(args)) => commands::compare::compare(app, args).await,
         Some(Command::Export(args)) => commands::portable::export(app, &args).await,
         Some(Command::Import(args)) => commands::portable::import(app, &args).await,
         Some(Command::Todo(args)) => commands::keep::todo(app, args).await,

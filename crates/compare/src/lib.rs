@@ -7,4 +7,20 @@
 //!
 //! Whether a task succeeded is decided by its checker, never by the model's word.
 
+mod check;
+mod contest;
+mod host;
+mod pages;
+mod play;
 pub mod policy;
+pub mod report;
+mod stage;
+mod tally;
+pub mod task;
+mod tokens;
+
+pub use check::{Check, Scene};
+pub use contest::{Contest, Progress, Results};
+pub use host::{Connected, Host, is_simulated};
+pub use tally::{Cell, Ending, Tally};
+pub use task::Task;

@@ -1,1 +1,109 @@
 //! Simulated policies: models without a network that act from what they are shown alone.
+//!
+//! ```text
+//!   Request ──► Shown ──reading──► goal, observations ──skill──► done, failed, wanted
+//!                 │                                                 └──speaking──► Reply
+//!                 └──► Meter: what it cost ──► Reply.usage       a flaw spoils it now and then
+//! ```
+//!
+//! So every loop is compared on one and the same skill. [`Mind`] decides and holds nothing between
+//! calls; [`Meter`] remembers which messages a run has shown, and decides nothing. A run gets a
+//! policy of its own, because what is cached is counted for each run.
+//!
+//! Deliberately absent: chance that is not drawn from the seed and the prompt, knowledge of the
+//! task beyond the prompt, the name of the loop.
+
+mod acts;
+mod flaws;
+mod meter;
+mod notes;
+mod reading;
+mod sentences;
+mod shown;
+mod skill;
+mod speaking;
+mod values;
+
+pub use meter::{Count, Meter};
+
+use everloop_models::{Asking, Delta, Model, OnDelta, Request};
+use everloop_types::Reply;
+use shown::Shown;
+
+/// The names of all policies, the one without a flaw first.
+pub const POLICIES: [&str; 4] = ["competent", "format", "forgets", "repeats"];
+
+/// What is wrong with a policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// Nothing.
+    None,
+    /// About every third reply breaks its form.
+    Format,
+    /// It sees the instructions, the goal and the last few messages.
+    Forgets,
+    /// It makes its last call again, or says too early that it is done.
+    Repeats,
+}
+
+impl Flaw {
+    /// The flaw of the policy of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let flaws = [Self::None, Self::Format, Self::Forgets, Self::Repeats];
+        POLICIES.iter().zip(flaws).find(|(known, _)| **known == name).map(|(_, flaw)| flaw)
+    }
+}
+
+/// What decides: the same prompt always gets the same reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mind {
+    /// What is wrong with it.
+    pub flaw: Flaw,
+    /// From what its chances are drawn, beside the prompt.
+    pub seed: u64,
+}
+
+impl Mind {
+    /// The reply to a request, without its cost.
+    #[must_use]
+    pub fn reply(self, request: &Request<'_>) -> Reply {
+        flaws::reply(self, &Shown::of(request))
+    }
+}
+
+/// A simulated model for one run.
+#[derive(Debug)]
+pub struct Policy {
+    mind: Mind,
+    meter: Meter,
+}
+
+impl Policy {
+    /// A policy that has shown nothing yet. `count` says how many tokens a text has.
+    #[must_use]
+    pub fn new(flaw: Flaw, seed: u64, count: Count) -> Self {
+        Self { mind: Mind { flaw, seed }, meter: Meter::new(count) }
+    }
+}
+
+/// The policy of that name, for one run.
+#[must_use]
+pub fn by_name(name: &str, seed: u64, count: Count) -> Option<Policy> {
+    Flaw::parse(name).map(|flaw| Policy::new(flaw, seed, count))
+}
+
+impl Model for Policy {
+    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
+        let mut reply = self.mind.reply(&request);
+        reply.usage = self.meter.measure(request.messages, &request.tools, &reply);
+        if !reply.text.is_empty() {
+            on_delta(Delta::Text(&reply.text));
+        }
+        for (index, call) in reply.calls.iter().enumerate() {
+            on_delta(Delta::CallStarted { index, tool: &call.tool });
+            on_delta(Delta::CallArgs { index, args: &call.args });
+        }
+        Box::pin(std::future::ready(Ok(reply)))
+    }
+}

@@ -4,6 +4,7 @@ mod assistant;
 mod chat;
 mod cli;
 mod commands;
+mod compare;
 mod config;
 mod help;
 mod runs;
@@ -29,6 +30,7 @@ pub(crate) const ALL: &[&[Text]] = &[
     story::TEXTS,
     tour::TEXTS,
     commands::TEXTS,
+    compare::TEXTS,
     assistant::TEXTS,
     chat::TEXTS,
     config::TEXTS,

@@ -6,11 +6,12 @@ use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::means::is_scripted;
 use crate::show::timestamp;
+use everloop_assistant::kept::moment;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
 use everloop_types::{
     Budget, ContextLimits, Frame, Goal, Limits, ListLimits, ModelChoice, Policy, RoundLimits,
-    StepLimits,
+    StepLimits, ToolSpec, UtcMs,
 };
 use std::path::{Path, PathBuf};
 
@@ -120,20 +121,32 @@ pub(crate) fn frame(
     model: String,
     policy: Policy,
 ) -> Result<Frame, Failure> {
-    let settings = &app.settings;
-    let registry = app.means(settings).registry(workspace.to_owned(), &app.zone_name(), app.lang);
+    let registry =
+        app.means(&app.settings).registry(workspace.to_owned(), &app.zone_name(), app.lang);
     let registry = registry.ok_or_else(|| {
         let folder = workspace.display().to_string();
         let args = [("folder", folder.as_str()), ("detail", "")];
         Failure { exit: Exit::Usage, words: app.text("run.no_workspace", &args) }
     })?;
-    Ok(Frame {
+    let bare = frame_with(app, loop_name, workspace, registry.specs());
+    Ok(Frame { policy, model: ModelChoice { name: model, ..bare.model }, ..bare })
+}
+
+/// The same with these tools, for no model yet, and with leave for nothing.
+pub(crate) fn frame_with(
+    app: &App,
+    loop_name: &str,
+    workspace: &Path,
+    tools: Vec<ToolSpec>,
+) -> Frame {
+    let settings = &app.settings;
+    Frame {
         system: system(app, workspace),
-        tools: registry.specs(),
+        tools,
         limits: limits(app, loop_name),
-        policy,
+        policy: Policy::default(),
         model: ModelChoice {
-            name: model,
+            name: String::new(),
             temperature_milli: settings.small("model.temperature"),
             max_tokens: settings.small("model.max_tokens"),
         },
@@ -142,7 +155,7 @@ pub(crate) fn frame(
         workspace: workspace.display().to_string(),
         carried: Vec::new(),
         completion_mark: settings.text("loop.completion_mark").to_owned(),
-    })
+    }
 }
 
 /// What every run is told about itself. The language of answers is apart from that of the program.
@@ -222,6 +235,16 @@ fn limits(app: &App, loop_name: &str) -> Limits {
 
 /// Time and place, as the model reads them with the goal.
 pub(crate) fn context(workspace: &Path) -> String {
-    let now = timestamp(everloop_engine::Clock::now(&everloop_engine::SystemClock));
+    let now = everloop_engine::Clock::now(&everloop_engine::SystemClock);
+    place(&timestamp(now), workspace)
+}
+
+/// The same for a moment that was chosen, in UTC: it is nobody's own.
+pub(crate) fn context_at(workspace: &Path, now: UtcMs) -> String {
+    let now = moment(now).strftime("%Y-%m-%dT%H:%M:%S+00:00").to_string();
+    place(&now, workspace)
+}
+
+fn place(now: &str, workspace: &Path) -> String {
     format!("[now: {now}; workspace: {}]", workspace.display())
 }

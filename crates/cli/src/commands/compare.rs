@@ -1,0 +1,257 @@
+//! `everloop compare`: the same tasks under chosen loops and models, as one table.
+
+use super::run;
+use crate::app::{App, chain};
+use crate::args;
+use crate::build;
+use crate::exit::{Exit, Failure};
+use crate::means::is_scripted;
+use crate::show::timestamp;
+use crate::signals::Signals;
+use crate::terminal;
+use everloop_compare::policy::POLICIES;
+use everloop_compare::report::{self, About, Detail, Manner};
+use everloop_compare::{Connected, Contest, Host, Progress, Results, Task, is_simulated, task};
+use everloop_engine::{Clock, Means, Rules, SystemClock};
+use everloop_loops::LOOPS;
+use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) async fn compare(app: &App, args: args::Compare) -> Result<Exit, Failure> {
+    let contest = contest(app, &args)?;
+    if args.output.list {
+        terminal::answer(&report::list(&contest.tasks, app.lang, terminal::width()));
+        return Ok(Exit::Done);
+    }
+    confirm(app, &contest, args.yes).await?;
+    let (results, exit) = run_all(app, contest).await?;
+    let about = about();
+    if let Some(file) = &args.output.html {
+        write(app, file, &report::page(&results, &about, app.lang))?;
+    }
+    print(app, &args.output, &results, &about);
+    Ok(match (exit, args.min_success) {
+        (None, Some(wanted)) if falls_short(app, &results, wanted) => Exit::Failed,
+        (exit, _) => exit.unwrap_or(Exit::Done),
+    })
+}
+
+/// What is to be compared, with every name checked.
+fn contest(app: &App, args: &args::Compare) -> Result<Contest, Failure> {
+    let loops = match args.loops.as_slice() {
+        [all] if all == "all" => LOOPS.iter().map(|name| (*name).to_owned()).collect(),
+        names => each(names, |name| run::loop_name(app, name))?,
+    };
+    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    Ok(Contest {
+        loops,
+        models: each(&args.models, |name| model(app, name))?,
+        tasks: tasks(app, args)?.into_iter().map(Arc::new).collect(),
+        seed: args.seed,
+        repeats: args.runs,
+        timeout: args.timeout,
+        at_once: cores.max(2),
+    })
+}
+
+/// Each name checked, and each once.
+fn each(
+    names: &[String],
+    check: impl Fn(&str) -> Result<String, Failure>,
+) -> Result<Vec<String>, Failure> {
+    let mut checked: Vec<String> = Vec::new();
+    for name in names {
+        let name = check(name.trim())?;
+        if !checked.contains(&name) {
+            checked.push(name);
+        }
+    }
+    Ok(checked)
+}
+
+fn model(app: &App, name: &str) -> Result<String, Failure> {
+    if is_simulated(name) {
+        return Ok(name.to_owned());
+    }
+    if name.contains('/') {
+        return run::model(app, name.to_owned());
+    }
+    let (near, all) = (nearest(name, POLICIES.into_iter()), POLICIES.join(", "));
+    let words = [("name", name), ("nearest", &near), ("all", &all)];
+    Err(Failure { exit: Exit::Usage, words: app.text("compare.no_model", &words) })
+}
+
+fn tasks(app: &App, args: &args::Compare) -> Result<Vec<Task>, Failure> {
+    let all = match &args.tasks {
+        None => task::builtin(),
+        Some(folder) => task::from_folder(folder).map_err(|error| {
+            let detail = chain(&error);
+            app.failure(Exit::Usage, "compare.bad_tasks", &detail)
+        })?,
+    };
+    for name in &args.task {
+        if !all.iter().any(|task| task.name == *name) {
+            let near = nearest(name, all.iter().map(|task| task.name.as_str()));
+            let words = app.text("compare.no_task", &[("name", name), ("nearest", &near)]);
+            return Err(Failure { exit: Exit::Usage, words });
+        }
+    }
+    let chosen = |task: &Task| args.task.is_empty() || args.task.contains(&task.name);
+    Ok(all.into_iter().filter(chosen).collect())
+}
+
+fn nearest<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> String {
+    let near = all.min_by_key(|known| strsim::damerau_levenshtein(known, name));
+    near.unwrap_or_default().to_owned()
+}
+
+/// An endpoint may cost money, so a person says yes first.
+async fn confirm(app: &App, contest: &Contest, yes: bool) -> Result<(), Failure> {
+    let costs = |name: &&String| !is_simulated(name) && !is_scripted(name);
+    let paid: Vec<&str> = contest.models.iter().filter(costs).map(String::as_str).collect();
+    if paid.is_empty() {
+        return Ok(());
+    }
+    let runs = (contest.size() / contest.models.len() * paid.len()).to_string();
+    terminal::complain(
+        &app.text("compare.costs", &[("runs", &runs), ("models", &paid.join(", "))]),
+    );
+    if yes {
+        return Ok(());
+    }
+    let refused = |key| Failure { exit: Exit::NeedsPerson, words: app.text(key, &[]) };
+    if !app.interactive {
+        return Err(refused("compare.needs_yes"));
+    }
+    let answer = terminal::ask(&app.text("compare.go_on", &[])).await;
+    match answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
+        true => Ok(()),
+        false => Err(refused("compare.declined")),
+    }
+}
+
+/// Runs everything; a signal ends it with what there is.
+async fn run_all(app: &App, contest: Contest) -> Result<(Results, Option<Exit>), Failure> {
+    let mut signals = Signals::new(app)?;
+    let stop = CancellationToken::new();
+    let host: Arc<dyn Host> = Arc::new(CliHost { app: app.clone() });
+    let quiet = app.quiet;
+    let running = contest.run(host, stop.clone(), |progress| tell(quiet, progress));
+    tokio::pin!(running);
+    let exit = tokio::select! {
+        results = &mut running => {
+            terminal::wipe();
+            return Ok((results, None));
+        }
+        exit = signals.next() => exit,
+    };
+    stop.cancel();
+    let results = running.await;
+    terminal::wipe();
+    Ok((results, Some(exit)))
+}
+
+/// `12/192 react files-copy ✔`, rewritten in place where that can be done.
+fn tell(quiet: bool, progress: Progress<'_>) {
+    if quiet {
+        return;
+    }
+    let marks = terminal::marks();
+    let mark = if progress.cell.is_success() { marks.done } else { marks.failed };
+    let Progress { done, all, cell } = progress;
+    let several = if is_simulated(&cell.model) { "" } else { cell.model.as_str() };
+    let parts = [&format!("{done}/{all}"), several, &cell.loop_name, &cell.task, mark];
+    let line = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    match terminal::can_rewrite() {
+        true => terminal::pass(&line),
+        false => terminal::complain(&line),
+    }
+}
+
+fn print(app: &App, output: &args::CompareOutput, results: &Results, about: &About) {
+    let detail = if output.per_task { Detail::PerTask } else { Detail::Totals };
+    let marks = terminal::marks();
+    let manner = Manner { lang: app.lang, detail, marks: (marks.done, marks.failed) };
+    let text = if output.json {
+        report::json(results, about).to_string()
+    } else if output.markdown {
+        report::markdown(results, Manner { marks: ("✔", "✖"), ..manner })
+    } else {
+        report::text(results, manner)
+    };
+    terminal::answer(&text);
+}
+
+fn falls_short(app: &App, results: &Results, wanted: u64) -> bool {
+    let percent = results.sum().success_percent();
+    let short = percent < wanted;
+    if short {
+        let (percent, wanted) = (percent.to_string(), wanted.to_string());
+        let words = app.text("compare.below", &[("percent", &percent), ("wanted", &wanted)]);
+        terminal::complain(&words);
+    }
+    short
+}
+
+fn write(app: &App, file: &Path, text: &str) -> Result<(), Failure> {
+    let name = file.display().to_string();
+    std::fs::write(file, text).map_err(|error| {
+        let detail = error.to_string();
+        let words = app.text("compare.not_written", &[("file", &name), ("detail", &detail)]);
+        Failure { exit: Exit::Failed, words }
+    })?;
+    app.note("compare.written", &[("file", &name)]);
+    Ok(())
+}
+
+fn about() -> About {
+    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    let command: Vec<String> = ["everloop".to_owned()].into_iter().chain(words).collect();
+    let (version, date) = (build::VERSION.to_owned(), timestamp(SystemClock.now()));
+    About { command: command.join(" "), version, date }
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// Runs are set up as those of a person are, but for what a comparison fixes.
+struct CliHost {
+    app: App,
+}
+
+impl Host for CliHost {
+    fn frame(&self, loop_name: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame {
+        run::frame_with(&self.app, loop_name, workspace, tools)
+    }
+
+    fn context(&self, workspace: &Path, now: UtcMs) -> String {
+        run::context_at(workspace, now)
+    }
+
+    fn connect(&self, name: &str) -> Result<Connected, ModelError> {
+        let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };
+        // Anew for each run: a script begins at its beginning.
+        self.app.means(&self.app.settings).model(&choice)
+    }
+
+    fn guard(&self) -> Option<PathBuf> {
+        std::env::current_exe().ok()
+    }
+
+    fn rules(&self) -> Rules {
+        let settings = &self.app.settings;
+        Rules {
+            model_attempts: settings.small("model.attempts"),
+            patience_ms: settings.number("model.patience"),
+            ..Rules::default()
+        }
+    }
+}

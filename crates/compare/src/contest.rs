@@ -1,0 +1,143 @@
+//! All runs of a comparison: each task under each loop with each model, a few at a time.
+
+use crate::host::Host;
+use crate::play::{Part, play};
+use crate::tokens::Tokens;
+use crate::{Cell, Tally, Task};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// What is compared.
+#[derive(Debug, Clone)]
+pub struct Contest {
+    /// The loops, by name.
+    pub loops: Vec<String>,
+    /// Policies and endpoints, by name.
+    pub models: Vec<String>,
+    /// The tasks.
+    pub tasks: Vec<Arc<Task>>,
+    /// The first seed.
+    pub seed: u64,
+    /// Runs of each cell, with one seed after the other.
+    pub repeats: u64,
+    /// How long one run may take.
+    pub timeout: Duration,
+    /// Runs at the same time.
+    pub at_once: usize,
+}
+
+/// A run is over.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// Runs that are over.
+    pub done: usize,
+    /// Runs in all.
+    pub all: usize,
+    /// The one that has just ended.
+    pub cell: &'a Cell,
+}
+
+/// What came of a comparison.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// What was compared.
+    pub contest: Contest,
+    /// The runs that ended, by model, loop, task and seed.
+    pub cells: Vec<Cell>,
+}
+
+impl Contest {
+    /// How many runs it takes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let repeats = usize::try_from(self.repeats).unwrap_or(usize::MAX);
+        let cells = self.loops.len() * self.models.len() * self.tasks.len();
+        cells.saturating_mul(repeats)
+    }
+
+    /// Runs everything, until it is told to stop. Runs under way are dropped then.
+    pub async fn run(
+        self,
+        host: Arc<dyn Host>,
+        stop: CancellationToken,
+        mut on_end: impl FnMut(Progress<'_>),
+    ) -> Results {
+        let all = self.size();
+        let tokens = Tokens::default();
+        let mut parts = self.parts().into_iter().enumerate();
+        let mut under_way = JoinSet::new();
+        let mut cells: Vec<(usize, Cell)> = Vec::new();
+        loop {
+            while under_way.len() < self.at_once.max(1) {
+                let Some((place, part)) = parts.next() else { break };
+                let (host, tokens) = (host.clone(), tokens.clone());
+                under_way.spawn(async move { (place, play(host.as_ref(), &tokens, &part).await) });
+            }
+            let ended = tokio::select! {
+                ended = under_way.join_next() => ended,
+                () = stop.cancelled() => break,
+            };
+            match ended {
+                None => break,
+                Some(Ok((place, cell))) => {
+                    let done = cells.len() + 1;
+                    on_end(Progress { done, all, cell: &cell });
+                    cells.push((place, cell));
+                }
+                Some(Err(broken)) => std::panic::resume_unwind(broken.into_panic()),
+            }
+        }
+        under_way.shutdown().await;
+        cells.sort_by_key(|(place, _)| *place);
+        Results { contest: self, cells: cells.into_iter().map(|(_, cell)| cell).collect() }
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::with_capacity(self.size());
+        for model in &self.models {
+            for loop_name in &self.loops {
+                for task in &self.tasks {
+                    parts.extend((0..self.repeats).map(|more| Part {
+                        task: task.clone(),
+                        loop_name: loop_name.clone(),
+                        model: model.clone(),
+                        seed: self.seed.wrapping_add(more),
+                        timeout: self.timeout,
+                    }));
+                }
+            }
+        }
+        parts
+    }
+}
+
+impl Results {
+    /// Whether every run ended.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.cells.len() == self.contest.size()
+    }
+
+    /// The sum of a loop with a model.
+    #[must_use]
+    pub fn total(&self, model: &str, loop_name: &str) -> Tally {
+        let of = |cell: &&Cell| cell.model == model && cell.loop_name == loop_name;
+        Tally::sum(self.cells.iter().filter(of).map(|cell| &cell.tally))
+    }
+
+    /// The sum of a task under a loop with a model.
+    #[must_use]
+    pub fn cell(&self, model: &str, loop_name: &str, task: &str) -> Tally {
+        let of =
+            |cell: &&Cell| cell.model == model && cell.loop_name == loop_name && cell.task == task;
+        Tally::sum(self.cells.iter().filter(of).map(|cell| &cell.tally))
+    }
+
+    /// The sum of everything.
+    #[must_use]
+    pub fn sum(&self) -> Tally {
+        Tally::sum(self.cells.iter().map(|cell| &cell.tally))
+    }
+}

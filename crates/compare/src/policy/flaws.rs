@@ -1,0 +1,178 @@
+//! Flaws: how a policy goes wrong now and then, drawn from its seed and the prompt.
+//!
+//! ```text
+//!   chance(seed, length and end of the prompt) ──► as a competent one │ spoiled │ again │ "done"
+//! ```
+//!
+//! The same prompt always gets the same reply; a prompt that has grown by a reproach may get
+//! another.
+
+use super::reading::{Observed, PLAN_ROUND};
+use super::shown::{Contract, Shown, THINK};
+use super::speaking::{self, Speaker, calling, said};
+use super::{Flaw, Mind};
+use everloop_types::{Message, Reply, TODO_WRITE, ToolChoice, digest_json};
+use serde_json::{Value, json};
+
+/// Messages that a forgetful policy sees beside instructions, goal and phase.
+const FEW: usize = 4;
+/// One reply in so many breaks its form.
+const BROKEN_ONE_IN: u64 = 3;
+/// One reply in so many makes the last call again.
+const AGAIN_ONE_IN: u64 = 3;
+/// One reply in so many says that all is done.
+const CLAIM_ONE_IN: u64 = 10;
+const CLAIM: &str = "Everything that was asked for is done.";
+
+/// The reply of a policy with its flaw.
+pub(super) fn reply(mind: Mind, shown: &Shown<'_>) -> Reply {
+    let chance = Chance::of(mind.seed, &shown.messages);
+    match mind.flaw {
+        Flaw::None => speaking::reply(shown),
+        Flaw::Forgets => speaking::reply(&shown.last_few(FEW)),
+        Flaw::Format => {
+            let reply = speaking::reply(shown);
+            match chance.draw("broken", BROKEN_ONE_IN) {
+                0 => spoiled(reply, shown, chance.draw("way", WAYS)),
+                _ => reply,
+            }
+        }
+        Flaw::Repeats => {
+            let again = || again(shown).filter(|_| chance.draw("again", AGAIN_ONE_IN) == 0);
+            let claim = || claim(shown).filter(|_| chance.draw("claim", CLAIM_ONE_IN) == 0);
+            again().or_else(claim).unwrap_or_else(|| speaking::reply(shown))
+        }
+    }
+}
+
+/// What may happen with one prompt.
+struct Chance(String);
+
+impl Chance {
+    fn of(seed: u64, messages: &[&Message]) -> Self {
+        let end = &messages[messages.len().saturating_sub(2)..];
+        Self(digest_json(&(seed, messages.len(), end)))
+    }
+
+    /// A number below `sides`, always the same for the same matter.
+    fn draw(&self, matter: &str, sides: u64) -> u64 {
+        let digest = digest_json(&(&self.0, matter));
+        u64::from_str_radix(&digest[..12], 16).unwrap_or(0) % sides
+    }
+}
+
+/// Ways in which a form is broken.
+const WAYS: u64 = 5;
+
+fn spoiled(reply: Reply, shown: &Shown<'_>, way: u64) -> Reply {
+    let forced = matches!(shown.choice, ToolChoice::Named(_));
+    match (shown.contract(), reply.calls.is_empty()) {
+        (_, false) => spoiled_calls(reply, forced, way),
+        (Contract::JsonPlan | Contract::JsonThought(_) | Contract::JsonReplan, _) => {
+            said(spoiled_json(&reply.text, way))
+        }
+        (Contract::Tags, _) => said(spoiled_tags(&reply.text, way)),
+        // Plain words have no form to break; they can only be missing.
+        _ if way == 0 => Reply::default(),
+        _ => reply,
+    }
+}
+
+fn spoiled_calls(mut reply: Reply, forced: bool, way: u64) -> Reply {
+    let Some(call) = reply.calls.first_mut() else { return reply };
+    match way {
+        0 => return Reply::default(),
+        1 => call.tool = format!("functions.{}", call.tool),
+        2 => call.args = without_a_field(&call.args),
+        3 if forced => return said(format!("```json\n{}\n```", call.args)),
+        _ => call.args = half(&call.args).to_owned(),
+    }
+    reply
+}
+
+fn spoiled_json(text: &str, way: u64) -> String {
+    match way {
+        0 => String::new(),
+        1 => format!("Sure, here it is:\n{text}\nShall I go on?"),
+        2 => format!("```json\n{},}}\n```", text.trim_end_matches('}')),
+        3 => without_a_field(text),
+        _ => half(text).to_owned(),
+    }
+}
+
+fn spoiled_tags(text: &str, way: u64) -> String {
+    match way {
+        0 => String::new(),
+        1 => format!("Let me do that.\n{text}"),
+        2 => text.replace("<tool name=", "<call tool=").replace("final>", "answer>"),
+        3 => text.trim_end_matches("</tool>").trim_end_matches("</final>").to_owned(),
+        _ => half(text).to_owned(),
+    }
+}
+
+fn half(text: &str) -> &str {
+    let middle = text.len() / 2;
+    let end = (middle..text.len()).find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The object without the first of its fields that is not empty.
+fn without_a_field(object: &str) -> String {
+    let Ok(Value::Object(mut fields)) = serde_json::from_str(object) else { return String::new() };
+    let name =
+        fields.iter().rev().find(|(_, value)| !value.is_null()).map(|(name, _)| name.clone());
+    if let Some(name) = name {
+        fields.remove(&name);
+    }
+    Value::Object(fields).to_string()
+}
+
+/// The last call once more, where something is called at all.
+fn again(shown: &Shown<'_>) -> Option<Reply> {
+    let speaker = Speaker::of(shown);
+    let real = |it: &&Observed| it.tool != TODO_WRITE && shown.has_tool(&it.tool);
+    // Within a round only the tool that plans it is on offer; the others are listed.
+    let last = speaker.seen.iter().rev().find(real)?;
+    let (tool, input) = (last.tool.as_str(), last.input.clone());
+    Some(match shown.contract() {
+        Contract::Free | Contract::Item(_) => calling(vec![(tool, input)]),
+        Contract::Round { .. } => {
+            let steps = json!([{ "tool": tool, "arguments": input }]);
+            calling(vec![(PLAN_ROUND, json!({ "steps": steps, "reasoning": "Once more." }))])
+        }
+        Contract::JsonThought(_) if tool == "ask_user" => {
+            said(json!({ "status": "ask_user", "question": input["question"] }).to_string())
+        }
+        Contract::JsonThought(_) => {
+            let action = json!({ "tool": tool, "input": input });
+            said(json!({ "status": "continue", "next_action": action }).to_string())
+        }
+        Contract::Tags => said(format!("<tool name=\"{tool}\">{input}</tool>")),
+        _ => return None,
+    })
+}
+
+/// Says that all is done, whether it is or not.
+fn claim(shown: &Shown<'_>) -> Option<Reply> {
+    Some(match shown.contract() {
+        Contract::Free | Contract::Words => said(CLAIM.to_owned()),
+        Contract::Item(place) => match place.id.filter(|_| shown.has_tool(TODO_WRITE)) {
+            Some(id) => {
+                let todos = json!([{ "id": id, "status": "completed" }]);
+                calling(vec![(TODO_WRITE, json!({ "todos": todos, "merge": true }))])
+            }
+            None => said(CLAIM.to_owned()),
+        },
+        Contract::Think => {
+            let args = json!({ "user_summary": CLAIM, "task_completed": true });
+            calling(vec![(THINK, args)])
+        }
+        Contract::JsonThought(_) | Contract::JsonReplan => {
+            said(json!({ "status": "done", "response": CLAIM }).to_string())
+        }
+        Contract::Tags => said(format!("<final>{CLAIM}</final>")),
+        Contract::Summary | Contract::Round { .. } | Contract::List | Contract::JsonPlan => {
+            return None;
+        }
+    })
+}

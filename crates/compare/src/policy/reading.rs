@@ -1,0 +1,257 @@
+//! What a prompt tells: the goal, what was observed, the list, the phase; in every voice of our
+//! loops.
+//!
+//! ```text
+//!   tool messages, JSON observations, gathered rounds, carried talk ──► Observed, in order
+//!   summaries of earlier work ──► notes; what they do not tell is not known
+//! ```
+
+use super::notes::{self, Notes};
+use super::sentences::{self, Sentence};
+use everloop_types::{CallId, Message, TODO_WRITE, ToolCall};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// The tool with which a whole round is planned; its answer gathers what every step brought.
+pub(super) const PLAN_ROUND: &str = "plan_tool_call";
+
+const CARRIED: &str = "Notice from the runtime: what stands above";
+const SUMMARY: &str = "summary_of_earlier_work";
+
+/// How a call ended, as far as it matters for what to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    Well,
+    Badly,
+    /// It was not made: it did not fit, or something before it did not.
+    NotMade,
+    /// It will never be allowed.
+    Forbidden,
+}
+
+/// One call and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Observed {
+    pub(super) tool: String,
+    pub(super) input: Value,
+    pub(super) how: How,
+    pub(super) text: String,
+}
+
+/// One item of the list as it was last shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) id: String,
+    pub(super) state: String,
+    pub(super) text: String,
+}
+
+/// The phase that the loop has named last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Phase<'m> {
+    pub(super) name: &'m str,
+    pub(super) rest: &'m str,
+}
+
+/// What the user asks for: the goal, and what they have added since.
+pub(super) fn asked(messages: &[&Message]) -> Vec<(Sentence, String)> {
+    let start = goal_place(messages);
+    let mut asked = Vec::new();
+    for (place, message) in messages.iter().enumerate().skip(start) {
+        let Message::User { text, .. } = message else { continue };
+        if place == start {
+            // What follows an empty line is context, not the request.
+            asked = sentences::read(text.split("\n\n").next().unwrap_or_default());
+        } else if is_word_of_the_user(text) {
+            let more = sentences::read(text).into_iter();
+            asked.extend(more.filter(|(sentence, _)| *sentence != Sentence::NotUnderstood));
+        }
+    }
+    asked
+}
+
+/// Where the goal stands: after what another run knew, if there is any.
+pub(super) fn goal_place(messages: &[&Message]) -> usize {
+    let carried = messages.iter().rposition(|message| message.text().starts_with(CARRIED));
+    let from = carried.map_or(0, |place| place + 1);
+    let user = |message: &&Message| matches!(message, Message::User { .. });
+    messages[from..].iter().position(user).map_or(messages.len(), |place| from + place)
+}
+
+fn is_word_of_the_user(text: &str) -> bool {
+    !["phase:", "Notice from the runtime", "contract error", "{"]
+        .iter()
+        .any(|it| text.starts_with(it))
+}
+
+/// The newest message that names a phase, and its place.
+pub(super) fn phase_place(messages: &[&Message]) -> Option<usize> {
+    let place = messages.iter().rposition(|message| names_phase(message));
+    place.filter(|place| *place > goal_place(messages))
+}
+
+pub(super) fn phase<'m>(messages: &[&'m Message]) -> Option<Phase<'m>> {
+    let said = messages[phase_place(messages)?].text().strip_prefix("phase:")?;
+    let (name, rest) = said.split_once('\n').unwrap_or((said, ""));
+    Some(Phase { name: name.trim(), rest })
+}
+
+/// What the model itself has last said in plain words.
+pub(super) fn own_words<'m>(messages: &[&'m Message]) -> Option<&'m str> {
+    messages.iter().skip(goal_place(messages)).rev().find_map(|message| match message {
+        Message::Assistant { text, calls } if calls.is_empty() => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether a message only names a phase.
+pub(super) fn names_phase(message: &Message) -> bool {
+    matches!(message, Message::User { .. }) && message.text().starts_with("phase:")
+}
+
+/// What summaries of earlier work tell.
+pub(super) fn noted(messages: &[&Message]) -> Notes {
+    let mut known = Notes::default();
+    for message in messages {
+        if let Some(summary) = summary(message) {
+            known.extend(notes::read(&summary));
+        }
+    }
+    known
+}
+
+fn summary(message: &Message) -> Option<String> {
+    let Message::User { text, .. } = message else { return None };
+    let value: Value = serde_json::from_str(text).ok()?;
+    value.get(SUMMARY)?.as_str().map(str::to_owned)
+}
+
+/// Every call that the prompt shows, with its outcome, in the order in which they were made.
+pub(super) fn observed(messages: &[&Message]) -> Vec<Observed> {
+    let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
+    let mut seen = Vec::new();
+    for message in messages {
+        match message {
+            Message::Assistant { calls: made, .. } => {
+                calls.extend(made.iter().map(|call| (&call.id, call)));
+            }
+            Message::Tool { call, text } => {
+                if let Some(call) = calls.get(call) {
+                    let input = serde_json::from_str(&call.args).unwrap_or(Value::Null);
+                    take(&mut seen, &call.tool, input, None, text);
+                }
+            }
+            Message::User { text, .. } => take_json(&mut seen, text),
+            Message::System { .. } => {}
+        }
+    }
+    seen
+}
+
+/// An observation that is told as JSON. One that was carried says only in words how it ended.
+fn take_json(seen: &mut Vec<Observed>, text: &str) {
+    if !text.starts_with("{\"observation\"") {
+        return;
+    }
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return };
+    let told = &value["observation"];
+    let (tool, result) = (told["tool"].as_str(), told["result"].as_str());
+    if let (Some(tool), Some(result)) = (tool, result) {
+        take(seen, tool, told["input"].clone(), told["ok"].as_bool(), result);
+    }
+}
+
+fn take(seen: &mut Vec<Observed>, tool: &str, input: Value, ok: Option<bool>, text: &str) {
+    if tool == PLAN_ROUND {
+        return take_round(seen, &input, text);
+    }
+    let (how, text) = ended(ok, text);
+    seen.push(Observed { tool: tool.to_owned(), input, how, text: text.to_owned() });
+}
+
+/// A round, step by step. Steps that were not run are not there.
+fn take_round(seen: &mut Vec<Observed>, plan: &Value, text: &str) {
+    let Ok(told) = serde_json::from_str::<Value>(text) else { return };
+    let steps = plan["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let results = told["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let result = |place: usize| results.get(place).and_then(|it| it["result"].as_str());
+    for (place, (step, outcome)) in steps.iter().zip(results).enumerate() {
+        let (Some(tool), Some(ok)) = (step["tool"].as_str(), outcome["ok"].as_bool()) else {
+            continue;
+        };
+        let input = resolved(&step["arguments"], &result);
+        take(seen, tool, input, Some(ok), result(place).unwrap_or_default());
+    }
+}
+
+/// Arguments as they were when the step ran: references replaced by what they point to.
+fn resolved<'r>(args: &Value, result: &impl Fn(usize) -> Option<&'r str>) -> Value {
+    match args {
+        Value::Object(fields) => match fields.get("$ref").and_then(Value::as_str) {
+            Some(name) => {
+                let place = name.strip_prefix("steps[").and_then(|it| it.strip_suffix("].result"));
+                let found = place.and_then(|place| place.parse().ok()).and_then(result);
+                found.map_or_else(|| args.clone(), Value::from)
+            }
+            None => {
+                let fields = fields.iter().map(|(name, it)| (name.clone(), resolved(it, result)));
+                Value::Object(fields.collect())
+            }
+        },
+        Value::Array(items) => items.iter().map(|item| resolved(item, result)).collect(),
+        other => other.clone(),
+    }
+}
+
+/// How it ended. What did not end well says so with its first word.
+fn ended(ok: Option<bool>, text: &str) -> (How, &str) {
+    const WORDS: [&str; 5] =
+        ["error: ", "denied: ", "timed out: ", "canceled: ", "outcome unknown: "];
+    let word = WORDS.iter().find(|word| text.starts_with(**word));
+    let rest = word.map_or(text, |word| &text[word.len()..]);
+    let how = match (ok, word) {
+        (Some(true), _) | (None, None) => return (How::Well, text),
+        (_, Some(&"denied: ")) => How::Forbidden,
+        _ if ["nothing was done", "nothing was run", "bad arguments"]
+            .iter()
+            .any(|it| rest.contains(it)) =>
+        {
+            How::NotMade
+        }
+        _ => How::Badly,
+    };
+    (how, rest)
+}
+
+/// The list as the newest call of `todo_write`, the model's own plan or a summary shows it. That of
+/// another run is not this one's.
+pub(super) fn listed(messages: &[&Message]) -> Vec<Row> {
+    let messages = &messages[goal_place(messages).min(messages.len())..];
+    let seen = observed(messages);
+    let written = seen.iter().rev().find(|it| it.tool == TODO_WRITE && it.how == How::Well);
+    let written = written.map(|it| rows(&it.text)).filter(|rows| !rows.is_empty());
+    let told = |message: &&Message| replanned(message).or_else(|| Some(rows(&summary(message)?)));
+    written.or_else(|| messages.iter().rev().find_map(told)).unwrap_or_default()
+}
+
+/// A plan with its marks, as the model itself has said it.
+fn replanned(message: &Message) -> Option<Vec<Row>> {
+    let Message::Assistant { text, .. } = message else { return None };
+    let said: Value = serde_json::from_str(text).ok()?;
+    let row = |(place, task): (usize, &Value)| {
+        let state = if task["completed"].as_bool()? { "completed" } else { "pending" };
+        let (id, text) = ((place + 1).to_string(), task["task"].as_str()?.to_owned());
+        Some(Row { id, state: state.to_owned(), text })
+    };
+    said["plan"].as_array()?.iter().enumerate().map(row).collect()
+}
+
+/// `- id [state] text`, a line each.
+fn rows(text: &str) -> Vec<Row> {
+    let row = |line: &str| {
+        let (id, rest) = line.strip_prefix("- ")?.split_once(" [")?;
+        let (state, text) = rest.split_once("] ")?;
+        Some(Row { id: id.to_owned(), state: state.to_owned(), text: text.to_owned() })
+    };
+    text.lines().filter_map(row).collect()
+}

@@ -1,0 +1,175 @@
+//! What a model is shown with one request, and which form of reply that asks for.
+//!
+//! ```text
+//!   tool choice, offered tools, the newest `phase:` message, the instructions ──► Contract
+//! ```
+//!
+//! Deliberately absent: the name of the loop. Nobody tells it to a model.
+
+use super::reading::{self, PLAN_ROUND, Phase};
+use everloop_models::Request;
+use everloop_types::{Message, TODO_WRITE, ToolChoice};
+
+/// The tool with which a round is looked at.
+pub(super) const THINK: &str = "think";
+
+/// Steps of a round where the prompt does not say.
+const STEPS_MAX: usize = 8;
+
+/// One request, as far as a policy looks at it.
+#[derive(Clone)]
+pub(super) struct Shown<'r> {
+    pub(super) messages: Vec<&'r Message>,
+    pub(super) tools: Vec<&'r str>,
+    pub(super) choice: &'r ToolChoice,
+}
+
+/// The form of reply that a request asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Contract {
+    /// A summary in place of the older messages.
+    Summary,
+    /// Plain words, without a tool.
+    Words,
+    /// All steps of a round in one call.
+    Round { steps_max: usize },
+    /// What the round has brought.
+    Think,
+    /// The list, before the work begins.
+    List,
+    /// Work on one item, by native calls.
+    Item(Place),
+    /// Work in any order, by native calls.
+    Free,
+    /// One JSON object: the plan.
+    JsonPlan,
+    /// One JSON object: the next thing for an item.
+    JsonThought(Place),
+    /// One JSON object: the plan anew, or the end.
+    JsonReplan,
+    /// Tagged text.
+    Tags,
+}
+
+/// The place of the item that is worked on, counted from 0, and the name under which it is closed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Place {
+    pub(super) number: usize,
+    pub(super) total: usize,
+    pub(super) id: Option<String>,
+}
+
+impl<'r> Shown<'r> {
+    pub(super) fn of(request: &'r Request<'_>) -> Self {
+        Self {
+            messages: request.messages.iter().collect(),
+            tools: request.tools.iter().map(|tool| tool.name.as_str()).collect(),
+            choice: request.choice,
+        }
+    }
+
+    /// The same with the instructions, the goal, the newest phase and the last few messages alone.
+    /// Phases are instructions and do not count; calls and their results stay together.
+    pub(super) fn last_few(&self, few: usize) -> Self {
+        let others = (0..self.messages.len()).rev();
+        let mut others = others.filter(|place| !reading::names_phase(self.messages[*place]));
+        let mut from = others.nth(few.saturating_sub(1)).unwrap_or(0);
+        while from > 0 && matches!(self.messages[from], Message::Tool { .. }) {
+            from -= 1;
+        }
+        let goal = reading::goal_place(&self.messages);
+        let phase = reading::phase_place(&self.messages);
+        let is_kept = |place: usize| {
+            let said = !reading::names_phase(self.messages[place]);
+            place == 0 || place == goal || Some(place) == phase || (said && place >= from)
+        };
+        let messages = self.messages.iter().enumerate().filter(|(place, _)| is_kept(*place));
+        Self { messages: messages.map(|(_, message)| *message).collect(), ..self.clone() }
+    }
+
+    pub(super) fn system(&self) -> &'r str {
+        match self.messages.first() {
+            Some(Message::System { text }) => text,
+            _ => "",
+        }
+    }
+
+    /// Whether a tool can be used, natively or as the instructions list it.
+    pub(super) fn has_tool(&self, name: &str) -> bool {
+        let listed = || self.system().contains(&format!("\n- {name}: "));
+        // Questions have a contract of their own where no tool is listed for them.
+        let asks = || name == "ask_user" && self.system().contains("\"status\":\"ask_user\"");
+        self.tools.contains(&name) || listed() || asks()
+    }
+
+    pub(super) fn contract(&self) -> Contract {
+        let last = self.messages.last().map_or("", |message| message.text());
+        if last.contains("replaced by your summary") {
+            return Contract::Summary;
+        }
+        let phase = reading::phase(&self.messages);
+        let name = phase.as_ref().map_or("", |phase| phase.name);
+        let rest = phase.as_ref().map_or("", |phase: &Phase<'_>| phase.rest);
+        match self.choice {
+            ToolChoice::None => Contract::Words,
+            ToolChoice::Named(tool) if tool == PLAN_ROUND => {
+                Contract::Round { steps_max: steps_max(rest) }
+            }
+            ToolChoice::Named(tool) if tool == THINK => Contract::Think,
+            ToolChoice::Named(tool) if tool == TODO_WRITE => Contract::List,
+            _ if self.tools.is_empty() => match name {
+                "plan" => Contract::JsonPlan,
+                "thought" => Contract::JsonThought(place(rest).unwrap_or_default()),
+                "replan" => Contract::JsonReplan,
+                _ if self.system().contains("<tool name=") => Contract::Tags,
+                _ => Contract::Words,
+            },
+            _ => match (name, place(rest)) {
+                ("planning", _) => Contract::List,
+                ("execution", Some(place)) => Contract::Item(place),
+                _ => Contract::Free,
+            },
+        }
+    }
+
+    /// From how many calls on the instructions want a list.
+    pub(super) fn lists_from(&self) -> Option<usize> {
+        let said = |words: &str| self.system().contains(words);
+        if !self.has_tool(TODO_WRITE) {
+            None
+        } else if said("work of more than three steps keep a list") {
+            Some(4)
+        } else if said("make a list with `todo_write`") {
+            Some(2)
+        } else if said("Keep the list true") {
+            Some(1)
+        } else {
+            None
+        }
+    }
+
+    /// The mark that the instructions want at the end of the final answer.
+    pub(super) fn mark(&self) -> Option<&'r str> {
+        let (_, after) = self.system().split_once("- End your final answer with ")?;
+        after.lines().next()?.strip_suffix('.')
+    }
+}
+
+/// `round 1 of 5: … never more than 8`.
+fn steps_max(rest: &str) -> usize {
+    let number = rest.rsplit("never more than ").next().and_then(|text| text.trim().parse().ok());
+    number.unwrap_or(STEPS_MAX)
+}
+
+/// `item 2 of 4, id b: text`, `current item 2 of 4: text`.
+fn place(rest: &str) -> Option<Place> {
+    let line = rest.strip_prefix("current ").unwrap_or(rest).strip_prefix("item ")?;
+    let (head, _) = line.split_once(": ")?;
+    let (numbers, id) = match head.split_once(", id ") {
+        Some((numbers, id)) => (numbers, Some(id.to_owned())),
+        None => (head, None),
+    };
+    let (number, total) = numbers.split_once(" of ")?;
+    let number = number.parse::<usize>().ok()?.checked_sub(1)?;
+    Some(Place { number, total: total.parse().ok()?, id })
+}

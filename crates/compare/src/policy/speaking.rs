@@ -1,0 +1,186 @@
+//! What a competent model says: the wanted calls, put into the form that the prompt asks for.
+
+mod json;
+mod native;
+mod rounds;
+mod tags;
+mod words;
+
+use super::acts::Act;
+use super::notes::Notes;
+use super::reading::{self, Observed, Row};
+use super::sentences::Sentence;
+use super::shown::{Contract, Place, Shown};
+use super::skill::{self, Known, Listed, Manner, Outlook, Status};
+use everloop_types::{CallId, Reply, StopCause, ToolCall};
+use serde_json::Value;
+use std::ops::Range;
+
+/// Items that a plan has at most.
+const ITEMS_MAX: usize = 5;
+/// Calls that one reply makes at most.
+const CALLS_MAX: usize = 16;
+
+/// A prompt that has been read.
+pub(super) struct Speaker<'r> {
+    pub(super) shown: &'r Shown<'r>,
+    pub(super) asked: Vec<(Sentence, String)>,
+    pub(super) seen: Vec<Observed>,
+    notes: Notes,
+    list: Vec<Row>,
+}
+
+/// The competent reply to what is shown.
+pub(super) fn reply(shown: &Shown<'_>) -> Reply {
+    let speaker = Speaker::of(shown);
+    match shown.contract() {
+        Contract::Summary => said(speaker.summary()),
+        Contract::Words => said(speaker.answer()),
+        Contract::Round { steps_max } => speaker.plan_round(steps_max),
+        Contract::Think => speaker.think(),
+        Contract::List => speaker.make_list(),
+        Contract::Item(place) => speaker.work_on(&place),
+        Contract::Free => speaker.work_freely(),
+        Contract::JsonPlan => said(speaker.json_plan()),
+        Contract::JsonThought(place) => said(speaker.json_thought(&place)),
+        Contract::JsonReplan => said(speaker.json_replan()),
+        Contract::Tags => said(speaker.tagged()),
+    }
+}
+
+pub(super) fn said(text: String) -> Reply {
+    Reply { text, ..Reply::default() }
+}
+
+/// A reply that calls tools. The runtime makes ids unique.
+pub(super) fn calling(calls: Vec<(&str, Value)>) -> Reply {
+    let call = |(tool, args): (&str, Value)| ToolCall {
+        id: CallId::new("call"),
+        tool: tool.to_owned(),
+        args: args.to_string(),
+    };
+    let calls = calls.into_iter().map(call).collect();
+    Reply { calls, stop: StopCause::ToolCalls, ..Reply::default() }
+}
+
+impl<'r> Speaker<'r> {
+    pub(super) fn of(shown: &'r Shown<'r>) -> Self {
+        let messages = &shown.messages;
+        let seen = reading::observed(messages);
+        let list = reading::listed(messages);
+        Self { shown, asked: reading::asked(messages), notes: reading::noted(messages), list, seen }
+    }
+
+    /// Everything, with nothing wanted but what can be called here.
+    pub(super) fn look(&self, scope: Range<usize>, manner: Manner) -> Outlook {
+        let has_tool = |name: &str| self.shown.has_tool(name);
+        self.look_with(&has_tool, scope, manner)
+    }
+
+    /// How things are, where nothing can be called.
+    fn look_back(&self) -> Outlook {
+        self.look_with(&|_| true, 0..0, Manner::Together)
+    }
+
+    fn look_with(
+        &self,
+        has_tool: &dyn Fn(&str) -> bool,
+        scope: Range<usize>,
+        manner: Manner,
+    ) -> Outlook {
+        let items = self.items();
+        let listed = |root: usize| self.listed(&items, root);
+        let known = Known { seen: &self.seen, notes: &self.notes, has_tool, listed: &listed };
+        skill::look(&self.asked, &known, scope, manner)
+    }
+
+    /// A list that has these items is believed: what it calls completed is not done again.
+    fn listed(&self, items: &[Range<usize>], root: usize) -> Listed {
+        let place = items.iter().position(|item| item.contains(&root));
+        let row = place.filter(|_| items.len() == self.list.len()).map(|at| (at, &self.list[at]));
+        let says = |item: &Range<usize>| {
+            self.asked[item.clone()].iter().any(|(sentence, _)| *sentence == Sentence::SayResult)
+        };
+        match row {
+            Some((at, row)) if row.state == "completed" && says(&items[at]) => {
+                Listed::ClosedToBeSaid
+            }
+            Some((_, row)) if row.state == "completed" => Listed::Closed,
+            _ => Listed::Open,
+        }
+    }
+
+    fn everything(&self) -> Range<usize> {
+        0..self.asked.len()
+    }
+
+    /// The calls for one reply in which none needs another.
+    fn together(&self, scope: Range<usize>) -> Outlook {
+        let mut outlook = self.look(scope, Manner::Together);
+        outlook.acts.truncate(CALLS_MAX);
+        outlook
+    }
+
+    /// The items of a plan: each a sentence with those that go on with it, joined if they are many.
+    fn items(&self) -> Vec<Range<usize>> {
+        let mut starts: Vec<usize> = (0..self.asked.len())
+            .filter(|place| *place == 0 || !self.asked[*place].0.leans_back())
+            .collect();
+        let many = starts.len();
+        if many > ITEMS_MAX {
+            starts = (0..ITEMS_MAX).map(|item| starts[item * many / ITEMS_MAX]).collect();
+        }
+        let ends = starts.iter().skip(1).copied().chain([self.asked.len()]);
+        starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+    }
+
+    fn item_text(&self, item: &Range<usize>) -> String {
+        let said = self.asked[item.clone()].iter().map(|(_, said)| said.as_str());
+        said.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The sentences of the item at a place. A plan that is not of this form stands for all.
+    fn scope(&self, place: &Place) -> Range<usize> {
+        let items = self.items();
+        match items.get(place.number) {
+            Some(item) if items.len() == place.total => item.clone(),
+            _ => self.everything(),
+        }
+    }
+}
+
+/// How far all sentences of an item are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Far {
+    Open,
+    Completed,
+    /// Something in it failed, and nothing was asked for in that case.
+    Failed,
+}
+
+impl Outlook {
+    fn far(&self, item: &Range<usize>) -> Far {
+        let tasks: Vec<_> = self.tasks.iter().filter(|task| item.contains(&task.root)).collect();
+        let failed = |place: usize| {
+            let provided = tasks[place + 1..].iter().take_while(|task| task.sentence.leans_back());
+            let provided =
+                provided.into_iter().any(|it| matches!(it.sentence, Sentence::IfItFails { .. }));
+            matches!(tasks[place].status, Status::Failed(_)) && !provided
+        };
+        if tasks.iter().any(|task| task.status == Status::Open) {
+            Far::Open
+        } else if (0..tasks.len()).any(failed) {
+            Far::Failed
+        } else {
+            Far::Completed
+        }
+    }
+
+    fn wants(&self, item: &Range<usize>) -> bool {
+        self.acts.iter().any(|act| item.contains(&act.root))
+    }
+}
+
+fn plain(act: &Act) -> (&'static str, Value) {
+    (act.tool, act.args.clone())
+}

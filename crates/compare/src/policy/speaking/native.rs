@@ -1,0 +1,89 @@
+//! Native tool calls: the work itself, and the list where one is kept.
+
+use super::{Far, Speaker, calling, plain, said};
+use crate::policy::shown::Place;
+use crate::policy::skill::Outlook;
+use everloop_types::{Reply, TODO_WRITE};
+use serde_json::{Value, json};
+
+impl Speaker<'_> {
+    /// The list before the work begins: every item pending.
+    pub(super) fn make_list(&self) -> Reply {
+        let items = self.items().into_iter().enumerate();
+        let todos = items.map(|(place, item)| {
+            let id = (place + 1).to_string();
+            json!({ "id": id, "content": self.item_text(&item), "status": "pending" })
+        });
+        let todos: Vec<Value> = todos.collect();
+        calling(vec![(TODO_WRITE, json!({ "todos": todos, "merge": false }))])
+    }
+
+    /// One item: its calls, then its mark where there is something to mark it with, else words.
+    pub(super) fn work_on(&self, place: &Place) -> Reply {
+        let item = self.scope(place);
+        let outlook = self.together(item.clone());
+        if !outlook.acts.is_empty() {
+            return calling(outlook.acts.iter().map(plain).collect());
+        }
+        match &place.id {
+            Some(id) if self.shown.has_tool(TODO_WRITE) => {
+                let status = state(outlook.far(&item));
+                let todos = json!([{ "id": id, "status": status }]);
+                calling(vec![(TODO_WRITE, json!({ "todos": todos, "merge": true }))])
+            }
+            _ => said(self.came_of(&item)),
+        }
+    }
+
+    /// All that can be done now, with the list kept true; the answer when nothing is left.
+    pub(super) fn work_freely(&self) -> Reply {
+        let outlook = self.together(self.everything());
+        let calls = self.calls_and_list(&outlook);
+        if calls.is_empty() { said(self.answer()) } else { calling(calls) }
+    }
+
+    /// The calls of one reply: the list first, if it is kept and no longer true.
+    pub(super) fn calls_and_list(&self, outlook: &Outlook) -> Vec<(&'static str, Value)> {
+        let list = self.list_to_write(outlook).map(|args| (TODO_WRITE, args));
+        list.into_iter().chain(outlook.acts.iter().map(plain)).collect()
+    }
+
+    /// What makes the list true, if it is not and one is wanted.
+    fn list_to_write(&self, outlook: &Outlook) -> Option<Value> {
+        let from = self.shown.lists_from()?;
+        let items = self.items();
+        let wanted: Vec<&str> = items
+            .iter()
+            .map(|item| match outlook.far(item) {
+                Far::Open if outlook.wants(item) => "in_progress",
+                Far::Open => "pending",
+                far => state(far),
+            })
+            .collect();
+        if self.list.len() != items.len() {
+            let calls: usize = self.asked.iter().map(|(sentence, _)| sentence.calls()).sum();
+            let is_worth_it = calls >= from && !outlook.acts.is_empty();
+            let all = items.iter().zip(&wanted).enumerate().map(|(place, (item, status))| {
+                let id = (place + 1).to_string();
+                json!({ "id": id, "content": self.item_text(item), "status": status })
+            });
+            let todos: Vec<Value> = all.collect();
+            return is_worth_it.then(|| json!({ "todos": todos, "merge": false }));
+        }
+        let changed = self.list.iter().zip(&wanted).filter(|(row, status)| row.state != **status);
+        // Once begun, an item is not taken back while another sentence of it waits.
+        let changed = changed
+            .filter(|(row, status)| (row.state.as_str(), **status) != ("in_progress", "pending"));
+        let todos = changed.map(|(row, status)| json!({ "id": row.id, "status": status }));
+        let todos: Vec<Value> = todos.collect();
+        (!todos.is_empty()).then(|| json!({ "todos": todos, "merge": true }))
+    }
+}
+
+fn state(far: Far) -> &'static str {
+    match far {
+        Far::Open => "in_progress",
+        Far::Completed => "completed",
+        Far::Failed => "cancelled",
+    }
+}

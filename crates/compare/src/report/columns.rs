@@ -1,0 +1,124 @@
+//! The columns of a table of loops, the same wherever it is shown.
+
+use super::word;
+use crate::Tally;
+use everloop_types::Lang;
+
+/// One figure of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    Success,
+    ModelCalls,
+    ToolCalls,
+    Input,
+    Cached,
+    Output,
+    Steps,
+    Words,
+    Wall,
+}
+
+/// Everything that a run decides; the same every time for a simulated policy.
+pub(super) const DECIDED: [Column; 8] = [
+    Column::Success,
+    Column::ModelCalls,
+    Column::ToolCalls,
+    Column::Input,
+    Column::Cached,
+    Column::Output,
+    Column::Steps,
+    Column::Words,
+];
+
+/// And the time that it took, which is never the same.
+pub(super) const ALL: [Column; 9] = [
+    DECIDED[0],
+    DECIDED[1],
+    DECIDED[2],
+    DECIDED[3],
+    DECIDED[4],
+    DECIDED[5],
+    DECIDED[6],
+    DECIDED[7],
+    Column::Wall,
+];
+
+impl Column {
+    pub(super) fn head(self, lang: Lang) -> String {
+        word(
+            lang,
+            match self {
+                Self::Success => "compare.head.success",
+                Self::ModelCalls => "compare.head.model_calls",
+                Self::ToolCalls => "compare.head.tool_calls",
+                Self::Input => "compare.head.input",
+                Self::Cached => "compare.head.cached",
+                Self::Output => "compare.head.output",
+                Self::Steps => "compare.head.steps",
+                Self::Words => "compare.head.words",
+                Self::Wall => "compare.head.wall",
+            },
+        )
+    }
+
+    pub(super) fn cell(self, tally: &Tally, lang: Lang) -> String {
+        match self {
+            Self::Success => {
+                let Tally { succeeded, runs, .. } = tally;
+                format!("{succeeded}/{runs} ({}%)", tally.success_percent())
+            }
+            Self::ModelCalls => number(tally.model_calls),
+            Self::ToolCalls => number(tally.tool_calls),
+            Self::Input => number(tally.input_tokens),
+            Self::Cached => number(tally.cached_tokens),
+            Self::Output => number(tally.output_tokens),
+            Self::Steps => number(tally.steps),
+            Self::Words => format!("{}/{}", tally.ended_with_words, tally.runs),
+            Self::Wall => {
+                everloop_text::get(lang, "compare.seconds", &[("n", &seconds(tally.wall_ms))])
+            }
+        }
+    }
+}
+
+/// Milliseconds as seconds with one decimal.
+pub(super) fn seconds(ms: u64) -> String {
+    let tenths = ms.saturating_add(50) / 100;
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+/// A number with its thousands set apart.
+pub(super) fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A ratio with one decimal; a dash where there is nothing to divide by.
+pub(super) fn ratio(part: u64, whole: u64) -> String {
+    match (part * 10 + whole / 2).checked_div(whole) {
+        Some(tenths) => format!("{}.{}", number(tenths / 10), tenths % 10),
+        None => "–".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_rounded() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(number), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 49, 50, 1_249, 12_950].map(seconds), ["0.0", "0.0", "0.1", "1.2", "13.0"]);
+        assert_eq!(
+            (ratio(5, 2), ratio(1, 3), ratio(1, 0)),
+            ("2.5".into(), "0.3".into(), "–".into())
+        );
+    }
+}

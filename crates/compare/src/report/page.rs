@@ -1,0 +1,186 @@
+//! One HTML file that needs nothing else: tables, charts, and every task under every loop.
+
+use super::chart::{Bar, chart};
+use super::columns::{ALL, number, seconds};
+use super::text::{mark, rows};
+use super::{About, Detail, Manner, word};
+use crate::{Results, Tally, is_simulated};
+use everloop_types::Lang;
+
+const FRAME: &str = include_str!("page.html");
+
+/// The page. Everything that a task or a model has said is escaped.
+#[must_use]
+pub fn page(results: &Results, about: &About, lang: Lang) -> String {
+    let mut body = opening(results, about, lang);
+    for model in &results.contest.models {
+        body.push_str(&section(results, model, lang));
+    }
+    body.push_str(&goals(results, lang));
+    let title = escape(&word(lang, "compare.title"));
+    FRAME.replace("{lang}", lang_tag(lang)).replace("{title}", &title).replace("{body}", &body)
+}
+
+fn lang_tag(lang: Lang) -> &'static str {
+    match lang {
+        Lang::ZhCn => "zh-CN",
+        Lang::En => "en",
+    }
+}
+
+fn opening(results: &Results, about: &About, lang: Lang) -> String {
+    let contest = &results.contest;
+    let say = |key: &str, args: &[(&str, &str)]| escape(&everloop_text::get(lang, key, args));
+    let counts = [contest.tasks.len(), contest.loops.len(), contest.models.len()];
+    let [tasks, loops, models] = counts.map(|count| count.to_string());
+    let (runs, seed) = (results.cells.len().to_string(), contest.seed.to_string());
+    let scope = [
+        ("tasks", tasks.as_str()),
+        ("loops", &loops),
+        ("models", &models),
+        ("runs", &runs),
+        ("seed", &seed),
+    ];
+    let command = format!("<code>{}</code>", escape(&about.command));
+    let made = say("compare.made_by", &[("command", "\u{1}")]).replace('\u{1}', &command);
+    let version = [("version", about.version.as_str()), ("date", &about.date)];
+    let mut text = format!(
+        "<h1>{}</h1>\n<p>{}</p>\n<p>{}</p>\n<p class=\"soft\">{made}</p>\n\
+         <p class=\"soft\">{}</p>\n",
+        say("compare.title", &[]),
+        say("compare.scope", &scope),
+        say("compare.rule", &[]),
+        say("compare.version", &version),
+    );
+    if !results.is_complete() {
+        let all = contest.size().to_string();
+        let words = say("compare.incomplete", &[("done", &runs), ("all", &all)]);
+        text.push_str(&format!("<p><strong>{words}</strong></p>\n"));
+    }
+    text
+}
+
+fn section(results: &Results, model: &str, lang: Lang) -> String {
+    let say = |key: &str, args: &[(&str, &str)]| escape(&everloop_text::get(lang, key, args));
+    let mut text = format!("<h2>{}</h2>\n", say("compare.model", &[("name", model)]));
+    if is_simulated(model) {
+        let words = say("compare.simulated", &[("model", model)]);
+        text.push_str(&format!("<p class=\"soft\">{words}</p>\n"));
+    }
+    text.push_str(&table(&rows(results, model, lang, &ALL)));
+    text.push_str(&charts(results, model, lang));
+    text.push_str(&format!("<h3>{}</h3>\n", say("compare.grid", &[])));
+    text.push_str(&grid(results, model, lang));
+    text
+}
+
+fn charts(results: &Results, model: &str, lang: Lang) -> String {
+    let loops = &results.contest.loops;
+    let totals: Vec<(&String, Tally)> =
+        loops.iter().map(|name| (name, results.total(model, name))).collect();
+    let bars = |parts: &dyn Fn(&Tally) -> Vec<(&'static str, u64)>,
+                value: &dyn Fn(&Tally) -> String| {
+        let bar = |(name, tally): &(&String, Tally)| Bar {
+            name: (*name).clone(),
+            parts: parts(tally),
+            value: value(tally),
+        };
+        totals.iter().map(bar).collect::<Vec<Bar>>()
+    };
+    let most = |of: &dyn Fn(&Tally) -> u64| totals.iter().map(|(_, t)| of(t)).max().unwrap_or(0);
+    let success = bars(&|t| vec![("good-bar", t.success_percent())], &|t| {
+        format!("{}%", t.success_percent())
+    });
+    let calls = bars(&|t| vec![("a", t.model_calls)], &|t| number(t.model_calls));
+    let tokens = bars(
+        &|t| {
+            let fresh = t.input_tokens.saturating_sub(t.cached_tokens);
+            vec![("a", fresh), ("b", t.cached_tokens), ("c", t.output_tokens)]
+        },
+        &|t| number(t.tokens()),
+    );
+    let wall = bars(&|t| vec![("a", t.wall_ms)], &|t| seconds(t.wall_ms));
+    let legend = [
+        ("a", word(lang, "compare.legend.fresh")),
+        ("b", word(lang, "compare.legend.cached")),
+        ("c", word(lang, "compare.legend.output")),
+    ];
+    let all = [
+        chart(&word(lang, "compare.chart.success"), &success, 100, &[]),
+        chart(&word(lang, "compare.chart.calls"), &calls, most(&|t| t.model_calls), &[]),
+        chart(&word(lang, "compare.chart.tokens"), &tokens, most(&Tally::tokens), &legend),
+        chart(&word(lang, "compare.chart.wall"), &wall, most(&|t| t.wall_ms), &[]),
+    ];
+    format!("<div class=\"charts\">\n{}</div>\n", all.concat())
+}
+
+/// Every task under every loop.
+fn grid(results: &Results, model: &str, lang: Lang) -> String {
+    let contest = &results.contest;
+    let manner = Manner { lang, detail: Detail::PerTask, marks: ("<b>✔</b>", "<b>✖</b>") };
+    let heads = contest.loops.iter().map(|name| format!("<th>{}</th>", escape(name)));
+    let mut text = format!(
+        "<div class=\"wide\"><table>\n<tr><th>{}</th>{}</tr>\n",
+        escape(&word(lang, "compare.head.task")),
+        heads.collect::<String>()
+    );
+    for task in &contest.tasks {
+        let cells = contest.loops.iter().map(|name| {
+            let tally = results.cell(model, name, &task.name);
+            let class = match (tally.runs, tally.succeeded == tally.runs) {
+                (0, _) => "",
+                (_, true) => "good",
+                (_, false) => "bad",
+            };
+            format!("<td class=\"{class}\">{}</td>", mark(&tally, manner))
+        });
+        let name = escape(&task.name);
+        text.push_str(&format!("<tr><td>{name}</td>{}</tr>\n", cells.collect::<String>()));
+    }
+    text.push_str("</table></div>\n");
+    text
+}
+
+fn goals(results: &Results, lang: Lang) -> String {
+    let heads = ["compare.head.task", "compare.head.kind", "compare.head.goal"];
+    let heads = heads.map(|key| format!("<th>{}</th>", escape(&word(lang, key))));
+    let title = escape(&word(lang, "compare.tasks"));
+    let mut text = format!("<h2>{title}</h2>\n<table>\n<tr>{}</tr>\n", heads.concat());
+    for task in &results.contest.tasks {
+        text.push_str(&format!(
+            "<tr><td>{}</td><td>{}</td><td class=\"goal\">{}</td></tr>\n",
+            escape(&task.name),
+            task.kind.as_str(),
+            escape(&task.goal)
+        ));
+    }
+    text.push_str("</table>\n");
+    text
+}
+
+fn table(rows: &[Vec<String>]) -> String {
+    let mut text = String::from("<div class=\"wide\"><table>\n");
+    for (at, row) in rows.iter().enumerate() {
+        let tag = if at == 0 { "th" } else { "td" };
+        let cell = |cell: &String| format!("<{tag}>{}</{tag}>", escape(cell));
+        text.push_str(&format!("<tr>{}</tr>\n", row.iter().map(cell).collect::<String>()));
+    }
+    text.push_str("</table></div>\n");
+    text
+}
+
+/// Text as HTML shows it, in attributes too.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

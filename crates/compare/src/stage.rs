@@ -1,0 +1,229 @@
+//! Where one run takes place: a workspace, a store and a search service of its own.
+//!
+//! Tools and engine are the real ones. Nothing of a stage outlives it, and no stage sees another.
+
+use crate::check::entry;
+use crate::host::{Connected, Host};
+use crate::pages::Recorded;
+use crate::{Scene, Task};
+use everloop_assistant::desk::Desk;
+use everloop_assistant::kept::Customs;
+use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
+use everloop_engine::{Clock, Engine, Identity, Means, Pause, Submission, SystemClock, fresh_id};
+use everloop_store::{Deed, Store, StoreError, TodoRow, TodoText};
+use everloop_tools::{Registry, SearchService, SearchSetting, Setting};
+use everloop_types::{Frame, Goal, Lang, ModelChoice, ModelError, Policy, RunId, UtcMs, WorkerId};
+use jiff::tz::TimeZone;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// Every run begins at this moment, and for the engine no time passes: 2030-05-01 09:00 UTC.
+const NOW: UtcMs = 1_903_856_400_000;
+
+/// Hits that a search shows.
+const TOP_K: usize = 3;
+
+/// How long a search may take.
+const SEARCH_MS: u64 = 15_000;
+
+/// Bytes of a file that a checker looks at.
+const FILE_BYTES_MAX: u64 = 1_000_000;
+
+/// Files of a workspace that a checker looks at.
+const FILES_MAX: usize = 1_000;
+
+/// Why a stage could not be set or read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StageError {
+    /// A folder, a file or a port.
+    #[error("the machine refused")]
+    System(#[from] std::io::Error),
+    /// The workspace.
+    #[error("no workspace")]
+    Workspace(#[from] everloop_tools::WorkspaceError),
+    /// The store.
+    #[error("no store")]
+    Store(#[from] StoreError),
+}
+
+/// A clock that stands, so that no prompt depends on the day on which it is made. Waits are real.
+struct StandingClock;
+
+impl Clock for StandingClock {
+    fn now(&self) -> UtcMs {
+        NOW
+    }
+
+    fn since_boot_ms(&self) -> u64 {
+        SystemClock.since_boot_ms()
+    }
+
+    fn pause(&self, ms: u64) -> Pause<'_> {
+        SystemClock.pause(ms)
+    }
+}
+
+/// One model and one set of tools, whatever a frame names.
+struct StageMeans {
+    model: Connected,
+    tools: Arc<Registry>,
+}
+
+impl Means for StageMeans {
+    fn model(&self, _choice: &ModelChoice) -> Result<Connected, ModelError> {
+        Ok(self.model.clone())
+    }
+
+    fn tools(&self, _frame: &Frame) -> Arc<Registry> {
+        self.tools.clone()
+    }
+}
+
+/// A stage that is set for a task.
+pub(crate) struct Stage {
+    workspace: PathBuf,
+    store: Store,
+    tools: Arc<Registry>,
+    _search: Recorded,
+    /// Gone with the stage, whatever is in it.
+    _folder: TempDir,
+}
+
+impl Stage {
+    pub(crate) async fn set(host: &dyn Host, task: &Task) -> Result<Self, StageError> {
+        let folder = tempfile::Builder::new().prefix("everloop-compare-").tempdir()?;
+        let outer = folder.path().canonicalize()?;
+        let workspace = outer.join("workspace");
+        std::fs::create_dir(&workspace)?;
+        for (path, text) in &task.files {
+            let path = workspace.join(path);
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            std::fs::write(path, text)?;
+        }
+        let search = Recorded::serve(&task.search).await?;
+        let store = Store::memory();
+        for (number, text) in (1..).zip(&task.todos) {
+            store.add_todo(&todo(number, text), Deed { key: None, now: NOW }).await?;
+        }
+        let setting = Setting {
+            guard: host.guard(),
+            records: Some(outer.join("records")),
+            search: Some(SearchSetting {
+                service: SearchService::Searxng,
+                base_url: search.url().to_owned(),
+                timeout_ms: SEARCH_MS,
+                top_k: TOP_K,
+            }),
+            ..Setting::new(&workspace)
+        };
+        let tools = Arc::new(registry(&setting, &store)?);
+        Ok(Self { workspace, store, tools, _search: search, _folder: folder })
+    }
+
+    pub(crate) fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub(crate) fn engine(&self, host: &dyn Host, model: Connected) -> Arc<Engine> {
+        let means = StageMeans { model, tools: self.tools.clone() };
+        let identity = Identity {
+            worker: WorkerId::new(fresh_id("worker_", NOW)),
+            build: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let clock = Arc::new(StandingClock);
+        Engine::new(self.store.clone(), Arc::new(means), clock, identity, host.rules())
+    }
+
+    /// The task as a run of this loop. Everybody's language and zone are the same here, and every
+    /// call is allowed: the workspace is ours.
+    pub(crate) fn submission(
+        &self,
+        host: &dyn Host,
+        task: &Task,
+        loop_name: &str,
+        model: &str,
+    ) -> Submission {
+        let frame = host.frame(loop_name, &self.workspace, self.tools.specs());
+        let name = model.to_owned();
+        let frame = Frame {
+            policy: Policy { approve_all: true },
+            model: ModelChoice { name, ..frame.model },
+            language: Lang::En,
+            time_zone: "UTC".to_owned(),
+            ..frame
+        };
+        let context = host.context(&self.workspace, NOW);
+        let goal = Goal { text: task.goal.clone(), context };
+        Submission { loop_name: loop_name.to_owned(), goal, frame, idem_key: None }
+    }
+
+    /// What is there now.
+    pub(crate) async fn scene(&self, run: &RunId) -> Result<Scene, StageError> {
+        let messages = self.store.messages(run).await?;
+        let answer = messages.iter().find(|message| message.slot == "final");
+        let mut files = BTreeMap::new();
+        gather(&self.workspace, &self.workspace, &mut files)?;
+        Ok(Scene {
+            files,
+            todos: self.store.todos().await?.iter().map(Into::into).collect(),
+            entries: self.store.schedules().await?.iter().map(entry).collect(),
+            answer: answer.map(|message| message.body.clone()).unwrap_or_default(),
+            asked: messages.iter().filter(|message| message.slot.starts_with("ask:")).count(),
+        })
+    }
+}
+
+fn registry(setting: &Setting, store: &Store) -> Result<Registry, StageError> {
+    let office = Office {
+        desk: Some(Desk::new(store.clone(), Customs::default())),
+        clock: Arc::new(StandingClock),
+        zone: TimeZone::UTC,
+        lang: Lang::En,
+    };
+    let registry = Registry::builtin(setting)?;
+    Ok(registry.with(TodoTool(office.clone())).with(ScheduleTool(office)))
+}
+
+fn todo(number: i64, text: &str) -> TodoRow {
+    TodoRow {
+        id: number,
+        uid: format!("before-{number}"),
+        said: TodoText {
+            text: text.to_owned(),
+            tag: "default".to_owned(),
+            priority: 0,
+            due_at: None,
+            remind_at: None,
+        },
+        remind_next: None,
+        done_at: None,
+        created_at: NOW,
+        updated_at: NOW,
+        version: 1,
+    }
+}
+
+/// The files below a folder. Links are not followed: they may lead anywhere.
+fn gather(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let (entry, path) = entry.map(|entry| (entry.file_type(), entry.path()))?;
+        let kind = entry?;
+        if files.len() >= FILES_MAX {
+            break;
+        }
+        if kind.is_dir() {
+            gather(root, &path, files)?;
+        } else if kind.is_file() && path.metadata()?.len() <= FILE_BYTES_MAX {
+            let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            let bytes = std::fs::read(&path)?;
+            files.insert(name, String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+    Ok(())
+}

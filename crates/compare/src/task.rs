@@ -1,0 +1,159 @@
+//! A task: what is wanted, what is there before, and what must hold afterwards.
+//!
+//! ```text
+//!   TOML ──read──► Task ──► goal, files, todos, recorded pages, answers     (before)
+//!                       └─► checks                                          (afterwards)
+//! ```
+
+mod read;
+mod set;
+
+pub use read::{TaskError, from_folder};
+pub use set::builtin;
+
+use crate::{Check, Scene};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One thing to do, with its checker.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// Short, with hyphens; the file's name without its ending.
+    pub name: String,
+    /// What it is about.
+    pub kind: TaskKind,
+    /// What the model is told.
+    pub goal: String,
+    /// What must hold afterwards, all of it.
+    pub checks: Vec<Check>,
+    /// Todos that are there before.
+    #[serde(default)]
+    pub todos: Vec<String>,
+    /// What the user says to questions.
+    #[serde(default)]
+    pub answers: Vec<Answer>,
+    /// What a search finds.
+    #[serde(default)]
+    pub search: Search,
+    /// Files of the workspace that are there before, by their paths.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+}
+
+/// What a task is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskKind {
+    /// Files are written, copied, changed.
+    Files,
+    /// Todos and entries of the schedule.
+    Todos,
+    /// Something is looked up on recorded pages.
+    Search,
+    /// Arithmetic on data.
+    Data,
+    /// Something fails on the way.
+    Recovery,
+    /// The user has to be asked.
+    Clarification,
+}
+
+impl TaskKind {
+    /// The word used in files and JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Files => "files",
+            Self::Todos => "todos",
+            Self::Search => "search",
+            Self::Data => "data",
+            Self::Recovery => "recovery",
+            Self::Clarification => "clarification",
+        }
+    }
+}
+
+/// What the user says to a question.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// Words of the question, in any case.
+    pub asks: String,
+    /// The answer.
+    pub says: String,
+}
+
+/// What a search finds, and how often it fails before.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    /// Requests that are answered with an error, from the first on.
+    #[serde(default)]
+    pub fails: u32,
+    /// Pages of this task beside those of the set.
+    #[serde(default)]
+    pub pages: Vec<Page>,
+}
+
+/// One recorded page of results, in the form in which SearXNG answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Page {
+    /// What was searched for.
+    pub query: String,
+    /// What was found, the best first.
+    pub results: Vec<Found>,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Found {
+    /// What it is called.
+    pub title: String,
+    /// Where it is.
+    pub url: String,
+    /// What it says, in short.
+    pub content: String,
+}
+
+impl Task {
+    /// What the user says to a question; a person who does not know says so.
+    #[must_use]
+    pub fn answer_to(&self, question: &str) -> &str {
+        let question = question.to_lowercase();
+        let fits = |answer: &&Answer| question.contains(&answer.asks.to_lowercase());
+        self.answers.iter().find(fits).map_or("I do not know.", |answer| &answer.says)
+    }
+
+    /// The checks that do not hold.
+    #[must_use]
+    pub fn failed(&self, scene: &Scene) -> Vec<&Check> {
+        self.checks.iter().filter(|check| !check.holds(scene)).collect()
+    }
+
+    /// What is there before anybody has done anything.
+    #[must_use]
+    pub fn untouched(&self) -> Scene {
+        Scene::before(&self.files, &self.todos)
+    }
+
+    /// How many sentences the goal has: how hard the task is, roughly.
+    #[must_use]
+    pub fn sentences(&self) -> usize {
+        let mut quoted = false;
+        let mut count = 0;
+        for (at, c) in self.goal.char_indices() {
+            match c {
+                '"' => quoted = !quoted,
+                '.' if !quoted => {
+                    let after = self.goal[at + 1..].chars().next();
+                    count += usize::from(after.is_none_or(char::is_whitespace));
+                }
+                _ => {}
+            }
+        }
+        count
+    }
+}

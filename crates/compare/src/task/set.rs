@@ -1,0 +1,83 @@
+//! The tasks of the repository, from one sentence to thirteen.
+
+use super::Task;
+use super::read::read;
+
+macro_rules! tasks {
+    ($($name:literal,)*) => {
+        &[$(($name, include_str!(concat!("../../tasks/", $name, ".toml")))),*]
+    };
+}
+
+const TASKS: &[(&str, &str)] = tasks![
+    "files-write",
+    "files-copy",
+    "files-replace",
+    "files-read-aloud",
+    "files-index",
+    "files-release",
+    "data-count",
+    "data-sum",
+    "data-average",
+    "data-largest",
+    "data-command",
+    "data-report",
+    "todos-add",
+    "todos-due",
+    "todos-done",
+    "todos-schedule",
+    "todos-tidy",
+    "todos-week",
+    "search-title",
+    "search-address",
+    "search-notes",
+    "recovery-missing",
+    "recovery-flaky",
+    "recovery-search",
+    "recovery-give-up",
+    "recovery-no-search",
+    "recovery-pay-once",
+    "clarify-colour",
+    "clarify-say",
+    "clarify-order",
+    "long-instructions",
+    "long-remember",
+    "long-move",
+];
+
+/// The tasks of the repository.
+#[must_use]
+pub fn builtin() -> Vec<Task> {
+    let one = |(name, text): &(&str, &str)| {
+        read(name, text).unwrap_or_else(|error| unreachable!("a task of the set: {error}"))
+    };
+    TASKS.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TASKS, builtin};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn there_are_tasks_of_every_kind_and_length_and_each_has_the_name_of_its_file() {
+        let tasks = builtin();
+        assert!(tasks.len() >= 24, "{}", tasks.len());
+        let kinds: BTreeSet<_> = tasks.iter().map(|task| task.kind).collect();
+        assert_eq!(kinds.len(), 6);
+        let lengths: BTreeSet<_> = tasks.iter().map(super::Task::sentences).collect();
+        assert!(lengths.contains(&1) && lengths.iter().any(|length| *length >= 12), "{lengths:?}");
+        for (task, (name, _)) in tasks.iter().zip(TASKS) {
+            assert_eq!(task.name, *name);
+        }
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tasks");
+        assert_eq!(crate::task::from_folder(folder.as_ref()).unwrap().len(), tasks.len());
+    }
+
+    #[test]
+    fn no_task_is_done_before_anything_was_done_nor_by_words_alone() {
+        for task in builtin() {
+            assert!(!task.failed(&task.untouched()).is_empty(), "{}", task.name);
+        }
+    }
+}

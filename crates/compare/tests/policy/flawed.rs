@@ -1,0 +1,87 @@
+//! Flawed policies: every loop ends within its limits, in words, whatever they do.
+
+use crate::play::{Played, play};
+use crate::world::{World, frame};
+use everloop_compare::policy::{Flaw, Mind};
+use everloop_loops::LOOPS;
+use everloop_types::Status;
+
+const SEEDS: u64 = 50;
+const GOAL: &str = "Copy a.txt to b.txt. Run \"append log.txt tick\". Ask the user \"Why?\". Write \
+                    the result to why.txt. Count the lines of a.txt. Say the result.";
+
+fn played(name: &str, flaw: Flaw, seed: u64) -> Played {
+    let mut world = World::with(&[("a.txt", "one\ntwo\n")]);
+    world.answers.insert("Why?".to_owned(), "because".to_owned());
+    let played = play(name, GOAL, world, Mind { flaw, seed }, frame());
+    let told = || format!("{name} {flaw:?} {seed}\n{}", played.told());
+    assert!(!played.words.trim().is_empty(), "{}", told());
+    assert!(played.status.is_final(), "{}", told());
+    // Twenty steps, each with its tries, a closing: nothing goes on for ever.
+    assert!(played.asked.len() <= 65, "{} model calls: {}", played.asked.len(), told());
+    played
+}
+
+fn is_solved(played: &Played) -> bool {
+    played.status == Status::Succeeded
+        && played.world.file("b.txt") == Some("one\ntwo\n")
+        && played.world.file("log.txt") == Some("tick\n")
+        && played.world.file("why.txt") == Some("because")
+        && played.words.contains("The result is 2.")
+}
+
+fn solved(flaw: Flaw) -> Vec<(&'static str, usize)> {
+    let count = |name: &'static str| {
+        (name, (0..SEEDS).filter(|seed| is_solved(&played(name, flaw, *seed))).count())
+    };
+    LOOPS.map(count).to_vec()
+}
+
+#[test]
+fn broken_forms_end_in_words_and_are_often_mended() {
+    let solved = solved(Flaw::Format);
+    println!("{solved:?}");
+    assert!(solved.iter().any(|(_, times)| *times >= 25), "{solved:?}");
+    assert!(solved.iter().any(|(_, times)| *times < 50), "{solved:?}");
+}
+
+#[test]
+fn a_policy_that_forgets_ends_in_words() {
+    let solved = solved(Flaw::Forgets);
+    println!("{solved:?}");
+    assert!(solved.iter().any(|(_, times)| *times == 0), "{solved:?}");
+}
+
+#[test]
+fn a_policy_that_repeats_ends_in_words_and_does_things_twice() {
+    let solved = solved(Flaw::Repeats);
+    println!("{solved:?}");
+    assert!(solved.iter().all(|(_, times)| *times < 50), "{solved:?}");
+    let twice = |seed| {
+        let played = played("react", Flaw::Repeats, seed);
+        played.world.count("shell") > 1 || played.world.count("write_file") > 2
+    };
+    assert!((0..SEEDS).any(twice));
+}
+
+#[test]
+fn a_policy_that_claims_too_early_is_found_out_by_the_world() {
+    let claimed = (0..SEEDS)
+        .map(|seed| played("react", Flaw::Repeats, seed))
+        .filter(|played| played.status == Status::Succeeded && played.words.contains("Everything"));
+    let missing = claimed.filter(|played| played.world.file("why.txt").is_none());
+    assert!(missing.count() > 0);
+}
+
+#[test]
+fn about_every_third_reply_is_broken() {
+    let (mut all, mut broken) = (0, 0);
+    for seed in 0..SEEDS {
+        let played = played("plan-replan", Flaw::Format, seed);
+        for (asked, reply) in &played.asked {
+            all += 1;
+            broken += u32::from(asked.reply(Mind { flaw: Flaw::None, seed }) != *reply);
+        }
+    }
+    assert!((all / 4..=all * 2 / 5).contains(&broken), "{broken} of {all}");
+}

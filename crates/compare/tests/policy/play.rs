@@ -1,0 +1,155 @@
+//! Plays a run as the engine would: decide, journal, answer, fold, again.
+
+use crate::world::World;
+use everloop_compare::policy::Mind;
+use everloop_loops::{AnyRun, Decision, Planned, own_tools};
+use everloop_models::{Request, WirePrompt};
+use everloop_types::journal::{
+    EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, Outcome, RunCreated,
+};
+use everloop_types::{
+    EffectId, Frame, Goal, Lang, Message, ModelCall, Offer, Reason, Reply, RunId, Status, ToolSpec,
+    Words, WorkerId, digest_json,
+};
+use std::sync::Arc;
+
+/// A journal that is longer than this belongs to a run that does not end.
+const ENTRIES_MAX: usize = 5_000;
+
+/// A run that has come to its end.
+pub(crate) struct Played {
+    pub(crate) run: AnyRun,
+    pub(crate) world: World,
+    pub(crate) status: Status,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) words: String,
+    /// What was asked of the model, and what it said.
+    pub(crate) asked: Vec<(Asked, Reply)>,
+}
+
+impl Played {
+    /// The whole talk, to be looked at when a test fails.
+    pub(crate) fn told(&self) -> String {
+        let line = |message: &Message| match message {
+            Message::Assistant { text, calls } => {
+                let calls = calls.iter().map(|call| format!("\n   {} {}", call.tool, call.args));
+                format!("assistant: {text}{}", calls.collect::<String>())
+            }
+            Message::System { .. } => "system".to_owned(),
+            other => format!("  {}", other.text()),
+        };
+        let lines: Vec<String> = self.run.messages().iter().map(line).collect();
+        format!("{}\n{}: {}", lines.join("\n"), self.status, self.words)
+    }
+}
+
+/// One request, as it can be kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) messages: Vec<Message>,
+    pub(crate) tools: Vec<ToolSpec>,
+    pub(crate) call: ModelCall,
+}
+
+impl Asked {
+    pub(crate) fn reply(&self, mind: Mind) -> Reply {
+        mind.reply(&Request {
+            model: "x",
+            messages: &self.messages,
+            wire: &mut WirePrompt::default(),
+            tools: self.tools.iter().collect(),
+            choice: &self.call.choice,
+            output: self.call.output.as_ref(),
+            temperature_milli: 0,
+            max_tokens: 0,
+        })
+    }
+}
+
+struct Player {
+    mind: Mind,
+    world: World,
+    run: AnyRun,
+    frame: Arc<Frame>,
+    seq: i64,
+    asked: Vec<(Asked, Reply)>,
+}
+
+/// Plays a goal to its end.
+pub(crate) fn play(loop_name: &str, goal: &str, world: World, mind: Mind, frame: Frame) -> Played {
+    let created = RunCreated {
+        goal: Goal { text: goal.to_owned(), context: String::new() },
+        loop_name: loop_name.to_owned(),
+        loop_ver: AnyRun::version(loop_name).expect("a loop of that name"),
+        frame: digest_json(&frame),
+        seed: 7,
+        build: "test".to_owned(),
+    };
+    let frame = Arc::new(frame);
+    let run = AnyRun::new(&created, frame.clone()).expect("a loop of that name");
+    let mut player = Player { mind, world, run, frame, seq: 0, asked: Vec::new() };
+    player.append(None, Kind::RunCreated(created));
+    let worker = WorkerId::new("worker-1");
+    player.append(None, Kind::EpochStarted(EpochStarted { worker, build: "test".to_owned() }));
+    loop {
+        match player.run.decide() {
+            Decision::Do(effects) => player.perform(&effects),
+            Decision::Finish { status, reason, words } => {
+                return player.over(status, reason, &words);
+            }
+        }
+    }
+}
+
+impl Player {
+    fn perform(&mut self, effects: &[Planned]) {
+        let cause = self.seq;
+        let id = |index: usize| EffectId {
+            run: RunId::new("run_1"),
+            cause,
+            index: u32::try_from(index).expect("a small batch"),
+        };
+        for (index, effect) in effects.iter().enumerate() {
+            self.append(Some(id(index)), Kind::EffectPlanned(effect.planned.clone()));
+        }
+        for (index, effect) in effects.iter().enumerate() {
+            let outcome = match (&effect.planned, &effect.refused) {
+                (_, Some(seen)) => Outcome::Observed(seen.clone()),
+                (EffectPlanned::CallModel { call, .. }, None) => Outcome::Replied(self.ask(call)),
+                (EffectPlanned::CallTool { call, .. }, None) => {
+                    Outcome::Observed(self.world.answer(call))
+                }
+            };
+            let finished = EffectFinished { outcome, took_ms: 1 };
+            self.append(Some(id(index)), Kind::EffectFinished(finished));
+        }
+    }
+
+    fn ask(&mut self, call: &ModelCall) -> Reply {
+        let own = own_tools(&call.offer);
+        let offered = |tool: &&ToolSpec| match &call.offer {
+            Offer::None => false,
+            Offer::All => true,
+            Offer::Only(names) => names.contains(&tool.name),
+        };
+        let tools = own.iter().chain(self.frame.tools.iter().filter(offered)).cloned().collect();
+        let asked = Asked { messages: self.run.messages().to_vec(), tools, call: call.clone() };
+        let reply = asked.reply(self.mind);
+        self.asked.push((asked, reply.clone()));
+        reply
+    }
+
+    fn append(&mut self, effect: Option<EffectId>, kind: Kind) {
+        self.seq += 1;
+        let seen = usize::try_from(self.seq).expect("a short journal");
+        assert!(seen < ENTRIES_MAX, "the run does not end");
+        let entry = Entry { seq: self.seq, epoch: 1, at: 1_000 + self.seq, effect, kind };
+        self.run.apply(&entry);
+    }
+
+    fn over(self, status: Status, reason: Option<Reason>, words: &Words) -> Played {
+        let Self { run, world, asked, .. } = self;
+        let words = everloop_text::render(words, Lang::En);
+        Played { run, world, status, reason, words, asked }
+    }
+}

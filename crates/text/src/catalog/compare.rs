@@ -1,0 +1,50 @@
+//! What `everloop compare` says.
+
+super::texts! {
+    "compare.title" => zh: "循环比较", en: "Loops compared";
+    "compare.made_by" => zh: "命令：{command}", en: "Command: {command}";
+    "compare.version" => zh: "everloop {version}，{date}", en: "everloop {version}, {date}";
+    "compare.scope" => zh: "任务 {tasks} 个，循环 {loops} 个，模型 {models} 个，共 {runs} 次运行；种子 {seed}", en: "Tasks: {tasks}. Loops: {loops}. Models: {models}. Runs: {runs}. Seed: {seed}.";
+    "compare.rule" => zh: "成功与否由每个任务的检查项决定（文件、待办、日程、回答），从不听模型自己的说法。", en: "Success is decided by each task's checks (files, todos, schedule, answer), never by the model's word.";
+    "compare.simulated" => zh: "{model} 是模拟策略：不联网，在每个循环下能力相同；数字比较的是循环，不是模型。令牌由真实的分词器（o200k_base）在真实的提示词上计数。", en: "{model} is a simulated policy: it asks nobody and has the same skill under every loop, so the figures compare loops, not models. Tokens are counted by a real tokenizer (o200k_base) on the real prompts.";
+    "compare.incomplete" => zh: "中途停止：只统计了 {all} 次运行中的 {done} 次", en: "Stopped: only {done} of {all} runs are counted";
+    "compare.head.loop" => zh: "循环", en: "Loop";
+    "compare.head.task" => zh: "任务", en: "Task";
+    "compare.head.kind" => zh: "类别", en: "Kind";
+    "compare.head.sentences" => zh: "句数", en: "Sentences";
+    "compare.head.goal" => zh: "目标", en: "Goal";
+    "compare.head.success" => zh: "成功", en: "Success";
+    "compare.head.model_calls" => zh: "模型调用", en: "Model calls";
+    "compare.head.tool_calls" => zh: "工具调用", en: "Tool calls";
+    "compare.head.input" => zh: "输入令牌", en: "Input tokens";
+    "compare.head.cached" => zh: "其中缓存", en: "Cached";
+    "compare.head.output" => zh: "输出令牌", en: "Output tokens";
+    "compare.head.steps" => zh: "步数", en: "Steps";
+    "compare.head.words" => zh: "以文字结束", en: "With words";
+    "compare.head.wall" => zh: "用时", en: "Wall time";
+    "compare.head.calls_each" => zh: "每次运行的模型调用", en: "Model calls per run";
+    "compare.head.tokens_each" => zh: "每次运行的令牌", en: "Tokens per run";
+    "compare.head.fresh_each" => zh: "其中未缓存的输入", en: "Uncached input per run";
+    "compare.head.against" => zh: "令牌，与 {name} 相比", en: "Tokens against {name}";
+    "compare.seconds" => zh: "{n} 秒", en: "{n} s";
+    "compare.model" => zh: "模型：{name}", en: "Model: {name}";
+    "compare.chart.success" => zh: "成功的运行（%）", en: "Runs that succeeded (%)";
+    "compare.chart.calls" => zh: "模型调用", en: "Model calls";
+    "compare.chart.tokens" => zh: "令牌", en: "Tokens";
+    "compare.chart.wall" => zh: "用时（秒，合计）", en: "Wall time (seconds, summed)";
+    "compare.legend.fresh" => zh: "输入，未缓存", en: "input, not cached";
+    "compare.legend.cached" => zh: "输入，已缓存", en: "input, cached";
+    "compare.legend.output" => zh: "输出", en: "output";
+    "compare.grid" => zh: "每个任务在每个循环下：是否成功，以及模型调用次数", en: "Each task under each loop: whether it succeeded, and model calls";
+    "compare.tasks" => zh: "任务的目标", en: "What the tasks ask for";
+    "compare.no_model" => zh: "没有名为 {name} 的模拟策略。是否想写 {nearest}？全部：{all}；端点上的模型写作 提供者/模型", en: "There is no simulated policy called {name}. Did you mean {nearest}? All of them: {all}; a model behind an endpoint is written provider/model";
+    "compare.no_task" => zh: "没有名为 {name} 的任务。是否想写 {nearest}？everloop compare --list 列出全部", en: "There is no task called {name}. Did you mean {nearest}? everloop compare --list shows them all";
+    "compare.bad_tasks" => zh: "任务集无法使用：{detail}", en: "The tasks cannot be used: {detail}";
+    "compare.costs" => zh: "将用 {models} 进行 {runs} 次运行，每次多次调用模型，可能产生费用。", en: "This makes {runs} runs with {models}, each of several model calls, which may cost money.";
+    "compare.go_on" => zh: "继续吗？[y] 是   [n] 否 › ", en: "Go on? [y] yes   [n] no › ";
+    "compare.needs_yes" => zh: "没有终端可以询问；确认后请加 --yes", en: "Nobody can be asked here; add --yes if that is what you want";
+    "compare.declined" => zh: "没有开始", en: "Not begun";
+    "compare.below" => zh: "成功率 {percent}% 低于要求的 {wanted}%", en: "{percent}% of the runs succeeded, less than the {wanted}% that were required";
+    "compare.written" => zh: "已写入 {file}", en: "Written to {file}";
+    "compare.not_written" => zh: "无法写入 {file}：{detail}", en: "Cannot write {file}: {detail}";
+}
