@@ -94,7 +94,7 @@ fn spoiled_json(text: &str, way: u64) -> Option<String> {
     Some(match way {
         0 => return None,
         1 => format!("Sure, here it is:\n{text}\nShall I go on?"),
-        2 => format!("```json\n{},}}\n```", text.trim_end_matches('}')),
+        2 => format!("```json\n{},}}\n```", text.strip_suffix('}').unwrap_or(text)),
         3 => without_a_field(text),
         _ => half(text).to_owned(),
     })
@@ -122,7 +122,7 @@ fn half(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The object without the first of its fields that is not empty.
+/// The object without the last of its fields that is not empty.
 fn without_a_field(object: &str) -> String {
     let Ok(Value::Object(mut fields)) = serde_json::from_str(object) else { return String::new() };
     let name =
