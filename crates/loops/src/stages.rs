@@ -8,6 +8,9 @@ use everloop_types::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+const EMPTY: &str =
+    "contract error: the reply was empty. Call a tool, or say in plain text what came of the work.";
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stages {
     pub(crate) talk: Talk,
@@ -97,6 +100,11 @@ impl Stages {
             Stage::Planning { .. } => {
                 self.talk.say(format!("contract error: write the list with `{TODO_WRITE}` first."));
                 self.not_planned()
+            }
+            // A reply that was cut off before its first word says nothing about the work.
+            Stage::Working if words.trim().is_empty() => {
+                self.talk.say(EMPTY);
+                Turn::Nothing
             }
             Stage::Working => Turn::Said(words),
             Stage::Reporting => {

@@ -11,7 +11,7 @@ use super::reading::{Observed, PLAN_ROUND};
 use super::shown::{Contract, Shown, THINK};
 use super::speaking::{self, Speaker, calling, said};
 use super::{Flaw, Mind};
-use everloop_types::{Message, Reply, TODO_WRITE, ToolChoice, digest_json};
+use everloop_types::{Message, Reply, StopCause, TODO_WRITE, ToolChoice, digest_json};
 use serde_json::{Value, json};
 
 /// Messages that a forgetful policy sees beside instructions, goal and phase.
@@ -69,11 +69,11 @@ fn spoiled(reply: Reply, shown: &Shown<'_>, way: u64) -> Reply {
     match (shown.contract(), reply.calls.is_empty()) {
         (_, false) => spoiled_calls(reply, forced, way),
         (Contract::JsonPlan | Contract::JsonThought(_) | Contract::JsonReplan, _) => {
-            said(spoiled_json(&reply.text, way))
+            spoiled_json(&reply.text, way).map_or_else(nothing, said)
         }
-        (Contract::Tags, _) => said(spoiled_tags(&reply.text, way)),
+        (Contract::Tags, _) => spoiled_tags(&reply.text, way).map_or_else(nothing, said),
         // Plain words have no form to break; they can only be missing.
-        _ if way == 0 => Reply::default(),
+        _ if way == 0 => nothing(),
         _ => reply,
     }
 }
@@ -81,7 +81,7 @@ fn spoiled(reply: Reply, shown: &Shown<'_>, way: u64) -> Reply {
 fn spoiled_calls(mut reply: Reply, forced: bool, way: u64) -> Reply {
     let Some(call) = reply.calls.first_mut() else { return reply };
     match way {
-        0 => return Reply::default(),
+        0 => return nothing(),
         1 => call.tool = format!("functions.{}", call.tool),
         2 => call.args = without_a_field(&call.args),
         3 if forced => return said(format!("```json\n{}\n```", call.args)),
@@ -90,24 +90,30 @@ fn spoiled_calls(mut reply: Reply, forced: bool, way: u64) -> Reply {
     reply
 }
 
-fn spoiled_json(text: &str, way: u64) -> String {
-    match way {
-        0 => String::new(),
+fn spoiled_json(text: &str, way: u64) -> Option<String> {
+    Some(match way {
+        0 => return None,
         1 => format!("Sure, here it is:\n{text}\nShall I go on?"),
-        2 => format!("```json\n{},}}\n```", text.trim_end_matches('}')),
+        2 => format!("```json\n{},}}\n```", text.strip_suffix('}').unwrap_or(text)),
         3 => without_a_field(text),
         _ => half(text).to_owned(),
-    }
+    })
 }
 
-fn spoiled_tags(text: &str, way: u64) -> String {
-    match way {
-        0 => String::new(),
+fn spoiled_tags(text: &str, way: u64) -> Option<String> {
+    Some(match way {
+        0 => return None,
         1 => format!("Let me do that.\n{text}"),
         2 => text.replace("<tool name=", "<call tool=").replace("final>", "answer>"),
         3 => text.trim_end_matches("</tool>").trim_end_matches("</final>").to_owned(),
         _ => half(text).to_owned(),
-    }
+    })
+}
+
+/// A reply that ran into its output limit before its first word. One that simply ends empty never
+/// reaches a loop: it is asked for again.
+fn nothing() -> Reply {
+    Reply { stop: StopCause::Length, ..Reply::default() }
 }
 
 fn half(text: &str) -> &str {
@@ -116,7 +122,7 @@ fn half(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The object without the first of its fields that is not empty.
+/// The object without the last of its fields that is not empty.
 fn without_a_field(object: &str) -> String {
     let Ok(Value::Object(mut fields)) = serde_json::from_str(object) else { return String::new() };
     let name =

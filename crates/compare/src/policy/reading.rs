@@ -255,3 +255,63 @@ fn rows(text: &str) -> Vec<Row> {
     };
     text.lines().filter_map(row).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{How, asked, ended, observed, phase};
+    use everloop_types::Message;
+    use serde_json::json;
+
+    #[test]
+    fn the_goal_is_what_stands_behind_what_was_carried_and_the_user_may_add_to_it() {
+        let carried = "Notice from the runtime: what stands above was worked out earlier.";
+        let messages = [
+            Message::System { text: "instructions".to_owned() },
+            Message::user("Read old."),
+            Message::user("phase: planning"),
+            Message::user(carried),
+            Message::user("Read a.\nSay the result.\n\n\n[today: Monday. Read b.]"),
+            Message::user("phase: execution\nitem 1 of 1: Read a."),
+            Message::user("Notice from the runtime: go on. Read c."),
+            Message::user("Thanks. Also this: x. Read d."),
+        ];
+        let messages: Vec<&Message> = messages.iter().collect();
+        let said: Vec<String> = asked(&messages).into_iter().map(|(_, said)| said).collect();
+        assert_eq!(said, ["Read a.", "Say the result.", "Read d."]);
+        assert_eq!(phase(&messages).map(|it| it.name), Some("execution"));
+        assert_eq!(phase(&messages[..5]), None, "the phase of another run is over");
+    }
+
+    #[test]
+    fn an_ending_is_told_by_its_first_word_or_by_ok() {
+        assert_eq!(ended(None, "error: no"), (How::Badly, "no"));
+        assert_eq!(
+            ended(Some(true), "error: is in the file"),
+            (How::Well, "error: is in the file")
+        );
+        assert_eq!(ended(Some(false), "no"), (How::Badly, "no"));
+        assert_eq!(ended(None, "denied: never"), (How::Forbidden, "never"));
+        assert_eq!(ended(None, "error: x; nothing was done").0, How::NotMade);
+    }
+
+    /// Steps that were not run have brought nothing, not even a failure.
+    #[test]
+    fn a_round_is_read_step_by_step() {
+        let step = |tool: &str, args| json!({"tool": tool, "arguments": args});
+        let plan = json!({"steps": [
+            step("read_file", json!({"path": "a"})),
+            step("write_file", json!({"path": "b", "content": {"$ref": "steps[0].result"}})),
+            step("shell", json!({"command": "x"})),
+        ]});
+        let told = |n: usize, ok, text: &str| json!({"step": n, "ok": ok, "result": text});
+        let results = json!({"ended": "step 1 failed", "steps": [told(0, Some(true), "red"),
+            told(1, Some(false), "error: full"), told(2, None, "not run")]});
+        let seen = json!({"observation": {"tool": "plan_tool_call", "input": plan,
+            "result": results.to_string()}});
+        let message = Message::user(seen.to_string());
+        let seen = observed(&[&message]);
+        assert_eq!(seen.len(), 2);
+        assert_eq!(seen[1].input, json!({"path": "b", "content": "red"}));
+        assert_eq!((seen[1].how, seen[1].text.as_str()), (How::Badly, "full"));
+    }
+}

@@ -246,7 +246,9 @@ impl Walk<'_> {
         }
         let again = |known: &Act| known.tool == act.tool && known.args == act.args;
         let place = self.acts.iter().rposition(again).filter(|_| usage == Use::Shared);
-        let stale = |at: usize| self.acts[at..].iter().any(|it| it.touch.conflicts(&act.touch));
+        // Between that look and this one nothing may change.
+        let since = |at: usize| self.acts[at..].iter().map(|it| &it.touch).chain(&self.held);
+        let stale = |at: usize| since(at).any(|touch| touch.conflicts(&act.touch));
         match place.filter(|at| !stale(*at)) {
             Some(step) => Got::Coming(step),
             None => self.want(root, act),

@@ -1,4 +1,9 @@
 //! What a competent model says: the wanted calls, put into the form that the prompt asks for.
+//!
+//! ```text
+//!   Speaker ──native──► calls, and the list    ──rounds──► one call with all steps, then a look
+//!           ──json──► plan, thought, replan    ──tags──► tagged text    ──words──► plain answers
+//! ```
 
 mod json;
 mod native;

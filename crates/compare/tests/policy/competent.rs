@@ -144,14 +144,27 @@ fn a_file_that_tells_what_to_do_is_followed_in_its_place() {
 #[test]
 fn what_is_looked_at_is_as_new_as_the_sentence_wants_it() {
     let world = World::with(&[("a.txt", "old")]);
-    let goal = "Read a.txt. Write the result to before.txt. Write \"new\" to a.txt. Copy a.txt to \
-                after.txt. Run \"append log.txt tick\". Run \"append log.txt tick\". Copy log.txt to \
+    let goal = "Read a.txt. Write the result to before.txt. Write \"new\" to a.txt. Read a.txt. \
+                Write the result to again.txt. Copy a.txt to after.txt. Run \"append log.txt tick\". Run \"append log.txt tick\". Copy log.txt to \
                 a.txt. Read a.txt. Say the result. Run \"say  so \". Say the result.";
     under_every_loop(goal, &world, |played| {
         assert_eq!(played.world.file("before.txt"), Some("old"));
+        assert_eq!(played.world.file("again.txt"), Some("new"));
         assert_eq!(played.world.file("after.txt"), Some("new"));
         assert_eq!(played.world.file("a.txt"), Some("tick\ntick\n"));
+        assert_eq!(played.world.count("write_file"), 5, "nothing was written that was not true");
         assert!(played.words.contains("tick\ntick\n and so."), "{}", played.words);
+    });
+}
+
+#[test]
+fn what_is_about_to_change_is_not_looked_at_before() {
+    let world = World::with(&[("a.txt", "old")]);
+    let goal = "Read a.txt. Replace \"old\" by \"new\" in a.txt. Read a.txt. Write the result to \
+                b.txt.";
+    under_every_loop(goal, &world, |played| {
+        assert_eq!(played.world.file("b.txt"), Some("new"));
+        assert_eq!((played.world.count("write_file"), played.world.count("read_file")), (2, 2));
     });
 }
 

@@ -40,7 +40,6 @@ fn solved(flaw: Flaw) -> Vec<(&'static str, usize)> {
 #[test]
 fn broken_forms_end_in_words_and_are_often_mended() {
     let solved = solved(Flaw::Format);
-    println!("{solved:?}");
     assert!(solved.iter().any(|(_, times)| *times >= 25), "{solved:?}");
     assert!(solved.iter().any(|(_, times)| *times < 50), "{solved:?}");
 }
@@ -48,14 +47,29 @@ fn broken_forms_end_in_words_and_are_often_mended() {
 #[test]
 fn a_policy_that_forgets_ends_in_words() {
     let solved = solved(Flaw::Forgets);
-    println!("{solved:?}");
     assert!(solved.iter().any(|(_, times)| *times == 0), "{solved:?}");
+}
+
+/// What has left its sight is done once more, unless the loop keeps it on one item after the other.
+#[test]
+fn a_policy_that_forgets_does_work_again() {
+    let goal = "Run \"append log.txt tick\". Count the lines of log.txt. Write \
+                the result to one.txt. Run \"append log.txt tock\". Count the lines of log.txt. \
+                Write the result to two.txt. Run \"append log.txt tuck\". Say the result.";
+    let log = |name: &str, flaw| {
+        let world = World::with(&[("a.txt", "one")]);
+        let played = play(name, goal, world, Mind { flaw, seed: 1 }, frame());
+        played.world.file("log.txt").expect("a log").to_owned()
+    };
+    let once = "tick\ntock\ntuck\n";
+    assert_eq!(log("plan-execute-think", Flaw::None), once);
+    assert!(log("plan-execute-think", Flaw::Forgets).matches("tick").count() > 1);
+    assert_eq!(log("staged", Flaw::Forgets), once);
 }
 
 #[test]
 fn a_policy_that_repeats_ends_in_words_and_does_things_twice() {
     let solved = solved(Flaw::Repeats);
-    println!("{solved:?}");
     assert!(solved.iter().all(|(_, times)| *times < 50), "{solved:?}");
     let twice = |seed| {
         let played = played("react", Flaw::Repeats, seed);

@@ -47,6 +47,27 @@ fn planning_execution_and_reporting_follow_each_other() {
     .assert_eq(&told(three_phases()));
 }
 
+/// A reply that ran into its output limit before its first word has neither text nor calls.
+#[test]
+fn an_empty_reply_closes_no_item() {
+    let script = start()
+        .lists(false, &TWO)
+        .says("")
+        .calls("read_file", &path("a"))
+        .sees("one")
+        .says("a holds one.")
+        .says("b was not wanted.")
+        .says("One.");
+    expect![[r#"
+        phase: planning
+        phase: execution / item 1 of 2: read a
+        contract error: the reply was empty. Call a tool, or say in plain text what came of the work.
+        phase: execution / item 2 of 2: read b
+        phase: reporting
+    "#]]
+    .assert_eq(&told(script));
+}
+
 #[test]
 fn each_phase_has_its_own_tools() {
     expect![[r#"
