@@ -80,7 +80,7 @@ pub(crate) async fn play(host: &dyn Host, tokens: &Tokens, part: &Part) -> Cell 
 
 async fn attempt(host: &dyn Host, tokens: &Tokens, part: &Part) -> Result<Seen, PlayError> {
     let stage = Stage::set(host, &part.task).await?;
-    let model = model(host, tokens, part, &stage)?;
+    let model = model(host, tokens, part)?;
     let engine = stage.engine(host, model);
     let submission = stage.submission(host, &part.task, &part.loop_name, &part.model);
     let begun = Instant::now();
@@ -99,14 +99,8 @@ async fn attempt(host: &dyn Host, tokens: &Tokens, part: &Part) -> Result<Seen, 
 }
 
 /// A policy counts its own tokens; an endpoint says what it has counted.
-fn model(
-    host: &dyn Host,
-    tokens: &Tokens,
-    part: &Part,
-    stage: &Stage,
-) -> Result<Connected, PlayError> {
-    let counter = tokens.counter(&stage.workspace().display().to_string());
-    match policy::by_name(&part.model, part.seed, counter) {
+fn model(host: &dyn Host, tokens: &Tokens, part: &Part) -> Result<Connected, PlayError> {
+    match policy::by_name(&part.model, part.seed, tokens.counter()) {
         Some(policy) => Ok((Arc::new(policy), part.model.clone())),
         None => host.connect(&part.model).map_err(PlayError::Model),
     }

@@ -3,7 +3,7 @@
 //! Tools and engine are the real ones. Nothing of a stage outlives it, and no stage sees another.
 
 use crate::check::entry;
-use crate::host::{Connected, Host};
+use crate::host::{Connected, Host, is_simulated};
 use crate::pages::Recorded;
 use crate::{Scene, Task};
 use everloop_assistant::desk::Desk;
@@ -21,6 +21,9 @@ use tempfile::TempDir;
 
 /// Every run begins at this moment, and for the engine no time passes: 2030-05-01 09:00 UTC.
 const NOW: UtcMs = 1_903_856_400_000;
+
+/// The workspace as policies are told it.
+const TOLD: &str = "/workspace";
 
 /// Hits that a search shows.
 const TOP_K: usize = 3;
@@ -122,10 +125,6 @@ impl Stage {
         Ok(Self { workspace, store, tools, _search: search, _folder: folder })
     }
 
-    pub(crate) fn workspace(&self) -> &Path {
-        &self.workspace
-    }
-
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }
@@ -141,7 +140,8 @@ impl Stage {
     }
 
     /// The task as a run of this loop. Everybody's language and zone are the same here, and every
-    /// call is allowed: the workspace is ours.
+    /// call is allowed: the workspace is ours. A policy is told the same folder every time, because
+    /// what it does is drawn from its prompt; a model that may really go there is told where it is.
     pub(crate) fn submission(
         &self,
         host: &dyn Host,
@@ -149,16 +149,18 @@ impl Stage {
         loop_name: &str,
         model: &str,
     ) -> Submission {
-        let frame = host.frame(loop_name, &self.workspace, self.tools.specs());
+        let told = if is_simulated(model) { Path::new(TOLD) } else { &self.workspace };
+        let frame = host.frame(loop_name, told, self.tools.specs());
         let name = model.to_owned();
         let frame = Frame {
             policy: Policy { approve_all: true },
             model: ModelChoice { name, ..frame.model },
             language: Lang::En,
             time_zone: "UTC".to_owned(),
+            workspace: self.workspace.display().to_string(),
             ..frame
         };
-        let context = host.context(&self.workspace, NOW);
+        let context = host.context(told, NOW);
         let goal = Goal { text: task.goal.clone(), context };
         Submission { loop_name: loop_name.to_owned(), goal, frame, idem_key: None }
     }
