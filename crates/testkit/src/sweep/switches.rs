@@ -10,7 +10,7 @@ use crate::invariants::Ending;
 use crate::scenario::{Scenario, heir_of};
 use crate::stage::{Stage, Went, in_words};
 use everloop_engine::History;
-use everloop_types::{RunId, Status};
+use everloop_types::{Frame, Limits, RunId, Status};
 
 /// How a process that was sent the wish went.
 enum Sent {
@@ -33,14 +33,12 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
             let place = Place { scenario, what };
             let mut stage = Stage::set(scenario).await;
             let Some(heir) = place.play_on_switching(&mut stage, n, crash).await? else { break };
-            let crashed = stage.points.passed();
             let ending = place.check(&stage).await?;
             let handed = place.one_of_both(&stage, &heir).await?;
             place.as_wished(&calm, &ending, handed)?;
             if handed {
                 place.heir_ends_well(&mut stage, &heir).await?;
             }
-            let _ = crashed;
             swept.count(&ending);
         }
     }
@@ -85,7 +83,9 @@ impl Place<'_> {
     async fn wish(&self, stage: &mut Stage, crash: usize) -> Result<Sent, String> {
         let process = stage.process();
         let (run, points) = (stage.run.clone(), stage.points.clone());
-        let (frame, name) = (stage.frame(), heir_of(stage.scenario.loop_name));
+        // Whatever bounds the first run, the heir has room.
+        let frame = Frame { limits: Limits::default(), ..stage.frame() };
+        let name = heir_of(stage.scenario.loop_name);
         let mut driving = std::pin::pin!(process.claim_and_drive(&run));
         let reached = tokio::select! {
             biased;
