@@ -149,6 +149,13 @@ pub(crate) enum Runs {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         output_format: Format,
     },
+    Switch {
+        id: String,
+        #[arg(long = "loop", value_name = "LOOP")]
+        loop_name: String,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        output_format: Format,
+    },
     Settle {
         id: String,
         #[arg(value_enum)]

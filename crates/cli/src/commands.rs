@@ -17,5 +17,6 @@ pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod settle;
 pub(crate) mod simulate;
+pub(crate) mod switch;
 pub(crate) mod tour;
 pub(crate) mod worker;

@@ -32,6 +32,7 @@ mod sends;
 mod settings;
 mod settles;
 mod setup;
+mod switches;
 mod travel;
 mod upgrades;
 mod wire;
