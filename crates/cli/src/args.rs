@@ -61,6 +61,7 @@ pub(crate) enum Command {
     Run(Run),
     #[command(subcommand)]
     Runs(Runs),
+    Loops(Loops),
     Replay(Replay),
     Fork(Fork),
     Diff(Diff),
@@ -170,6 +171,13 @@ pub(crate) enum Word {
     Happened,
     Not,
     Probe,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Loops {
+    pub(crate) name: Option<String>,
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ pub(crate) mod exchange;
 pub(crate) mod foreground;
 pub(crate) mod fork;
 pub(crate) mod keep;
+pub(crate) mod loops;
 pub(crate) mod messages;
 pub(crate) mod pages;
 pub(crate) mod portable;

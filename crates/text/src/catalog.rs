@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod config;
 mod help;
+mod loops;
 mod runs;
 mod setup;
 mod story;
@@ -26,6 +27,7 @@ pub(crate) const ALL: &[&[Text]] = &[
     runs::TEXTS,
     cli::TEXTS,
     help::TEXTS,
+    loops::TEXTS,
     story::TEXTS,
     tour::TEXTS,
     commands::TEXTS,

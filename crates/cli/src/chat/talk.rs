@@ -1,7 +1,7 @@
 //! The commands about the conversation, its runs and the program itself.
 
 use super::session::{ANEW, Heard, Session};
-use crate::commands::{exchange, fork, run, runs, switch};
+use crate::commands::{exchange, fork, loops, run, runs, switch};
 use crate::exit::Failure;
 use crate::show::{plan_lines, preview};
 use crate::terminal::{self, marks};
@@ -162,9 +162,7 @@ impl Session {
 
     fn choose_loop(&mut self, name: &str) -> String {
         if name.is_empty() {
-            let all = everloop_loops::LOOPS.join(", ");
-            let args = [("name", self.choice.loop_name.as_str()), ("all", all.as_str())];
-            return self.text("chat.loop_is", &args);
+            return loops::short_list(&self.app, &self.choice.loop_name);
         }
         match run::loop_name(&self.app, name) {
             Ok(name) => {

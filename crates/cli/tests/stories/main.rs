@@ -20,6 +20,7 @@ mod keep;
 mod keeping;
 mod kills;
 mod languages;
+mod loops;
 mod model_down;
 mod output;
 mod overview;

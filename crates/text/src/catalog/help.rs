@@ -151,6 +151,9 @@ super::texts! {
     "help.replay.at" => zh: "不讲故事，显示这个事件之后的状态", en: "The state after this event instead of the story";
     "help.replay.verify" => zh: "重新计算每个决定，并说明是否一致", en: "Recompute every decision and say whether it agrees";
     "help.replay.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.loops" => zh: "解释每种循环：怎么走、适合什么、受什么限制", en: "Explain each loop: how it goes round, what it is good for, what bounds it";
+    "help.loops.name" => zh: "只看这一种，带它的设置和限制", en: "Only this one, with its settings and limits";
+    "help.loops.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.fork" => zh: "从另一个运行的任意事件分出新的运行，并在这里驱动；工作目录中的文件不会恢复", en: "Make a new run from any event of another one and drive it here; files are not rolled back";
     "help.fork.id" => zh: "来源运行的 id，或其结尾几位", en: "The id of the run to fork, or the end of it";
     "help.fork.message" => zh: "给新运行补充的话", en: "A word to add for the new run";
