@@ -63,6 +63,7 @@ pub(crate) enum Command {
     Run(Run),
     #[command(subcommand)]
     Runs(Runs),
+    Loops(Loops),
     Replay(Replay),
     Fork(Fork),
     Diff(Diff),
@@ -152,6 +153,13 @@ pub(crate) enum Runs {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         output_format: Format,
     },
+    Switch {
+        id: String,
+        #[arg(long = "loop", value_name = "LOOP")]
+        loop_name: String,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        output_format: Format,
+    },
     Settle {
         id: String,
         #[arg(value_enum)]
@@ -166,6 +174,13 @@ pub(crate) enum Word {
     Happened,
     Not,
     Probe,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Loops {
+    pub(crate) name: Option<String>,
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,9 +8,11 @@ use crate::terminal::{self, Marks, complain, marks};
 use answering::Answering;
 use everloop_engine::{Fragment, History, OpenUnknown, Projection, Update};
 use everloop_store::{ForkOrigin, OutboxCount, RunRow};
-use everloop_types::journal::{EffectPlanned, Kind, Outcome, RunFinished, WaitingOn};
+use everloop_types::journal::{
+    EffectPlanned, Input, Kind, Letter, Outcome, RunFinished, WaitingOn,
+};
 use everloop_types::{
-    Counts, EffectId, ItemState, PlanItem, Progress, Purpose, Reason, Status, Usage, UtcMs,
+    Counts, EffectId, ItemState, PlanItem, Progress, Purpose, Reason, RunId, Status, Usage, UtcMs,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -51,6 +53,17 @@ impl Shown {
         self.row.status == Status::Unsettled
             && !self.unknowns.is_empty()
             && !self.has_open_unknown()
+    }
+
+    /// The run that goes on in place of this one, and the loop that decides it.
+    pub(crate) fn goes_on(&self) -> Option<(&RunId, &str)> {
+        let switch = self.history.entries.iter().rev().find_map(|entry| match &entry.kind {
+            Kind::Input(Input { letter: Letter::Switch(switch), .. }) => Some(switch),
+            _ => None,
+        });
+        // It was made with the ending, or never.
+        let made = switch.filter(|switch| self.forks.iter().any(|fork| fork.run == switch.to));
+        made.map(|switch| (&switch.to, switch.loop_name.as_str()))
     }
 
     /// The last words, or what the run waits for.

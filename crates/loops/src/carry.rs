@@ -14,6 +14,15 @@ use std::collections::BTreeMap;
 const CARRIED: &str = include_str!("prompts/carried.md");
 const CLOSING: &str = include_str!("prompts/closing.md");
 
+/// Stands in what runs are given nowadays. Never changed: such runs are folded by it.
+const GIVEN_AFTER_THE_GOAL: &str = "said not to have been performed was not made";
+
+/// Whether these messages stand after the goal, where a compaction reaches them. Those of older
+/// runs stand before it and never leave.
+pub(crate) fn stands_after_goal(carried: &[Message]) -> bool {
+    carried.last().is_some_and(|last| last.text().contains(GIVEN_AFTER_THE_GOAL))
+}
+
 /// Batches that a loop may still want before it has told all that it knows.
 const LET_GO_MAX: usize = 1_000;
 

@@ -3,6 +3,7 @@
 //! A tool call reserves its slot when it is planned and the observation fills it, so the order in
 //! which outcomes arrive changes nothing. Only a compaction rewrites, and that is journaled.
 
+use crate::carry::stands_after_goal;
 use everloop_types::{
     CallId, Ending, Goal, Message, Observation, Reply, ToolCall, digest_bytes, digest_json,
 };
@@ -40,15 +41,18 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Starts the prompt: instructions first, then what an earlier run knew, then the goal.
+    /// Starts the prompt: instructions first, then the goal, then what an earlier run knew.
     pub fn open(&mut self, voice: Voice, system: String, carried: &[Message], goal: &Goal) {
         self.voice = voice;
         self.push(Message::System { text: system });
-        for message in carried {
-            self.push(message.clone());
-        }
+        let (first, then): (&[Message], &[Message]) = match stands_after_goal(carried) {
+            true => (&[], carried),
+            false => (carried, &[]),
+        };
+        first.iter().for_each(|message| self.push(message.clone()));
         self.push(Message::user(goal.spoken()));
         self.kept = self.messages.len();
+        then.iter().for_each(|message| self.push(message.clone()));
     }
 
     /// Appends one message.

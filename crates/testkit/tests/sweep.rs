@@ -61,5 +61,5 @@ async fn an_owner_that_lives_inside_a_call_is_reckoned_with() {
 
 #[tokio::test(start_paused = true)]
 async fn a_switch_to_another_loop_survives_a_crash_at_any_point_and_never_leaves_two_at_work() {
-    all("switches", 4_000, async |scenario| sweep_switches(&scenario).await).await;
+    all("switches", 3_000, async |scenario| sweep_switches(&scenario).await).await;
 }

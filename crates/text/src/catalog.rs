@@ -7,6 +7,7 @@ mod commands;
 mod compare;
 mod config;
 mod help;
+mod loops;
 mod runs;
 mod setup;
 mod story;
@@ -27,6 +28,7 @@ pub(crate) const ALL: &[&[Text]] = &[
     runs::TEXTS,
     cli::TEXTS,
     help::TEXTS,
+    loops::TEXTS,
     story::TEXTS,
     tour::TEXTS,
     commands::TEXTS,

@@ -1,7 +1,7 @@
 //! Where a run that somebody looks at stands, and what is said when it stands still.
 
 use super::session::{Heard, Session};
-use crate::commands::{fork, runs};
+use crate::commands::{fork, runs, switch};
 use crate::exit::Failure;
 use crate::show::Shown;
 use everloop_assistant::door::{OpenQuestion, question_of};
@@ -16,6 +16,8 @@ pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(60);
 /// Why a run stands still.
 pub(super) enum Still {
     Over(Box<Shown>),
+    /// Over, and another run goes on in its place: the line that says so, and that run.
+    GoesOn(String, RunId),
     Asks(OpenQuestion),
     NoModel(String),
 }
@@ -45,6 +47,9 @@ impl Session {
         let at = self.store().position(run).await.map_err(|error| self.fail(&error))?;
         let status = at.map_or(Status::Failed, |at| at.status);
         if status.is_final() || status == Status::Quarantined {
+            if let Some((words, to)) = switch::successor(&self.app, self.store(), run).await? {
+                return Ok(Some(Still::GoesOn(words, to)));
+            }
             let shown = runs::shown(&self.app, self.store(), run).await?;
             return Ok(Some(Still::Over(Box::new(shown))));
         }
@@ -80,6 +85,12 @@ impl Session {
             self.store().hasten(run, now).await.map_err(fail)?;
         }
         Ok(())
+    }
+
+    /// Asks the run to go on under another loop; in words, also where that cannot be asked.
+    pub(super) async fn wish(&self, run: &RunId, loop_name: &str) -> Result<String, Failure> {
+        let wished = switch::wish(&self.app, &self.engine, run, loop_name).await?;
+        Ok(wished.unwrap_or_else(|why| why))
     }
 
     /// What follows the answer of a run that is over: its numbers, and what can be done.

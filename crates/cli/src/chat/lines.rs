@@ -119,12 +119,35 @@ async fn read(session: &mut Session, input: &mut Input, signals: &mut Signals) -
     }
 }
 
-/// Shows what happens to the run until it stands still; an exit if a signal came.
+/// Shows what happens to the run, and to those that go on in its place, until one stands still; an
+/// exit if a signal came.
 async fn follow(
     session: &mut Session,
     run: &RunId,
     signals: &mut Signals,
 ) -> Result<Option<Exit>, Failure> {
+    let mut run = run.clone();
+    loop {
+        match follow_one(session, &run, signals).await? {
+            Followed::GoesOn(to) => run = to,
+            Followed::Still => return Ok(None),
+            Followed::Signal(exit) => return Ok(Some(exit)),
+        }
+    }
+}
+
+/// What became of following one run.
+enum Followed {
+    Still,
+    GoesOn(RunId),
+    Signal(Exit),
+}
+
+async fn follow_one(
+    session: &mut Session,
+    run: &RunId,
+    signals: &mut Signals,
+) -> Result<Followed, Failure> {
     let app = session.app.clone();
     let manner = if app.quiet { Manner::Silent } else { Manner::Lines };
     let mut printer = Printer::new(&app, manner);
@@ -140,7 +163,7 @@ async fn follow(
             exit = signals.next() => {
                 if exit == Exit::Terminated || signals.interrupts > 1 {
                     session.engine.stop();
-                    return Ok(Some(exit));
+                    return Ok(Followed::Signal(exit));
                 }
                 let sent = session.engine.cancel(run, "ctrl-c").await;
                 sent.map_err(|error| session.fail(&error))?;
@@ -159,6 +182,10 @@ async fn follow(
         }
     }
     match still {
+        Still::GoesOn(words, to) => {
+            terminal::complain(&words);
+            return Ok(Followed::GoesOn(to));
+        }
         Still::Over(shown) => {
             terminal::answer(&shown.text().unwrap_or_default());
             for line in session.afterword(&shown) {
@@ -175,7 +202,7 @@ async fn follow(
             terminal::answer(&session.text("run.model_down", &args));
         }
     }
-    Ok(None)
+    Ok(Followed::Still)
 }
 
 /// Reminders that fired and that nobody has shown yet; a store that fails is looked at again.

@@ -7,6 +7,7 @@ use super::person::{Looked, Person};
 use super::session::Heard;
 use crate::exit::Failure;
 use crate::terminal;
+use everloop_assistant::commands::Command;
 use everloop_types::RunId;
 use everloop_types::journal::Letter;
 
@@ -61,15 +62,18 @@ impl Person {
             Ok(looked) => Ok(looked),
             Err(still) => {
                 live.plan().iter().for_each(|line| terminal::answer(line));
-                self.say_still(run, still);
-                Ok(Looked::Still)
+                Ok(self.say_still(run, still))
             }
         }
     }
 
-    fn say_still(&mut self, run: &RunId, still: Still) {
+    fn say_still(&mut self, run: &RunId, still: Still) -> Looked {
         let session = &mut self.session;
         match still {
+            Still::GoesOn(words, to) => {
+                terminal::answer(&words);
+                return Looked::GoesOn(to);
+            }
             Still::Over(shown) => {
                 terminal::answer(&shown.text().unwrap_or_default());
                 for line in session.afterword(&shown) {
@@ -87,6 +91,7 @@ impl Person {
                 terminal::answer(&session.text("run.model_down", &args));
             }
         }
+        Looked::Still
     }
 
     /// Ctrl-C: the first cancels, the second does not wait for a tool's grace, the third leaves.
@@ -164,6 +169,11 @@ impl Person {
 
     async fn commanded(&mut self, run: &RunId, line: &str, live: &mut Live<'_>) -> Option<Looked> {
         live.erase();
+        if let Some(name) = wanted_loop(line, &self.session.reader().now) {
+            let wished = self.session.wish(run, &name).await;
+            live.print(&wished.unwrap_or_else(|failure| failure.words));
+            return None;
+        }
         let heard = match everloop_assistant::commands::follows(line) {
             // These lead to another run: they wait until this one stands still.
             true => None,
@@ -183,5 +193,13 @@ impl Person {
             }
         }
         None
+    }
+}
+
+/// The loop that `/loop NAME` names.
+fn wanted_loop(line: &str, now: &jiff::Zoned) -> Option<String> {
+    match everloop_assistant::commands::parse(line, now) {
+        Ok(Command::Talk(verb, name)) if verb.name == "loop" && !name.is_empty() => Some(name),
+        _ => None,
     }
 }

@@ -11,6 +11,7 @@ use crate::terminal;
 use everloop_assistant::door::OpenQuestion;
 use everloop_assistant::show::firing_lines;
 use everloop_engine::Update;
+use everloop_types::RunId;
 use everloop_types::journal::Kind;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,6 +26,8 @@ const LOOK_FOR_REMINDERS: Duration = Duration::from_secs(1);
 /// How looking at a run ended.
 pub(super) enum Looked {
     Still,
+    /// It is over, and this one goes on in its place.
+    GoesOn(RunId),
     Background,
     Leave,
     Signal(Exit),
@@ -100,12 +103,19 @@ impl Person {
     }
 
     /// Looks at a run; an exit if the person leaves.
-    async fn looked(&mut self, run: &everloop_types::RunId) -> Result<Option<Exit>, Failure> {
-        Ok(match self.look_at(run).await? {
-            Looked::Still | Looked::Background => None,
-            Looked::Leave => Some(Exit::Done),
-            Looked::Signal(exit) => Some(exit),
-        })
+    async fn looked(&mut self, run: &RunId) -> Result<Option<Exit>, Failure> {
+        let mut run = run.clone();
+        loop {
+            return Ok(match self.look_at(&run).await? {
+                Looked::GoesOn(to) => {
+                    run = to;
+                    continue;
+                }
+                Looked::Still | Looked::Background => None,
+                Looked::Leave => Some(Exit::Done),
+                Looked::Signal(exit) => Some(exit),
+            });
+        }
     }
 
     /// What is new since the last time: what was recovered, what fired, what waits.
@@ -230,6 +240,7 @@ async fn news(session: &Session, update: &Arc<Update>) -> Option<String> {
             let said = session.text("chat.ended", &[("id", id), ("status", status)]);
             Some(format!("{said}\n{}", shown.text().unwrap_or_default()))
         }
+        Still::GoesOn(words, _) => Some(words),
         Still::Asks(_) => Some(session.text("chat.will_ask", &[("id", run.as_str())])),
         Still::NoModel(_) => None,
     }

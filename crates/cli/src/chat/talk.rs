@@ -1,10 +1,10 @@
 //! The commands about the conversation, its runs and the program itself.
 
 use super::session::{ANEW, Heard, Session};
-use crate::commands::{exchange, fork, run, runs};
+use crate::commands::{exchange, fork, loops, run, runs, switch};
 use crate::exit::Failure;
 use crate::show::{backed_plan_lines, preview};
-use crate::terminal::marks;
+use crate::terminal::{self, marks};
 use everloop_assistant::commands::{VERBS, find};
 use everloop_assistant::portable::What;
 use everloop_assistant::show::{Table, firing_line, padded};
@@ -29,6 +29,7 @@ impl Session {
             "plan" => self.plan().await?,
             "runs" => self.runs().await?,
             "history" => self.history(rest).await?,
+            "loop" if !rest.is_empty() && self.seen.is_some() => return self.switch(rest).await,
             "loop" => self.choose_loop(rest),
             "model" => self.choose_model(rest),
             "lang" => self.choose_language(rest),
@@ -161,9 +162,7 @@ impl Session {
 
     fn choose_loop(&mut self, name: &str) -> String {
         if name.is_empty() {
-            let all = everloop_loops::LOOPS.join(", ");
-            let args = [("name", self.choice.loop_name.as_str()), ("all", all.as_str())];
-            return self.text("chat.loop_is", &args);
+            return loops::short_list(&self.app, &self.choice.loop_name);
         }
         match run::loop_name(&self.app, name) {
             Ok(name) => {
@@ -171,6 +170,19 @@ impl Session {
                 self.text("chat.loop_now", &[("name", &self.choice.loop_name)])
             }
             Err(failure) => failure.words,
+        }
+    }
+
+    /// The run whose question the person has before them goes on under another loop.
+    async fn switch(&mut self, name: &str) -> Result<Heard, Failure> {
+        let Some(open) = self.seen.clone() else { return Ok(Heard::Said(self.choose_loop(name))) };
+        match switch::wish(&self.app, &self.engine, &open.run, name).await? {
+            Ok(words) => {
+                terminal::complain(&words);
+                self.seen = None;
+                Ok(Heard::Follow(open.run))
+            }
+            Err(words) => Ok(Heard::Said(words)),
         }
     }
 

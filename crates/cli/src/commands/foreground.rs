@@ -45,29 +45,29 @@ enum Heard {
 }
 
 /// Drives the run here, or follows it while another process does, and sends what it has queued.
-pub(crate) async fn drive_here(foreground: Foreground<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn drive_here(mut foreground: Foreground<'_>) -> Result<Exit, Failure> {
     let (app, engine) = (foreground.app, foreground.engine.clone());
     tokio::spawn(engine.clone().deliver_mail());
     messages::deliver(app, &engine);
     if !app.is_cluster() {
-        return follow_and_send(&foreground).await;
+        return follow_and_send(&mut foreground).await;
     }
     engine.join(app.lease()).await.map_err(|error| app.store_failure(&error))?;
     let keeping = tokio::spawn(engine.clone().keep_lease(app.lease()));
-    let exit = follow_and_send(&foreground).await;
+    let exit = follow_and_send(&mut foreground).await;
     keeping.abort();
     // If this fails the lease runs out by itself.
     let _ = engine.leave().await;
     exit
 }
 
-async fn follow_and_send(foreground: &Foreground<'_>) -> Result<Exit, Failure> {
+async fn follow_and_send(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let exit = follow(foreground).await;
     messages::last_moment(foreground.app, &foreground.engine, &foreground.run, &exit).await;
     exit
 }
 
-async fn follow(foreground: &Foreground<'_>) -> Result<Exit, Failure> {
+async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
     let mut signals = Signals::new(app)?;
     if foreground.format == Format::StreamJson {
@@ -78,6 +78,7 @@ async fn follow(foreground: &Foreground<'_>) -> Result<Exit, Failure> {
     let mut printer = Printer::new(app, foreground.manner());
     loop {
         match foreground.round(&mut signals, &mut printer).await? {
+            Round::Over if foreground.goes_on().await? => {}
             Round::Over => return foreground.finish().await,
             Round::Signal(exit) => return Ok(foreground.leave(exit)),
             Round::NoModel(error) => {
@@ -105,7 +106,7 @@ impl Foreground<'_> {
 
     /// The run was created before anybody watched: its first entry comes from the journal, and of
     /// a fork the one that says where it comes from.
-    async fn show_beginning(&self) -> Result<(), Failure> {
+    pub(super) async fn show_beginning(&self) -> Result<(), Failure> {
         let fail = |error| self.app.store_failure(&error);
         let row = self.store().run(&self.run).await.map_err(fail)?;
         let most = if row.is_some_and(|row| row.forked.is_some()) { usize::MAX } else { 1 };

@@ -33,28 +33,38 @@ pub(crate) async fn again(
     parent: &RunId,
     word: &str,
 ) -> Result<RunId, Failure> {
-    let args = args::Fork {
+    let args = args::Fork { message: Some(word.to_owned()), ..plain(parent) };
+    let wanted = wanted(app, &args, &history(app, engine.store(), parent).await?)?;
+    let fork = engine.fork(wanted.clone()).await;
+    fork.map(|made| made.run).map_err(|error| failure(app, &wanted.parent, &error))
+}
+
+/// A fork from the end of a run that changes nothing.
+pub(crate) fn plain(parent: &RunId) -> args::Fork {
+    args::Fork {
         id: parent.to_string(),
-        message: Some(word.to_owned()),
+        message: None,
         at: None,
         loop_name: None,
         model: None,
         output_format: args::Format::Text,
         workspace: None,
         yes: false,
-    };
-    let wanted = wanted(app, &args, &history(app, engine.store(), parent).await?)?;
-    let fork = engine.fork(wanted.clone()).await;
-    fork.map(|made| made.run).map_err(|error| failure(app, &wanted.parent, &error))
+    }
+}
+
+/// The loop that decides a run.
+pub(crate) fn decides(parent: &History) -> Option<&String> {
+    parent.entries.iter().find_map(|entry| match &entry.kind {
+        Kind::RunCreated(created) => Some(&created.loop_name),
+        _ => None,
+    })
 }
 
 /// Everything about the fork that never changes, checked before anything is written.
-fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<Fork, Failure> {
+pub(crate) fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<Fork, Failure> {
     let old = parent.frame();
-    let decides = parent.entries.iter().find_map(|entry| match &entry.kind {
-        Kind::RunCreated(created) => Some(created.loop_name.as_str()),
-        _ => None,
-    });
+    let decides = decides(parent).map(String::as_str);
     let name = args.loop_name.as_deref().or(decides).unwrap_or_default();
     let loop_name = run::loop_name(app, name)?;
     let workspace = workspace(app, args.workspace.as_deref(), &old.workspace)?;

@@ -186,18 +186,23 @@ pub(crate) fn suit(app: &App, frame: &mut Frame, goal: &str) {
     }
 }
 
+/// Whether a loop's steps are model calls.
+pub(crate) fn iterates(loop_name: &str) -> bool {
+    !matches!(loop_name, "plan-replan" | "plan-execute-think")
+}
+
 /// `loop.max_steps` is the step limit of a run; 0 leaves each loop its own default.
-fn limits(app: &App, loop_name: &str) -> Limits {
+pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
     let settings = &app.settings;
     let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
-    let (iterates, own) = match loop_name {
-        "plan-replan" | "plan-execute-think" => (false, 20),
-        "react" | "autonomous" => (true, 25),
+    let own = match loop_name {
+        "plan-replan" | "plan-execute-think" => 20,
+        "react" | "autonomous" => 25,
         // The list is kept by calls of its own.
-        _ => (true, 50),
+        _ => 50,
     };
     let wanted = match settings.small("loop.max_iterations") {
-        iterations if iterates && iterations > 0 => iterations,
+        iterations if iterates(loop_name) && iterations > 0 => iterations,
         _ => settings.small("loop.max_steps"),
     };
     let max_steps = if wanted == 0 { own } else { wanted };

@@ -1,7 +1,7 @@
 //! `everloop runs`: list, show, events, cancel, resume; `settle` has a file of its own.
 
 use super::foreground::{Foreground, drive_here, history};
-use super::settle;
+use super::{settle, switch};
 use crate::app::App;
 use crate::args::{Format, Runs};
 use crate::exit::{Exit, Failure};
@@ -30,6 +30,9 @@ pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
         Runs::Cancel { id } => cancel(app, store, &id).await,
         Runs::Resume { id, answer, output_format } => {
             resume(app, store, &id, answer, output_format).await
+        }
+        Runs::Switch { id, loop_name, output_format } => {
+            switch::switch(app, store, &id, &loop_name, output_format).await
         }
         Runs::Settle { id, word, effect } => {
             settle::settle(app, store, &id, word, effect.as_deref()).await

@@ -1,12 +1,14 @@
 //! What a call costs: tokens read, of those cached, tokens written.
 //!
 //! ```text
-//!   prompt:  m1 m2 m3 m4 m5        read:   m1…m5 and the schemas of the tools on offer
-//!   before:  m1 m2 m3              cached: m1…m3
+//!   prompt:  tools m1 m2 m3 m4 m5        read:   all of it
+//!   before:  tools m1 m2 m3              cached: tools m1…m3
+//!   other tools on offer:                cached: nothing
 //! ```
 //!
-//! Each message counts as the bytes in which the wire sends it. Cached is the longest beginning, in
-//! whole messages, that an earlier call of the run has shown; schemas are never counted as cached.
+//! Each message counts as the bytes in which the wire sends it. Providers put the schemas of the
+//! tools before the messages and cache by prefix, so cached is the longest beginning, tools first
+//! and then in whole messages, that an earlier call of the run has shown.
 
 use everloop_models::WirePrompt;
 use everloop_models::codec::{Ask, Dialect, render};
@@ -21,7 +23,7 @@ pub type Count = Arc<dyn Fn(&str) -> u64 + Send + Sync>;
 /// Counts what the calls of one run cost. It sees every prompt and decides nothing.
 pub struct Meter {
     count: Count,
-    /// Beginnings of prompts that were shown, by digest, with the tokens of their last message.
+    /// Beginnings of prompts that were shown, by digest, with the tokens of their last part.
     shown: Mutex<HashMap<String, u64>>,
 }
 
@@ -40,19 +42,18 @@ impl Meter {
 
     /// What a call cost, and that its prompt has been shown now.
     pub fn measure(&self, messages: &[Message], tools: &[&ToolSpec], reply: &Reply) -> Usage {
-        let mut usage = self.read(messages);
-        usage.input_tokens += (self.count)(&schemas(tools));
+        let parts = std::iter::once(schemas(tools)).chain(messages.iter().map(on_the_wire));
+        let mut usage = self.read(parts);
         let calls = reply.calls.iter();
         let calls = calls.map(|call| (self.count)(&call.tool) + (self.count)(&call.args));
         usage.output_tokens = (self.count)(&reply.text) + calls.sum::<u64>();
         usage
     }
 
-    fn read(&self, messages: &[Message]) -> Usage {
+    fn read(&self, parts: impl Iterator<Item = String>) -> Usage {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut usage, mut beginning, mut cached) = (Usage::default(), String::new(), true);
-        for message in messages {
-            let wire = on_the_wire(message);
+        for wire in parts {
             beginning = digest_bytes(format!("{beginning}{wire}").as_bytes());
             let known = shown.get(&beginning).copied();
             let tokens = known.unwrap_or_else(|| (self.count)(&wire));
@@ -118,6 +119,19 @@ mod tests {
         assert_eq!(cost(&words), usage(two + wire("three"), two + wire("three")));
         let other = [words[0].clone(), words[2].clone()];
         assert_eq!(cost(&other), usage(wire("one") + wire("three"), wire("one")));
+    }
+
+    #[test]
+    fn tools_stand_first_and_others_break_the_cache() {
+        let meter = Meter::new(Arc::new(|text| text.len() as u64));
+        let tool = |name: &str| ToolSpec { name: name.to_owned(), ..ToolSpec::default() };
+        let (look, push) = (tool("look"), tool("push"));
+        let words = [Message::user("one")];
+        let cost = |tools: &[&ToolSpec]| meter.measure(&words, tools, &Reply::default());
+        assert_eq!(cost(&[&look]).cached_tokens, 0);
+        assert_eq!(cost(&[&push]).cached_tokens, 0, "the tools differ");
+        let again = cost(&[&look]);
+        assert_eq!(again.cached_tokens, again.input_tokens);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use everloop_types::{
     Frame, Goal, Message, Offer, Progress, RunId, Status, ToolChoice, Words, WorkerId,
 };
 use expect_test::expect;
+use serde_json::json;
 use std::sync::Arc;
 
 /// A run before its first model call, and that call's offer.
@@ -152,12 +153,12 @@ fn a_call_that_the_old_loop_was_about_to_make_is_said_not_to_have_been_made() {
     expect![[r#"
         system …
         user what do a and b hold?
+        user what do a and b hold?
         assistant {"call":{"input":{"path":"a"},"tool":"read_file"}}
         user {"observation":{"input":{"path":"a"},"result":"it holds 1111","tool":"read_file"}}
         assistant {"call":{"input":{"path":"b"},"tool":"read_file"}}
         user {"observation":{"input":{"path":"b"},"result":"canceled: not performed: another loop goes on from here; nothing was done","tool":"read_file"}}
-        user Notice from the runtime: what stands above was worked out earlier, under other instructions and with other forms of reply. Take it as what is known; follow only the instructions of the system message now. What has been done above is done: do not do it again. A call that is said not to have been performed was not made: make it if it is still needed.
-        user what do a and b hold?
+        user Notice from the runtime: what stands between the goal and here was worked out earlier, under other instructions and with other forms of reply. Take it as what is known; follow only the instructions of the system message now. What has been done there is done: do not do it again. A call that is said not to have been performed was not made: make it if it is still needed. Go on towards the goal.
         user phase: plan
     "#]].assert_eq(&told(task("react"), Point::After(3), "plan-replan"));
 }
@@ -166,6 +167,7 @@ fn a_call_that_the_old_loop_was_about_to_make_is_said_not_to_have_been_made() {
 fn a_plan_is_carried_as_the_items_that_are_open() {
     expect![[r#"
         system …
+        user what do a and b hold?
         user what do a and b hold?
         user phase: plan
         assistant {"plan":["read a","read b"],"status":"planned"}
@@ -178,12 +180,11 @@ fn a_plan_is_carried_as_the_items_that_are_open() {
         assistant {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
         user phase: replan
         assistant {"plan":[{"completed":true,"task":"read a"},{"completed":false,"task":"read b"}],"status":"replanned"}
-        user Notice from the runtime: what stands above was worked out earlier, under other instructions and with other forms of reply. Take it as what is known; follow only the instructions of the system message now. What has been done above is done: do not do it again. A call that is said not to have been performed was not made: make it if it is still needed.
+        user Notice from the runtime: what stands between the goal and here was worked out earlier, under other instructions and with other forms of reply. Take it as what is known; follow only the instructions of the system message now. What has been done there is done: do not do it again. A call that is said not to have been performed was not made: make it if it is still needed. Go on towards the goal.
 
         The plan so far:
         - [x] read a
         - [ ] read b
-        user what do a and b hold?
     "#]].assert_eq(&told(task("plan-replan"), Point::After(5), "react"));
 }
 
@@ -192,16 +193,16 @@ fn a_round_that_is_cut_short_is_carried_with_what_its_steps_saw() {
     expect![[r#"
         system …
         user what do a and b hold?
+        user what do a and b hold?
         user phase: plan
         round 1 of 5: about 6 to 8 steps, fewer if fewer are enough, never more than 8
         assistant {"call":{"input":{"reasoning":"one after the other","steps":[{"arguments":{"path":"a"},"tool":"read_file"},{"arguments":{"path":"b"},"tool":"read_file"}]},"tool":"plan_tool_call"}}
         user {"observation":{"input":{"reasoning":"one after the other","steps":[{"arguments":{"path":"a"},"tool":"read_file"},{"arguments":{"path":"b"},"tool":"read_file"}]},"result":"{\"ended\":\"step 0 failed\",\"steps\":[{\"ok\":false,\"result\":\"canceled: not performed: another loop goes on from here; nothing was done\",\"step\":0,\"tool\":\"read_file\"},{\"ok\":null,\"result\":\"not run\",\"step\":1,\"tool\":\"read_file\"}]}","tool":"plan_tool_call"}}
-        user Notice from the runtime: what stands above was worked out earlier, under other instructions and with other forms of reply. Take it as what is known; follow only the instructions of the system message now. What has been done above is done: do not do it again. A call that is said not to have been performed was not made: make it if it is still needed.
+        user Notice from the runtime: what stands between the goal and here was worked out earlier, under other instructions and with other forms of reply. Take it as what is known; follow only the instructions of the system message now. What has been done there is done: do not do it again. A call that is said not to have been performed was not made: make it if it is still needed. Go on towards the goal.
 
         The plan so far:
         - [ ] read_file {"path":"a"}
         - [ ] read_file {"path":"b"}
-        user what do a and b hold?
     "#]].assert_eq(&told(task("plan-execute-think"), Point::After(1), "tool-driven"));
 }
 
@@ -216,4 +217,28 @@ fn a_switch_after_the_answer_changes_nothing_and_a_cancel_after_a_switch_is_a_ca
     let canceled =
         task("plan-replan").switches(Point::During(40), "react").cancels(Point::After(2));
     assert_eq!(canceled.play().run.successor(), None);
+}
+
+/// What was carried over is no burden for ever: it is shortened like anything else.
+#[test]
+fn what_was_carried_over_can_be_shortened() {
+    let long = "a".repeat(6_000);
+    let parent = Scenario::react("what do a and b hold?")
+        .calls("read_file", &json!({"path": "a"}))
+        .calls("read_file", &json!({"path": "b"}))
+        .says("so and so")
+        .sees(&long)
+        .sees(&long);
+    let parent = switched(parent, Point::After(4), "tool-driven").expect("a border");
+    let heir = Scenario::of("tool-driven", "what do a and b hold?")
+        .carried(carried(&parent.run))
+        .limits(|limits| limits.context.tokens = 2_000)
+        .says("a and b hold many letters")
+        .says("so and so");
+    let played = heir.play();
+    let Decision::Finish { status, .. } = played.ending else { panic!("no ending") };
+    assert_eq!(status, Status::Succeeded, "{}", played.trace);
+    let last = played.prompts.last().expect("a prompt");
+    assert!(last.iter().any(|one| one.text().contains("summary_of_earlier_work")), "{last:?}");
+    assert_eq!(last[1].text(), "what do a and b hold?");
 }

@@ -10,14 +10,14 @@ use crate::invariants::Ending;
 use crate::scenario::{Scenario, heir_of};
 use crate::stage::{Stage, Went, in_words};
 use everloop_engine::History;
-use everloop_types::{RunId, Status};
+use everloop_types::{Frame, Limits, RunId, Status};
 
-/// How a process that was sent the wish went.
-enum Sent {
-    /// It stood at its point, and the heir has this name.
-    Wished(RunId),
-    /// It ended before.
-    Missed,
+/// A wish that a process was sent when it stood at its point.
+struct Wished {
+    /// The heir's name.
+    heir: RunId,
+    /// Whether the process died at its other point.
+    died: bool,
 }
 
 /// Switches the loop at every point, with a crash at every point of what follows.
@@ -32,16 +32,19 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
             let what = format!("switch at point {n} ({kind:?}), crash {crash} later");
             let place = Place { scenario, what };
             let mut stage = Stage::set(scenario).await;
-            let Some(heir) = place.play_on_switching(&mut stage, n, crash).await? else { break };
-            let crashed = stage.points.passed();
+            let wished = place.play_on_switching(&mut stage, n, crash).await?;
+            let Some(Wished { heir, died }) = wished else { break };
             let ending = place.check(&stage).await?;
             let handed = place.one_of_both(&stage, &heir).await?;
             place.as_wished(&calm, &ending, handed)?;
-            if handed {
-                place.heir_ends_well(&mut stage, &heir).await?;
-            }
-            let _ = crashed;
             swept.count(&ending);
+            // Whoever crashed before, the heir is the same: it is played where nobody did.
+            if !died {
+                if handed {
+                    place.heir_ends_well(&mut stage, &heir).await?;
+                }
+                break;
+            }
         }
     }
     Ok(swept)
@@ -54,27 +57,23 @@ impl Place<'_> {
         stage: &mut Stage,
         n: usize,
         crash: usize,
-    ) -> Result<Option<RunId>, String> {
+    ) -> Result<Option<Wished>, String> {
         stage.points.halt_at(n);
-        let mut heir = None;
+        let mut wished = None;
         for _ in 0..super::PROCESSES_MAX {
             if stage.is_over().await {
-                return Ok(heir);
+                return Ok(wished);
             }
             stage.answer_open_question().await;
-            match &heir {
-                None => {
-                    if let Sent::Wished(to) = self.wish(stage, crash).await? {
-                        heir = Some(to);
-                    }
-                }
-                Some(to) => {
+            match &wished {
+                None => wished = self.wish(stage, crash).await?,
+                Some(Wished { heir, .. }) => {
                     match stage.play_once().await {
                         Went::Died => stage.points.calm(),
                         Went::Well(Ok(_)) | Went::Idle => {}
                         Went::Well(Err(error)) => return Err(self.broken(&in_words(&error))),
                     }
-                    self.one_of_both(stage, to).await?;
+                    self.one_of_both(stage, heir).await?;
                 }
             }
         }
@@ -82,10 +81,12 @@ impl Place<'_> {
     }
 
     /// One process that is asked to switch when it stands at its point, and dies later.
-    async fn wish(&self, stage: &mut Stage, crash: usize) -> Result<Sent, String> {
+    async fn wish(&self, stage: &mut Stage, crash: usize) -> Result<Option<Wished>, String> {
         let process = stage.process();
         let (run, points) = (stage.run.clone(), stage.points.clone());
-        let (frame, name) = (stage.frame(), heir_of(stage.scenario.loop_name));
+        // Whatever bounds the first run, the heir has room.
+        let frame = Frame { limits: Limits::default(), ..stage.frame() };
+        let name = heir_of(stage.scenario.loop_name);
         let mut driving = std::pin::pin!(process.claim_and_drive(&run));
         let reached = tokio::select! {
             biased;
@@ -95,11 +96,11 @@ impl Place<'_> {
         if let Some(went) = reached {
             return match went {
                 Went::Well(Err(error)) => Err(self.broken(&in_words(&error))),
-                _ => Ok(Sent::Missed),
+                _ => Ok(None),
             };
         }
         let wished = process.engine.switch(&run, name, &frame, String::new()).await;
-        let (to, _) = wished.map_err(|error| self.broken(&in_words(&error)))?;
+        let (heir, _) = wished.map_err(|error| self.broken(&in_words(&error)))?;
         points.wake_until(crash);
         let went = tokio::select! {
             biased;
@@ -107,11 +108,11 @@ impl Place<'_> {
             went = &mut driving => went,
         };
         points.calm();
-        if let Went::Well(Err(error)) = went {
-            return Err(self.broken(&in_words(&error)));
+        if let Went::Well(Err(error)) = &went {
+            return Err(self.broken(&in_words(error)));
         }
-        self.one_of_both(stage, &to).await?;
-        Ok(Sent::Wished(to))
+        self.one_of_both(stage, &heir).await?;
+        Ok(Some(Wished { heir, died: matches!(went, Went::Died) }))
     }
 
     /// Never both, never neither: the heir is there if and only if the first has ended for it.

@@ -43,7 +43,6 @@ super::texts! {
     "chat.runs.loop" => zh: "循环", en: "Loop";
     "chat.runs.at" => zh: "开始", en: "Begun";
     "chat.runs.goal" => zh: "目标", en: "Goal";
-    "chat.loop_is" => zh: "循环：{name}（可选：{all}）", en: "Loop: {name} (all: {all})";
     "chat.loop_now" => zh: "之后的目标由 {name} 决定", en: "From now on {name} decides";
     "chat.model_is" => zh: "模型：{name}", en: "Model: {name}";
     "chat.model_now" => zh: "之后的目标用模型 {name}", en: "From now on {name} answers";

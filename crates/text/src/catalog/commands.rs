@@ -13,7 +13,7 @@ super::texts! {
     "command.does.bg" => zh: "当前运行转到后台；/bg 目标 直接在后台开始", en: "let the current run go on in the background; /bg GOAL starts one there";
     "command.does.fork" => zh: "从一个运行分出新的：/fork [编号] [补充的话]", en: "start a new run from an old one: /fork [ID] [WORD]";
     "command.does.history" => zh: "这个对话说过的话", en: "what was said in this conversation";
-    "command.does.loop" => zh: "查看或更换循环：/loop [名称]", en: "show or change the loop: /loop [NAME]";
+    "command.does.loop" => zh: "查看或更换循环，运行中则换它的：/loop [名称]", en: "show or change the loop, in a run that of the run: /loop [NAME]";
     "command.does.model" => zh: "查看或更换模型：/model [名称]", en: "show or change the model: /model [NAME]";
     "command.does.new" => zh: "重新开始，模型不再看到之前的对话", en: "begin anew; the model no longer sees what was said before";
     "command.does.export" => zh: "导出对话、待办或日程", en: "export the conversation, todos or schedule";

@@ -120,7 +120,7 @@ super::texts! {
     "help.run.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
     "help.run.workspace" => zh: "工具只能在这个目录内活动；默认为当前目录", en: "The folder that tools are confined to; the current one by default";
     "help.run.yes" => zh: "允许这次运行的每个工具请求", en: "Approve every tool request of this run";
-    "help.runs" => zh: "列出、查看、取消、继续和确认运行", en: "List, show, cancel, resume and settle runs";
+    "help.runs" => zh: "列出、查看、取消、继续、换循环和确认运行", en: "List, show, cancel, resume, switch and settle runs";
     "help.runs.list" => zh: "列出运行，最新的在前", en: "List runs, newest first";
     "help.runs.list.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.runs.list.status" => zh: "只列出这种状态的运行；可以给多次", en: "Only runs in this state; may be given several times";
@@ -138,6 +138,10 @@ super::texts! {
     "help.runs.resume.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";
     "help.runs.resume.answer" => zh: "对它正在等待的问题的回答", en: "The answer to its open question";
     "help.runs.resume.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
+    "help.runs.switch" => zh: "让一个运行从下一个步骤边界起改由另一个循环决定，并在这里跟随", en: "Let a run go on under another loop from its next step border, and follow it here";
+    "help.runs.switch.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";
+    "help.runs.switch.loop_name" => zh: "此后由哪个循环决定", en: "The loop that decides from there on";
+    "help.runs.switch.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
     "help.runs.settle" => zh: "说明结果未知的操作是否发生了", en: "Say whether an effect happened whose outcome is unknown";
     "help.runs.settle.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";
     "help.runs.settle.word" => zh: "发生了、没有发生，或让工具自己探查", en: "It happened, it did not, or let the tool look itself";
@@ -147,6 +151,9 @@ super::texts! {
     "help.replay.at" => zh: "不讲故事，显示这个事件之后的状态", en: "The state after this event instead of the story";
     "help.replay.verify" => zh: "重新计算每个决定，并说明是否一致", en: "Recompute every decision and say whether it agrees";
     "help.replay.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.loops" => zh: "解释每种循环：怎么走、适合什么、受什么限制", en: "Explain each loop: how it goes round, what it is good for, what bounds it";
+    "help.loops.name" => zh: "只看这一种，带它的设置和限制", en: "Only this one, with its settings and limits";
+    "help.loops.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.fork" => zh: "从另一个运行的任意事件分出新的运行，并在这里驱动；工作目录中的文件不会恢复", en: "Make a new run from any event of another one and drive it here; files are not rolled back";
     "help.fork.id" => zh: "来源运行的 id，或其结尾几位", en: "The id of the run to fork, or the end of it";
     "help.fork.message" => zh: "给新运行补充的话", en: "A word to add for the new run";

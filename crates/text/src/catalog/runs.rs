@@ -42,6 +42,9 @@ super::texts! {
     "run.canceled" => zh: "已取消：完成 {done}/{total} 步，结果保留。", en: "Canceled: {done} of {total} plan items done, results kept.";
     "run.switched" => zh: "在步骤边界停下，改由 {loop} 以 {to} 继续。", en: "Stopped at a step border; it goes on under {loop} as {to}.";
     "run.not_switched" => zh: "在步骤边界停下，没有换成 {loop}：先用 everloop runs settle {id} 说明那次调用的结果，再用 everloop fork {id} --loop {loop} 继续。", en: "Stopped at a step border and did not go on under {loop}: say what became of that call with everloop runs settle {id}, then go on with everloop fork {id} --loop {loop}";
+    "switch.wanted" => zh: "{id} 会在下一个步骤边界停下，改由 {loop} 继续", en: "{id} stops at its next step border and goes on under {loop}";
+    "switch.done" => zh: "{id} 改由 {loop} 以 {to} 继续", en: "{id} goes on under {loop} as {to}";
+    "switch.same" => zh: "{id} 已经由 {loop} 决定", en: "{loop} decides {id} already";
     "run.canceled_early" => zh: "已取消；到目前为止的结果保留。", en: "Canceled; what was done so far is kept.";
     "run.unsettled" => zh: "结果未知，没有重做：{calls}", en: "Outcome unknown, not repeated: {calls}";
     "run.quarantined" => zh: "此运行无法继续，已隔离：{note}", en: "This run cannot go on and was put aside: {note}";

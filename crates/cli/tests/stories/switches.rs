@@ -1,0 +1,121 @@
+//! Going on under another loop: in a chat, from elsewhere, while the run waits, and after a kill.
+
+use crate::support::{Home, ask, calls, done, eventually, of_type, plan, says, slow, thought};
+use serde_json::{Value, json};
+
+/// A react run whose command waits at a gate and then a little, for letters of other processes are
+/// looked for now and then; and what plan-replan makes of it afterwards.
+fn gated() -> Home {
+    let home = Home::scripted(&[
+        calls("shell", json!({"command": "echo begun > begun; cat gate; sleep 0.5"})),
+        plan(&["tell"]),
+        thought("the gate is open"),
+        done("It was open."),
+    ]);
+    let made = std::process::Command::new("mkfifo").arg(home.work("gate")).status().unwrap();
+    assert!(made.success());
+    home
+}
+
+fn open_gate(home: &Home) {
+    eventually("the command", || home.work("begun").exists().then_some(()));
+    std::fs::write(home.work("gate"), "open\n").unwrap();
+}
+
+/// The run that went on in place of another, after everything about both was checked.
+#[track_caller]
+fn heir(home: &Home, first: &str, loop_name: &str) -> String {
+    let shown = home.show(first);
+    assert_eq!(shown["status"], "canceled", "{shown}");
+    let forks: Vec<&str> = shown["forks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fork| fork["run_id"].as_str().unwrap())
+        .collect();
+    let [heir] = forks.as_slice() else { panic!("{forks:?}") };
+    let words = shown["text"].as_str().unwrap();
+    assert!(words.contains(heir) && words.contains(loop_name), "{words}");
+    assert_eq!(home.show(heir)["loop"], loop_name);
+    home.verified(first);
+    home.verified(heir);
+    (*heir).to_owned()
+}
+
+#[test]
+fn loop_in_the_middle_of_a_chat_run_finishes_the_call_and_goes_on_under_the_other_loop() {
+    let home = gated().with("TERM", "xterm").with("NO_COLOR", "1");
+    let mut chat = home.on_terminal(["chat", "--loop", "react", "--yes"]);
+    chat.until("You › ").types("what is behind the gate?").until("→ shell");
+    chat.types("/loop plan-repaln").until("Did you mean plan-replan?");
+    chat.types("/loop react").until("react decides").until("already");
+    chat.types("/loop plan-replan").until("stops at its next step border");
+    let first = home.newest();
+    assert_eq!(home.status(&first), "running", "the command is under way");
+    open_gate(&home);
+    chat.until("✔ shell").until("goes on under plan-replan as run_").until("It was open.");
+    chat.until("You › ").types("/loop").until("react").until("You › ").presses(4);
+    chat.ended().ends_with(0);
+    let heir = heir(&home, &first, "plan-replan");
+    assert_eq!(home.status(&heir), "succeeded");
+    let events = home.events(&first);
+    assert_eq!(of_type(&events, "tool.completed").len(), 1, "{events:?}");
+    assert!(home.events(&heir).iter().all(|event| event["type"] != "tool.started"));
+}
+
+#[test]
+fn a_run_that_another_process_drives_is_switched_from_elsewhere_and_both_follow() {
+    let home = gated();
+    let run = home.spawn(["run", "--loop", "react", "--yes", "what is behind the gate?"]);
+    eventually("the command", || home.work("begun").exists().then_some(()));
+    let first = home.newest();
+    home.run(["runs", "switch", &first, "--loop", "plan-repaln"])
+        .ends_with(2)
+        .says(&["Did you mean plan-replan?"]);
+    let mut other = home.spawn(["runs", "switch", &first, "--loop", "plan-replan"]);
+    other.until("stops at its next step border");
+    open_gate(&home);
+    let run = run.ended().ends_with(0).says(&["goes on under plan-replan as run_"]);
+    assert_eq!(run.stdout, "It was open.\n");
+    assert_eq!(other.ended().ends_with(0).stdout, "It was open.\n");
+    heir(&home, &first, "plan-replan");
+    let over = home.run(["runs", "switch", &first, "--loop", "hybrid"]).ends_with(2);
+    assert!(over.stderr.contains("has already ended"), "{}", over.stderr);
+}
+
+#[test]
+fn a_run_that_waits_for_an_answer_goes_on_without_it() {
+    for (lang, words) in [("en", "goes on under react as run_"), ("zh-CN", "改由 react 以 run_")]
+    {
+        let home = Home::scripted(&[plan(&["ask"]), ask("which day?"), says("Monday then.")]);
+        let home = home.with("EVERLOOP_LANG", lang);
+        let chat = home.chat(&["make a date", "/loop react"]).ends_with(0).says(&[words]);
+        assert!(chat.stdout.ends_with("Monday then.\n"), "{}", chat.stdout);
+        let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
+        let ids: Vec<&str> = list["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["run_id"].as_str().unwrap())
+            .collect();
+        let [second, first] = ids.as_slice() else { panic!("{ids:?}") };
+        assert_eq!(heir(&home, first, "react"), *second);
+    }
+}
+
+#[test]
+fn a_switch_that_was_accepted_outlives_a_kill() {
+    let home = Home::scripted(&[slow(says("never said"))]);
+    let mut run = home.spawn(["run", "--loop", "react", "--output-format", "stream-json", "talk"]);
+    run.until("step.started");
+    let first = home.newest();
+    let mut other = home.spawn(["runs", "switch", &first, "--loop", "autonomous"]);
+    other.until("stops at its next step border");
+    other.kill9();
+    run.kill9();
+    assert_eq!(home.show(&first)["forks"], json!([]), "nothing was forked yet");
+    home.rewrite(&[says("<final>It was said.</final>")]);
+    home.run(["worker", "--drain"]).ends_with(0);
+    let heir = heir(&home, &first, "autonomous");
+    assert_eq!(home.show(&heir)["text"], Value::from("It was said."));
+}
