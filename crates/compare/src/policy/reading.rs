@@ -15,7 +15,7 @@ use std::collections::HashMap;
 /// The tool with which a whole round is planned; its answer gathers what every step brought.
 pub(super) const PLAN_ROUND: &str = "plan_tool_call";
 
-const CARRIED: &str = "Notice from the runtime: what stands above";
+const CARRIED: &str = "Notice from the runtime: what stands between the goal and here";
 const SUMMARY: &str = "summary_of_earlier_work";
 
 /// How a call ended, as far as it matters for what to do next.
@@ -55,14 +55,12 @@ pub(super) struct Phase<'m> {
 
 /// What the user asks for: the goal, and what they have added since.
 pub(super) fn asked(messages: &[&Message]) -> Vec<(Sentence, String)> {
-    let start = goal_place(messages);
-    let mut asked = Vec::new();
-    for (place, message) in messages.iter().enumerate().skip(start) {
+    let Some(goal) = messages.get(goal_place(messages)) else { return Vec::new() };
+    // What follows an empty line is context, not the request.
+    let mut asked = sentences::read(goal.text().split("\n\n").next().unwrap_or_default());
+    for message in messages.iter().skip(start(messages) + 1) {
         let Message::User { text, .. } = message else { continue };
-        if place == start {
-            // What follows an empty line is context, not the request.
-            asked = sentences::read(text.split("\n\n").next().unwrap_or_default());
-        } else if is_word_of_the_user(text) {
+        if is_word_of_the_user(text) {
             let more = sentences::read(text).into_iter();
             asked.extend(more.filter(|(sentence, _)| *sentence != Sentence::NotUnderstood));
         }
@@ -70,12 +68,16 @@ pub(super) fn asked(messages: &[&Message]) -> Vec<(Sentence, String)> {
     asked
 }
 
-/// Where the goal stands: after what another run knew, if there is any.
+/// Where the goal stands: it is the first that a user says.
 pub(super) fn goal_place(messages: &[&Message]) -> usize {
-    let carried = messages.iter().rposition(|message| message.text().starts_with(CARRIED));
-    let from = carried.map_or(0, |place| place + 1);
     let user = |message: &&Message| matches!(message, Message::User { .. });
-    messages[from..].iter().position(user).map_or(messages.len(), |place| from + place)
+    messages.iter().position(user).unwrap_or(messages.len())
+}
+
+/// The last message before this run's own talk: the goal, or what another run knew of it.
+fn start(messages: &[&Message]) -> usize {
+    let carried = messages.iter().rposition(|message| message.text().starts_with(CARRIED));
+    carried.unwrap_or_else(|| goal_place(messages))
 }
 
 fn is_word_of_the_user(text: &str) -> bool {
@@ -87,7 +89,7 @@ fn is_word_of_the_user(text: &str) -> bool {
 /// The newest message that names a phase, and its place.
 pub(super) fn phase_place(messages: &[&Message]) -> Option<usize> {
     let place = messages.iter().rposition(|message| names_phase(message));
-    place.filter(|place| *place > goal_place(messages))
+    place.filter(|place| *place > start(messages))
 }
 
 pub(super) fn phase<'m>(messages: &[&'m Message]) -> Option<Phase<'m>> {
@@ -98,7 +100,7 @@ pub(super) fn phase<'m>(messages: &[&'m Message]) -> Option<Phase<'m>> {
 
 /// What the model itself has last said in plain words.
 pub(super) fn own_words<'m>(messages: &[&'m Message]) -> Option<&'m str> {
-    messages.iter().skip(goal_place(messages)).rev().find_map(|message| match message {
+    messages.iter().skip(start(messages)).rev().find_map(|message| match message {
         Message::Assistant { text, calls } if calls.is_empty() => Some(text.as_str()),
         _ => None,
     })
@@ -226,7 +228,7 @@ fn ended(ok: Option<bool>, text: &str) -> (How, &str) {
 /// The list as the newest call of `todo_write`, the model's own plan or a summary shows it. That of
 /// another run is not this one's.
 pub(super) fn listed(messages: &[&Message]) -> Vec<Row> {
-    let messages = &messages[goal_place(messages).min(messages.len())..];
+    let messages = &messages[start(messages).min(messages.len())..];
     let seen = observed(messages);
     let written = seen.iter().rev().find(|it| it.tool == TODO_WRITE && it.how == How::Well);
     let written = written.map(|it| rows(&it.text)).filter(|rows| !rows.is_empty());
@@ -263,14 +265,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_goal_is_what_stands_behind_what_was_carried_and_the_user_may_add_to_it() {
-        let carried = "Notice from the runtime: what stands above was worked out earlier.";
+    fn the_goal_stands_before_what_was_carried_and_the_user_may_add_to_it() {
+        let carried = "Notice from the runtime: what stands between the goal and here is known.";
         let messages = [
             Message::System { text: "instructions".to_owned() },
+            Message::user("Read a.\nSay the result.\n\n\n[today: Monday. Read b.]"),
             Message::user("Read old."),
             Message::user("phase: planning"),
             Message::user(carried),
-            Message::user("Read a.\nSay the result.\n\n\n[today: Monday. Read b.]"),
             Message::user("phase: execution\nitem 1 of 1: Read a."),
             Message::user("Notice from the runtime: go on. Read c."),
             Message::user("Thanks. Also this: x. Read d."),

@@ -6,6 +6,7 @@ use everloop_compare::policy::{Flaw, Mind, POLICIES, by_name};
 use everloop_loops::LOOPS;
 use everloop_models::{Model as _, Request, WirePrompt};
 use everloop_types::{Reply, Usage};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 const GOAL: &str = "Copy a to b. Count the lines of a. Say the result. Run \"say x\".";
@@ -45,7 +46,8 @@ async fn a_policy_replies_as_its_mind_does_and_says_what_it_cost() {
         let played = play(loop_name, GOAL, World::with(&[("a", "1")]), mind, frame());
         let count = Arc::new(|text: &str| u64::from(!text.is_empty()));
         let policy = by_name(name, 5, count).expect("a policy");
-        let mut before = 0;
+        // What the last call with the same tools on offer has shown.
+        let mut before: HashMap<Vec<&str>, u64> = HashMap::new();
         for (asked, reply) in &played.asked {
             let request = Request {
                 model: "x",
@@ -58,14 +60,14 @@ async fn a_policy_replies_as_its_mind_does_and_says_what_it_cost() {
                 max_tokens: 0,
             };
             let got = policy.ask(request, &mut |_| {}).await.expect("a policy never fails");
-            let messages = asked.messages.len() as u64;
+            let offered: Vec<&str> = asked.tools.iter().map(|tool| tool.name.as_str()).collect();
+            let read = asked.messages.len() as u64 + u64::from(!offered.is_empty());
             let usage = Usage {
-                input_tokens: messages + u64::from(!asked.tools.is_empty()),
-                cached_tokens: before,
+                input_tokens: read,
+                cached_tokens: before.insert(offered, read).unwrap_or(0),
                 output_tokens: u64::from(!reply.text.is_empty()) + 2 * reply.calls.len() as u64,
             };
             assert_eq!(got, Reply { usage, ..reply.clone() }, "{name}");
-            before = messages;
         }
     }
     assert!(by_name("clever", 5, Arc::new(|_| 0)).is_none());
