@@ -91,11 +91,15 @@ async fn attempt(host: &dyn Host, tokens: &Tokens, part: &Part) -> Result<Seen, 
         Ok(status) => Ending::Ended(status?.as_str().to_owned()),
         Err(_) => Ending::TimedOut,
     };
-    let scene = stage.scene(&run).await?;
-    let history = History::read(stage.store(), &run).await?;
-    let state = history.map(|history| history.state_at(i64::MAX)).transpose()?;
-    let counts = state.map(|state| state.counts()).unwrap_or_default();
+    let (scene, counts) = (stage.scene(&run).await?, counts(&stage, &run).await?);
     Ok(Seen { ending, counts, scene, wall_ms })
+}
+
+/// What the run has counted by itself, as its journal says.
+async fn counts(stage: &Stage, run: &RunId) -> Result<Counts, StoreError> {
+    let history = History::read(stage.store(), run).await?;
+    let state = history.map(|history| history.state_at(i64::MAX)).transpose()?;
+    Ok(state.map(|state| state.counts()).unwrap_or_default())
 }
 
 /// A policy counts its own tokens; an endpoint says what it has counted.
@@ -140,3 +144,7 @@ fn chain(error: &dyn Error) -> String {
     }
     words
 }
+
+#[cfg(test)]
+#[path = "play_tests.rs"]
+mod tests;

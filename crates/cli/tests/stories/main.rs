@@ -11,6 +11,7 @@ mod cancels;
 mod chat_lines;
 mod chat_terminal;
 mod cluster;
+mod compare;
 mod config;
 mod copies;
 mod data_folder;

@@ -1,0 +1,164 @@
+//! Comparing loops: what is printed, written and refused, and that the document is not stale.
+
+use crate::support::{Home, calls, says};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+const OWN: &str = r#"
+name = "hello"
+kind = "files"
+goal = 'Write "hello" to hello.txt.'
+checks = [{ file_equals = { file = "hello.txt", text = "hello" } }]
+"#;
+
+/// A home with a folder of tasks.
+fn with_tasks(files: &[(&str, &str)]) -> (Home, String) {
+    let home = Home::new();
+    let folder = home.path("tasks");
+    std::fs::create_dir(&folder).unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    (home, folder.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn one_command_prints_one_table_with_a_row_for_each_loop() {
+    let home = Home::new();
+    let args = ["compare", "--task", "files-copy", "--task", "todos-add"];
+    let told = home.run(args).ends_with(0).says(&["16/16 ", " react files-copy ✔"]);
+    let rows: Vec<&str> = told.stdout.lines().collect();
+    assert_eq!(rows.len(), 9, "{}", told.stdout);
+    assert!(rows[0].starts_with("Loop ") && rows[0].ends_with("Wall time"), "{}", rows[0]);
+    assert!(rows[2].starts_with("react ") && rows[2].contains("2/2 (100%)"), "{}", rows[2]);
+    let chinese = home.run(["compare", "--task", "todos-add", "--lang", "zh-CN", "-q"]);
+    let chinese = chinese.ends_with(0);
+    assert!(chinese.stdout.contains("模型调用") && chinese.stderr.is_empty(), "{chinese:?}");
+    assert_eq!(std::fs::read_dir(home.data()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn json_has_every_run_and_the_page_is_written() {
+    let home = Home::new();
+    let page = home.path("page.html");
+    let file = page.to_str().unwrap();
+    let args = ["compare", "--loops", "react,staged", "--task", "data-sum", "--runs", "2"];
+    let told = home.run([&args[..], &["--json", "--html", file]].concat()).ends_with(0);
+    let json = told.json();
+    assert_eq!(json["runs"].as_array().unwrap().len(), 4);
+    assert_eq!(json["loops"], json!(["react", "staged"]));
+    let seeds: Vec<&Value> =
+        json["runs"].as_array().unwrap().iter().map(|run| &run["seed"]).collect();
+    assert_eq!(seeds, [1, 2, 1, 2]);
+    assert_eq!(json["totals"][0]["succeeded"], 2);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("everloop compare --loops react,staged") && page.contains("<svg"));
+    let nowhere = home.path("no/page.html");
+    let args = ["compare", "--task", "todos-add", "--html", nowhere.to_str().unwrap()];
+    home.run(args).ends_with(1).says(&["no/page.html"]);
+}
+
+#[test]
+fn a_name_that_is_not_known_gets_the_nearest_one() {
+    let home = Home::new();
+    for (args, words) in [
+        (["--loops", "reakt"], "Did you mean react?"),
+        (["--models", "competant"], "Did you mean competent?"),
+        (["--task", "files-cpy"], "Did you mean files-copy?"),
+        (["--timeout", "soon"], "500ms, 8s"),
+        (["--min-success", "101"], "101"),
+    ] {
+        home.run([&["compare"][..], &args].concat()).ends_with(2).says(&[words]);
+    }
+    home.run(["compare", "--models", "hub/x"]).ends_with(5).says(&["hub"]);
+}
+
+#[test]
+fn too_little_success_is_a_failure_where_it_was_required() {
+    let home = Home::new();
+    let args = ["compare", "--loops", "plan-execute-think", "--task", "long-move"];
+    home.run(args).ends_with(0);
+    let required = [&args[..], &["--min-success", "85"]].concat();
+    let told = home.run(required).ends_with(1).says(&["0% of the runs", "85%"]);
+    assert!(told.stdout.contains("0/1 (0%)"), "{}", told.stdout);
+    home.run(["compare", "--task", "todos-add", "--min-success", "100"]).ends_with(0);
+}
+
+#[test]
+fn tasks_are_listed_and_may_be_ones_own() {
+    let list = Home::new().run(["compare", "--list"]).ends_with(0).stdout;
+    assert!(list.lines().count() > 24 && list.contains("recovery-flaky"), "{list}");
+    let (home, folder) = with_tasks(&[("hello.toml", OWN)]);
+    let told = home.run(["compare", "--tasks", &folder, "--loops", "react", "--per-task"]);
+    let told = told.ends_with(0);
+    assert!(told.stdout.contains("1/1 (100%)") && told.stdout.contains("hello"), "{told:?}");
+    home.run(["compare", "--tasks", &folder, "--task", "files-copy"]).ends_with(2);
+    let bad = OWN.replace("file_equals", "file_equal");
+    let (home, folder) = with_tasks(&[("a.toml", OWN), ("b.toml", &bad)]);
+    home.run(["compare", "--tasks", &folder]).ends_with(2).says(&["b.toml:5: ", "file_equal"]);
+    let idle = OWN.replace("file_equals = { file = \"hello.txt\", text = \"hello\" }", "asked = 0");
+    let (home, folder) = with_tasks(&[("idle.toml", &idle)]);
+    home.run(["compare", "--tasks", &folder]).ends_with(2).says(&["idle.toml:5: checks"]);
+}
+
+#[test]
+fn an_endpoint_is_not_asked_unless_somebody_said_yes() {
+    let home = Home::new().endpoint("http://127.0.0.1:9");
+    let args = ["compare", "--models", "competent,openai/x", "--loops", "react"];
+    let args = [&args[..], &["--task", "todos-add"]].concat();
+    let told = home.run(args).ends_with(3).says(&["1 runs with openai/x", "--yes"]);
+    assert!(told.stdout.is_empty(), "{}", told.stdout);
+}
+
+/// A model that plays a script begins anew in every run, and its word is not believed.
+#[test]
+fn any_model_can_be_compared_and_a_claim_is_no_success() {
+    let write = calls("write_file", json!({"path": "greeting.txt", "content": "Good morning"}));
+    let home = Home::scripted(&[write, says("Both are done. Success!")]);
+    let script = format!("scripted/{}", home.path("script.json").display());
+    let args = ["compare", "--models", &script, "--loops", "react", "--json"];
+    let told = home.run([&args[..], &["--task", "files-write", "--task", "todos-add"]].concat());
+    let json = told.ends_with(0).json();
+    let successes = json["runs"].as_array().unwrap().iter().map(|run| &run["succeeded"]);
+    assert_eq!(successes.collect::<Vec<_>>(), [1, 0]);
+    let failed = &json["runs"][1];
+    assert_eq!(failed["ending"], json!({"ended": "succeeded"}), "{failed}");
+    assert_eq!(failed["failed_checks"][0], r#"{"todo_open":"buy milk"}"#);
+}
+
+#[test]
+fn an_interrupt_ends_it_with_the_table_of_what_is_done() {
+    let (home, folder) = with_tasks(&[
+        ("a.toml", OWN),
+        (
+            "b.toml",
+            &OWN.replace("name = \"hello\"", "name = \"slow\"").replace(
+                "'Write \"hello\" to hello.txt.'",
+                "'Run \"touch begun; sleep 60\". Write \"hello\" to hello.txt.'",
+            ),
+        ),
+    ]);
+    let mut child = home.spawn(["compare", "--tasks", &folder, "--loops", "react"]);
+    child.until("1/2 react hello");
+    child.signal(rustix::process::Signal::INT);
+    let told = child.ended().ends_with(130);
+    assert!(told.stdout.contains("1/1 (100%)"), "{}", told.stdout);
+    assert!(told.stdout.contains("only 1 of 2 runs"), "{}", told.stdout);
+}
+
+/// Every table in the document is what its command prints today.
+#[test]
+fn the_measured_tables_of_the_document_are_not_stale() {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/loops-compared.md");
+    let document = std::fs::read_to_string(&file).unwrap();
+    let mut tables = 0;
+    for part in document.split("<!-- measured: everloop ").skip(1) {
+        let (command, rest) = part.split_once(" -->\n").unwrap();
+        let (printed, _) = rest.split_once("<!-- end -->").unwrap();
+        let args: Vec<&str> = command.split_whitespace().chain(["-q"]).collect();
+        let now = Home::new().run(&args).ends_with(0).stdout;
+        assert_eq!(printed.trim(), now.trim(), "run everloop {command} and paste what it prints");
+        tables += 1;
+    }
+    assert!(tables >= 2, "{tables}");
+}
