@@ -20,7 +20,7 @@ pub use ledger::{Outstanding, Stage, Unknown};
 
 use crate::AgentLoop;
 use account::Account;
-use everloop_types::journal::{Switch, Waiting, WaitingOn};
+use everloop_types::journal::{Waiting, WaitingOn};
 use everloop_types::{Counts, Frame, Notice, Reason, Status, UtcMs};
 use guards::Guards;
 use ledger::Ledger;
@@ -41,9 +41,6 @@ pub struct Run<L: AgentLoop> {
     /// Notices that came while something was outstanding: they would change a prompt that is out.
     held: Vec<Notice>,
     parked: Parked,
-    /// Somebody wants the run to go on under another loop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    switch: Option<Box<Switch>>,
     place: Place,
 }
 
@@ -92,7 +89,6 @@ impl<L: AgentLoop> Run<L> {
             closing: Closing::default(),
             held: Vec::new(),
             parked: Parked::default(),
-            switch: None,
             place: Place::default(),
         }
     }

@@ -52,7 +52,11 @@ fn a_group_of_commands_tells_of_each_of_them() {
     let en = help("en", &["runs", "--help"]);
     holds(
         &en,
-        &["List, show, cancel, resume, switch and settle runs", "List runs, newest first", "End a run"],
+        &[
+            "List, show, cancel, resume, switch and settle runs",
+            "List runs, newest first",
+            "End a run",
+        ],
     );
     assert!(!has_chinese(&en), "{en}");
     let zh = help("zh-CN", &["runs", "--help"]);
