@@ -21,7 +21,7 @@ pub use ledger::{Outstanding, Stage, Unknown};
 
 use crate::AgentLoop;
 use account::Account;
-use everloop_types::journal::{Switch, Waiting, WaitingOn};
+use everloop_types::journal::{Waiting, WaitingOn};
 use everloop_types::{Counts, Frame, Notice, Progress, Reason, Status, UtcMs};
 use evidence::Evidence;
 use guards::Guards;
@@ -45,9 +45,6 @@ pub struct Run<L: AgentLoop> {
     /// Notices that came while something was outstanding: they would change a prompt that is out.
     held: Vec<Notice>,
     parked: Parked,
-    /// Somebody wants the run to go on under another loop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    switch: Option<Box<Switch>>,
     place: Place,
 }
 
@@ -97,7 +94,6 @@ impl<L: AgentLoop> Run<L> {
             closing: Closing::default(),
             held: Vec::new(),
             parked: Parked::default(),
-            switch: None,
             place: Place::default(),
         }
     }

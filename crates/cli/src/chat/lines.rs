@@ -181,10 +181,15 @@ async fn follow_one(
             printer.show(&update);
         }
     }
+    Ok(say_still(session, run, still))
+}
+
+/// Says why a run stands still.
+fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
     match still {
         Still::GoesOn(words, to) => {
             terminal::complain(&words);
-            return Ok(Followed::GoesOn(to));
+            return Followed::GoesOn(to);
         }
         Still::Over(shown) => {
             terminal::answer(&shown.text().unwrap_or_default());
@@ -202,7 +207,7 @@ async fn follow_one(
             terminal::answer(&session.text("run.model_down", &args));
         }
     }
-    Ok(Followed::Still)
+    Followed::Still
 }
 
 /// Reminders that fired and that nobody has shown yet; a store that fails is looked at again.

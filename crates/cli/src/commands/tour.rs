@@ -1,9 +1,12 @@
-//! `everloop tour`: a run is killed and goes on, offline, in front of the person who watches.
+//! `everloop tour`: a run is killed and goes on, offline, in front of the person who watches; then
+//! every loop has its turn.
 //!
 //! Nothing is staged but the model, which is scripted and said to be: the processes are this very
 //! program,
 //! the kills are real signals, the journal is a real database in a folder that is removed
 //! afterwards.
+
+mod loops;
 
 use crate::app::App;
 use crate::exit::{Exit, Failure};
@@ -70,6 +73,8 @@ impl<'a> Stage<'a> {
         terminal::answer(&indented(ledger.unwrap_or_default().trim_end()));
         self.say("tour.story");
         self.echo(&["replay", &second]).await?;
+        self.say("tour.scene_three");
+        self.every_loop().await?;
         self.say("tour.end");
         Ok(Exit::Done)
     }

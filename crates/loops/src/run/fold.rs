@@ -76,7 +76,7 @@ impl<L: AgentLoop> Run<L> {
             Letter::AnswerNow => self.held.push(Notice::AnswerNow),
             Letter::Switch(switch) => return self.wish_to_switch(switch),
             // Whoever wants an end wants no other run.
-            Letter::Cancel { .. } => return self.switch = None,
+            Letter::Cancel { .. } => return self.ledger.switch = None,
             // An answer becomes an outcome: an entry of its own.
             Letter::Answer { .. } => return,
         }

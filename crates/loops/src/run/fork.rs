@@ -32,6 +32,6 @@ impl<L: AgentLoop> Run<L> {
         self.held.retain(|notice| *notice != Notice::AnswerNow);
         self.closing = Closing::NotYet;
         self.parked = Parked::No;
-        self.switch = None;
+        self.ledger.switch = None;
     }
 }

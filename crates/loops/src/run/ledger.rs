@@ -1,6 +1,6 @@
 //! What is outstanding, what is unknown, and which call ids are taken.
 
-use everloop_types::journal::{EffectPlanned, EffectStarted};
+use everloop_types::journal::{EffectPlanned, EffectStarted, Switch};
 use everloop_types::{
     CallId, EffectId, Frame, Message, Observation, OnUnknown, Question, Reply, ToolCall, ToolSpec,
     UtcMs, digest_bytes,
@@ -61,6 +61,9 @@ pub(super) struct Ledger {
     /// Outcomes of the present batch in plan order, until the last one is there.
     pub(super) seen: Vec<(EffectId, ToolCall, Observation)>,
     ids: BTreeSet<CallId>,
+    /// Somebody wants the run to go on under another loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) switch: Option<Box<Switch>>,
 }
 
 impl Ledger {

@@ -16,7 +16,7 @@ impl<L: AgentLoop> Run<L> {
     /// The last wish counts. One whose frame nobody can read is none.
     pub(super) fn wish_to_switch(&mut self, switch: &Switch) {
         if serde_json::from_value::<Frame>(switch.frame.clone()).is_ok() {
-            self.switch = Some(Box::new(switch.clone()));
+            self.ledger.switch = Some(Box::new(switch.clone()));
         }
     }
 
@@ -24,7 +24,7 @@ impl<L: AgentLoop> Run<L> {
     /// outcome, and there is no answer yet.
     #[must_use]
     pub fn switches_here(&self) -> Option<&Switch> {
-        let switch = self.switch.as_deref()?;
+        let switch = self.ledger.switch.as_deref()?;
         let begun = self.ledger.outstanding.iter().any(|open| open.may_have_acted);
         (!begun && !self.has_its_answer()).then_some(switch)
     }
@@ -39,7 +39,7 @@ impl<L: AgentLoop> Run<L> {
     /// of which nobody knows: that is settled first, and then the run can be forked.
     #[must_use]
     pub fn successor(&self) -> Option<&RunId> {
-        let switch = self.switch.as_deref().filter(|_| self.ledger.unknowns.is_empty());
+        let switch = self.ledger.switch.as_deref().filter(|_| self.ledger.unknowns.is_empty());
         switch.map(|switch| &switch.to)
     }
 
@@ -50,7 +50,7 @@ impl<L: AgentLoop> Run<L> {
 
     /// What is said of a run that ends for another.
     pub(super) fn switched(&self) -> Option<Words> {
-        let switch = self.switch.as_deref()?;
+        let switch = self.ledger.switch.as_deref()?;
         let name = ("loop", switch.loop_name.clone());
         Some(match self.successor() {
             Some(to) => Words::with("run.switched", [name, ("to", to.to_string())]),
