@@ -270,6 +270,20 @@ fn a_fork_under_another_loop_goes_on_from_what_was_carried() {
     }
 }
 
+/// Whoever reads it in the middle of the work must not take it for the end.
+#[test]
+fn what_came_of_an_item_claims_nothing_about_the_others() {
+    let mut short = frame();
+    short.limits.steps.max_steps = 6;
+    for name in ["plan-replan", "staged"] {
+        let goal = "Write \"1\" to a. Write \"2\" to b. Write \"3\" to c. Write \"4\" to d.";
+        let played = play(name, goal, World::with(&[]), COMPETENT, short.clone());
+        assert_eq!(played.status, Status::Failed, "{}", played.told());
+        assert!(played.told().contains("This part is done."), "{}", played.told());
+        assert!(!played.told().contains("What was asked for is done"), "{}", played.told());
+    }
+}
+
 #[test]
 fn the_closing_tells_what_is_done_and_what_is_open() {
     let goal =

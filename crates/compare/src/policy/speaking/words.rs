@@ -7,13 +7,17 @@ use crate::policy::{notes, reading};
 use std::ops::Range;
 
 const ALL_DONE: &str = "What was asked for is done.";
+const PART_DONE: &str = "This part is done.";
 const FAILED: &str = "This did not work: ";
 const OPEN: &str = "This is still open: ";
 
 impl Speaker<'_> {
     /// The final answer: what was asked to be said, what did not work, what is open.
     pub(super) fn answer(&self) -> String {
-        let answer = account(&self.look_back(), &self.everything(), self.recalled());
+        let parts = account(&self.look_back(), &self.everything());
+        let Account { results, trouble } = parts;
+        let results = results.or_else(|| self.recalled().map(str::to_owned));
+        let answer = joined(results, trouble.unwrap_or_else(|| ALL_DONE.to_owned()));
         match self.shown.mark() {
             Some(mark) => format!("{answer} {mark}"),
             None => answer,
@@ -23,14 +27,15 @@ impl Speaker<'_> {
     /// What the model has said of the results, if it still sees that.
     fn recalled(&self) -> Option<&str> {
         let said = reading::own_words(&self.shown.messages)?;
-        let end = [ALL_DONE, FAILED, OPEN].iter().filter_map(|it| said.find(it)).min();
+        let end = [ALL_DONE, PART_DONE, FAILED, OPEN].iter().filter_map(|it| said.find(it)).min();
         let results = said[..end?].trim_end();
         results.starts_with("The result").then_some(results)
     }
 
     /// What came of one item.
     pub(super) fn came_of(&self, item: &Range<usize>) -> String {
-        account(&self.look_back(), item, None)
+        let Account { results, trouble } = account(&self.look_back(), item);
+        joined(results, trouble.unwrap_or_else(|| PART_DONE.to_owned()))
     }
 
     /// What later steps need of the older messages.
@@ -46,37 +51,39 @@ impl Speaker<'_> {
     }
 }
 
-/// `recalled` is what was said of the results before, where nothing shows them any more.
-fn account(outlook: &Outlook, scope: &Range<usize>, recalled: Option<&str>) -> String {
+/// What is said of some sentences.
+struct Account {
+    /// What was asked to be said, as far as it is known.
+    results: Option<String>,
+    /// What did not work and what is open, if anything is.
+    trouble: Option<String>,
+}
+
+fn account(outlook: &Outlook, scope: &Range<usize>) -> Account {
     let tasks: Vec<&Task> = outlook.tasks.iter().filter(|it| scope.contains(&it.root)).collect();
     let results = tasks.iter().filter_map(|task| match (&task.sentence, &task.status) {
         (Sentence::SayResult, Status::Done) => task.value.as_deref(),
         _ => None,
     });
-    let results: Vec<&str> = results.collect();
-    let mut parts = Vec::new();
-    match results.as_slice() {
-        [] => parts.extend(recalled.map(str::to_owned)),
-        [one] => parts.push(format!("The result is {one}.")),
-        many => parts.push(format!("The results are {}.", many.join(" and "))),
-    }
+    let results = match results.collect::<Vec<_>>().as_slice() {
+        [] => None,
+        [one] => Some(format!("The result is {one}.")),
+        many => Some(format!("The results are {}.", many.join(" and "))),
+    };
     let failed = tasks.iter().filter_map(|task| match &task.status {
         Status::Failed(why) => Some(format!("{} ({})", bare(task), why.trim_end_matches('.'))),
         Status::Done | Status::Open => None,
     });
-    let failed: Vec<String> = failed.collect();
     let open = tasks.iter().filter(|task| task.status == Status::Open).map(|task| bare(task));
-    let open: Vec<String> = open.collect();
-    if !failed.is_empty() {
-        parts.push(format!("{FAILED}{}.", failed.join("; ")));
-    }
-    if !open.is_empty() {
-        parts.push(format!("{OPEN}{}.", open.join("; ")));
-    }
-    if failed.is_empty() && open.is_empty() {
-        parts.push(ALL_DONE.to_owned());
-    }
-    parts.join(" ")
+    let told = [(FAILED, failed.collect::<Vec<_>>()), (OPEN, open.collect())];
+    let told = told.iter().filter(|(_, what)| !what.is_empty());
+    let told: Vec<String> =
+        told.map(|(word, what)| format!("{word}{}.", what.join("; "))).collect();
+    Account { results, trouble: (!told.is_empty()).then(|| told.join(" ")) }
+}
+
+fn joined(results: Option<String>, rest: String) -> String {
+    results.into_iter().chain([rest]).collect::<Vec<_>>().join(" ")
 }
 
 fn bare(task: &Task) -> String {
