@@ -146,19 +146,56 @@ fn an_interrupt_ends_it_with_the_table_of_what_is_done() {
     assert!(told.stdout.contains("only 1 of 2 runs"), "{}", told.stdout);
 }
 
-/// Every table in the document is what its command prints today.
+fn document() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/loops-compared.md")
+}
+
+/// Every table in the document is what its command prints today. With `UPDATE_EXPECT` set they are
+/// written anew, as for the other expectations.
 #[test]
 fn the_measured_tables_of_the_document_are_not_stale() {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/loops-compared.md");
-    let document = std::fs::read_to_string(&file).unwrap();
+    let document_then = std::fs::read_to_string(document()).unwrap();
+    let mut parts = document_then.split("<!-- measured: everloop ");
+    let mut document_now = parts.next().unwrap().to_owned();
     let mut tables = 0;
-    for part in document.split("<!-- measured: everloop ").skip(1) {
+    for part in parts {
         let (command, rest) = part.split_once(" -->\n").unwrap();
-        let (printed, _) = rest.split_once("<!-- end -->").unwrap();
+        let (_, after) = rest.split_once("<!-- end -->").unwrap();
         let args: Vec<&str> = command.split_whitespace().chain(["-q"]).collect();
-        let now = Home::new().run(&args).ends_with(0).stdout;
-        assert_eq!(printed.trim(), now.trim(), "run everloop {command} and paste what it prints");
+        let printed = Home::new().run(&args).ends_with(0).stdout;
+        let whole = format!(" -->\n\n{}\n\n<!-- end -->", printed.trim());
+        document_now += &format!("<!-- measured: everloop {command}{whole}{after}");
         tables += 1;
     }
     assert!(tables >= 2, "{tables}");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(document(), &document_now).unwrap();
+    } else {
+        assert_eq!(document_then, document_now, "set UPDATE_EXPECT=1 to write the tables anew");
+    }
+}
+
+/// PET-10: the figures beside the source's claims are measured, not remembered.
+#[test]
+fn the_claims_of_the_source_stand_beside_today_s_figures() {
+    let loops = "react,plan-execute-think,plan-replan";
+    let told = Home::new().run(["compare", "--loops", loops, "--json", "-q"]).ends_with(0).json();
+    let figure = |at: usize, name: &str| told["totals"][at][name].as_u64().unwrap();
+    let tokens = |at| figure(at, "input_tokens") + figure(at, "output_tokens");
+    let change = |at| {
+        let (here, there) = (i128::from(tokens(1)), i128::from(tokens(at)));
+        format!("{:+}%", (here - there) * 100 / there)
+    };
+    let tenths = (figure(1, "model_calls") * 10 + figure(1, "runs") / 2) / figure(1, "runs");
+    let words = figure(1, "ended_with_words") * 100 / figure(1, "runs");
+    let document = std::fs::read_to_string(document()).unwrap();
+    for measured in [
+        format!("| {}.{} model calls a run |", tenths / 10, tenths % 10),
+        format!("| {words}% of the runs |"),
+        format!("| {} against `react` |", change(0)),
+        format!("| {} against `plan-replan` |", change(2)),
+        format!("| {}% of the runs |", figure(1, "success_percent")),
+    ] {
+        assert!(document.contains(&measured), "{measured} is not in the document");
+    }
 }
