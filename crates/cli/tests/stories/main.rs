@@ -15,6 +15,7 @@ mod config;
 mod copies;
 mod data_folder;
 mod doctor;
+mod forced;
 mod help;
 mod keep;
 mod keeping;
