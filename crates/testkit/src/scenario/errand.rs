@@ -28,7 +28,7 @@ pub(crate) fn worked(
     let done = || Scripted::says("done");
     let script: Vec<Scripted> = match loop_name {
         "plan-replan" => {
-            let acts = batches.iter().flatten().flat_map(|wanted| acted(wanted));
+            let acts = batches.iter().flatten().flat_map(acted);
             let ends = [item_done("did it"), goal_done("done")];
             [plan(&["do it"])].into_iter().chain(acts).chain(ends).collect()
         }

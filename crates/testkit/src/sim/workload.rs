@@ -15,7 +15,7 @@ pub(super) fn scenario(chance: &mut Chance) -> Scenario {
     }
     let steps = chance.between(1, 4);
     let batches: Vec<Vec<(&str, Value)>> = (0..steps).map(|step| batch(chance, step)).collect();
-    let loop_name: &'static str = *chance.pick::<&'static str>(&LOOPS);
+    let loop_name: &'static str = chance.pick::<&'static str>(&LOOPS);
     worked(loop_name, "made up", &batches)
 }
 
