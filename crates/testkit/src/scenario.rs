@@ -2,6 +2,7 @@
 
 mod errand;
 
+pub(crate) use errand::worked;
 pub use errand::{errand, heir_of};
 
 use everloop_models::Scripted;

@@ -5,10 +5,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
+use everloop_loops::LOOPS;
 use everloop_store::RunFilter;
 use everloop_store::testing::PgServer;
 use everloop_testkit::{Company, Database, Generation, Played, ended, scenarios};
 use everloop_types::digest_bytes;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -136,13 +138,27 @@ fn scenario(name: &str) -> usize {
     scenarios().iter().position(|scenario| scenario.name == name).unwrap()
 }
 
-const SWEPT: [&str; 5] = [
+const SWEPT: [&str; 11] = [
     "every class in one batch",
     "probes that say each of three things",
     "needs permission",
     "a person settles",
     "two items with acts",
+    "two rounds with a reference",
+    "keeps a list and answers too early",
+    "walks the list",
+    "three stages",
+    "free within the work",
+    "speaks in tags",
 ];
+
+/// A ninth loop cannot be forgotten.
+#[test]
+fn a_scenario_of_every_loop_is_killed_at_every_point() {
+    let loop_of = |name: &&str| scenarios()[scenario(name)].loop_name;
+    let swept: BTreeSet<&str> = SWEPT.iter().map(loop_of).collect();
+    assert_eq!(swept, BTreeSet::from(LOOPS));
+}
 
 /// One piece is one scenario: the first process dies at point 0, then at 1, until it survives.
 fn every_point<S>(setting: fn() -> S) -> Tally

@@ -2,6 +2,7 @@
 //!
 //! The numbers that are printed are those of the README; run with `--no-capture` to see them.
 
+use everloop_loops::LOOPS;
 use everloop_testkit::{
     Scenario, Swept, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters,
     sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_switches, sweep_takeovers,
@@ -62,4 +63,30 @@ async fn an_owner_that_lives_inside_a_call_is_reckoned_with() {
 #[tokio::test(start_paused = true)]
 async fn a_switch_to_another_loop_survives_a_crash_at_any_point_and_never_leaves_two_at_work() {
     all("switches", 3_000, async |scenario| sweep_switches(&scenario).await).await;
+}
+
+/// The sweeps, the random kills and the simulator play these: a ninth loop cannot be forgotten.
+#[test]
+fn every_loop_has_its_scenarios() {
+    let mut played: Vec<&str> = scenarios().iter().map(|scenario| scenario.loop_name).collect();
+    played.sort_unstable();
+    played.dedup();
+    let mut all = LOOPS.to_vec();
+    all.sort_unstable();
+    assert_eq!(played, all);
+    for name in LOOPS {
+        let errand = everloop_testkit::errand(name, "strike", "anvil");
+        assert_eq!((errand.loop_name, heirs(name)), (name, LOOPS.len()));
+    }
+}
+
+/// How many loops take over until it is this one's turn again.
+fn heirs(name: &str) -> usize {
+    let mut heir = everloop_testkit::heir_of(name);
+    let mut count = 1;
+    while heir != name && count <= LOOPS.len() {
+        heir = everloop_testkit::heir_of(heir);
+        count += 1;
+    }
+    count
 }

@@ -17,6 +17,7 @@ mod copies;
 mod data_folder;
 mod doctor;
 mod evidence;
+mod forced;
 mod help;
 mod keep;
 mod keeping;

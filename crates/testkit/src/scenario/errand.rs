@@ -1,33 +1,86 @@
-//! The same small errand under every loop: one call, then an answer.
+//! The same work under every loop: batches of calls, then an answer.
 
-use super::{Scenario, act, call, goal_done, item_done, lists_one, marks_one, plan, steps, thinks};
+use super::{Scenario, asks, goal_done, item_done, lists_one, marks_one, plan, says, thinks};
 use everloop_loops::LOOPS;
 use everloop_models::Scripted;
-use serde_json::json;
+use serde_json::{Value, json};
 
-/// Calls `tool` on `what` once, and says that it is done. A new loop has to say how it does so.
+/// One call: a tool and its arguments.
+pub(crate) type Wanted = (&'static str, Value);
+
+/// Calls `tool` on `what` once, and says that it is done.
+#[must_use]
+pub fn errand(loop_name: &'static str, tool: &'static str, what: &str) -> Scenario {
+    worked(loop_name, "an errand", &[vec![(tool, json!({ "what": what }))]])
+}
+
+/// Makes these calls, batch by batch, and says that it is done. A new loop has to say how it does
+/// so.
 ///
 /// # Panics
 /// If there is no such loop.
-#[must_use]
-pub fn errand(loop_name: &'static str, tool: &str, what: &str) -> Scenario {
-    let (acts, says) = (call(tool, what), Scripted::says("done"));
-    let script = match loop_name {
+pub(crate) fn worked(
+    loop_name: &'static str,
+    name: &'static str,
+    batches: &[Vec<Wanted>],
+) -> Scenario {
+    let calls = batches.iter().map(|batch| called(batch));
+    let done = || Scripted::says("done");
+    let script: Vec<Scripted> = match loop_name {
         "plan-replan" => {
-            vec![plan(&["do it"]), act(tool, what), item_done("did it"), goal_done("done")]
+            let acts = batches.iter().flatten().flat_map(acted);
+            let ends = [item_done("did it"), goal_done("done")];
+            [plan(&["do it"])].into_iter().chain(acts).chain(ends).collect()
         }
-        "react" => vec![acts, says],
-        "plan-execute-think" => vec![steps(&[(tool, json!(what))]), thinks("done", true)],
-        "tool-driven" | "task-driven" => vec![lists_one(), acts, marks_one("completed"), says],
-        "staged" | "hybrid" => vec![lists_one(), acts, Scripted::says("did it"), says],
+        "react" => calls.chain([done()]).collect(),
+        "plan-execute-think" => {
+            let last = batches.len().saturating_sub(1);
+            let round =
+                |(n, batch): (usize, &Vec<Wanted>)| [stepped(batch), thinks("done", n == last)];
+            batches.iter().enumerate().flat_map(round).collect()
+        }
+        "tool-driven" | "task-driven" => {
+            let ends = [marks_one("completed"), done()];
+            [lists_one()].into_iter().chain(calls).chain(ends).collect()
+        }
+        "staged" | "hybrid" => {
+            let ends = [Scripted::says("did it"), done()];
+            [lists_one()].into_iter().chain(calls).chain(ends).collect()
+        }
         "autonomous" => {
-            let tag = json!({ "what": what });
-            let tag = format!("<think>hm</think><tool name=\"{tool}\">{tag}</tool>");
-            vec![Scripted::says(tag), Scripted::says("<final>done</final>")]
+            let end = Scripted::says("<final>done</final>");
+            batches.iter().map(|batch| tagged(batch)).chain([end]).collect()
         }
         other => panic!("what would {other} do?"),
     };
-    Scenario::new("an errand", loop_name, script)
+    Scenario::new(name, loop_name, script)
+}
+
+fn called(batch: &[Wanted]) -> Scripted {
+    let one = |reply: Scripted, (tool, args): &Wanted| reply.and_calls(*tool, args.clone());
+    batch.iter().fold(Scripted::default(), one)
+}
+
+/// One action, or a question after which the plan is looked at again.
+fn acted((tool, args): &Wanted) -> Vec<Scripted> {
+    if *tool == "ask_user" {
+        let again = json!([{"task": "do it", "completed": false}]);
+        let question = args["question"].as_str().unwrap_or_default();
+        return vec![asks(question), says(json!({"status": "replanned", "plan": again}))];
+    }
+    vec![says(json!({"status": "continue", "current_step": "act", "question": null,
+        "response": null, "next_action": {"tool": tool, "input": args}}))]
+}
+
+fn stepped(batch: &[Wanted]) -> Scripted {
+    let step = |(tool, args): &Wanted| json!({"tool": tool, "arguments": args});
+    let steps: Vec<Value> = batch.iter().map(step).collect();
+    Scripted::calls("plan_tool_call", json!({"steps": steps, "reasoning": "as asked"}))
+}
+
+fn tagged(batch: &[Wanted]) -> Scripted {
+    let tag = |(tool, args): &Wanted| format!("<tool name=\"{tool}\">{args}</tool>");
+    Scripted::says(format!("<think>hm</think>{}", batch.iter().map(tag).collect::<String>()))
 }
 
 /// The loop that takes over from another one in the sweeps: the next, so that each has its turn.
