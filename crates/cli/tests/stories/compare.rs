@@ -199,3 +199,47 @@ fn the_claims_of_the_source_stand_beside_today_s_figures() {
         assert!(document.contains(&measured), "{measured} is not in the document");
     }
 }
+
+/// The rows of the table of what a bad model costs at most: the loop, and its numbers.
+fn most_wasted() -> Vec<(String, Vec<u64>)> {
+    let document = std::fs::read_to_string(document()).unwrap();
+    let (_, after) = document.split_once("| Loop | any model, calls in all |").unwrap();
+    let rows = after.lines().skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let mut cells = row.trim_matches('|').split('|').map(str::trim);
+        let name = cells.next().unwrap().to_owned();
+        (name, cells.map(|cell| cell.parse().unwrap()).collect())
+    })
+    .collect()
+}
+
+/// Whatever the policy does, a run ends within its limits, with words, and wastes no more calls
+/// than the document says.
+#[test]
+fn a_bad_model_ends_with_words_and_wastes_no_more_than_the_document_says() {
+    let models = "competent,format,forgets,repeats";
+    let args = ["compare", "--models", models, "--seed", "11", "--json", "-q"];
+    let told = Home::new().run(args).ends_with(0).json();
+    let runs = told["runs"].as_array().unwrap();
+    let calls = |run: &Value| run["model_calls"].as_u64().unwrap();
+    let of = |model: &str, name: &str| -> Vec<&Value> {
+        runs.iter().filter(|run| run["model"] == model && run["loop"] == *name).collect()
+    };
+    let table = most_wasted();
+    assert_eq!(table.len(), everloop_loops::LOOPS.len());
+    for (name, most) in &table {
+        let able = of("competent", name);
+        assert!(able.len() >= 24, "{name}: {} tasks", able.len());
+        for (model, wasted_most) in models.split(',').skip(1).zip(&most[1..]) {
+            for (run, able) in of(model, name).into_iter().zip(&able) {
+                let place = format!("{name} {model} {}", run["task"]);
+                assert_eq!(run["task"], able["task"]);
+                assert_eq!(run["ended_with_words"], 1, "{place}");
+                assert!(!run["answer"].as_str().unwrap().trim().is_empty(), "{place}");
+                assert!(calls(run) <= most[0], "{place}: {} calls", calls(run));
+                let wasted = calls(run).saturating_sub(calls(able));
+                assert!(wasted <= *wasted_most, "{place}: {wasted} calls wasted");
+            }
+        }
+    }
+}
