@@ -60,7 +60,10 @@ fn a_group_of_commands_tells_of_each_of_them() {
     );
     assert!(!has_chinese(&en), "{en}");
     let zh = help("zh-CN", &["runs", "--help"]);
-    holds(&zh, &["列出、查看、取消、继续和确认运行", "列出运行，最新的在前", "结束一个运行"]);
+    holds(
+        &zh,
+        &["列出、查看、取消、继续、换循环和确认运行", "列出运行，最新的在前", "结束一个运行"],
+    );
     // Without a command the same is said, as a complaint.
     let home = Home::new().with("EVERLOOP_LANG", "zh-CN");
     assert_eq!(home.run(["runs"]).ends_with(2).stderr, zh);

@@ -37,6 +37,7 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
             let ending = place.check(&stage).await?;
             let handed = place.one_of_both(&stage, &heir).await?;
             place.as_wished(&calm, &ending, handed)?;
+            place.found_out(&stage, died).await?;
             swept.count(&ending);
             // Whoever crashed before, the heir is the same: it is played where nobody did.
             if !died {
@@ -137,6 +138,16 @@ impl Place<'_> {
             (false, _) => ending == calm,
         };
         self.ensure(fits, || format!("it ended with {ending:?} (an heir: {handed})"))
+    }
+
+    /// What was begun is finished, or found out about where that can be: a switch leaves no more in
+    /// the dark than a crash does.
+    async fn found_out(&self, stage: &Stage, died: bool) -> Result<(), String> {
+        let history = History::read(&stage.store, &stage.run).await.expect("readable");
+        let state = history.expect("exists").state_at(i64::MAX).expect("foldable");
+        let nobody_knows = |tool: &str| died && matches!(tool, "strike" | "launch" | "toss");
+        let odd = state.unknowns().iter().find(|open| !nobody_knows(&open.call.tool));
+        self.ensure(odd.is_none(), || format!("it could be known what became of {odd:?}"))
     }
 
     async fn heir_ends_well(&self, stage: &mut Stage, heir: &RunId) -> Result<(), String> {
