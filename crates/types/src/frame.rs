@@ -215,9 +215,14 @@ impl RoundLimits {
     /// "and", "then" or a comma joins.
     #[must_use]
     pub fn suggested(goal: &str) -> Self {
-        let ends = ['\n', '.', ';', '!', '?', '。', '；', '！', '？'];
+        let ends = ['\n', '。', '；', '！', '？'];
+        // A dot ends a part only where nothing follows it: names of files have dots, too.
+        let stops = [". ", "; ", "! ", "? "];
         let joins = [" and ", " then ", ", ", "，", "、"];
-        let goal = joins.iter().fold(goal.to_lowercase(), |goal, join| goal.replace(join, "\n"));
+        let goal = joins
+            .iter()
+            .chain(&stops)
+            .fold(goal.to_lowercase(), |goal, join| goal.replace(join, "\n"));
         let has_words = |part: &&str| part.chars().any(char::is_alphabetic);
         match goal.split(ends).filter(has_words).count() {
             0..=2 => Self::SIMPLE,
@@ -319,8 +324,15 @@ mod tests {
 
     #[test]
     fn rounds_grow_with_what_a_goal_asks_for() {
-        let simple = ["hello", "Read a.txt", "读一下文件", "read a and say what it holds"];
-        let medium = ["read a, read b, then add them up", "读 a，读 b，然后相加"];
+        let simple = [
+            "hello",
+            "Read a.txt",
+            "读一下文件",
+            "Read notes.txt and save it to out.csv.",
+            "summarise https://www.example.com/docs/index.html?lang=en",
+        ];
+        let medium =
+            ["read a, read b, then add up", "读 a，读 b，然后相加", "compare a.py, b.py and c.py"];
         let complex = ["1. read a\n2. read b\n3. add up\n4. write it\n5. mail it\n6. tell me"];
         for (goals, expected) in [
             (&simple[..], RoundLimits::SIMPLE),

@@ -1,5 +1,6 @@
 //! Folding: one journal entry into the state.
 
+use super::evidence::Whose;
 use super::ledger::{Outstanding, Stage};
 use super::{Closing, Parked, Place, Run};
 use crate::AgentLoop;
@@ -10,7 +11,7 @@ use everloop_types::journal::{
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
     CallId, EffectId, Ending, Event, Message, ModelError, ModelErrorKind, Next, Notice,
-    Observation, Purpose, Reason, Reply, TODO_WRITE, UtcMs,
+    Observation, Purpose, Reason, Reply, TODO_WRITE, ToolCall, UtcMs,
 };
 
 impl<L: AgentLoop> Run<L> {
@@ -145,10 +146,7 @@ impl<L: AgentLoop> Run<L> {
                 if seen.ending == Ending::Unknown {
                     self.ledger.remember_unknown(&open, &self.frame);
                 }
-                if seen.is_ok() && call.tool != TODO_WRITE && self.frame.limits.steps.list.evidence
-                {
-                    self.evidence.worked(entry.seq);
-                }
+                self.note(entry.seq, effect, call, seen);
                 self.ledger.seen.push((effect.clone(), call.clone(), seen.clone()));
                 self.observed(at, call.id.clone(), seen.clone());
             }
@@ -168,12 +166,43 @@ impl<L: AgentLoop> Run<L> {
         }
     }
 
+    /// Notes an outcome that worked, and whether it was asked for after the list was written.
+    fn note(&mut self, seq: i64, effect: &EffectId, call: &ToolCall, seen: &Observation) {
+        if !seen.is_ok() || call.tool == TODO_WRITE || !self.frame.limits.steps.list.evidence {
+            return;
+        }
+        let out = self.ledger.outstanding.iter().filter_map(|open| match &open.planned {
+            EffectPlanned::CallTool { call, .. } => Some((&open.effect, call)),
+            EffectPlanned::CallModel { .. } => None,
+        });
+        let over = self.ledger.seen.iter().map(|(effect, call, _)| (effect, call));
+        let lists = out.chain(over).filter(|(_, call)| call.tool == TODO_WRITE);
+        let last = lists.map(|(effect, _)| effect).max();
+        let after = self.whose() == Whose::List && last.is_some_and(|list| effect > list);
+        self.evidence.worked(seq, after);
+    }
+
+    fn whose(&self) -> Whose {
+        match self.inner.progress().items == self.inner.list().items() {
+            true => Whose::List,
+            false => Whose::Plan,
+        }
+    }
+
     /// Notes what is behind the items that were closed just now.
     fn look_at_claims(&mut self) {
         if !self.frame.limits.steps.list.evidence {
             return;
         }
-        let items = self.evidence.look(&self.inner.progress().items);
+        let plan = self.inner.progress().items;
+        // What the run before has done is done; its entries stand in its own journal.
+        if self.evidence.is_new() && !self.frame.carried.is_empty() {
+            self.evidence.adopt(&plan);
+        }
+        let items = self.evidence.look(&plan, self.whose());
+        if self.ledger.outstanding.is_empty() {
+            self.evidence.end_batch();
+        }
         // With the answer there, nobody is left to be told.
         if !items.is_empty() && !matches!(self.inner.decide(), Next::Finish(_)) {
             self.held.push(Notice::Unbacked { items });

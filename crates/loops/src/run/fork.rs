@@ -9,8 +9,12 @@ impl<L: AgentLoop> Run<L> {
     /// Nothing is outstanding here: whoever forks a run closes what was under way first.
     pub(super) fn fork(&mut self, at: UtcMs, forked: &Forked) {
         self.reopen();
+        let noted = self.frame.limits.steps.list.evidence;
         self.guards = self.guards.of_fork(forked.limits);
         self.attach(self.frame.clone());
+        if !noted && self.frame.limits.steps.list.evidence {
+            self.evidence.adopt(&self.inner.progress().items);
+        }
         self.ledger.unknowns.retain(|open| !forked.settled.contains(&open.effect.place()));
         let word = Some(forked.word.spoken()).filter(|word| !word.is_empty());
         if let Some(text) = word.clone() {

@@ -5,7 +5,7 @@ use crate::support::{Played, Scenario, fold};
 use everloop_loops::{LOOPS, carried};
 use everloop_types::journal::{Entry, Kind, Outcome};
 use everloop_types::{ItemState, PlanItem};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const TWO: [(&str, &str, &str); 2] = [("a", "read a", "pending"), ("b", "read b", "pending")];
 
@@ -164,4 +164,63 @@ fn runs_from_before_are_folded_as_they_were() {
         assert_eq!(told(&played, "read a"), 0, "{name}");
         assert!(!played.run.state().contains("evidence"), "{name}");
     }
+}
+
+/// A list and work in one reply: the work is the next item's.
+#[test]
+fn work_asked_for_after_the_list_in_the_same_reply_backs_the_next_item() {
+    for name in ["tool-driven", "react", "hybrid", "task-driven"] {
+        let read = |file: &str| ("read_file", json!({"path": file}));
+        let merge = |todos: Value| ("todo_write", json!({"merge": true, "todos": todos}));
+        let next =
+            json!([{"id": "a", "status": "completed"}, {"id": "b", "status": "in_progress"}]);
+        let last = json!([{"id": "b", "status": "completed"}]);
+        let scenario = Scenario::of(name, "read both")
+            .lists(false, &TWO)
+            .calls_all(&[read("a")])
+            .calls_all(&[merge(next), read("b")])
+            .calls_all(&[merge(last)]);
+        let scenario = scenario.says("done").says("done").says("done").sees("1").sees("2");
+        let played = noted(scenario);
+        let behind: Vec<usize> = played
+            .run
+            .progress()
+            .items
+            .iter()
+            .map(|item| item.evidence.as_ref().map_or(0, Vec::len))
+            .collect();
+        assert_eq!(behind, [1, 1], "{name}");
+        assert_eq!(told(&played, "read"), 0, "{name}");
+    }
+}
+
+/// A claim in the same reply as later work is not backed by it.
+#[test]
+fn a_claim_is_not_backed_by_what_the_same_reply_does_after_it() {
+    let claim = json!({"merge": true, "todos": [{"id": "a", "status": "completed"}]});
+    let scenario = Scenario::of("tool-driven", "read both")
+        .lists(false, &TWO)
+        .calls_all(&[("todo_write", claim), ("read_file", json!({"path": "b"}))])
+        .marks("b", "completed")
+        .says("done")
+        .sees("2");
+    let played = noted(scenario);
+    let items = played.run.progress().items;
+    assert!(items[0].is_only_claimed() && items[1].is_done(), "{items:?}");
+    assert_eq!(told(&played, "read a"), 1);
+}
+
+#[test]
+fn what_an_earlier_run_has_done_is_no_claim_of_this_one() {
+    let earlier = carried(&noted(task("react")).run);
+    let done = [("a", "read a", "completed"), ("b", "read b", "pending")];
+    let scenario = Scenario::of("tool-driven", "go on")
+        .carried(earlier)
+        .lists(false, &done)
+        .marks("b", "completed")
+        .says("done");
+    let played = noted(scenario);
+    let items = played.run.progress().items;
+    assert_eq!(items[0].evidence, None);
+    assert!(items[1].is_only_claimed(), "what it closes itself has to be backed");
 }

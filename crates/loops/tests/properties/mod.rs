@@ -6,9 +6,10 @@
 use crate::support::{Played, Reply, Scenario, Wild, decisions_hold, fold, relay, wild};
 use everloop_loops::LOOPS;
 use everloop_types::journal::{EffectPlanned, Kind};
-use everloop_types::{Counts, digest_bytes};
+use everloop_types::{Counts, PlanItem, digest_bytes};
 use proptest::prelude::*;
 use proptest::sample::Index;
+use serde_json::Value;
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
@@ -134,14 +135,18 @@ fn lasting(played: &Played) -> Counts {
     Counts { wasted_attempts: 0, ..played.run.counts() }
 }
 
-/// The state as text. Outcomes and questions stand at places of their own in the journal, so a
-/// state that notes such places is left out.
+/// The state as text, without the places that it notes: those of outcomes and questions depend on
+/// the order in which they came.
 fn without_waits(played: &Played) -> String {
     let asked = |kind: &Kind| matches!(kind, Kind::Waiting(_));
-    match (count(played, asked), played.frame.limits.steps.list.evidence) {
-        (0, false) => played.run.state(),
-        _ => format!("{:?}", lasting(played)),
+    if count(played, asked) > 0 {
+        return format!("{:?}", lasting(played));
     }
+    let mut state: Value = serde_json::from_str(&played.run.state()).expect("our own state");
+    state.as_object_mut().expect("an object").remove("evidence");
+    let items = played.run.progress().items;
+    let claims: Vec<bool> = items.iter().map(PlanItem::is_only_claimed).collect();
+    format!("{state} {claims:?}")
 }
 
 fn count(played: &Played, is: impl Fn(&Kind) -> bool) -> usize {
