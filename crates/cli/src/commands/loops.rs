@@ -10,9 +10,10 @@ use everloop_loops::{AnyRun, LOOPS};
 use serde_json::{Map, Value, json};
 
 /// Settings that bound every run, whatever loop decides it.
-const OF_ALL: [&str; 7] = [
+const OF_ALL: [&str; 8] = [
     "loop.calls_per_reply",
     "loop.repetitions",
+    "loop.evidence",
     "budget.model_calls",
     "budget.tool_calls",
     "budget.tokens",

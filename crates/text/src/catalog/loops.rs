@@ -8,7 +8,7 @@ super::texts! {
     "loops.steps" => zh: "步数限制：{limit}（{unit}；设置 {key}）", en: "Step limit: {limit} ({unit}; setting {key})";
     "loops.unit.step" => zh: "每个计划阶段、思考和动作算一步", en: "planning, each thought and each action is a step";
     "loops.unit.round" => zh: "每轮计划、执行、思考算一步", en: "each round of plan, execute and think is a step";
-    "loops.unit.iteration" => zh: "每次模型调用算一步", en: "each model call is a step";
+    "loops.unit.iteration" => zh: "每次模型调用算一步；工具调用总数有同样的限制", en: "each model call is a step; tool calls in all have the same limit";
     "loops.settings" => zh: "设置：", en: "Settings:";
     "loops.now" => zh: "现在的循环：{name}；/loop 名称 更换，运行中也可以", en: "The loop now: {name}; /loop NAME changes it, in the middle of a run too";
 
@@ -51,11 +51,12 @@ super::texts! {
     "loops.setting.loop.repeated_questions" => zh: "同一问题最多重复几次", en: "how often the same question may come again";
     "loops.setting.loop.max_clarifications" => zh: "最多问几个问题；0 不限", en: "questions in all; 0 for no limit";
     "loops.setting.loop.calls_per_reply" => zh: "一次回复最多几个工具调用", en: "tool calls that one reply may hold";
-    "loops.setting.loop.preset" => zh: "轮数和每轮步数：simple、medium 或 complex", en: "rounds, and steps of a round: simple, medium or complex";
+    "loops.setting.loop.preset" => zh: "轮数和每轮步数：simple、medium、complex，或 auto（按目标）", en: "rounds, and steps of a round: simple, medium, complex, or auto (by the goal)";
     "loops.setting.loop.round_time" => zh: "一轮的步骤合计最长时间", en: "how long the steps of a round may take together";
     "loops.setting.loop.reminders" => zh: "提前回答时最多提醒几次", en: "reminders after an answer that came too early";
     "loops.setting.loop.unlisted_work" => zh: "没有进行中的项时做几批后提醒", en: "batches of work with no item in progress before a reminder";
     "loops.setting.loop.idle_list" => zh: "清单几批没动后提醒", en: "batches with an untouched list before a reminder";
+    "loops.setting.loop.evidence" => zh: "记录每个已完成事项的依据，指出没有依据的声称", en: "notes what is behind each closed item, and points out mere claims";
     "loops.setting.loop.item_retries" => zh: "一项没有标记时再试几次", en: "further tries at an item that is left open";
     "loops.setting.loop.completion_mark" => zh: "没有这个记号的回答不算最后的；空为不要求", en: "an answer without this mark is not the last one; empty for none";
     "loops.setting.loop.repetitions" => zh: "同一调用同一结果几次后提醒，再之后结束", en: "the same call with the same result before a warning, and then the end";
