@@ -1,11 +1,8 @@
 //! From `provider/model` to what answers.
 
-use crate::{Endpoint, Model, OpenAi, ScriptedModel};
+use crate::{Anthropic, Endpoint, Model, OpenAi, ScriptedModel};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Where `openai/…` is asked unless another endpoint is chosen.
-pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 /// Why a name does not lead to a model.
 #[derive(Debug, thiserror::Error)]
@@ -66,8 +63,8 @@ pub enum ConnectError {
 
 /// Finds what answers to `provider/model`, and the model's name without the provider.
 ///
-/// `scripted/<path>` plays a script. `openai` has a default address; every other provider is taken
-/// for OpenAI-compatible at the address that `endpoint` gives.
+/// `scripted/<path>` plays a script. `openai` and `anthropic` have a default address; every other
+/// provider is taken for OpenAI-compatible at the address that `endpoint` gives.
 ///
 /// # Errors
 /// When the name, the address or the script cannot be used. Nothing is sent yet.
@@ -78,12 +75,11 @@ pub fn connect(name: &str, endpoint: Endpoint) -> Result<(Arc<dyn Model>, String
     };
     let answerer: Arc<dyn Model> = match (provider, endpoint.base_url.is_empty()) {
         ("scripted", _) => Arc::new(ScriptedModel::from_file(model)?),
-        ("anthropic" | "gemini", _) => {
+        ("anthropic", _) => Arc::new(Anthropic::new(endpoint)?),
+        ("gemini", _) => {
             return Err(ConnectError::NotYet { provider: provider.to_owned() });
         }
-        ("openai", true) => {
-            Arc::new(OpenAi::new(Endpoint { base_url: OPENAI_URL.to_owned(), ..endpoint })?)
-        }
+        ("openai", true) => Arc::new(OpenAi::new(endpoint)?),
         (_, true) => return Err(ConnectError::NoBaseUrl { provider: provider.to_owned() }),
         (_, false) => Arc::new(OpenAi::new(endpoint)?),
     };
@@ -105,7 +101,8 @@ mod tests {
         let local = Endpoint::at("http://127.0.0.1:9");
         assert_eq!(connect("hub/org/qwen3-max", local).unwrap().1, "org/qwen3-max");
         assert!(failure("gpt-4o").starts_with("model name `gpt-4o` has no provider"));
-        assert!(failure("anthropic/claude").contains("comes later"));
+        assert_eq!(connect("anthropic/claude", Endpoint::default()).unwrap().1, "claude");
+        assert!(failure("gemini/flash").contains("comes later"));
         assert!(failure("hub/qwen").contains("give the base URL"));
         assert!(failure("scripted/no/such.json").contains("no/such.json cannot be read"));
     }

@@ -9,18 +9,30 @@
 //!
 //! Deliberately absent: retries, budgets and call ids (the engine's), the transcript (the loop's).
 
+mod anthropic;
+mod ask;
 mod connect;
+mod endpoint;
+mod forced;
+mod http;
+mod list;
 mod openai;
 mod prompt;
+mod provider;
 mod scripted;
 mod scripted_file;
 mod secret;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod wire;
 
-pub use connect::{ConnectError, OPENAI_URL, connect};
+pub use anthropic::{ANTHROPIC_URL, Anthropic};
+pub use ask::{Ask, Extra};
+pub use connect::{ConnectError, connect};
+pub use endpoint::{Endpoint, Timeouts};
+pub use list::list_models;
 pub use openai::codec;
-pub use openai::{Endpoint, OpenAi, Timeouts, list_models};
+pub use openai::{OPENAI_URL, OpenAi};
 pub use prompt::WirePrompt;
 pub use scripted::{Scripted, ScriptedModel, SeenRequest};
 pub use secret::Secret;

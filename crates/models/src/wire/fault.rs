@@ -6,9 +6,20 @@ use serde_json::Value;
 /// Longest detail that is kept of a provider's words.
 const DETAIL_CHARS_MAX: usize = 2_000;
 
+/// Parts of the names of errors that no further attempt mends.
+const REFUSALS: [&str; 8] = [
+    "invalid",
+    "quota",
+    "exceeded",
+    "not_found",
+    "authentication",
+    "permission",
+    "billing",
+    "too_large",
+];
+
 /// What an HTTP status other than 2xx means for the call.
-#[must_use]
-pub fn status_kind(status: u16) -> ModelErrorKind {
+pub(crate) fn status_kind(status: u16) -> ModelErrorKind {
     match status {
         429 => ModelErrorKind::RateLimited,
         408 | 504 => ModelErrorKind::TimedOut,
@@ -18,8 +29,7 @@ pub fn status_kind(status: u16) -> ModelErrorKind {
 }
 
 /// The error for a status and the body that came with it.
-#[must_use]
-pub fn refusal(status: u16, body: &[u8]) -> ModelError {
+pub(crate) fn refusal(status: u16, body: &[u8]) -> ModelError {
     let words = match serde_json::from_slice::<Value>(body) {
         Ok(json) => message_of(json.get("error").unwrap_or(&json)),
         Err(_) => String::from_utf8_lossy(body).trim().to_owned(),
@@ -29,7 +39,7 @@ pub fn refusal(status: u16, body: &[u8]) -> ModelError {
 }
 
 /// The error that a reply with status 200 carries in its body.
-pub(super) fn confessed(error: &Value) -> ModelError {
+pub(crate) fn confessed(error: &Value) -> ModelError {
     let code = error.get("code").or_else(|| error.get("status"));
     let status = code.and_then(|code| match code {
         Value::Number(n) => n.as_u64(),
@@ -53,7 +63,7 @@ fn named_kind(error: &Value) -> ModelErrorKind {
         ModelErrorKind::RateLimited
     } else if has("timeout") {
         ModelErrorKind::TimedOut
-    } else if has("invalid") || has("quota") || has("exceeded") || has("not_found") {
+    } else if REFUSALS.iter().any(|name| has(name)) {
         ModelErrorKind::Refused
     } else {
         ModelErrorKind::Server
