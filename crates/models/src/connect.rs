@@ -1,6 +1,6 @@
 //! From `provider/model` to what answers.
 
-use crate::{Anthropic, Endpoint, Model, OpenAi, ScriptedModel};
+use crate::{Anthropic, Endpoint, Gemini, Model, OpenAi, ScriptedModel};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,12 +12,6 @@ pub enum ConnectError {
     NoProvider {
         /// The name as given.
         name: String,
-    },
-    /// A provider with a wire format that is not spoken yet.
-    #[error("provider `{provider}` comes later; use an OpenAI-compatible endpoint until then")]
-    NotYet {
-        /// The provider's name.
-        provider: String,
     },
     /// A provider whose address is not known.
     #[error("provider `{provider}` is not known: give the base URL of its OpenAI-compatible API")]
@@ -63,8 +57,8 @@ pub enum ConnectError {
 
 /// Finds what answers to `provider/model`, and the model's name without the provider.
 ///
-/// `scripted/<path>` plays a script. `openai` and `anthropic` have a default address; every other
-/// provider is taken for OpenAI-compatible at the address that `endpoint` gives.
+/// `scripted/<path>` plays a script. `openai`, `anthropic` and `gemini` have a default address; every
+/// other provider is taken for OpenAI-compatible at the address that `endpoint` gives.
 ///
 /// # Errors
 /// When the name, the address or the script cannot be used. Nothing is sent yet.
@@ -76,9 +70,7 @@ pub fn connect(name: &str, endpoint: Endpoint) -> Result<(Arc<dyn Model>, String
     let answerer: Arc<dyn Model> = match (provider, endpoint.base_url.is_empty()) {
         ("scripted", _) => Arc::new(ScriptedModel::from_file(model)?),
         ("anthropic", _) => Arc::new(Anthropic::new(endpoint)?),
-        ("gemini", _) => {
-            return Err(ConnectError::NotYet { provider: provider.to_owned() });
-        }
+        ("gemini", _) => Arc::new(Gemini::new(endpoint)?),
         ("openai", true) => Arc::new(OpenAi::new(endpoint)?),
         (_, true) => return Err(ConnectError::NoBaseUrl { provider: provider.to_owned() }),
         (_, false) => Arc::new(OpenAi::new(endpoint)?),
@@ -102,7 +94,7 @@ mod tests {
         assert_eq!(connect("hub/org/qwen3-max", local).unwrap().1, "org/qwen3-max");
         assert!(failure("gpt-4o").starts_with("model name `gpt-4o` has no provider"));
         assert_eq!(connect("anthropic/claude", Endpoint::default()).unwrap().1, "claude");
-        assert!(failure("gemini/flash").contains("comes later"));
+        assert_eq!(connect("gemini/flash", Endpoint::default()).unwrap().1, "flash");
         assert!(failure("hub/qwen").contains("give the base URL"));
         assert!(failure("scripted/no/such.json").contains("no/such.json cannot be read"));
     }

@@ -19,13 +19,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How one provider is spoken to.
 pub(crate) trait Codec: Send + Sync {
-    /// Whether its replies can be held to a JSON schema.
-    const SCHEMAS: Schemas;
     /// What its replies are read by.
     type Reads: Reads + Send;
 
     /// What requests have in common.
     fn manners(&self) -> Manners;
+
+    /// Whether the reply can be held to a JSON schema.
+    fn schemas(&self, ask: &Ask<'_>) -> Schemas;
 
     /// What is called below the base address.
     fn call(&self, model: &str) -> String;
@@ -86,7 +87,7 @@ impl<C: Codec> Provider<C> {
         let ask = Ask { model, tools, choice, output, temperature_milli, max_tokens };
         let prompt = &mut Prompt { wire, messages };
         match output {
-            Some(output) if C::SCHEMAS == Schemas::ByTool => {
+            Some(output) if self.codec.schemas(&ask) == Schemas::ByTool => {
                 self.shaped(ask, output, prompt, on_delta).await
             }
             _ => self.called(ask, prompt, on_delta).await,
@@ -139,8 +140,10 @@ impl<C: Codec> Provider<C> {
             spent = reply.map(|reply| reply.usage).unwrap_or_default();
         }
         let portable = Portable::new(&wanted);
-        let output = Some(portable.schema()).filter(|_| C::SCHEMAS == Schemas::Native);
-        let ask = Ask { tools: &[], choice: &ToolChoice::None, output, ..ask };
+        let mut ask = Ask { tools: &[], choice: &ToolChoice::None, output: None, ..ask };
+        if self.codec.schemas(&ask) == Schemas::Native {
+            ask.output = Some(portable.schema());
+        }
         // The JSON is no text for watchers; they get the call it becomes.
         let mut muted = |delta: Delta<'_>| {
             if let Delta::Reasoning(_) = delta {

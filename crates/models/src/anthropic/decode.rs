@@ -12,14 +12,14 @@ use serde_json::Value;
 
 /// Reads Messages, streamed or whole.
 #[derive(Debug, Default)]
-pub(super) struct Events {
+pub(crate) struct Events {
     tokens: Tokens,
 }
 
 /// One event, or a whole message where a gateway does not stream. Events of other types say
 /// nothing here: a ping, the end of a block, and those that are still to come.
 #[derive(Debug, Deserialize)]
-pub(super) struct Event<'a> {
+pub(crate) struct Event<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Text<'a>,
     #[serde(default)]

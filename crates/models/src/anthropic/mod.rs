@@ -3,7 +3,7 @@
 //! Deliberately absent: thinking blocks of the past. A transcript has no place for them, and the
 //! API takes a conversation without them.
 
-mod decode;
+pub(crate) mod decode;
 mod render;
 
 #[cfg(test)]
@@ -55,12 +55,15 @@ pub(crate) const MANNERS: Manners = Manners {
 };
 
 impl Codec for Messages {
-    /// Structured outputs are there for some models only, and not behind every gateway.
-    const SCHEMAS: Schemas = Schemas::ByTool;
     type Reads = Events;
 
     fn manners(&self) -> Manners {
         MANNERS
+    }
+
+    /// Structured outputs are there for some models only, and not behind every gateway.
+    fn schemas(&self, _: &Ask<'_>) -> Schemas {
+        Schemas::ByTool
     }
 
     fn call(&self, _: &str) -> String {

@@ -9,7 +9,7 @@
 //!   sent   {"role":"user","content":[block,block + cache_control]}
 //! ```
 
-use crate::wire::{object_or_wrapped, push_json, push_temperature, push_text};
+use crate::wire::{List, object_or_wrapped, plain_name, push_json, push_temperature, push_text};
 use crate::{Ask, Extra, WirePrompt};
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
 
@@ -128,7 +128,7 @@ fn push_message(out: &mut Vec<u8>, open: Option<Role>, message: &Message) {
             push_text(out, format_args!("{{\"role\":\"{name}\",\"content\":["));
         }
     }
-    let mut blocks = Blocks { out, count: 0 };
+    let mut blocks = List::new(out);
     let text = message.text();
     match message {
         Message::Tool { call, .. } => blocks.push(|out| push_result(out, call, text)),
@@ -143,22 +143,6 @@ fn push_message(out: &mut Vec<u8>, open: Option<Role>, message: &Message) {
             calls.iter().for_each(|call| blocks.push(|out| push_call(out, call)));
         }
         Message::System { .. } | Message::Tool { .. } => {}
-    }
-}
-
-/// Blocks with commas between them.
-struct Blocks<'a> {
-    out: &'a mut Vec<u8>,
-    count: usize,
-}
-
-impl Blocks<'_> {
-    fn push(&mut self, push: impl FnOnce(&mut Vec<u8>)) {
-        if self.count > 0 {
-            self.out.push(b',');
-        }
-        self.count += 1;
-        push(self.out);
     }
 }
 
@@ -178,9 +162,9 @@ fn push_image(out: &mut Vec<u8>, image: &Image) {
 
 fn push_call(out: &mut Vec<u8>, call: &ToolCall) {
     out.extend_from_slice(b"{\"type\":\"tool_use\",\"id\":");
-    push_json(out, &plain(call.id.as_str()));
+    push_json(out, &plain_name(call.id.as_str()));
     out.extend_from_slice(b",\"name\":");
-    push_json(out, &plain(&call.tool));
+    push_json(out, &plain_name(&call.tool));
     out.extend_from_slice(b",\"input\":");
     out.extend_from_slice(object_or_wrapped(&call.args).as_bytes());
     out.push(b'}');
@@ -188,26 +172,12 @@ fn push_call(out: &mut Vec<u8>, call: &ToolCall) {
 
 fn push_result(out: &mut Vec<u8>, call: &CallId, text: &str) {
     out.extend_from_slice(b"{\"type\":\"tool_result\",\"tool_use_id\":");
-    push_json(out, &plain(call.as_str()));
+    push_json(out, &plain_name(call.as_str()));
     if !text.trim().is_empty() {
         out.extend_from_slice(b",\"content\":");
         push_json(out, text);
     }
     out.push(b'}');
-}
-
-/// Ids and names of the past may come from another provider, or from a model that made them up.
-/// The API takes letters, digits, `_` and `-`; any other character is spelled by its number.
-fn plain(name: &str) -> String {
-    let mut plain = String::with_capacity(name.len());
-    for c in name.chars() {
-        if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
-            plain.push(c);
-        } else {
-            plain.push_str(&format!("-{:x}-", u32::from(c)));
-        }
-    }
-    if plain.is_empty() { "none".to_owned() } else { plain }
 }
 
 /// Tools come before all else in what the provider keeps, so their end is marked by the system

@@ -178,3 +178,13 @@ fn a_growing_prompt_is_marked_where_the_last_one_ended() {
         .collect();
     assert_eq!(marked, [json!("b0"), json!("b1")]);
 }
+
+/// The last message is nothing here, so that only the form tells whose bytes are kept.
+#[test]
+fn what_was_rendered_for_another_provider_is_not_sent() {
+    let messages = [Message::user("goal"), said("", Vec::new())];
+    let mut wire = WirePrompt::default();
+    wire.extend("openai", &messages, |out, _, _| out.body.extend_from_slice(b"{}"));
+    let body = render(plain(), &mut wire, &messages, None);
+    assert_eq!(body, render(plain(), &mut WirePrompt::default(), &messages, None));
+}

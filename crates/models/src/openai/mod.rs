@@ -53,11 +53,14 @@ pub(crate) const MANNERS: Manners = Manners {
 };
 
 impl Codec for Chat {
-    const SCHEMAS: Schemas = Schemas::Native;
     type Reads = Completions;
 
     fn manners(&self) -> Manners {
         MANNERS
+    }
+
+    fn schemas(&self, _: &Ask<'_>) -> Schemas {
+        Schemas::Native
     }
 
     fn call(&self, _: &str) -> String {

@@ -232,6 +232,10 @@ impl<R: Reads> Reader<R> {
         last: &[u8],
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
+        if !last.is_empty() && Line::is_torn(last) {
+            self.known += 1;
+            return Ok(());
+        }
         let read = match self.take_line(last, on_delta) {
             Ok(()) => self.take_line(b"", on_delta),
             failed => failed,

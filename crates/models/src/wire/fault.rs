@@ -30,12 +30,26 @@ pub(crate) fn status_kind(status: u16) -> ModelErrorKind {
 
 /// The error for a status and the body that came with it.
 pub(crate) fn refusal(status: u16, body: &[u8]) -> ModelError {
-    let words = match serde_json::from_slice::<Value>(body) {
-        Ok(json) => message_of(json.get("error").unwrap_or(&json)),
-        Err(_) => String::from_utf8_lossy(body).trim().to_owned(),
+    let json = serde_json::from_slice::<Value>(body).ok();
+    // Some put the one error into a list.
+    let json = json.as_ref().map(|json| json.get(0).unwrap_or(json));
+    let error = json.map(|json| json.get("error").unwrap_or(json));
+    let words = match error {
+        Some(error) => message_of(error),
+        None => String::from_utf8_lossy(body).trim().to_owned(),
     };
     let detail = format!("HTTP {status}: {words}");
-    ModelError::new(status_kind(status), clip(detail.trim_end_matches(": ")))
+    let retry_after_ms = error.and_then(retry_delay_ms);
+    let error = ModelError::new(status_kind(status), clip(detail.trim_end_matches(": ")));
+    ModelError { retry_after_ms, ..error }
+}
+
+/// When to come back, where the body says it and not the head: `"retryDelay": "7.5s"`.
+fn retry_delay_ms(error: &Value) -> Option<u64> {
+    let details = error.get("details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay"))?.as_str()?;
+    let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
+    (seconds.is_finite() && seconds >= 0.0).then(|| (seconds * 1000.0).ceil() as u64)
 }
 
 /// The error that a reply with status 200 carries in its body.
@@ -50,7 +64,8 @@ pub(crate) fn confessed(error: &Value) -> ModelError {
         Some(status @ 400..=599) => status_kind(status),
         _ => named_kind(error),
     };
-    ModelError::new(kind, clip(&message_of(error)))
+    let retry_after_ms = retry_delay_ms(error);
+    ModelError { retry_after_ms, ..ModelError::new(kind, clip(&message_of(error))) }
 }
 
 /// Without a number the names decide. What nobody named is the provider's own problem: a further

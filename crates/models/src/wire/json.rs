@@ -35,3 +35,37 @@ pub(crate) fn object_or_wrapped(args: &str) -> Cow<'_, str> {
     }
     Cow::Owned(Value::from_iter([("malformed", args)]).to_string())
 }
+
+/// Ids and names of the past may come from another provider, or from a model that made them up.
+/// All take letters, digits, `_` and `-`; any other character is spelled by its number.
+pub(crate) fn plain_name(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
+            plain.push(c);
+        } else {
+            plain.push_str(&format!("-{:x}-", u32::from(c)));
+        }
+    }
+    if plain.is_empty() { "none".to_owned() } else { plain }
+}
+
+/// Things with commas between them.
+pub(crate) struct List<'a> {
+    out: &'a mut Vec<u8>,
+    count: usize,
+}
+
+impl<'a> List<'a> {
+    pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
+        Self { out, count: 0 }
+    }
+
+    pub(crate) fn push(&mut self, push: impl FnOnce(&mut Vec<u8>)) {
+        if self.count > 0 {
+            self.out.push(b',');
+        }
+        self.count += 1;
+        push(self.out);
+    }
+}

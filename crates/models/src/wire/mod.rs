@@ -17,5 +17,7 @@ pub(crate) use calls::CallPart;
 pub(crate) use decode::{Decoder, Reads};
 pub(crate) use draft::Draft;
 pub(crate) use fault::{confessed, refusal};
-pub(crate) use json::{object_or_wrapped, push_json, push_temperature, push_text};
+pub(crate) use json::{
+    List, object_or_wrapped, plain_name, push_json, push_temperature, push_text,
+};
 pub(crate) use lenient::{Count, Few, Text};
