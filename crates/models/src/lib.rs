@@ -12,6 +12,8 @@
 mod anthropic;
 mod ask;
 mod connect;
+#[cfg(test)]
+mod contract_tests;
 mod endpoint;
 mod forced;
 mod gemini;
