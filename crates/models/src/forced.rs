@@ -23,6 +23,16 @@ pub(crate) fn wanted<'a>(
     Ok(wanted)
 }
 
+/// Whether a tool has to be called.
+pub(crate) fn is_forced(choice: &ToolChoice) -> bool {
+    matches!(choice, ToolChoice::Required | ToolChoice::Named(_))
+}
+
+/// Asks for a reply that follows a schema.
+pub(crate) fn schema_words(output: &OutputSchema) -> String {
+    format!("Reply with nothing but JSON that follows this JSON schema: {}", output.schema)
+}
+
 /// The tool whose arguments are a reply that follows a schema.
 pub(crate) fn reply_tool(output: &OutputSchema) -> ToolSpec {
     ToolSpec {

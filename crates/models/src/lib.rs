@@ -1,4 +1,4 @@
-//! What answers: one trait, one OpenAI-compatible provider, one scripted model.
+//! What answers: one trait, OpenAI-compatible servers, Anthropic, Gemini, one scripted model.
 //!
 //! ```text
 //!   Request ──WirePrompt──► body bytes ──HTTP──► stream bytes ──Decoder──► Delta, Delta, … Reply
@@ -31,7 +31,7 @@ mod wire;
 
 pub use anthropic::{ANTHROPIC_URL, Anthropic};
 pub use ask::{Ask, Extra};
-pub use connect::{ConnectError, connect};
+pub use connect::{ConnectError, connect, key_variables, usual_url};
 pub use endpoint::{Endpoint, Timeouts};
 pub use gemini::{GEMINI_URL, Gemini};
 pub use list::list_models;

@@ -25,6 +25,11 @@ pub(crate) trait Codec: Send + Sync {
     /// What requests have in common.
     fn manners(&self) -> Manners;
 
+    /// Which forced calls are honoured.
+    fn forcing(&self) -> Forcing {
+        Forcing::Any
+    }
+
     /// Whether the reply can be held to a JSON schema.
     fn schemas(&self, ask: &Ask<'_>) -> Schemas;
 
@@ -46,8 +51,23 @@ pub(crate) trait Codec: Send + Sync {
 pub(crate) enum Schemas {
     /// The request takes one.
     Native,
+    /// The request asks for JSON, and words say which.
+    InWords,
     /// Only the arguments of a tool follow one.
     ByTool,
+}
+
+/// Which forced calls are honoured. The others are not even tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Forcing {
+    /// Of a named tool and of any tool.
+    Any,
+    /// Only of any tool.
+    Required,
+    /// Only of a named tool.
+    Named,
+    /// None at all.
+    None,
 }
 
 /// An endpoint, how it is spoken to, and what was learnt about it. Connections are kept and shared
@@ -86,9 +106,11 @@ impl<C: Codec> Provider<C> {
         let (tools, max_tokens) = (&tools[..], request.max_tokens);
         let ask = Ask { model, tools, choice, output, temperature_milli, max_tokens };
         let prompt = &mut Prompt { wire, messages };
-        match output {
-            Some(output) if self.codec.schemas(&ask) == Schemas::ByTool => {
-                self.shaped(ask, output, prompt, on_delta).await
+        match output.map(|output| (output, self.codec.schemas(&ask))) {
+            Some((output, Schemas::ByTool)) => self.shaped(ask, output, prompt, on_delta).await,
+            Some((output, Schemas::InWords)) if !forced::is_forced(ask.choice) => {
+                let words = forced::schema_words(output);
+                self.post(ask, prompt, Some(&words), on_delta).await
             }
             _ => self.called(ask, prompt, on_delta).await,
         }
@@ -102,7 +124,7 @@ impl<C: Codec> Provider<C> {
         prompt: &mut Prompt<'_>,
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, ModelError> {
-        if matches!(ask.choice, ToolChoice::Required | ToolChoice::Named(_)) {
+        if forced::is_forced(ask.choice) {
             return self.called(Ask { output: None, ..ask }, prompt, on_delta).await;
         }
         let spec = forced::reply_tool(output);
@@ -131,17 +153,29 @@ impl<C: Codec> Provider<C> {
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, ModelError> {
         let wanted = forced::wanted(ask.tools, ask.choice)?;
+        if wanted.is_empty() {
+            return self.post(ask, prompt, None, on_delta).await;
+        }
         let mut spent = Usage::default();
-        if wanted.is_empty() || !self.ignores_forced.load(Ordering::Relaxed) {
+        let (any, named) = (ToolChoice::Required, ToolChoice::Named(wanted[0].name.clone()));
+        let honoured = match (self.codec.forcing(), ask.choice) {
+            _ if self.ignores_forced.load(Ordering::Relaxed) => None,
+            (Forcing::Any, _) | (Forcing::Named, ToolChoice::Named(_)) => Some(ask),
+            // With one tool on offer the two mean the same.
+            (Forcing::Required, _) => Some(Ask { tools: &wanted, choice: &any, ..ask }),
+            (Forcing::Named, _) if wanted.len() == 1 => Some(Ask { choice: &named, ..ask }),
+            (Forcing::Named | Forcing::None, _) => None,
+        };
+        if let Some(ask) = honoured {
             let reply = self.post(ask, prompt, None, on_delta).await;
-            if wanted.is_empty() || !forced::ignored(&reply, &wanted) {
+            if !forced::ignored(&reply, &wanted) {
                 return reply;
             }
             spent = reply.map(|reply| reply.usage).unwrap_or_default();
         }
         let portable = Portable::new(&wanted);
         let mut ask = Ask { tools: &[], choice: &ToolChoice::None, output: None, ..ask };
-        if self.codec.schemas(&ask) == Schemas::Native {
+        if self.codec.schemas(&ask) != Schemas::ByTool {
             ask.output = Some(portable.schema());
         }
         // The JSON is no text for watchers; they get the call it becomes.

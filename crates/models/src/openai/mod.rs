@@ -1,15 +1,19 @@
 //! Providers that speak OpenAI's chat completions: OpenAI, vLLM, llama.cpp, Ollama, gateways.
 
 pub mod codec;
+pub(crate) mod quirks;
 
+#[cfg(test)]
+mod quirks_tests;
 #[cfg(test)]
 mod wire_tests;
 
 use crate::http::Manners;
-use crate::provider::{Codec, Provider, Schemas};
+use crate::provider::{Codec, Forcing, Provider, Schemas};
 use crate::{Ask, Asking, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt};
-use codec::{Completions, Dialect};
+use codec::Completions;
 use everloop_types::Message;
+use quirks::Quirks;
 
 /// Where `openai/…` is asked unless another endpoint is chosen.
 pub const OPENAI_URL: &str = "https://api.openai.com/v1";
@@ -24,9 +28,20 @@ impl OpenAi {
     /// # Errors
     /// When the address or the key cannot be used in a request at all.
     pub fn new(endpoint: Endpoint) -> Result<Self, ConnectError> {
-        let mut provider = Provider::new(Chat { dialect: Dialect::Common }, endpoint)?;
+        Self::of("", endpoint)
+    }
+
+    /// The same with the quirks of a provider, and at its usual address if none is given.
+    ///
+    /// # Errors
+    /// When the address or the key cannot be used in a request at all.
+    pub fn of(provider: &str, endpoint: Endpoint) -> Result<Self, ConnectError> {
+        // Whatever is called `openai/…` may stand elsewhere, and be none of theirs.
+        let row = quirks::of(provider).filter(|row| *row != quirks::OPENAI);
+        let quirks = row.unwrap_or(quirks::COMMON);
+        let mut provider = Provider::new(Chat { quirks }, endpoint)?;
         if provider.client.host() == "api.openai.com" {
-            provider.codec.dialect = Dialect::OpenAi;
+            provider.codec.quirks = quirks::OPENAI;
         }
         Ok(Self(provider))
     }
@@ -41,7 +56,7 @@ impl Model for OpenAi {
 /// How such an endpoint is spoken to.
 #[derive(Debug)]
 struct Chat {
-    dialect: Dialect,
+    quirks: Quirks,
 }
 
 pub(crate) const MANNERS: Manners = Manners {
@@ -56,11 +71,18 @@ impl Codec for Chat {
     type Reads = Completions;
 
     fn manners(&self) -> Manners {
-        MANNERS
+        match self.quirks.usual_url {
+            "" => MANNERS,
+            usual_url => Manners { usual_url, ..MANNERS },
+        }
+    }
+
+    fn forcing(&self) -> Forcing {
+        self.quirks.forcing
     }
 
     fn schemas(&self, _: &Ask<'_>) -> Schemas {
-        Schemas::Native
+        self.quirks.schemas
     }
 
     fn call(&self, _: &str) -> String {
@@ -74,6 +96,6 @@ impl Codec for Chat {
         messages: &[Message],
         extra: Extra<'_>,
     ) -> Vec<u8> {
-        codec::render(self.dialect, ask, wire, messages, extra)
+        codec::render(&self.quirks, ask, wire, messages, extra)
     }
 }

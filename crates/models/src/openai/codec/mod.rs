@@ -4,12 +4,17 @@ mod decode;
 mod event;
 mod render;
 
+use super::quirks::COMMON;
+use crate::{Ask, Delta, WirePrompt, wire};
 pub(crate) use decode::Completions;
-pub use render::{Dialect, render};
+use everloop_types::{Message, ModelError, Reply};
+pub(crate) use render::render;
 
-use crate::Delta;
-use crate::wire;
-use everloop_types::{ModelError, Reply};
+/// Brings `wire` up to date with `messages` and renders the whole body, as most servers read it.
+#[must_use]
+pub fn render_common(ask: Ask<'_>, wire: &mut WirePrompt, messages: &[Message]) -> Vec<u8> {
+    render(&COMMON, ask, wire, messages, None)
+}
 
 /// Reads one reply from its bytes, in whatever pieces they come.
 #[derive(Debug)]

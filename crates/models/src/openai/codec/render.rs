@@ -1,24 +1,15 @@
 //! A request as bytes. `messages` come right after the model's name, and all that may change from
 //! call to call comes after them: the body of each call begins with that of the call before.
 
+use crate::openai::quirks::Quirks;
+use crate::provider::Schemas;
 use crate::wire::{object_or_wrapped, push_json, push_temperature, push_text};
 use crate::{Ask, Extra, WirePrompt};
 use everloop_types::{Image, Message, OutputSchema, ToolCall, ToolChoice};
 
-/// Where OpenAI itself has moved on from what all the others speak.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// `max_tokens`, and the temperature always: each server has a default of its own.
-    #[default]
-    Common,
-    /// `max_completion_tokens`, and no temperature of 1: reasoning models refuse the others.
-    OpenAi,
-}
-
 /// Brings `wire` up to date with `messages` and renders the whole body.
-#[must_use]
-pub fn render(
-    dialect: Dialect,
+pub(crate) fn render(
+    quirks: &Quirks,
     ask: Ask<'_>,
     wire: &mut WirePrompt,
     messages: &[Message],
@@ -41,10 +32,16 @@ pub fn render(
         }
         push_message(&mut out, &Message::user(text));
     }
-    out.extend_from_slice(b"],\"stream\":true,\"stream_options\":{\"include_usage\":true}");
-    push_tools(&mut out, ask);
-    push_output(&mut out, ask.output);
-    push_sampling(&mut out, dialect, ask);
+    out.extend_from_slice(b"],\"stream\":true");
+    if quirks.stream_options {
+        out.extend_from_slice(b",\"stream_options\":{\"include_usage\":true}");
+    }
+    if quirks.honours_none || *ask.choice != ToolChoice::None {
+        push_tools(&mut out, ask);
+    }
+    push_output(&mut out, quirks, ask.output);
+    push_sampling(&mut out, quirks, ask);
+    out.extend_from_slice(quirks.more.as_bytes());
     out.push(b'}');
     out
 }
@@ -80,8 +77,11 @@ fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
     }
 }
 
-fn push_output(out: &mut Vec<u8>, output: Option<&OutputSchema>) {
+fn push_output(out: &mut Vec<u8>, quirks: &Quirks, output: Option<&OutputSchema>) {
     let Some(output) = output else { return };
+    if quirks.schemas == Schemas::InWords {
+        return out.extend_from_slice(b",\"response_format\":{\"type\":\"json_object\"}");
+    }
     out.extend_from_slice(b",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{");
     out.extend_from_slice(b"\"name\":");
     push_json(out, &output.name);
@@ -90,16 +90,12 @@ fn push_output(out: &mut Vec<u8>, output: Option<&OutputSchema>) {
     out.extend_from_slice(b"}}");
 }
 
-fn push_sampling(out: &mut Vec<u8>, dialect: Dialect, ask: Ask<'_>) {
-    let limit = match dialect {
-        Dialect::Common => "max_tokens",
-        Dialect::OpenAi => "max_completion_tokens",
-    };
+fn push_sampling(out: &mut Vec<u8>, quirks: &Quirks, ask: Ask<'_>) {
     if ask.max_tokens > 0 {
-        push_text(out, format_args!(",\"{limit}\":{}", ask.max_tokens));
+        push_text(out, format_args!(",\"{}\":{}", quirks.limit, ask.max_tokens));
     }
     match ask.temperature_milli {
-        Some(1000) if dialect == Dialect::OpenAi => {}
+        Some(1000) if quirks.usual_temperature => {}
         Some(milli) => push_temperature(out, milli),
         None => {}
     }
