@@ -133,8 +133,8 @@ impl App {
 
     /// The models and tools that this process can reach.
     pub(crate) fn means(&self, settings: &Settings) -> LocalMeans {
-        let key = crate::key::find(settings, &crate::key::file(settings, &self.home));
-        LocalMeans::new(settings, key, self.own_files(), self.home.data().join("effects"))
+        let key_file = crate::key::file(settings, &self.home);
+        LocalMeans::new(settings, key_file, self.own_files(), self.home.data().join("effects"))
     }
 
     /// The files that no tool may touch: a look into the database from within this process would

@@ -11,6 +11,7 @@ mod help;
 mod home;
 mod key;
 mod means;
+mod place;
 mod settings;
 mod setup;
 mod show;

@@ -258,7 +258,7 @@ fn late_usage(speaker: &Speaker) {
 fn error_event(speaker: &Speaker) {
     let expected = ModelError::new(Kind::Server, "overloaded");
     let event = (speaker.overload)();
-    assert_eq!(speaker.read(events(&[event.clone()])).unwrap_err(), expected);
+    assert_eq!(speaker.read(events(std::slice::from_ref(&event))).unwrap_err(), expected);
     assert_eq!(speaker.read(event.to_string()).unwrap_err(), expected, "as a whole body");
 }
 

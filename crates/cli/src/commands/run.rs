@@ -4,7 +4,6 @@ use super::foreground::{Foreground, drive_here};
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
-use crate::means::is_scripted;
 use crate::show::timestamp;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
@@ -85,10 +84,7 @@ pub(crate) fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Fai
 
 /// The model's name from the environment or the settings.
 pub(crate) fn default_model(app: &App) -> String {
-    match std::env::var("EVERLOOP_MODEL") {
-        Ok(name) if !name.is_empty() => name,
-        _ => app.settings.text("model.default").to_owned(),
-    }
+    crate::place::default_name(&app.settings)
 }
 
 /// Checks the name of a model; without one there is nothing to run.
@@ -98,7 +94,7 @@ pub(crate) fn model(app: &App, name: String) -> Result<String, Failure> {
         return Err(Failure { exit: Exit::Configuration, words });
     }
     let means = app.means(&app.settings);
-    if let Some(error) = means.key_error().filter(|_| !is_scripted(&name)) {
+    if let Some(error) = means.key_error(&name) {
         return Err(Failure { exit: Exit::Configuration, words: error.words(app.lang) });
     }
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };

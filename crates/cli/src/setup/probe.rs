@@ -2,8 +2,7 @@
 
 use crate::app::App;
 use crate::commands::run::default_model;
-use crate::means::base_url;
-use crate::{key, terminal};
+use crate::terminal;
 use everloop_engine::Means;
 use everloop_models::{Endpoint, Request, Timeouts, WirePrompt, list_models};
 use everloop_types::{Message, ModelChoice, ToolChoice};
@@ -16,6 +15,9 @@ const USUAL: [&str; 2] = ["http://127.0.0.1:11434/v1", "http://127.0.0.1:8080/v1
 const LOCAL_MS: u64 = 700;
 
 const OFFER_MS: u64 = 4_000;
+
+/// Whoever is asked for their models here speaks what OpenAI does.
+const OFFERING: &str = "openai/";
 
 /// A model that has to be loaded first may take its time.
 const ANSWER_SECONDS: u64 = 60;
@@ -45,11 +47,9 @@ pub(super) async fn local() -> Option<Local> {
 
 /// What the chosen endpoint offers; nothing if it does not say.
 pub(super) async fn offered(app: &App) -> Vec<String> {
-    let api_key = key::find(&app.settings, &app.key_file()).ok().flatten();
-    let base_url = base_url(&app.settings);
+    let Ok(endpoint) = app.means(&app.settings).endpoint(OFFERING) else { return Vec::new() };
     let timeouts = within(OFFER_MS);
-    let endpoint = Endpoint { base_url, api_key, timeouts, ..Endpoint::default() };
-    list_models(endpoint).await.unwrap_or_default()
+    list_models(Endpoint { timeouts, ..endpoint }).await.unwrap_or_default()
 }
 
 fn within(ms: u64) -> Timeouts {
@@ -77,7 +77,7 @@ pub(super) async fn tell(app: &App) {
 
 async fn first_word(app: &App, name: &str) -> Result<Duration, String> {
     let means = app.means(&app.settings);
-    if let Some(error) = means.key_error() {
+    if let Some(error) = means.key_error(name) {
         return Err(error.words(app.lang));
     }
     let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };
