@@ -12,6 +12,7 @@ mod home;
 mod key;
 mod means;
 mod place;
+mod prices;
 mod settings;
 mod setup;
 mod show;

@@ -72,3 +72,53 @@ fn chosen_url(settings: &Settings, provider: &str) -> String {
         url => url.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::variables;
+
+    fn settings(text: &str) -> Settings {
+        Settings::read(Some((std::path::Path::new("config.toml"), text)), &[], &[]).settings
+    }
+
+    /// Who is asked where, and in which variables their key is looked for.
+    fn seen(text: &str, default: &str, name: &str) -> (String, String) {
+        let settings = settings(text);
+        let place = Place::beside(&settings, default, name);
+        (place.address().to_owned(), variables(&settings, &place).join(" "))
+    }
+
+    fn own(url: &str, variables: &str) -> (String, String) {
+        (url.to_owned(), variables.to_owned())
+    }
+
+    #[test]
+    fn the_chosen_address_and_variable_are_those_of_the_model_in_use() {
+        let chosen = "[model]\nbase_url = \"http://h/v1\"\nkey_env = \"MY_KEY\"\n";
+        let there = |variables: &str| own("http://h/v1", variables);
+        assert_eq!(seen(chosen, "openai/x", "openai/y"), there("MY_KEY"));
+        assert_eq!(seen(chosen, "hub/x", "hub/y"), there("MY_KEY"));
+        assert_eq!(seen(chosen, "hub/x", "openai/y"), there("MY_KEY"));
+        assert_eq!(seen(chosen, "openai/x", "hub/y"), there("MY_KEY"));
+        let claude = everloop_models::ANTHROPIC_URL;
+        assert_eq!(seen(chosen, "openai/x", "anthropic/y"), own(claude, "ANTHROPIC_API_KEY"));
+        let both = "ANTHROPIC_API_KEY MY_KEY";
+        assert_eq!(seen(chosen, "anthropic/x", "anthropic/y"), there(both));
+        let ours = everloop_models::OPENAI_URL;
+        assert_eq!(seen(chosen, "anthropic/x", "openai/y").0, ours);
+    }
+
+    #[test]
+    fn without_a_choice_each_is_asked_at_home_with_its_own_variable() {
+        for (name, variables) in [
+            ("anthropic/x", "ANTHROPIC_API_KEY"),
+            ("gemini/x", "GEMINI_API_KEY GOOGLE_API_KEY"),
+            ("deepseek/x", "DEEPSEEK_API_KEY"),
+        ] {
+            let address = usual_url(provider(name));
+            assert_eq!(seen("", "anthropic/x", name), own(address, variables));
+            assert_eq!(seen("", name, name), own(address, variables));
+        }
+    }
+}

@@ -58,9 +58,9 @@ pub enum ConnectError {
 
 /// Finds what answers to `provider/model`, and the model's name without the provider.
 ///
-/// `scripted/<path>` plays a script; `anthropic` and `gemini` speak formats of their own. Every other
-/// provider is taken for OpenAI-compatible, with the quirks it is known for, at the address that
-/// `endpoint` gives or at its usual one.
+/// `scripted/<path>` plays a script; `anthropic` and `gemini` speak formats of their own. Every
+/// other provider is taken for OpenAI-compatible, with the quirks it is known for, at the address
+/// that `endpoint` gives or at its usual one.
 ///
 /// # Errors
 /// When the name, the address or the script cannot be used. Nothing is sent yet.

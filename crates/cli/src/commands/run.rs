@@ -8,8 +8,8 @@ use crate::show::timestamp;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
 use everloop_types::{
-    Budget, ContextLimits, Frame, Goal, Limits, ListLimits, ModelChoice, Policy, RoundLimits,
-    StepLimits,
+    Budget, ContextLimits, Fallback, Frame, Goal, Limits, ListLimits, ModelChoice, Policy,
+    RoundLimits, StepLimits,
 };
 use std::path::{Path, PathBuf};
 
@@ -129,9 +129,10 @@ pub(crate) fn frame(
         limits: limits(app, loop_name),
         policy,
         model: ModelChoice {
-            name: model,
             temperature_milli: settings.small("model.temperature"),
             max_tokens: settings.small("model.max_tokens"),
+            fallback: fallback(app, &model)?,
+            name: model,
         },
         language: app.lang,
         time_zone: app.zone_name(),
@@ -139,6 +140,16 @@ pub(crate) fn frame(
         carried: Vec::new(),
         completion_mark: settings.text("loop.completion_mark").to_owned(),
     })
+}
+
+/// The second model, if one is named. One that cannot be used at all is said before anything runs.
+fn fallback(app: &App, first: &str) -> Result<Option<Fallback>, Failure> {
+    let name = app.settings.text("model.fallback");
+    if name.is_empty() || name == first {
+        return Ok(None);
+    }
+    let name = model(app, name.to_owned())?;
+    Ok(Some(Fallback { name, after_attempts: app.settings.small("model.fallback_after") }))
 }
 
 /// What every run is told about itself. The language of answers is apart from that of the program.

@@ -22,6 +22,7 @@ mod keeping;
 mod kills;
 mod languages;
 mod model_down;
+mod models;
 mod output;
 mod overview;
 mod pages;
