@@ -3,11 +3,13 @@
 //! Its words are in the catalogue (`help.*`). No item here has a doc comment: clap would show it.
 
 mod keep;
+mod models;
 
 pub(crate) use keep::{
     Chat, EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Simulate, Todo, TodoOptions,
     TodoVerb, ViewTodos,
 };
+pub(crate) use models::{Models, ModelsVerb};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use everloop_types::Lang;
@@ -72,6 +74,7 @@ pub(crate) enum Command {
     Inbox(Inbox),
     Worker(Worker),
     Tour,
+    Models(Models),
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),

@@ -34,7 +34,7 @@ pub use ask::{Ask, Extra};
 pub use connect::{ConnectError, connect, key_variables, usual_url};
 pub use endpoint::{Endpoint, Timeouts};
 pub use gemini::{GEMINI_URL, Gemini};
-pub use list::list_models;
+pub use list::{list_models, list_models_of};
 pub use openai::codec;
 pub use openai::{OPENAI_URL, OpenAi};
 pub use prompt::WirePrompt;

@@ -121,6 +121,91 @@ fn streams(events: &[Value]) -> Canned {
     Canned::sse(text + "data: [DONE]\n\n")
 }
 
+/// An endpoint that counts, calls its tool, and calls it when it is named.
+fn able() -> Vec<Canned> {
+    let piece = |text: &str| json!({"choices": [{"delta": {"content": text}}]});
+    let end = json!({"choices": [{"delta": {}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 20}});
+    let function = json!({"name": "take_note", "arguments": "{\"text\":\"ok\"}"});
+    let call = json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c",
+        "function": function}]}}]});
+    vec![
+        streams(&[piece("1 2 3"), piece(" 4 5"), end.clone()]),
+        streams(&[call.clone(), end.clone()]),
+        streams(&[call, end]),
+    ]
+}
+
+#[test]
+fn a_model_is_tested_with_three_tiny_calls() {
+    let server = FakeServer::start(able());
+    let home = Home::new().endpoint(&server.url());
+    let told = home.run(["models", "test", "--json"]).ends_with(0).json();
+    assert_eq!((&told["model"], &told["ok"]), (&json!("openai/x"), &json!(true)));
+    let checks = told["checks"].as_array().unwrap();
+    let names: Vec<_> = checks.iter().map(|check| check["check"].as_str().unwrap()).collect();
+    assert_eq!(names, ["text", "stream", "usage", "tool_call", "named_tool"]);
+    assert!(checks.iter().all(|check| check["ok"] == true && check["ms"].is_u64()), "{told}");
+    let sent = server.seen();
+    assert_eq!(sent.len(), 3);
+    assert_eq!(sent[1].json()["tool_choice"], "auto");
+    assert_eq!(sent[2].json()["tool_choice"]["function"]["name"], "take_note");
+}
+
+#[test]
+fn what_a_model_cannot_do_is_shown_with_its_reason() {
+    let said = || {
+        streams(&[json!({"choices": [{"delta": {"content": "1 2 3"},
+        "finish_reason": "stop"}]})])
+    };
+    let server = FakeServer::start(vec![said(), said(), said(), said()]);
+    let home = Home::new().endpoint(&server.url());
+    let told = home.run(["models", "test", "openai/other"]).ends_with(1);
+    let lines: Vec<&str> = told.stdout.lines().collect();
+    assert_eq!(lines[0], "openai/other");
+    let mark = |line: &str| line.chars().next().unwrap();
+    let marks: Vec<char> = lines[1..].iter().map(|line| mark(line)).collect();
+    assert_eq!(marks, ['✔', '✖', '✖', '✖', '✖'], "{}", told.stdout);
+    assert!(lines[4].contains("tool call") && lines[4].contains("the tool was not called"));
+    let chinese = Home::new().endpoint("http://127.0.0.1:9").with("EVERLOOP_LANG", "zh-CN");
+    let told = chinese.run(["models", "test", "--set", "model.connect_timeout=300ms"]);
+    assert!(told.ends_with(1).stdout.contains("指定工具"));
+}
+
+#[test]
+fn configured_and_local_models_are_listed() {
+    let list = |names: &[&str]| {
+        let data: Vec<Value> = names.iter().map(|name| json!({"id": name})).collect();
+        Canned::json(&json!({ "data": data }).to_string())
+    };
+    let server = FakeServer::start(vec![list(&["x", "y"]), list(&["x", "y"])]);
+    let local = FakeServer::start(vec![list(&["small"]), list(&["small"])]);
+    let home = Home::new()
+        .endpoint(&server.url())
+        .with("EVERLOOP_SETUP_PROBE", &local.url())
+        .with("EVERLOOP_MODEL__FALLBACK", "openai/y");
+    let told = home.run(["models", "--json"]).ends_with(0).json();
+    assert_eq!((&told["default"], &told["fallback"]), (&json!("openai/x"), &json!("openai/y")));
+    let endpoints = told["endpoints"].as_array().unwrap();
+    assert_eq!(endpoints.len(), 2, "{told}");
+    let models = json!([{"name": "openai/x", "role": "default"},
+        {"name": "openai/y", "role": "fallback"}]);
+    assert_eq!(endpoints[0]["models"], models);
+    assert_eq!(endpoints[1]["models"], json!([{"name": "openai/small", "role": null}]));
+    let told = home.run(["models"]).ends_with(0).stdout;
+    for words in ["default   openai/x", "fallback  openai/y", "openai/small", &local.url()] {
+        assert!(told.contains(words), "{words} is not in: {told}");
+    }
+}
+
+#[test]
+fn an_endpoint_that_is_down_is_listed_as_such() {
+    let home = Home::new().endpoint("http://127.0.0.1:9/v1").with("EVERLOOP_SETUP_PROBE", "");
+    let told = home.run(["models", "--json"]).ends_with(0).json();
+    assert_eq!(told["endpoints"][0]["reachable"], false);
+    assert!(told["endpoints"][0]["detail"].is_string(), "{told}");
+}
+
 const PRICES: &str = "currency = \"EUR\"\n[models.\"openai/x\"]\ninput = 1000000\noutput = 0\n";
 
 #[test]
