@@ -5,6 +5,7 @@ use crate::database::Database;
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
 use crate::means::LocalMeans;
+use crate::prices::Prices;
 use crate::settings::{Fault, FaultKind, Origin, Settings, Sources};
 use crate::{build, terminal};
 use everloop_assistant::desk::Desk;
@@ -133,8 +134,18 @@ impl App {
 
     /// The models and tools that this process can reach.
     pub(crate) fn means(&self, settings: &Settings) -> LocalMeans {
-        let key = crate::key::find(settings, &crate::key::file(settings, &self.home));
-        LocalMeans::new(settings, key, self.own_files(), self.home.data().join("effects"))
+        let key_file = crate::key::file(settings, &self.home);
+        LocalMeans::new(settings, key_file, self.own_files(), self.home.data().join("effects"))
+    }
+
+    /// What models cost, as far as the user has said so. A table with a mistake is said to be one.
+    pub(crate) fn prices(&self) -> Prices {
+        let file = self.home.prices_file();
+        Prices::load(&file).unwrap_or_else(|detail| {
+            let file = file.display().to_string();
+            self.note("prices.bad", &[("file", &file), ("detail", &detail)]);
+            Prices::default()
+        })
     }
 
     /// The files that no tool may touch: a look into the database from within this process would

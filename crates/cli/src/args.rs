@@ -4,12 +4,14 @@
 
 mod compare;
 mod keep;
+mod models;
 
 pub(crate) use compare::{Compare, CompareOutput};
 pub(crate) use keep::{
     Chat, EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Simulate, Todo, TodoOptions,
     TodoVerb, ViewTodos,
 };
+pub(crate) use models::{Models, ModelsVerb};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use everloop_types::Lang;
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     Inbox(Inbox),
     Worker(Worker),
     Tour,
+    Models(Models),
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),

@@ -11,6 +11,7 @@ pub(crate) mod fork;
 pub(crate) mod keep;
 pub(crate) mod loops;
 pub(crate) mod messages;
+pub(crate) mod models;
 pub(crate) mod pages;
 pub(crate) mod portable;
 pub(crate) mod print;

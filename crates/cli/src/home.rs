@@ -42,6 +42,11 @@ impl Home {
         &self.data
     }
 
+    /// What models cost.
+    pub(crate) fn prices_file(&self) -> PathBuf {
+        self.data.join("prices.toml")
+    }
+
     pub(crate) fn database(&self) -> PathBuf {
         self.data.join("everloop.db")
     }

@@ -1,11 +1,13 @@
-//! The model's key: from the variable that `model.key_env` names, else from a file of its own.
+//! A model's key: from a variable of its provider, from the one that `model.key_env` names, else
+//! from a file of its own. No key goes to a provider that it was not meant for.
 //!
 //! A file, because the keychains of desktops are not there on servers and in containers. It lies
 //! beside the settings and not in them: settings are shown, copied and kept in repositories.
 
 use crate::home::Home;
+use crate::place::Place;
 use crate::settings::Settings;
-use everloop_models::Secret;
+use everloop_models::{Secret, key_variables};
 use everloop_types::Lang;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -47,12 +49,31 @@ pub(crate) fn file(settings: &Settings, home: &Home) -> PathBuf {
     }
 }
 
-/// The key, if there is one.
-pub(crate) fn find(settings: &Settings, file: &Path) -> Result<Option<Secret>, KeyError> {
-    if let Ok(key) = std::env::var(settings.text("model.key_env"))
-        && !key.is_empty()
-    {
+/// What `model.key_env` is unless somebody chose another one.
+const USUAL: &str = "OPENAI_API_KEY";
+
+/// The variables in which a provider's key is looked for; the first that is set counts.
+pub(crate) fn variables<'s>(settings: &'s Settings, place: &Place<'_>) -> Vec<&'s str> {
+    let (general, own) = (settings.text("model.key_env"), key_variables(place.provider));
+    if place.provider == "openai" || own.is_empty() {
+        return vec![general];
+    }
+    let meant = place.is_default && general != USUAL;
+    own.into_iter().chain((meant || place.is_chosen()).then_some(general)).collect()
+}
+
+/// The key for what is asked at that place, if there is one.
+pub(crate) fn find(
+    settings: &Settings,
+    file: &Path,
+    place: &Place<'_>,
+) -> Result<Option<Secret>, KeyError> {
+    let set = |name: &&str| std::env::var(name).ok().filter(|key| !key.is_empty());
+    if let Some(key) = variables(settings, place).iter().find_map(set) {
         return Ok(Some(Secret::new(key)));
+    }
+    if !place.is_default && !place.is_chosen() {
+        return Ok(None);
     }
     let named = !settings.text("model.key_file").is_empty();
     let broken = |error| KeyError::Unreadable(file.to_owned(), error);

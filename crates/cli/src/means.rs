@@ -1,11 +1,12 @@
 //! Where models and tools come from: the settings and environment of this process.
 
-use crate::key::KeyError;
+use crate::key::{self, KeyError};
+use crate::place::Place;
 use crate::settings::Settings;
 use everloop_assistant::desk::Desk;
 use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
 use everloop_engine::{Means, SystemClock};
-use everloop_models::{Endpoint, Model, Secret, Timeouts, connect};
+use everloop_models::{Endpoint, Model, Timeouts, connect};
 use everloop_tools::{
     Channel, Channels, Host, Http, Registry, SearchService, SearchSetting, Setting,
 };
@@ -19,9 +20,10 @@ type Connected = (Arc<dyn Model>, String);
 
 /// The models and tools that this process can reach.
 pub(crate) struct LocalMeans {
+    /// How long models are waited for, and how much is taken from them.
     endpoint: Endpoint,
-    /// Why there is no key although a file for one is there.
-    key_error: Option<KeyError>,
+    settings: Settings,
+    key_file: PathBuf,
     /// What the built-in tools know, but for the workspace.
     tools: Setting,
     /// Where todos and schedules are kept; none where tools are only described.
@@ -32,18 +34,12 @@ pub(crate) struct LocalMeans {
 impl LocalMeans {
     pub(crate) fn new(
         settings: &Settings,
-        key: Result<Option<Secret>, KeyError>,
+        key_file: PathBuf,
         protected: Vec<PathBuf>,
         records: PathBuf,
     ) -> Self {
-        let (api_key, key_error) = match key {
-            Ok(key) => (key, None),
-            Err(error) => (None, Some(error)),
-        };
         let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
         let endpoint = Endpoint {
-            base_url: base_url(settings),
-            api_key,
             timeouts: Timeouts {
                 connect_ms: settings.number("model.connect_timeout"),
                 first_byte_ms: settings.number("model.first_byte_timeout"),
@@ -51,6 +47,7 @@ impl LocalMeans {
                 total_ms: settings.number("model.total_timeout"),
             },
             reply_bytes_max: size("model.reply_max"),
+            ..Endpoint::default()
         };
         let tools = Setting {
             guard: std::env::current_exe().ok(),
@@ -68,7 +65,8 @@ impl LocalMeans {
             search: search(settings),
             ..Setting::new(PathBuf::new())
         };
-        Self { endpoint, key_error, tools, desk: None, models: Mutex::default() }
+        let settings = settings.clone();
+        Self { endpoint, settings, key_file, tools, desk: None, models: Mutex::default() }
     }
 
     /// The same, where todos and schedules can be kept.
@@ -77,9 +75,21 @@ impl LocalMeans {
         self
     }
 
-    /// Why the key cannot be used, if a file for one is there.
-    pub(crate) fn key_error(&self) -> Option<&KeyError> {
-        self.key_error.as_ref()
+    /// Why the key of a model cannot be used, if a file for one is there. A scripted model asks
+    /// nobody, so it needs none.
+    pub(crate) fn key_error(&self, name: &str) -> Option<KeyError> {
+        let place = Place::of(&self.settings, name);
+        key::find(&self.settings, &self.key_file, &place).err().filter(|_| !is_scripted(name))
+    }
+
+    /// Where a model is asked, and with which key.
+    pub(crate) fn endpoint(&self, name: &str) -> Result<Endpoint, KeyError> {
+        let place = Place::of(&self.settings, name);
+        let api_key = match is_scripted(name) {
+            true => None,
+            false => key::find(&self.settings, &self.key_file, &place)?,
+        };
+        Ok(Endpoint { base_url: place.base_url, api_key, ..self.endpoint.clone() })
     }
 
     /// The tools for a workspace and a person.
@@ -115,26 +125,17 @@ pub(crate) fn is_scripted(name: &str) -> bool {
     name.starts_with("scripted/")
 }
 
-/// The endpoint that was chosen, if one was.
-pub(crate) fn base_url(settings: &Settings) -> String {
-    match settings.text("model.base_url") {
-        "" => std::env::var("OPENAI_BASE_URL").unwrap_or_default(),
-        url => url.to_owned(),
-    }
-}
-
 impl Means for LocalMeans {
     fn model(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = models.get(&choice.name) {
             return Ok(known.clone());
         }
-        // A scripted model asks nobody, so it needs no key.
-        if let Some(error) = self.key_error.as_ref().filter(|_| !is_scripted(&choice.name)) {
-            return Err(ModelError::new(ModelErrorKind::Refused, error.to_string()));
-        }
-        let found = connect(&choice.name, self.endpoint.clone())
-            .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
+        let refused = |error: &dyn std::error::Error| {
+            ModelError::new(ModelErrorKind::Refused, error.to_string())
+        };
+        let endpoint = self.endpoint(&choice.name).map_err(|error| refused(&error))?;
+        let found = connect(&choice.name, endpoint).map_err(|error| refused(&error))?;
         models.insert(choice.name.clone(), found.clone());
         Ok(found)
     }

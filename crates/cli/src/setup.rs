@@ -7,7 +7,7 @@
 //! ```
 
 mod hidden;
-mod probe;
+pub(crate) mod probe;
 
 use crate::app::App;
 use crate::commands::config;

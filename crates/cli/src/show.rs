@@ -4,6 +4,7 @@ mod answering;
 
 use crate::app::App;
 use crate::commands::settle::unknown_json;
+use crate::prices::Cost;
 use crate::terminal::{self, Marks, complain, marks};
 use answering::Answering;
 use everloop_engine::{Fragment, History, OpenUnknown, Projection, Update};
@@ -32,6 +33,8 @@ pub(crate) struct Shown {
     pub(crate) forks: Vec<ForkOrigin>,
     /// Messages that it queued for channels outside.
     pub(crate) messages: OutboxCount,
+    /// What it has cost, where all prices are known.
+    pub(crate) cost: Option<Cost>,
 }
 
 impl Shown {
@@ -89,20 +92,21 @@ impl Shown {
             app.text(key, &[("count", &grouped(count.into()))])
         };
         let seconds = format!("{:.1}", self.duration_ms() as f64 / 1000.0);
-        let parts = [
+        let mut parts = vec![
             self.row.status.to_string(),
             calls(counts.model_calls, "ended.one_model_call", "ended.model_calls"),
             calls(counts.tool_calls, "ended.one_tool_call", "ended.tool_calls"),
             tokens(app, counts.usage),
             app.text("ended.seconds", &[("seconds", &seconds)]),
         ];
+        parts.extend(self.cost.as_ref().map(Cost::words));
         parts.join(" · ")
     }
 
     /// The object that `run --output-format json` prints.
     pub(crate) fn result(&self) -> Value {
         let usage = self.counts.usage;
-        json!({
+        let mut result = json!({
             "status": self.row.status,
             "run_id": self.row.run,
             "loop": self.row.loop_name,
@@ -116,14 +120,18 @@ impl Shown {
                 "cached_tokens": usage.cached_tokens,
             },
             "duration_ms": self.duration_ms(),
-        })
+        });
+        if let Some(cost) = &self.cost {
+            result["cost"] = json!({"amount": cost.amount, "currency": cost.currency});
+        }
+        result
     }
 
     /// The object that `runs show --json` prints: the list's fields, the numbers, the plan.
     pub(crate) fn whole(&self) -> Value {
         let mut whole = row_json(&self.row);
         let result = self.result();
-        for key in ["text", "steps", "model_calls", "tool_calls", "usage", "duration_ms"] {
+        for key in ["text", "steps", "model_calls", "tool_calls", "usage", "cost", "duration_ms"] {
             whole[key] = result[key].clone();
         }
         whole["plan"] = json!(self.progress.items);
@@ -254,6 +262,11 @@ impl<'a> Printer<'a> {
                 let wait = format!("{:.1}", *wait_ms as f64 / 1000.0);
                 let args = [("detail", error.detail.as_str()), ("wait", wait.as_str())];
                 self.app.note("run.retrying", &args);
+                self.answering.as_mut().map(Answering::begin_again);
+            }
+            Update::FellBack { error, to, .. } => {
+                let args = [("detail", error.detail.as_str()), ("name", to.as_str())];
+                self.app.note("run.fell_back", &args);
                 self.answering.as_mut().map(Answering::begin_again);
             }
         }

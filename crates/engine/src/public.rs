@@ -28,6 +28,9 @@ impl Projection {
             Update::Retrying { run, error, wait_ms } => vec![json!({
                 "type": "step.retrying", "run_id": run, "error": error.detail, "wait_ms": wait_ms,
             })],
+            Update::FellBack { run, error, to } => vec![json!({
+                "type": "step.fell_back", "run_id": run, "error": error.detail, "model": to,
+            })],
         }
     }
 

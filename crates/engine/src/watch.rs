@@ -31,6 +31,15 @@ pub enum Update {
         /// How long until the next attempt.
         wait_ms: u64,
     },
+    /// The model refused or stayed out of reach; a second one is asked.
+    FellBack {
+        /// The run.
+        run: RunId,
+        /// What went wrong with the first one.
+        error: ModelError,
+        /// The second one, as `provider/model`.
+        to: String,
+    },
 }
 
 /// A piece of a reply.

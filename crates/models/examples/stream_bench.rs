@@ -1,7 +1,7 @@
 //! What the codec and the client cost: µs per streamed chunk, per rendered request, per start.
 
-use everloop_models::codec::{Ask, Decoder, Dialect, render};
-use everloop_models::{Delta, Endpoint, OpenAi, WirePrompt};
+use everloop_models::codec::{Decoder, render_common};
+use everloop_models::{Ask, Delta, Endpoint, OpenAi, WirePrompt};
 use everloop_types::{CallId, Message, ToolCall, ToolChoice};
 use std::hint::black_box;
 use std::time::Instant;
@@ -59,27 +59,26 @@ fn bench_render() {
         tools: &[],
         choice: &choice,
         output: None,
-        temperature_milli: 0,
+        temperature_milli: Some(0),
         max_tokens: 1024,
-        dialect: Dialect::Common,
     };
     let start = Instant::now();
     let mut wire = WirePrompt::default();
     let mut bytes = 0;
     for count in 1..=MESSAGES {
-        bytes = black_box(render(ask, &mut wire, &messages[..count], None)).len();
+        bytes = black_box(render_common(ask, &mut wire, &messages[..count])).len();
     }
     let each = micros(start) / MESSAGES as f64;
     println!("render, appended:   {each:>8.1} µs per request, mean of a run up to {bytes} bytes");
     let start = Instant::now();
     for count in 1..=MESSAGES {
-        black_box(render(ask, &mut WirePrompt::default(), &messages[..count], None));
+        black_box(render_common(ask, &mut WirePrompt::default(), &messages[..count]));
     }
     let each = micros(start) / MESSAGES as f64;
     println!("render, anew:       {each:>8.1} µs per request, mean of the same run");
     let start = Instant::now();
     for _ in 0..ROUNDS * 10 {
-        black_box(render(ask, &mut wire, &messages, None));
+        black_box(render_common(ask, &mut wire, &messages));
     }
     let each = micros(start) / (ROUNDS * 10) as f64;
     println!("render, all known:  {each:>8.1} µs per request with {MESSAGES} messages");

@@ -1,11 +1,9 @@
 //! From `provider/model` to what answers.
 
-use crate::{Endpoint, Model, OpenAi, ScriptedModel};
+use crate::openai::quirks;
+use crate::{Anthropic, Endpoint, Gemini, Model, OpenAi, ScriptedModel};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Where `openai/…` is asked unless another endpoint is chosen.
-pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 /// Why a name does not lead to a model.
 #[derive(Debug, thiserror::Error)]
@@ -15,12 +13,6 @@ pub enum ConnectError {
     NoProvider {
         /// The name as given.
         name: String,
-    },
-    /// A provider with a wire format that is not spoken yet.
-    #[error("provider `{provider}` comes later; use an OpenAI-compatible endpoint until then")]
-    NotYet {
-        /// The provider's name.
-        provider: String,
     },
     /// A provider whose address is not known.
     #[error("provider `{provider}` is not known: give the base URL of its OpenAI-compatible API")]
@@ -66,8 +58,9 @@ pub enum ConnectError {
 
 /// Finds what answers to `provider/model`, and the model's name without the provider.
 ///
-/// `scripted/<path>` plays a script. `openai` has a default address; every other provider is taken
-/// for OpenAI-compatible at the address that `endpoint` gives.
+/// `scripted/<path>` plays a script; `anthropic` and `gemini` speak formats of their own. Every
+/// other provider is taken for OpenAI-compatible, with the quirks it is known for, at the address
+/// that `endpoint` gives or at its usual one.
 ///
 /// # Errors
 /// When the name, the address or the script cannot be used. Nothing is sent yet.
@@ -78,16 +71,37 @@ pub fn connect(name: &str, endpoint: Endpoint) -> Result<(Arc<dyn Model>, String
     };
     let answerer: Arc<dyn Model> = match (provider, endpoint.base_url.is_empty()) {
         ("scripted", _) => Arc::new(ScriptedModel::from_file(model)?),
-        ("anthropic" | "gemini", _) => {
-            return Err(ConnectError::NotYet { provider: provider.to_owned() });
+        ("anthropic", _) => Arc::new(Anthropic::new(endpoint)?),
+        ("gemini", _) => Arc::new(Gemini::new(endpoint)?),
+        (name, true) if quirks::of(name).is_none() => {
+            return Err(ConnectError::NoBaseUrl { provider: provider.to_owned() });
         }
-        ("openai", true) => {
-            Arc::new(OpenAi::new(Endpoint { base_url: OPENAI_URL.to_owned(), ..endpoint })?)
-        }
-        (_, true) => return Err(ConnectError::NoBaseUrl { provider: provider.to_owned() }),
-        (_, false) => Arc::new(OpenAi::new(endpoint)?),
+        (name, _) => Arc::new(OpenAi::of(name, endpoint)?),
     };
     Ok((answerer, model.to_owned()))
+}
+
+/// The variables where the users of a provider keep their key, the first that is set counts.
+#[must_use]
+pub fn key_variables(provider: &str) -> Vec<&'static str> {
+    match provider {
+        "anthropic" => vec!["ANTHROPIC_API_KEY"],
+        "gemini" => vec!["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        name => {
+            let row = quirks::of(name).map(|row| row.key_env);
+            row.into_iter().filter(|name| !name.is_empty()).collect()
+        }
+    }
+}
+
+/// The address of a provider unless another one is given; empty if there is no usual one.
+#[must_use]
+pub fn usual_url(provider: &str) -> &'static str {
+    match provider {
+        "anthropic" => crate::ANTHROPIC_URL,
+        "gemini" => crate::GEMINI_URL,
+        name => quirks::of(name).map_or("", |row| row.usual_url),
+    }
 }
 
 #[cfg(test)]
@@ -105,8 +119,22 @@ mod tests {
         let local = Endpoint::at("http://127.0.0.1:9");
         assert_eq!(connect("hub/org/qwen3-max", local).unwrap().1, "org/qwen3-max");
         assert!(failure("gpt-4o").starts_with("model name `gpt-4o` has no provider"));
-        assert!(failure("anthropic/claude").contains("comes later"));
+        assert_eq!(connect("anthropic/claude", Endpoint::default()).unwrap().1, "claude");
+        assert_eq!(connect("gemini/flash", Endpoint::default()).unwrap().1, "flash");
+        for name in ["deepseek/m", "glm/m", "qwen/m", "ollama/m", "vllm/m", "llamacpp/m"] {
+            assert_eq!(connect(name, Endpoint::default()).unwrap().1, "m");
+        }
         assert!(failure("hub/qwen").contains("give the base URL"));
         assert!(failure("scripted/no/such.json").contains("no/such.json cannot be read"));
+    }
+
+    #[test]
+    fn a_provider_has_its_own_variables_and_address() {
+        assert_eq!(key_variables("gemini"), ["GEMINI_API_KEY", "GOOGLE_API_KEY"]);
+        assert_eq!(key_variables("anthropic"), ["ANTHROPIC_API_KEY"]);
+        assert_eq!(key_variables("deepseek"), ["DEEPSEEK_API_KEY"]);
+        assert!(key_variables("ollama").is_empty() && key_variables("hub").is_empty());
+        assert_eq!(usual_url("ollama"), "http://127.0.0.1:11434/v1");
+        assert_eq!((usual_url("anthropic"), usual_url("hub")), (crate::ANTHROPIC_URL, ""));
     }
 }

@@ -1,4 +1,4 @@
-//! What answers: one trait, one OpenAI-compatible provider, one scripted model.
+//! What answers: one trait, OpenAI-compatible servers, Anthropic, Gemini, one scripted model.
 //!
 //! ```text
 //!   Request ──WirePrompt──► body bytes ──HTTP──► stream bytes ──Decoder──► Delta, Delta, … Reply
@@ -9,18 +9,34 @@
 //!
 //! Deliberately absent: retries, budgets and call ids (the engine's), the transcript (the loop's).
 
+mod anthropic;
+mod ask;
 mod connect;
+#[cfg(test)]
+mod contract_tests;
+mod endpoint;
+mod forced;
+mod gemini;
+mod http;
+mod list;
 mod openai;
 mod prompt;
+mod provider;
 mod scripted;
 mod scripted_file;
 mod secret;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod wire;
 
-pub use connect::{ConnectError, OPENAI_URL, connect};
+pub use anthropic::{ANTHROPIC_URL, Anthropic};
+pub use ask::{Ask, Extra};
+pub use connect::{ConnectError, connect, key_variables, usual_url};
+pub use endpoint::{Endpoint, Timeouts};
+pub use gemini::{GEMINI_URL, Gemini};
+pub use list::{list_models, list_models_of};
 pub use openai::codec;
-pub use openai::{Endpoint, OpenAi, Timeouts, list_models};
+pub use openai::{OPENAI_URL, OpenAi};
 pub use prompt::WirePrompt;
 pub use scripted::{Scripted, ScriptedModel, SeenRequest};
 pub use secret::Secret;

@@ -9,14 +9,25 @@ use everloop_types::Message;
 /// whoever changes messages that were already sent (compaction) has to call [`WirePrompt::reset`].
 #[derive(Debug, Clone, Default)]
 pub struct WirePrompt {
-    bytes: Vec<u8>,
+    form: &'static str,
+    rendered: Rendered,
     count: usize,
+}
+
+/// Messages as bytes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rendered {
+    /// What a provider wants outside of its list of messages: the system text.
+    pub(crate) head: Vec<u8>,
+    /// The messages themselves, with what stands between them.
+    pub(crate) body: Vec<u8>,
 }
 
 impl WirePrompt {
     /// Forgets everything, so that the next request renders its messages anew.
     pub fn reset(&mut self) {
-        self.bytes.clear();
+        self.rendered.head.clear();
+        self.rendered.body.clear();
         self.count = 0;
     }
 
@@ -26,28 +37,37 @@ impl WirePrompt {
         self.count
     }
 
-    /// The rendered messages, separated by commas.
+    /// The rendered messages in the provider's own form.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.rendered.body
     }
 
-    /// Renders the messages that are new. Fewer messages than before mean another transcript.
+    /// The rendered part that stands outside of the list of messages.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.rendered.head
+    }
+
+    /// Renders the messages that are new. `render` appends one message; those before it are
+    /// there to be looked at. Fewer messages than before mean another transcript,
+    /// and another `form` means another provider. Gives the length of the bytes that were
+    /// there before.
     pub(crate) fn extend(
         &mut self,
+        form: &'static str,
         messages: &[Message],
-        mut render: impl FnMut(&mut Vec<u8>, &Message),
-    ) {
-        if !self.ends_like(messages, &mut render) {
+        mut render: impl FnMut(&mut Rendered, &[Message], &Message),
+    ) -> usize {
+        if self.form != form || !self.ends_like(messages, &mut render) {
             self.reset();
+            self.form = form;
         }
-        for message in &messages[self.count..] {
-            if !self.bytes.is_empty() {
-                self.bytes.push(b',');
-            }
-            render(&mut self.bytes, message);
+        let known = self.rendered.body.len();
+        for n in self.count..messages.len() {
+            render(&mut self.rendered, &messages[..n], &messages[n]);
         }
         self.count = messages.len();
+        known
     }
 
     /// Whether the last rendered message is still where it was. A forgotten reset is found this
@@ -55,12 +75,12 @@ impl WirePrompt {
     fn ends_like(
         &self,
         messages: &[Message],
-        render: &mut impl FnMut(&mut Vec<u8>, &Message),
+        render: &mut impl FnMut(&mut Rendered, &[Message], &Message),
     ) -> bool {
         let Some(last) = self.count.checked_sub(1) else { return true };
         let Some(message) = messages.get(last) else { return false };
-        let mut bytes = Vec::new();
-        render(&mut bytes, message);
-        self.bytes.ends_with(&bytes)
+        let mut again = Rendered::default();
+        render(&mut again, &messages[..last], message);
+        self.rendered.head.ends_with(&again.head) && self.rendered.body.ends_with(&again.body)
     }
 }

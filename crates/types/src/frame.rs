@@ -60,6 +60,37 @@ pub struct ModelChoice {
     pub temperature_milli: u32,
     /// Most tokens of one reply.
     pub max_tokens: u32,
+    /// Who is asked when this one refuses, or stays out of reach.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<Fallback>,
+}
+
+/// A second model. Which one an attempt goes to follows from the attempts that failed before it,
+/// so the journal says who has answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fallback {
+    /// `provider/model`.
+    pub name: String,
+    /// How many failed attempts of one call there are before it is asked. A refusal of the first
+    /// model counts as that many.
+    pub after_attempts: u32,
+}
+
+impl ModelChoice {
+    /// The fallback, if it is the one to ask after so many failed attempts.
+    #[must_use]
+    pub fn fallback_after(&self, failed_attempts: u32) -> Option<&Fallback> {
+        self.fallback.as_ref().filter(|fallback| failed_attempts >= fallback.after_attempts)
+    }
+
+    /// Who is asked after so many failed attempts of the same call.
+    #[must_use]
+    pub fn after(&self, failed_attempts: u32) -> Self {
+        match self.fallback_after(failed_attempts) {
+            Some(fallback) => Self { name: fallback.name.clone(), fallback: None, ..self.clone() },
+            None => self.clone(),
+        }
+    }
 }
 
 /// A tool as the model and the runtime know it.

@@ -29,7 +29,8 @@ pub(super) fn run_of(update: &Update) -> &RunId {
         | Update::Progress(run, _)
         | Update::Delta(run, _)
         | Update::Recovered { run, .. }
-        | Update::Retrying { run, .. } => run,
+        | Update::Retrying { run, .. }
+        | Update::FellBack { run, .. } => run,
     }
 }
 

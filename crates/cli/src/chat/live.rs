@@ -74,6 +74,11 @@ impl<'a> Live<'a> {
                 self.doing = None;
                 self.print(&self.app.text("run.retrying", &args));
             }
+            Update::FellBack { error, to, .. } => {
+                let args = [("detail", error.detail.as_str()), ("name", to.as_str())];
+                self.doing = None;
+                self.print(&self.app.text("run.fell_back", &args));
+            }
         }
         self.redraw_if_due();
     }

@@ -4,14 +4,13 @@ use super::foreground::{Foreground, drive_here};
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
-use crate::means::is_scripted;
 use crate::show::timestamp;
 use everloop_assistant::kept::moment;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
 use everloop_types::{
-    Budget, ContextLimits, Frame, Goal, Limits, ListLimits, ModelChoice, Policy, RoundLimits,
-    StepLimits, ToolSpec, UtcMs,
+    Budget, ContextLimits, Fallback, Frame, Goal, Limits, ListLimits, ModelChoice, Policy,
+    RoundLimits, StepLimits, ToolSpec, UtcMs,
 };
 use std::path::{Path, PathBuf};
 
@@ -86,10 +85,7 @@ pub(crate) fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Fai
 
 /// The model's name from the environment or the settings.
 pub(crate) fn default_model(app: &App) -> String {
-    match std::env::var("EVERLOOP_MODEL") {
-        Ok(name) if !name.is_empty() => name,
-        _ => app.settings.text("model.default").to_owned(),
-    }
+    crate::place::default_name(&app.settings)
 }
 
 /// Checks the name of a model; without one there is nothing to run.
@@ -99,7 +95,7 @@ pub(crate) fn model(app: &App, name: String) -> Result<String, Failure> {
         return Err(Failure { exit: Exit::Configuration, words });
     }
     let means = app.means(&app.settings);
-    if let Some(error) = means.key_error().filter(|_| !is_scripted(&name)) {
+    if let Some(error) = means.key_error(&name) {
         return Err(Failure { exit: Exit::Configuration, words: error.words(app.lang) });
     }
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
@@ -129,7 +125,8 @@ pub(crate) fn frame(
         Failure { exit: Exit::Usage, words: app.text("run.no_workspace", &args) }
     })?;
     let bare = frame_with(app, loop_name, workspace, registry.specs());
-    Ok(Frame { policy, model: ModelChoice { name: model, ..bare.model }, ..bare })
+    let model = ModelChoice { fallback: fallback(app, &model)?, name: model, ..bare.model };
+    Ok(Frame { policy, model, ..bare })
 }
 
 /// The same with these tools, for no model yet, and with leave for nothing.
@@ -149,6 +146,7 @@ pub(crate) fn frame_with(
             name: String::new(),
             temperature_milli: settings.small("model.temperature"),
             max_tokens: settings.small("model.max_tokens"),
+            fallback: None,
         },
         language: app.lang,
         time_zone: app.zone_name(),
@@ -156,6 +154,16 @@ pub(crate) fn frame_with(
         carried: Vec::new(),
         completion_mark: settings.text("loop.completion_mark").to_owned(),
     }
+}
+
+/// The second model, if one is named. One that cannot be used at all is said before anything runs.
+fn fallback(app: &App, first: &str) -> Result<Option<Fallback>, Failure> {
+    let name = app.settings.text("model.fallback");
+    if name.is_empty() || name == first {
+        return Ok(None);
+    }
+    let name = model(app, name.to_owned())?;
+    Ok(Some(Fallback { name, after_attempts: app.settings.small("model.fallback_after") }))
 }
 
 /// What every run is told about itself. The language of answers is apart from that of the program.

@@ -67,7 +67,19 @@ pub(crate) async fn shown(app: &App, store: &Store, run: &RunId) -> Result<Shown
     let settlements = store.settlements(run).await.map_err(|error| app.store_failure(&error))?;
     let unknowns = history.unknowns(&settlements).map_err(|error| app.store_failure(&error))?;
     let messages = store.outbox_count(run).await.map_err(|error| app.store_failure(&error))?;
-    Ok(Shown { row, history, counts, progress, waiting_on, question, unknowns, forks, messages })
+    let cost = app.prices().cost(&history);
+    Ok(Shown {
+        row,
+        history,
+        counts,
+        progress,
+        waiting_on,
+        question,
+        unknowns,
+        forks,
+        messages,
+        cost,
+    })
 }
 
 /// The question as it was put into the run's conversation.
@@ -177,6 +189,9 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         ),
     ] {
         terminal::answer(&app.text(key, &[("value", &value)]));
+    }
+    if let Some(cost) = &shown.cost {
+        terminal::answer(&app.text("runs.show_cost", &[("value", &cost.words())]));
     }
     for (key, others) in [
         ("runs.show_forked", shown.row.forked.as_slice()),

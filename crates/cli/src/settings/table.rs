@@ -11,6 +11,8 @@ const MANY: u64 = 1_000_000;
 
 pub(crate) const TABLE: &[Setting] = &[
     setting("model.default", Text, ""),
+    setting("model.fallback", Text, ""),
+    setting("model.fallback_after", Count(1, 100), "3"),
     setting("model.base_url", Text, ""),
     setting("model.key_env", Text, "OPENAI_API_KEY"),
     setting("model.key_file", Text, ""),

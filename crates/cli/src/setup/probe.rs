@@ -2,20 +2,23 @@
 
 use crate::app::App;
 use crate::commands::run::default_model;
-use crate::means::base_url;
-use crate::{key, terminal};
+use crate::terminal;
 use everloop_engine::Means;
 use everloop_models::{Endpoint, Request, Timeouts, WirePrompt, list_models};
 use everloop_types::{Message, ModelChoice, ToolChoice};
 use std::time::{Duration, Instant};
 
-/// Where Ollama and llama.cpp listen unless they are told otherwise.
-const USUAL: [&str; 2] = ["http://127.0.0.1:11434/v1", "http://127.0.0.1:8080/v1"];
+/// Where Ollama, llama.cpp and vLLM listen unless they are told otherwise.
+const USUAL: [&str; 3] =
+    ["http://127.0.0.1:11434/v1", "http://127.0.0.1:8080/v1", "http://127.0.0.1:8000/v1"];
 
 /// Long enough for this machine, too short to be noticed.
 const LOCAL_MS: u64 = 700;
 
 const OFFER_MS: u64 = 4_000;
+
+/// Whoever is asked for their models here speaks what OpenAI does.
+const OFFERING: &str = "openai/";
 
 /// A model that has to be loaded first may take its time.
 const ANSWER_SECONDS: u64 = 60;
@@ -26,30 +29,58 @@ pub(super) struct Local {
     pub(super) model: String,
 }
 
+/// A server on this machine, with its models.
+pub(crate) struct Server {
+    pub(crate) url: String,
+    pub(crate) models: Vec<String>,
+}
+
 /// The first model that answers on this machine.
 pub(super) async fn local() -> Option<Local> {
-    // For tests, which must not find what happens to run on the machine.
-    let places = match std::env::var("EVERLOOP_SETUP_PROBE") {
-        Ok(places) => places.split(',').map(str::to_owned).collect(),
-        Err(_) => USUAL.map(str::to_owned).to_vec(),
-    };
-    for url in places.into_iter().filter(|url| !url.is_empty()) {
-        let endpoint = Endpoint { timeouts: within(LOCAL_MS), ..Endpoint::at(url.clone()) };
-        let offered = list_models(endpoint).await.unwrap_or_default();
-        if let Some(model) = offered.into_iter().next() {
+    for url in places() {
+        if let Some(model) = offered_at(&url).await.into_iter().next() {
             return Some(Local { url, model });
         }
     }
     None
 }
 
+/// Every server that answers on this machine.
+pub(crate) async fn all() -> Vec<Server> {
+    let mut servers = Vec::new();
+    for url in places() {
+        let models = offered_at(&url).await;
+        if !models.is_empty() {
+            servers.push(Server { url, models });
+        }
+    }
+    servers
+}
+
+/// Where servers on this machine are looked for.
+fn places() -> Vec<String> {
+    // For tests, which must not find what happens to run on the machine.
+    let places: Vec<String> = match std::env::var("EVERLOOP_SETUP_PROBE") {
+        Ok(places) => places.split(',').map(str::to_owned).collect(),
+        Err(_) => USUAL.map(str::to_owned).to_vec(),
+    };
+    places.into_iter().filter(|url| !url.is_empty()).collect()
+}
+
+async fn offered_at(url: &str) -> Vec<String> {
+    let endpoint = Endpoint { timeouts: within(LOCAL_MS), ..Endpoint::at(url) };
+    list_models(endpoint).await.unwrap_or_default()
+}
+
+/// The same endpoint, waited for only as long as a list is worth.
+pub(crate) fn quick(endpoint: Endpoint) -> Endpoint {
+    Endpoint { timeouts: within(OFFER_MS), ..endpoint }
+}
+
 /// What the chosen endpoint offers; nothing if it does not say.
 pub(super) async fn offered(app: &App) -> Vec<String> {
-    let api_key = key::find(&app.settings, &app.key_file()).ok().flatten();
-    let base_url = base_url(&app.settings);
-    let timeouts = within(OFFER_MS);
-    let endpoint = Endpoint { base_url, api_key, timeouts, ..Endpoint::default() };
-    list_models(endpoint).await.unwrap_or_default()
+    let Ok(endpoint) = app.means(&app.settings).endpoint(OFFERING) else { return Vec::new() };
+    list_models(quick(endpoint)).await.unwrap_or_default()
 }
 
 fn within(ms: u64) -> Timeouts {
@@ -77,7 +108,7 @@ pub(super) async fn tell(app: &App) {
 
 async fn first_word(app: &App, name: &str) -> Result<Duration, String> {
     let means = app.means(&app.settings);
-    if let Some(error) = means.key_error() {
+    if let Some(error) = means.key_error(name) {
         return Err(error.words(app.lang));
     }
     let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };

@@ -25,6 +25,7 @@ mod kills;
 mod languages;
 mod loops;
 mod model_down;
+mod models;
 mod output;
 mod overview;
 mod pages;

@@ -10,8 +10,8 @@
 //! tools before the messages and cache by prefix, so cached is the longest beginning, tools first
 //! and then in whole messages, that an earlier call of the run has shown.
 
-use everloop_models::WirePrompt;
-use everloop_models::codec::{Ask, Dialect, render};
+use everloop_models::codec::render_common;
+use everloop_models::{Ask, WirePrompt};
 use everloop_types::{Message, Reply, ToolChoice, ToolSpec, Usage, digest_bytes};
 use std::collections::HashMap;
 use std::fmt;
@@ -68,14 +68,14 @@ impl Meter {
 
 fn on_the_wire(message: &Message) -> String {
     let mut wire = WirePrompt::default();
-    let _ = render(plain(&[]), &mut wire, std::slice::from_ref(message), None);
+    let _ = render_common(plain(&[]), &mut wire, std::slice::from_ref(message));
     String::from_utf8_lossy(wire.bytes()).into_owned()
 }
 
 /// The schemas of the tools on offer, as the wire sends them.
 fn schemas(tools: &[&ToolSpec]) -> String {
     let body = |tools: &[&ToolSpec]| {
-        let bytes = render(plain(tools), &mut WirePrompt::default(), &[], None);
+        let bytes = render_common(plain(tools), &mut WirePrompt::default(), &[]);
         String::from_utf8_lossy(&bytes).into_owned()
     };
     let (without, with) = (body(&[]), body(tools));
@@ -90,9 +90,8 @@ fn plain<'a>(tools: &'a [&'a ToolSpec]) -> Ask<'a> {
         tools,
         choice: &ToolChoice::Auto,
         output: None,
-        temperature_milli: 0,
+        temperature_milli: Some(0),
         max_tokens: 0,
-        dialect: Dialect::Common,
     }
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn frame() -> Frame {
         tools: tools(),
         limits: Limits::default(),
         policy: Policy::default(),
-        model: ModelChoice { name: "simulated/x".to_owned(), temperature_milli: 0, max_tokens: 0 },
+        model: ModelChoice { name: "simulated/x".to_owned(), ..ModelChoice::default() },
         language: Lang::En,
         time_zone: "UTC".to_owned(),
         workspace: "workspace".to_owned(),

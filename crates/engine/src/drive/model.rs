@@ -8,7 +8,7 @@ use everloop_store::Then;
 use everloop_types::journal::{
     EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn,
 };
-use everloop_types::{Frame, ModelCall, ModelError, Offer, Reply, ToolSpec, UtcMs};
+use everloop_types::{Fallback, Frame, ModelCall, ModelError, Offer, Reply, ToolSpec, UtcMs};
 
 /// How an attempt ended.
 enum Attempt {
@@ -31,7 +31,7 @@ impl Driver<'_> {
         }
         self.commit(Then::GoOn).await?;
         let begun = self.engine.clock.now();
-        let attempt = self.attempt(call).await;
+        let attempt = self.attempt(call, open.failed_attempts).await;
         let took_ms = u64::try_from(self.engine.clock.now() - begun).unwrap_or(0);
         match attempt {
             // The main loop finds out why, and ends the run or gives it back.
@@ -49,9 +49,10 @@ impl Driver<'_> {
         Ok(Flow::GoOn)
     }
 
-    async fn attempt(&mut self, call: &ModelCall) -> Attempt {
+    async fn attempt(&mut self, call: &ModelCall, failed_attempts: u32) -> Attempt {
         let frame = self.run.frame().clone();
-        let (model, name) = match self.engine.means.model(&frame.model) {
+        let choice = frame.model.after(failed_attempts);
+        let (model, name) = match self.engine.means.model(&choice) {
             Ok(found) => found,
             Err(error) => return Attempt::NoMeans(error),
         };
@@ -95,11 +96,24 @@ impl Driver<'_> {
     ) -> Result<Flow, DriveError> {
         let attempt = open.failed_attempts + 1;
         let rules = self.engine.rules;
-        if !error.is_transient() || attempt >= rules.model_attempts {
+        let choice = &self.run.frame().model;
+        // The fallback has attempts of its own.
+        let earlier = choice.fallback_after(open.failed_attempts);
+        let own_attempt = attempt - earlier.map_or(0, |fallback| fallback.after_attempts);
+        let wait_ms = rules.backoff(own_attempt, error.retry_after_ms);
+        let waited_ms = self.waited_ms + wait_ms + took_ms;
+        if let (Some(next), None) = (&choice.fallback, earlier)
+            && (!error.is_transient()
+                || attempt >= next.after_attempts
+                || waited_ms > rules.patience_ms)
+        {
+            let next = next.clone();
+            return self.fall_back(open, error, next).await;
+        }
+        if !error.is_transient() || own_attempt >= rules.model_attempts {
             self.note_outcome(open.effect, Outcome::ModelFailed(error), took_ms);
             return Ok(Flow::GoOn);
         }
-        let wait_ms = rules.backoff(attempt, error.retry_after_ms);
         let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
         let failed = EffectAttemptFailed {
             attempt,
@@ -108,7 +122,7 @@ impl Driver<'_> {
             may_have_acted: false,
         };
         self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
-        self.waited_ms += wait_ms + took_ms;
+        self.waited_ms = waited_ms;
         if self.waited_ms > rules.patience_ms {
             return self.park_for_model(error, retry_at).await;
         }
@@ -125,6 +139,27 @@ impl Driver<'_> {
 }
 
 impl Driver<'_> {
+    /// Goes over to the second model at once. The number of the failed attempt says so to whoever
+    /// takes up the run after us.
+    async fn fall_back(
+        &mut self,
+        open: Outstanding,
+        error: ModelError,
+        fallback: Fallback,
+    ) -> Result<Flow, DriveError> {
+        let failed = EffectAttemptFailed {
+            attempt: fallback.after_attempts,
+            error: error.detail.clone(),
+            retry_at: self.engine.clock.now(),
+            may_have_acted: false,
+        };
+        self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
+        self.commit(Then::GoOn).await?;
+        let (run, to) = (self.claim.run.clone(), fallback.name);
+        self.engine.watchers.tell(|| Update::FellBack { run, error, to });
+        Ok(Flow::GoOn)
+    }
+
     /// Waits for the model without a worker; no attempt is counted for it.
     async fn park_for_model(
         &mut self,

@@ -16,6 +16,7 @@ pub(crate) fn frame() -> Frame {
             name: "scripted/model".to_owned(),
             temperature_milli: 700,
             max_tokens: 4096,
+            fallback: None,
         },
         language: Lang::En,
         time_zone: "UTC".to_owned(),

@@ -1,10 +1,12 @@
 //! Whole calls over a loopback socket.
 
 use super::*;
-use crate::WirePrompt;
 use crate::testing::{Canned, FakeServer};
+use crate::{Secret, Timeouts};
 use everloop_types::ModelErrorKind as Kind;
-use everloop_types::{Image, Message, OutputSchema, ToolCall, Usage};
+use everloop_types::{
+    Image, ModelError, OutputSchema, Reply, ToolCall, ToolChoice, ToolSpec, Usage,
+};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -319,6 +321,11 @@ async fn the_scripted_server_plays_replies_by_the_prompt() {
     assert_eq!(reply.unwrap().text, "héllo");
     assert_eq!(deltas, ["Reasoning(\"hm\")", "Text(\"hé\")", "Text(\"ll\")", "Text(\"o\")"]);
     let body = json!({"messages": [{"role": "assistant", "content": "héllo"}]});
-    let reply = model.client.post(body.to_string().into_bytes(), &mut |_| ()).await.unwrap();
+    let reply = model
+        .0
+        .client
+        .post::<Completions>("chat/completions", body.to_string().into_bytes(), &mut |_| ())
+        .await
+        .unwrap();
     assert_eq!(reply.calls[0].id.as_str(), "call_1_0");
 }

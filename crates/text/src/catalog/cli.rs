@@ -23,6 +23,7 @@ super::texts! {
     "run.recovered" => zh: "↻ 已从日志恢复：{id}；中断时有 {count} 个操作没有结果", en: "↻ Recovered from the journal: {id}; effects without an outcome when it stopped: {count}";
     "run.interrupted" => zh: "↻ 有一个中断的运行 {id}：{goal}\n   继续：everloop runs resume {id}", en: "↻ An interrupted run was found, {id}: {goal}\n   Go on with: everloop runs resume {id}";
     "run.retrying" => zh: "模型暂时不可用（{detail}），{wait} 秒后重试", en: "The model failed for now ({detail}); trying again in {wait} s";
+    "run.fell_back" => zh: "模型不可用（{detail}），改用备用模型 {name}", en: "The model cannot be used ({detail}); asking the fallback {name}";
     "run.model_down" => zh: "模型没有响应：{detail}\n运行已保留，没有丢失。继续：everloop runs resume {id}", en: "The model does not answer: {detail}\nThe run is kept and nothing is lost. Go on with: everloop runs resume {id}";
     "run.other_drives" => zh: "另一个 everloop 进程（pid {pid}）正在驱动运行；{id} 已保存，在此等待", en: "Another everloop process (pid {pid}) drives runs here; {id} is saved and waits for its turn";
     "run.worker_drives" => zh: "另一个 worker 正在驱动 {id}；在此等待它的结果", en: "Another worker drives {id}; waiting here for what comes of it";
@@ -68,6 +69,8 @@ super::texts! {
     "runs.show_created" => zh: "创建时间  {value}", en: "created      {value}";
     "runs.show_model_calls" => zh: "模型调用  {value}", en: "model calls  {value}";
     "runs.show_tool_calls" => zh: "工具调用  {value}", en: "tool calls   {value}";
+    "runs.show_cost" => zh: "费用      {value}", en: "cost         {value}";
+    "prices.bad" => zh: "价格表 {file} 不能用，费用未知：{detail}", en: "The prices in {file} cannot be used, so costs stay unknown: {detail}";
     "runs.show_tokens" => zh: "词元      {value}", en: "tokens       {value}";
     "runs.show_messages" => zh: "消息      已送达 {sent}，等待 {waiting}", en: "messages     {sent} sent, {waiting} waiting";
     "messages.waiting" => zh: "{count} 条消息还没有送达，已保存；由 everloop worker 继续发送", en: "Messages that did not arrive yet, and are kept: {count}; a worker goes on sending them: everloop worker";

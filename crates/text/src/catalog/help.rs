@@ -192,6 +192,11 @@ super::texts! {
     "help.worker" => zh: "驱动所有就绪的运行，直到被停止", en: "Drive every run that is ready, until stopped";
     "help.worker.drain" => zh: "没有就绪的运行时就停止", en: "Stop once nothing is ready any more";
     "help.tour" => zh: "离线观看一个运行在被杀死后继续，模型是脚本", en: "Watch a run survive a kill, offline, with a scripted model";
+    "help.models" => zh: "列出已配置和可以连上的模型", en: "List the models that are configured and within reach";
+    "help.models.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.models.test" => zh: "用三次很小的调用检查一个模型", en: "Check a model with three tiny calls";
+    "help.models.test.name" => zh: "提供方/模型；不写就是默认模型", en: "provider/model; the default one if there is none";
+    "help.models.test.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.doctor" => zh: "检查安装情况；不改变任何东西", en: "Look at the installation; changes nothing";
     "help.doctor.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.config" => zh: "查看和更改设置", en: "Look at the settings and change them";

@@ -5,7 +5,8 @@ use crate::app::App;
 use crate::commands::run::default_model;
 use crate::exit::Exit;
 use crate::key;
-use crate::means::{base_url, is_scripted};
+use crate::means::is_scripted;
+use crate::place::Place;
 use crate::settings::redact;
 use everloop_types::ModelChoice;
 use std::time::Duration;
@@ -14,13 +15,15 @@ use tokio::net::TcpStream;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) async fn model(app: &App, report: &mut Report) {
-    let name = redact::shown("model.default", &default_model(app));
-    let url = redact::shown("model.base_url", &base_url(&app.settings));
-    let variable = app.settings.text("model.key_env");
+    let chosen = default_model(app);
+    let place = Place::of(&app.settings, &chosen);
+    let name = redact::shown("model.default", &chosen);
+    let url = redact::shown("model.base_url", &place.base_url);
+    let variables = key::variables(&app.settings, &place).join(", ");
     report.note("model", name.as_str());
     report.note("base_url", url.as_str());
-    report.note("key_env", redact::shown("model.key_env", variable));
-    let key = key::find(&app.settings, &app.key_file());
+    report.note("key_env", redact::shown("model.key_env", &variables));
+    let key = key::find(&app.settings, &app.key_file(), &place);
     report.note("key_is_set", matches!(key, Ok(Some(_))));
     let good = |detail: String| Check::good(app, "model", "doctor.model", detail);
     if name.is_empty() {
@@ -39,8 +42,8 @@ pub(super) async fn model(app: &App, report: &mut Report) {
         let advice = app.text("doctor.set_up", &[]);
         return report.checks.push(good(error.detail).but(wrong, advice));
     }
-    let place = if url.is_empty() { everloop_models::OPENAI_URL } else { &url };
-    let (check, reachable) = reached(app, &name, place).await;
+    let address = redact::shown("model.base_url", place.address());
+    let (check, reachable) = reached(app, &name, &address).await;
     report.note("model_reachable", reachable);
     report.checks.push(check);
 }

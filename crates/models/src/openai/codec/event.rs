@@ -1,236 +1,86 @@
-//! One event of the stream, borrowed from its bytes. Lenient where servers differ: a null is a
-//! missing value, a content may be an array of parts, arguments may be an object.
+//! One event of the stream, borrowed from its bytes.
 
-use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, de::value::MapAccessDeserializer};
+use crate::wire::{Count, Few, Text};
+use serde::Deserialize;
 use serde_json::Value;
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
 
 /// A chunk of a stream, or a whole reply of a server that does not stream.
 #[derive(Debug, Deserialize)]
-pub(super) struct Event<'a> {
+pub(crate) struct Event<'a> {
     #[serde(borrow, default)]
-    pub(super) choices: Few<Choice<'a>>,
+    pub(crate) choices: Few<Choice<'a>>,
     #[serde(default)]
-    pub(super) usage: Option<Tokens>,
+    pub(crate) usage: Option<Tokens>,
     #[serde(default)]
-    pub(super) error: Option<Value>,
+    pub(crate) error: Option<Value>,
     /// `error` where an old vLLM puts the message on the top level.
     #[serde(borrow, default)]
-    pub(super) object: Text<'a>,
+    pub(crate) object: Text<'a>,
 }
 
 /// One of the alternatives; we ask for one and read the first.
 #[derive(Debug, Deserialize)]
-pub(super) struct Choice<'a> {
+pub(crate) struct Choice<'a> {
     #[serde(borrow, default)]
-    pub(super) delta: Option<Said<'a>>,
+    pub(crate) delta: Option<Said<'a>>,
     /// In place of `delta` when the server does not stream.
     #[serde(borrow, default)]
-    pub(super) message: Option<Said<'a>>,
+    pub(crate) message: Option<Said<'a>>,
     #[serde(borrow, default)]
-    pub(super) finish_reason: Text<'a>,
+    pub(crate) finish_reason: Text<'a>,
 }
 
 /// What was said.
 #[derive(Debug, Deserialize)]
-pub(super) struct Said<'a> {
+pub(crate) struct Said<'a> {
     #[serde(borrow, default)]
-    pub(super) content: Text<'a>,
+    pub(crate) content: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) reasoning_content: Text<'a>,
+    pub(crate) reasoning_content: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) reasoning: Text<'a>,
+    pub(crate) reasoning: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) refusal: Text<'a>,
+    pub(crate) refusal: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) tool_calls: Few<CallPart<'a>>,
+    pub(crate) tool_calls: Few<CallPart<'a>>,
 }
 
 /// A piece of a tool call.
 #[derive(Debug, Deserialize)]
-pub(super) struct CallPart<'a> {
+pub(crate) struct CallPart<'a> {
     #[serde(default)]
-    pub(super) index: Option<Count>,
+    pub(crate) index: Option<Count>,
     #[serde(borrow, default)]
-    pub(super) id: Text<'a>,
+    pub(crate) id: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) function: Option<FunctionPart<'a>>,
+    pub(crate) function: Option<FunctionPart<'a>>,
 }
 
 /// Name and arguments of a piece of a tool call.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct FunctionPart<'a> {
+pub(crate) struct FunctionPart<'a> {
     #[serde(borrow, default)]
-    pub(super) name: Text<'a>,
+    pub(crate) name: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) arguments: Text<'a>,
+    pub(crate) arguments: Text<'a>,
 }
 
 /// What was used, in the spellings of the providers.
 #[derive(Debug, Deserialize)]
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     #[serde(default)]
-    pub(super) prompt_tokens: Count,
+    pub(crate) prompt_tokens: Count,
     #[serde(default)]
-    pub(super) completion_tokens: Count,
+    pub(crate) completion_tokens: Count,
     #[serde(default)]
-    pub(super) prompt_tokens_details: Option<TokenDetails>,
+    pub(crate) prompt_tokens_details: Option<TokenDetails>,
     #[serde(default)]
-    pub(super) prompt_cache_hit_tokens: Count,
+    pub(crate) prompt_cache_hit_tokens: Count,
 }
 
 /// Of the tokens read, the cached ones.
 #[derive(Debug, Deserialize)]
-pub(super) struct TokenDetails {
+pub(crate) struct TokenDetails {
     #[serde(default)]
-    pub(super) cached_tokens: Count,
-}
-
-/// A text that is borrowed where the JSON has no escapes in it.
-#[derive(Debug, Default)]
-pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Text::default())
-    }
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(value.to_string())))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(value.to_string())))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(value.to_string())))
-    }
-
-    /// Arguments as an object are the text that the object has.
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        let object = Value::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Text(Cow::Owned(object.to_string())))
-    }
-
-    /// A content in parts is the text of its parts.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
-        let mut text = String::new();
-        while let Some(part) = parts.next_element::<Value>()? {
-            let words = part.get("text").unwrap_or(&part);
-            text.push_str(words.as_str().unwrap_or_default());
-        }
-        Ok(Text(Cow::Owned(text)))
-    }
-}
-
-/// A list that needs no memory of its own as long as it has at most one element.
-#[derive(Debug)]
-pub(super) struct Few<T> {
-    pub(super) first: Option<T>,
-    pub(super) rest: Vec<T>,
-}
-
-impl<T> Default for Few<T> {
-    fn default() -> Self {
-        Self { first: None, rest: Vec::new() }
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FewVisitor(PhantomData))
-    }
-}
-
-struct FewVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for FewVisitor<T> {
-    type Value = Few<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Few::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut few = Few { first: list.next_element()?, rest: Vec::new() };
-        while let Some(next) = list.next_element()? {
-            few.rest.push(next);
-        }
-        Ok(few)
-    }
-}
-
-/// A number of things; whatever is no such number counts as none.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Count(pub(super) u64);
-
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CountVisitor)
-    }
-}
-
-struct CountVisitor;
-
-impl<'de> Visitor<'de> for CountVisitor {
-    type Value = Count;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number")
-    }
-
-    fn visit_u64<E: de::Error>(self, n: u64) -> Result<Self::Value, E> {
-        Ok(Count(n))
-    }
-
-    fn visit_i64<E: de::Error>(self, n: i64) -> Result<Self::Value, E> {
-        Ok(Count(u64::try_from(n).unwrap_or(0)))
-    }
-
-    fn visit_f64<E: de::Error>(self, n: f64) -> Result<Self::Value, E> {
-        Ok(Count(n as u64))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Count(text.parse().unwrap_or(0)))
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Count(0))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Count(0))
-    }
+    pub(crate) cached_tokens: Count,
 }

@@ -1,21 +1,52 @@
 //! The bytes of `/chat/completions`, both ways. Pure: no sockets, no clocks.
-//!
-//! ```text
-//!   render:  Ask + WirePrompt ──► body
-//!   decode:  chunk ──Lines──► data ──Event──► Draft ──► Reply
-//! ```
 
-mod calls;
 mod decode;
 mod event;
-mod fault;
-mod lines;
-mod mend;
 mod render;
 
-pub use decode::Decoder;
-pub use fault::{refusal, status_kind};
-pub use render::{Ask, Dialect, Extra, render};
+use super::quirks::COMMON;
+use crate::{Ask, Delta, WirePrompt, wire};
+pub(crate) use decode::Completions;
+use everloop_types::{Message, ModelError, Reply};
+pub(crate) use render::render;
+
+/// Brings `wire` up to date with `messages` and renders the whole body, as most servers read it.
+#[must_use]
+pub fn render_common(ask: Ask<'_>, wire: &mut WirePrompt, messages: &[Message]) -> Vec<u8> {
+    render(&COMMON, ask, wire, messages, None)
+}
+
+/// Reads one reply from its bytes, in whatever pieces they come.
+#[derive(Debug)]
+pub struct Decoder(wire::Decoder<Completions>);
+
+impl Decoder {
+    /// A decoder for one reply of at most `reply_bytes_max` bytes of text, reasoning and calls.
+    #[must_use]
+    pub fn new(reply_bytes_max: usize) -> Self {
+        Self(wire::Decoder::new(reply_bytes_max))
+    }
+
+    /// Takes in the next bytes.
+    ///
+    /// # Errors
+    /// When the provider reports an error, or the bytes are no reply, or there are too many.
+    pub fn feed(
+        &mut self,
+        chunk: &[u8],
+        on_delta: &mut dyn FnMut(Delta<'_>),
+    ) -> Result<(), ModelError> {
+        self.0.feed(chunk, on_delta)
+    }
+
+    /// The reply, when the bytes have ended.
+    ///
+    /// # Errors
+    /// `Cut` if the end came too early, `Empty` if there was nothing in it.
+    pub fn finish(self, on_delta: &mut dyn FnMut(Delta<'_>)) -> Result<Reply, ModelError> {
+        self.0.finish(on_delta)
+    }
+}
 
 #[cfg(test)]
 mod decode_tests;

@@ -1,49 +1,26 @@
 //! A request as bytes. `messages` come right after the model's name, and all that may change from
 //! call to call comes after them: the body of each call begins with that of the call before.
 
-use crate::WirePrompt;
-use everloop_types::{Image, Message, OutputSchema, ToolCall, ToolChoice, ToolSpec};
-use serde::Serialize;
-use serde::de::IgnoredAny;
-use serde_json::Value;
-use std::io::Write as _;
-
-/// All of a request but its messages.
-#[derive(Clone, Copy)]
-pub struct Ask<'a> {
-    /// The model's name.
-    pub model: &'a str,
-    /// The tools on offer.
-    pub tools: &'a [&'a ToolSpec],
-    /// Whether one may, must or must not be called.
-    pub choice: &'a ToolChoice,
-    /// The schema of the text.
-    pub output: Option<&'a OutputSchema>,
-    /// Temperature in thousandths.
-    pub temperature_milli: u32,
-    /// Most tokens of the reply; 0 for the provider's own limit.
-    pub max_tokens: u32,
-    /// How the limits are spelled.
-    pub dialect: Dialect,
-}
-
-/// Where OpenAI itself has moved on from what all the others speak.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// `max_tokens`, and the temperature always: each server has a default of its own.
-    #[default]
-    Common,
-    /// `max_completion_tokens`, and no temperature of 1: reasoning models refuse the others.
-    OpenAi,
-}
-
-/// A last user message that is sent but belongs to no transcript.
-pub type Extra<'a> = Option<&'a str>;
+use crate::openai::quirks::Quirks;
+use crate::provider::Schemas;
+use crate::wire::{object_or_wrapped, push_json, push_temperature, push_text};
+use crate::{Ask, Extra, WirePrompt};
+use everloop_types::{Image, Message, OutputSchema, ToolCall, ToolChoice};
 
 /// Brings `wire` up to date with `messages` and renders the whole body.
-#[must_use]
-pub fn render(ask: Ask<'_>, wire: &mut WirePrompt, messages: &[Message], extra: Extra) -> Vec<u8> {
-    wire.extend(messages, push_message);
+pub(crate) fn render(
+    quirks: &Quirks,
+    ask: Ask<'_>,
+    wire: &mut WirePrompt,
+    messages: &[Message],
+    extra: Extra<'_>,
+) -> Vec<u8> {
+    wire.extend("openai", messages, |out, before, message| {
+        if !before.is_empty() {
+            out.body.push(b',');
+        }
+        push_message(&mut out.body, message);
+    });
     let mut out = Vec::with_capacity(wire.bytes().len() + 1024 + 512 * ask.tools.len());
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, ask.model);
@@ -55,10 +32,16 @@ pub fn render(ask: Ask<'_>, wire: &mut WirePrompt, messages: &[Message], extra: 
         }
         push_message(&mut out, &Message::user(text));
     }
-    out.extend_from_slice(b"],\"stream\":true,\"stream_options\":{\"include_usage\":true}");
-    push_tools(&mut out, ask);
-    push_output(&mut out, ask.output);
-    push_sampling(&mut out, ask);
+    out.extend_from_slice(b"],\"stream\":true");
+    if quirks.stream_options {
+        out.extend_from_slice(b",\"stream_options\":{\"include_usage\":true}");
+    }
+    if quirks.honours_none || *ask.choice != ToolChoice::None {
+        push_tools(&mut out, ask);
+    }
+    push_output(&mut out, quirks, ask.output);
+    push_sampling(&mut out, quirks, ask);
+    out.extend_from_slice(quirks.more.as_bytes());
     out.push(b'}');
     out
 }
@@ -94,8 +77,11 @@ fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
     }
 }
 
-fn push_output(out: &mut Vec<u8>, output: Option<&OutputSchema>) {
+fn push_output(out: &mut Vec<u8>, quirks: &Quirks, output: Option<&OutputSchema>) {
     let Some(output) = output else { return };
+    if quirks.schemas == Schemas::InWords {
+        return out.extend_from_slice(b",\"response_format\":{\"type\":\"json_object\"}");
+    }
     out.extend_from_slice(b",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{");
     out.extend_from_slice(b"\"name\":");
     push_json(out, &output.name);
@@ -104,22 +90,14 @@ fn push_output(out: &mut Vec<u8>, output: Option<&OutputSchema>) {
     out.extend_from_slice(b"}}");
 }
 
-fn push_sampling(out: &mut Vec<u8>, ask: Ask<'_>) {
-    let limit = match ask.dialect {
-        Dialect::Common => "max_tokens",
-        Dialect::OpenAi => "max_completion_tokens",
-    };
+fn push_sampling(out: &mut Vec<u8>, quirks: &Quirks, ask: Ask<'_>) {
     if ask.max_tokens > 0 {
-        push_text(out, format_args!(",\"{limit}\":{}", ask.max_tokens));
+        push_text(out, format_args!(",\"{}\":{}", quirks.limit, ask.max_tokens));
     }
-    if ask.dialect == Dialect::OpenAi && ask.temperature_milli == 1000 {
-        return;
-    }
-    let (whole, part) = (ask.temperature_milli / 1000, ask.temperature_milli % 1000);
-    push_text(out, format_args!(",\"temperature\":{whole}"));
-    if part > 0 {
-        let digits = format!("{part:03}");
-        push_text(out, format_args!(".{}", digits.trim_end_matches('0')));
+    match ask.temperature_milli {
+        Some(1000) if quirks.usual_temperature => {}
+        Some(milli) => push_temperature(out, milli),
+        None => {}
     }
 }
 
@@ -183,30 +161,8 @@ fn push_calling(out: &mut Vec<u8>, text: &str, calls: &[ToolCall]) {
         out.extend_from_slice(b",\"type\":\"function\",\"function\":{\"name\":");
         push_json(out, &call.tool);
         out.extend_from_slice(b",\"arguments\":");
-        push_args(out, &call.args);
+        push_json(out, &*object_or_wrapped(&call.args));
         out.extend_from_slice(b"}}");
     }
     out.extend_from_slice(b"]}");
-}
-
-/// Arguments go back as the model wrote them. Those that are no JSON object are wrapped: servers
-/// that parse the arguments of the past would refuse every later request of the run.
-fn push_args(out: &mut Vec<u8>, args: &str) {
-    if args.trim().is_empty() {
-        return out.extend_from_slice(b"\"{}\"");
-    }
-    let object = args.trim_start().starts_with('{');
-    if object && serde_json::from_str::<IgnoredAny>(args).is_ok() {
-        return push_json(out, args);
-    }
-    push_json(out, &Value::from_iter([("malformed", args)]).to_string());
-}
-
-/// Writing JSON of our own types into memory has no way to fail.
-fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
-    serde_json::to_writer(out, value).unwrap_or_else(|e| unreachable!("plain data: {e}"));
-}
-
-fn push_text(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).unwrap_or_else(|e| unreachable!("memory: {e}"));
 }

@@ -1,5 +1,6 @@
 use super::*;
-use crate::WirePrompt;
+use crate::openai::quirks::{COMMON, OPENAI};
+use crate::{Ask, WirePrompt};
 use everloop_types::{CallId, Image, Message, OutputSchema, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
@@ -9,9 +10,8 @@ fn plain<'a>() -> Ask<'a> {
         tools: &[],
         choice: &ToolChoice::Auto,
         output: None,
-        temperature_milli: 700,
+        temperature_milli: Some(700),
         max_tokens: 0,
-        dialect: Dialect::Common,
     }
 }
 
@@ -21,7 +21,7 @@ fn tool(name: &str) -> ToolSpec {
 }
 
 fn body(ask: Ask<'_>, messages: &[Message]) -> Value {
-    let bytes = render(ask, &mut WirePrompt::default(), messages, None);
+    let bytes = render(&COMMON, ask, &mut WirePrompt::default(), messages, None);
     serde_json::from_slice(&bytes).unwrap()
 }
 
@@ -32,7 +32,7 @@ fn call(args: &str) -> ToolCall {
 #[test]
 fn a_plain_request_has_nothing_that_was_not_asked_for() {
     let messages = [Message::System { text: "be \"kind\"".to_owned() }, Message::user("hi\n")];
-    let bytes = render(plain(), &mut WirePrompt::default(), &messages, None);
+    let bytes = render(&COMMON, plain(), &mut WirePrompt::default(), &messages, None);
     assert_eq!(
         String::from_utf8(bytes).unwrap(),
         r#"{"model":"m","messages":[{"role":"system","content":"be \"kind\""},"#.to_owned()
@@ -94,7 +94,8 @@ fn tool_choices_schemas_and_limits_are_rendered() {
         assert_eq!(body["tools"][1]["function"]["description"], "does two");
     }
     let output = OutputSchema { name: "out".to_owned(), schema: json!({"type": "object"}) };
-    let ask = Ask { output: Some(&output), max_tokens: 9, temperature_milli: 2000, ..plain() };
+    let ask =
+        Ask { output: Some(&output), max_tokens: 9, temperature_milli: Some(2000), ..plain() };
     let body = body(ask, &[]);
     let wanted = json!({"name": "out", "schema": {"type": "object"}});
     assert_eq!(body["response_format"], json!({"type": "json_schema", "json_schema": wanted}));
@@ -114,8 +115,8 @@ fn the_prompt_is_a_growing_prefix_of_bytes() {
         let tools: &[&ToolSpec] = if n % 2 == 0 { &[&tool] } else { &[] };
         let ask = Ask { tools, max_tokens: n, ..plain() };
         let extra = (n % 3 == 0).then_some("only now");
-        let body = render(ask, &mut wire, &messages, extra);
-        let scratch = render(ask, &mut WirePrompt::default(), &messages, extra);
+        let body = render(&COMMON, ask, &mut wire, &messages, extra);
+        let scratch = render(&COMMON, ask, &mut WirePrompt::default(), &messages, extra);
         assert_eq!(body, scratch);
         let end = b"{\"model\":\"m\",\"messages\":[".len() + wire.bytes().len();
         if let Some(before) = before {
@@ -128,12 +129,13 @@ fn the_prompt_is_a_growing_prefix_of_bytes() {
 #[test]
 fn a_shorter_transcript_is_rendered_anew() {
     let mut wire = WirePrompt::default();
-    drop(render(plain(), &mut wire, &[Message::user("a"), Message::user("b")], None));
-    let body = render(plain(), &mut wire, &[Message::user("summary")], None);
+    drop(render(&COMMON, plain(), &mut wire, &[Message::user("a"), Message::user("b")], None));
+    let body = render(&COMMON, plain(), &mut wire, &[Message::user("summary")], None);
     let body: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(body["messages"], json!([{"role": "user", "content": "summary"}]));
     // A reset that was forgotten: no fewer messages, but others.
-    let body = render(plain(), &mut wire, &[Message::user("other"), Message::user("b")], None);
+    let body =
+        render(&COMMON, plain(), &mut wire, &[Message::user("other"), Message::user("b")], None);
     let body: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(body["messages"][0]["content"], "other");
     wire.reset();
@@ -142,10 +144,25 @@ fn a_shorter_transcript_is_rendered_anew() {
 
 #[test]
 fn openai_itself_gets_the_spelling_that_its_reasoning_models_accept() {
-    let ask = Ask { dialect: Dialect::OpenAi, max_tokens: 9, ..plain() };
-    let cold = body(ask, &[]);
+    let body = |ask: Ask<'_>| {
+        let bytes = render(&OPENAI, ask, &mut WirePrompt::default(), &[], None);
+        serde_json::from_slice::<Value>(&bytes).unwrap()
+    };
+    let cold = body(Ask { max_tokens: 9, ..plain() });
     assert_eq!((cold.get("max_tokens"), &cold["max_completion_tokens"]), (None, &json!(9)));
     assert_eq!(cold["temperature"], json!(0.7));
-    let usual = body(Ask { temperature_milli: 1000, ..ask }, &[]);
+    let usual = body(Ask { temperature_milli: Some(1000), ..plain() });
     assert_eq!(usual.get("temperature"), None);
+    let untold = body(Ask { temperature_milli: None, ..plain() });
+    assert_eq!(untold.get("temperature"), None);
+}
+
+#[test]
+fn a_prompt_rendered_for_another_provider_is_rendered_anew() {
+    let messages = [Message::user("a"), Message::user("b")];
+    let mut wire = WirePrompt::default();
+    wire.extend("other", &messages, |out, _, _| out.body.extend_from_slice(b"<other>"));
+    let body = render(&COMMON, plain(), &mut wire, &messages, None);
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(body["messages"].as_array().unwrap().len(), 2);
 }

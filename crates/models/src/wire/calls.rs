@@ -1,6 +1,5 @@
 //! Pieces of tool calls, put together. Which call a piece belongs to is where servers differ most.
 
-use super::event::{CallPart, Count};
 use super::mend::{mend, without_nul};
 use crate::Delta;
 use everloop_types::{CallId, ToolCall};
@@ -10,6 +9,16 @@ use std::collections::HashMap;
 
 /// What a call costs of the reply's limit besides its own text.
 const CALL_BYTES: usize = 64;
+
+/// A piece of a tool call; what it does not say is empty.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CallPart<'a> {
+    /// The number that the provider gave.
+    pub(crate) index: Option<u64>,
+    pub(crate) id: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) args: &'a str,
+}
 
 /// The calls of a reply that is coming in.
 #[derive(Debug, Default)]
@@ -21,7 +30,7 @@ pub(super) struct Calls {
 
 #[derive(Debug)]
 struct Making {
-    index: Option<Count>,
+    index: Option<u64>,
     id: String,
     tool: String,
     args: String,
@@ -34,27 +43,25 @@ impl Calls {
         part: CallPart<'_>,
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> usize {
-        let CallPart { index, id, function } = part;
-        let function = function.unwrap_or_default();
-        let (id, name, args) = (id.0, function.name.0, function.arguments.0);
-        let (place, mut grown) = match self.find(index, &id, &name, &args) {
+        let CallPart { index, id, name, args } = part;
+        let (place, mut grown) = match self.find(index, id, name, args) {
             Some(place) => (place, 0),
             None => (self.open(index), CALL_BYTES),
         };
         if !id.is_empty() && self.made[place].id.is_empty() {
             self.by_id.insert(id.to_string(), place);
-            self.made[place].id = clean(&id);
+            self.made[place].id = clean(id);
             grown += id.len();
         }
         let making = &mut self.made[place];
         if making.tool.is_empty() && !name.is_empty() {
-            making.tool = clean(&name);
+            making.tool = clean(name);
             grown += name.len();
             on_delta(Delta::CallStarted { index: place, tool: &making.tool });
         }
         if !args.is_empty() {
-            let nul_free = without_nul(&args);
-            let args = nul_free.as_deref().unwrap_or(&args);
+            let nul_free = without_nul(args);
+            let args = nul_free.as_deref().unwrap_or(args);
             making.args.push_str(args);
             grown += args.len();
             on_delta(Delta::CallArgs { index: place, args });
@@ -63,9 +70,9 @@ impl Calls {
     }
 
     /// The call that a piece goes on with; nothing if it begins a new one.
-    fn find(&self, index: Option<Count>, id: &str, name: &str, args: &str) -> Option<usize> {
+    fn find(&self, index: Option<u64>, id: &str, name: &str, args: &str) -> Option<usize> {
         let latest = match index {
-            Some(index) => self.by_index.get(&index.0).copied(),
+            Some(index) => self.by_index.get(&index).copied(),
             None => self.made.len().checked_sub(1),
         };
         let place = if id.is_empty() {
@@ -87,10 +94,10 @@ impl Calls {
             && serde_json::from_str::<IgnoredAny>(&self.made[place].args).is_ok()
     }
 
-    fn open(&mut self, index: Option<Count>) -> usize {
+    fn open(&mut self, index: Option<u64>) -> usize {
         let place = self.made.len();
         if let Some(index) = index {
-            self.by_index.insert(index.0, place);
+            self.by_index.insert(index, place);
         }
         let (id, tool, args) = (String::new(), String::new(), String::new());
         self.made.push(Making { index, id, tool, args });

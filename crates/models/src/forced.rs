@@ -1,13 +1,64 @@
 //! Forced tool calls for endpoints that ignore them: a JSON schema and a word asks for the same.
 
 use everloop_types::{
-    CallId, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall, ToolSpec,
+    CallId, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall, ToolChoice,
+    ToolSpec,
 };
 use serde_json::{Value, json};
 
+/// The tools of which one has to be called; none if the model is free.
+pub(crate) fn wanted<'a>(
+    tools: &[&'a ToolSpec],
+    choice: &ToolChoice,
+) -> Result<Vec<&'a ToolSpec>, ModelError> {
+    let wanted: Vec<_> = match choice {
+        ToolChoice::Auto | ToolChoice::None => return Ok(Vec::new()),
+        ToolChoice::Required => tools.to_vec(),
+        ToolChoice::Named(name) => tools.iter().filter(|t| t.name == *name).copied().collect(),
+    };
+    if wanted.is_empty() {
+        let detail = "a tool call is forced, but that tool is not on offer";
+        return Err(ModelError::new(ModelErrorKind::Refused, detail));
+    }
+    Ok(wanted)
+}
+
+/// Whether a tool has to be called.
+pub(crate) fn is_forced(choice: &ToolChoice) -> bool {
+    matches!(choice, ToolChoice::Required | ToolChoice::Named(_))
+}
+
+/// Asks for a reply that follows a schema.
+pub(crate) fn schema_words(output: &OutputSchema) -> String {
+    format!("Reply with nothing but JSON that follows this JSON schema: {}", output.schema)
+}
+
+/// The tool whose arguments are a reply that follows a schema.
+pub(crate) fn reply_tool(output: &OutputSchema) -> ToolSpec {
+    ToolSpec {
+        name: format!("reply_{}", safe(&output.name)),
+        description: "Gives the reply. Call it once, with the whole reply as arguments.".to_owned(),
+        schema: output.schema.clone(),
+        ..ToolSpec::default()
+    }
+}
+
+/// The reply with the arguments of that tool as its text.
+pub(crate) fn reply_text(mut reply: Reply, tool: &ToolSpec) -> Reply {
+    let Some(at) = reply.calls.iter().position(|call| call.tool == tool.name) else {
+        return reply;
+    };
+    reply.text = reply.calls.swap_remove(at).args;
+    reply.calls.clear();
+    if reply.stop == StopCause::ToolCalls {
+        reply.stop = StopCause::Done;
+    }
+    reply
+}
+
 /// Whether the endpoint did not do as it was told. An empty reply is how llama.cpp ignores a forced
 /// call, and a refusal that names `tool_choice` is how some reasoning models do.
-pub(super) fn ignored(reply: &Result<Reply, ModelError>, wanted: &[&ToolSpec]) -> bool {
+pub(crate) fn ignored(reply: &Result<Reply, ModelError>, wanted: &[&ToolSpec]) -> bool {
     match reply {
         Ok(reply) => !reply.calls.iter().any(|call| wanted.iter().any(|t| t.name == call.tool)),
         Err(error) => match error.kind {
@@ -19,7 +70,7 @@ pub(super) fn ignored(reply: &Result<Reply, ModelError>, wanted: &[&ToolSpec]) -
 }
 
 /// A forced call in the portable way.
-pub(super) struct Portable<'a> {
+pub(crate) struct Portable<'a> {
     wanted: &'a [&'a ToolSpec],
     schema: OutputSchema,
     words: String,
@@ -27,7 +78,7 @@ pub(super) struct Portable<'a> {
 
 impl<'a> Portable<'a> {
     /// Asks for one of these tools.
-    pub(super) fn new(wanted: &'a [&'a ToolSpec]) -> Self {
+    pub(crate) fn new(wanted: &'a [&'a ToolSpec]) -> Self {
         match wanted {
             [tool] => {
                 let words = format!(
@@ -44,16 +95,16 @@ impl<'a> Portable<'a> {
         }
     }
 
-    pub(super) fn schema(&self) -> &OutputSchema {
+    pub(crate) fn schema(&self) -> &OutputSchema {
         &self.schema
     }
 
-    pub(super) fn words(&self) -> &str {
+    pub(crate) fn words(&self) -> &str {
         &self.words
     }
 
     /// The JSON text becomes the call; what is no such JSON means that both ways were ignored.
-    pub(super) fn read(&self, answer: Result<Reply, ModelError>) -> Result<Reply, ModelError> {
+    pub(crate) fn read(&self, answer: Result<Reply, ModelError>) -> Result<Reply, ModelError> {
         let mut reply = match answer {
             Ok(reply) => reply,
             Err(e) if matches!(e.kind, ModelErrorKind::Refused | ModelErrorKind::Empty) => {

@@ -63,20 +63,30 @@ pub(super) enum Line<'a> {
     Stranger(&'a [u8]),
 }
 
+/// The fields that carry nothing for us; the first begins a comment.
+const SILENT: [&[u8]; 4] = [b":", b"event:", b"id:", b"retry:"];
+
+/// `error:` is what older llama.cpp servers write in place of `data:`.
+const SPEAKING: [&[u8]; 2] = [b"data:", b"error:"];
+
 impl<'a> Line<'a> {
-    /// `error:` is what older llama.cpp servers write in place of `data:`; a bare object in the
-    /// middle of a stream is what gateways write when they give up.
+    /// Whether a stream that ends in this line, which lacks its end, broke off inside of the name
+    /// of a field.
+    pub(super) fn is_torn(last: &[u8]) -> bool {
+        SILENT.iter().chain(&SPEAKING).any(|field| field.starts_with(last))
+    }
+
+    /// A bare object in the middle of a stream is what gateways write when they give up.
     pub(super) fn read(line: &'a [u8]) -> Self {
         if line.is_empty() {
             return Self::Blank;
         }
-        for field in [&b"data:"[..], b"error:"] {
+        for field in SPEAKING {
             if let Some(value) = line.strip_prefix(field) {
                 return Self::Data(value.strip_prefix(b" ").unwrap_or(value));
             }
         }
-        let known = [&b":"[..], b"event:", b"id:", b"retry:"];
-        if known.iter().any(|field| line.starts_with(field)) || line == b"data" {
+        if SILENT.iter().any(|field| line.starts_with(field)) || line == b"data" {
             return Self::Nothing;
         }
         if line.trim_ascii_start().starts_with(b"{") {

@@ -1,18 +1,17 @@
 //! One request over HTTP, with its time-outs. No retries: the engine owns them.
 
-use super::codec::{Decoder, Dialect, refusal};
-use super::retry_after::retry_after_ms;
-use super::{Endpoint, Timeouts};
-use crate::{ConnectError, Delta, Secret};
+mod address;
+mod retry_after;
+mod tls;
+
+use crate::wire::{Decoder, Reads, refusal};
+use crate::{ConnectError, Delta, Endpoint, Secret, Timeouts};
 use everloop_types::{ModelError, ModelErrorKind, Reply};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, Url};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::{ClientConfig, RootCertStore};
+use retry_after::retry_after_ms;
 use std::error::Error as _;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -25,10 +24,25 @@ const TAIL_MS: u64 = 20;
 /// Connections kept per endpoint.
 const IDLE_CONNECTIONS_MAX: usize = 256;
 
+/// What requests to a provider have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manners {
+    /// The address where the settings have none; empty if there is no usual one.
+    pub(crate) usual_url: &'static str,
+    /// The part of the path that goes without saying.
+    pub(crate) version: &'static str,
+    /// What is called below that, so that an address may be given whole.
+    pub(crate) call: &'static str,
+    /// The header that takes the bare key; empty for a bearer token.
+    pub(crate) key_header: &'static str,
+    /// A header that each request carries.
+    pub(crate) header: Option<(&'static str, &'static str)>,
+}
+
 /// An endpoint and its connections.
-pub(super) struct Client {
+pub(crate) struct Client {
     http: reqwest::Client,
-    url: Url,
+    base: Url,
     api_key: Option<Secret>,
     timeouts: Timeouts,
     reply_bytes_max: usize,
@@ -37,41 +51,40 @@ pub(super) struct Client {
 /// Only where it goes: an address may hold a key in its query.
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Client").field(&self.url.host_str()).field(&self.url.port()).finish()
+        f.debug_tuple("Client").field(&self.base.host_str()).field(&self.base.port()).finish()
     }
 }
 
 impl Client {
-    pub(super) fn new(endpoint: Endpoint) -> Result<Self, ConnectError> {
+    pub(crate) fn new(manners: Manners, endpoint: Endpoint) -> Result<Self, ConnectError> {
         let Endpoint { base_url, api_key, timeouts, reply_bytes_max } = endpoint;
-        let url = completions_url(&base_url)?;
+        let given = match base_url.as_str() {
+            "" => manners.usual_url,
+            url => url,
+        };
+        let base = address::base(given, manners.version, manners.call)?;
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("everloop/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers(api_key.as_ref())?)
+            .default_headers(headers(manners, api_key.as_ref())?)
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(Duration::from_millis(timeouts.connect_ms))
             .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
-            .tls_backend_preconfigured(tls(&url)?);
-        if is_loopback(&url) {
+            .tls_backend_preconfigured(tls::config(&base)?);
+        if address::is_loopback(&base) {
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(ConnectError::Client)?;
-        Ok(Self { http, url, api_key, timeouts, reply_bytes_max })
+        Ok(Self { http, base, api_key, timeouts, reply_bytes_max })
     }
 
-    /// How requests to this endpoint are spelled.
-    pub(super) fn dialect(&self) -> Dialect {
-        match self.url.host_str() {
-            Some("api.openai.com") => Dialect::OpenAi,
-            _ => Dialect::Common,
-        }
+    /// The name of the machine that is asked.
+    pub(crate) fn host(&self) -> &str {
+        self.base.host_str().unwrap_or_default()
     }
 
-    /// The endpoint's list of models, as it sends it.
-    pub(super) async fn get_models(&self) -> Result<Vec<u8>, ModelError> {
-        let mut url = self.url.clone();
-        let base = url.path().trim_end_matches("/chat/completions").to_owned();
-        url.set_path(&format!("{base}/models"));
+    /// What stands below the base address, whole: the endpoint's list of models.
+    pub(crate) async fn get(&self, call: &str) -> Result<Vec<u8>, ModelError> {
+        let url = address::below(&self.base, call);
         let failed = |error: reqwest::Error| {
             let kind = match error.is_status() {
                 true => ModelErrorKind::Refused,
@@ -93,44 +106,47 @@ impl Client {
     }
 
     /// Sends a body and reads the reply. Dropping the future closes the connection.
-    pub(super) async fn post(
+    pub(crate) async fn post<R: Reads>(
         &self,
+        call: &str,
         body: Vec<u8>,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Reply, ModelError> {
-        let mut reply = self.exchange(body, on_delta).await;
+        let mut reply = self.exchange::<R>(call, body, on_delta).await;
         if let (Err(error), Some(key)) = (&mut reply, &self.api_key) {
             key.scrub(&mut error.detail);
         }
         reply
     }
 
-    async fn exchange(
+    async fn exchange<R: Reads>(
         &self,
+        call: &str,
         body: Vec<u8>,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Reply, ModelError> {
         let clock = Clock::start(self.timeouts);
-        let sending = self.http.post(self.url.clone()).body(body).send();
+        let url = address::below(&self.base, call);
+        let sending = self.http.post(url).body(body).send();
         let response = match timeout_at(clock.first_byte, sending).await {
             Ok(Ok(response)) => response,
             Ok(Err(e)) => return Err(self.unsent(e)),
             Err(_) => return Err(clock.late("no reply began")),
         };
         if response.status().is_success() {
-            self.read(response, &clock, on_delta).await
+            self.read::<R>(response, &clock, on_delta).await
         } else {
             Err(read_refusal(response, &clock).await)
         }
     }
 
-    async fn read(
+    async fn read<R: Reads>(
         &self,
         mut response: Response,
         clock: &Clock,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Reply, ModelError> {
-        let mut decoder = Decoder::new(self.reply_bytes_max);
+        let mut decoder = Decoder::<R>::new(self.reply_bytes_max);
         let mut deadline = clock.first_byte;
         while !decoder.is_done() {
             match timeout_at(deadline, response.chunk()).await {
@@ -158,8 +174,8 @@ impl Client {
             false if error.is_builder() => ModelErrorKind::Refused,
             false => ModelErrorKind::Cut,
         };
-        let host = self.url.host_str().unwrap_or_default();
-        let port = self.url.port_or_known_default().unwrap_or_default();
+        let host = self.host();
+        let port = self.base.port_or_known_default().unwrap_or_default();
         ModelError::new(kind, format!("{host}:{port}: {}", words(error)))
     }
 }
@@ -206,7 +222,7 @@ async fn read_refusal(mut response: Response, clock: &Clock) -> ModelError {
         }
     }
     let mut error = refusal(status, &body);
-    error.retry_after_ms = wait;
+    error.retry_after_ms = wait.or(error.retry_after_ms);
     if let Some(to) = response.headers().get("location").and_then(|to| to.to_str().ok()) {
         error.detail.push_str(&format!("; the endpoint has moved to {to}"));
     }
@@ -226,96 +242,21 @@ fn words(error: reqwest::Error) -> String {
     words
 }
 
-fn headers(api_key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
+fn headers(manners: Manners, api_key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+    if let Some((name, value)) = manners.header {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
     if let Some(key) = api_key {
-        let bearer = format!("Bearer {}", key.expose());
-        let mut value = HeaderValue::from_str(&bearer).map_err(|_| ConnectError::BadKey)?;
+        let (name, words) = match manners.key_header {
+            "" => (AUTHORIZATION, format!("Bearer {}", key.expose())),
+            name => (HeaderName::from_static(name), key.expose().to_owned()),
+        };
+        let mut value = HeaderValue::from_str(&words).map_err(|_| ConnectError::BadKey)?;
         value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
+        headers.insert(name, value);
     }
     Ok(headers)
-}
-
-/// `/v1` is added where there is no path at all; any other path is what the user means.
-fn completions_url(base_url: &str) -> Result<Url, ConnectError> {
-    let bad = || ConnectError::BadBaseUrl { url: base_url.to_owned() };
-    let mut url = Url::parse(base_url.trim()).map_err(|_| bad())?;
-    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(bad());
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(ConnectError::KeyInUrl);
-    }
-    let path = match url.path().trim_end_matches('/') {
-        "" => "/v1/chat/completions".to_owned(),
-        path if path.ends_with("/chat/completions") => path.to_owned(),
-        path => format!("{path}/chat/completions"),
-    };
-    url.set_path(&path);
-    Ok(url)
-}
-
-/// Whether the endpoint is on this machine; a proxy from the environment could not reach it.
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    address.map_or(host == "localhost" || host.ends_with(".localhost"), |ip| ip.is_loopback())
-}
-
-/// Certificates are only looked at where they are needed: plain HTTP, which follows no redirect to
-/// elsewhere, gets an empty store. Compiled-in roots start faster than the system's files;
-/// `SSL_CERT_FILE` adds those of a company's own authority.
-fn tls(url: &Url) -> Result<ClientConfig, ConnectError> {
-    let mut roots = RootCertStore::empty();
-    if url.scheme() == "https" {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        if let Some(file) = std::env::var_os("SSL_CERT_FILE") {
-            let found = CertificateDer::pem_file_iter(file).into_iter().flatten().flatten();
-            roots.add_parsable_certificates(found);
-        }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(ConnectError::Tls)?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_base_url_may_end_as_it_likes() {
-        for (given, sent) in [
-            ("http://h:1", "http://h:1/v1/chat/completions"),
-            ("http://h:1/", "http://h:1/v1/chat/completions"),
-            ("http://h/v1", "http://h/v1/chat/completions"),
-            ("http://h/v1/", "http://h/v1/chat/completions"),
-            ("http://h/api/paas/v4", "http://h/api/paas/v4/chat/completions"),
-            ("http://h/v1/chat/completions", "http://h/v1/chat/completions"),
-            ("https://h/x?api-version=1", "https://h/x/chat/completions?api-version=1"),
-        ] {
-            assert_eq!(completions_url(given).unwrap().as_str(), sent);
-        }
-        assert!(completions_url("h:1/v1").is_err());
-        assert!(completions_url("file:///etc").is_err());
-        assert!(matches!(completions_url("http://me:pw@h/v1"), Err(ConnectError::KeyInUrl)));
-    }
-
-    #[test]
-    fn loopback_is_recognised_in_all_its_spellings() {
-        for (url, expected) in [
-            ("http://localhost:1", true),
-            ("http://127.0.0.2", true),
-            ("http://[::1]:8", true),
-            ("http://10.0.0.1", false),
-            ("http://example.com", false),
-        ] {
-            assert_eq!(is_loopback(&Url::parse(url).unwrap()), expected, "{url}");
-        }
-    }
 }

@@ -1,0 +1,149 @@
+//! `everloop models`: which models are configured and within reach, and whether one of them works.
+//!
+//! ```text
+//!   models        the list of each endpoint: no tokens, no run
+//!   models test   three tiny calls: text as it streams, a tool call, a named tool call
+//! ```
+
+mod test;
+
+use super::run::default_model;
+use crate::app::App;
+use crate::args;
+use crate::exit::{Exit, Failure};
+use crate::place::Place;
+use crate::setup::probe;
+use crate::terminal;
+use everloop_models::list_models_of;
+use serde_json::{Value, json};
+
+/// Somebody who can be asked for models.
+struct House {
+    /// As in `provider/model`.
+    provider: String,
+    address: String,
+    /// The models there, or why nobody answers.
+    offered: Result<Vec<String>, String>,
+}
+
+pub(crate) async fn models(app: &App, args: args::Models) -> Result<Exit, Failure> {
+    if let Some(args::ModelsVerb::Test { name, json }) = args.verb {
+        return test::test(app, name, json).await;
+    }
+    let chosen = Chosen::of(app);
+    let mut houses: Vec<House> = Vec::new();
+    for name in [&chosen.default, &chosen.fallback] {
+        if let Some(house) = configured(app, name).await
+            && houses.iter().all(|known| known.address != house.address)
+        {
+            houses.push(house);
+        }
+    }
+    for found in probe::all().await {
+        if houses.iter().all(|known| known.address != found.url) {
+            let (provider, address) = ("openai".to_owned(), found.url);
+            houses.push(House { provider, address, offered: Ok(found.models) });
+        }
+    }
+    match args.json {
+        true => terminal::answer(&chosen.as_json(&houses).to_string()),
+        false => chosen.print(app, &houses),
+    }
+    Ok(Exit::Done)
+}
+
+/// The endpoint of a configured model; nothing for a script, which asks nobody.
+async fn configured(app: &App, name: &str) -> Option<House> {
+    if name.is_empty() || crate::means::is_scripted(name) {
+        return None;
+    }
+    let place = Place::of(&app.settings, name);
+    let offered = match app.means(&app.settings).endpoint(name) {
+        Ok(endpoint) => list_models_of(place.provider, probe::quick(endpoint)).await,
+        Err(error) => return Some(house(&place, Err(error.words(app.lang)))),
+    };
+    Some(house(&place, offered.map_err(|error| error.detail)))
+}
+
+fn house(place: &Place<'_>, offered: Result<Vec<String>, String>) -> House {
+    let address = crate::settings::redact::shown("model.base_url", place.address());
+    House { provider: place.provider.to_owned(), address, offered }
+}
+
+/// The models that the settings name.
+struct Chosen {
+    default: String,
+    fallback: String,
+}
+
+impl Chosen {
+    fn of(app: &App) -> Self {
+        let fallback = app.settings.text("model.fallback").to_owned();
+        Self { default: default_model(app), fallback }
+    }
+
+    /// What a model is used for.
+    fn role(&self, name: &str) -> Option<&'static str> {
+        match name {
+            "" => None,
+            name if name == self.default => Some("default"),
+            name if name == self.fallback => Some("fallback"),
+            _ => None,
+        }
+    }
+
+    fn as_json(&self, houses: &[House]) -> Value {
+        let houses = houses.iter().map(|house| {
+            let names = house.offered.iter().flatten();
+            let models = names.map(|model| {
+                let name = format!("{}/{model}", house.provider);
+                json!({"name": name, "role": self.role(&name)})
+            });
+            json!({
+                "provider": house.provider,
+                "address": house.address,
+                "reachable": house.offered.is_ok(),
+                "detail": house.offered.as_ref().err(),
+                "models": models.collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "default": self.default,
+            "fallback": self.fallback,
+            "endpoints": houses.collect::<Vec<_>>(),
+        })
+    }
+
+    fn print(&self, app: &App, houses: &[House]) {
+        let marks = terminal::marks();
+        for (name, key) in [(&self.default, "models.default"), (&self.fallback, "models.fallback")]
+        {
+            if !name.is_empty() {
+                terminal::answer(&app.text(key, &[("name", name)]));
+            }
+        }
+        if self.default.is_empty() {
+            terminal::answer(&app.text("models.none", &[]));
+        }
+        for house in houses {
+            match &house.offered {
+                Ok(names) => {
+                    terminal::answer(&format!("{} {}", marks.done, house.address));
+                    for model in names {
+                        let name = format!("{}/{model}", house.provider);
+                        let mark = if self.role(&name).is_some() { marks.now } else { " " };
+                        terminal::answer(&format!("  {mark} {name}"));
+                    }
+                }
+                Err(detail) => {
+                    let args = [
+                        ("mark", marks.failed),
+                        ("url", house.address.as_str()),
+                        ("detail", detail.as_str()),
+                    ];
+                    terminal::answer(&app.text("models.unreachable", &args));
+                }
+            }
+        }
+    }
+}

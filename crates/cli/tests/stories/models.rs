@@ -1,0 +1,229 @@
+//! Which models there are, who is asked, with which key, and who is asked instead.
+
+use crate::support::{Home, says, slow};
+use everloop_models::testing::{Canned, FakeServer};
+use serde_json::{Value, json};
+
+const REACT: [&str; 4] = ["run", "--loop", "react", "say hi"];
+
+fn anthropic_says(text: &str) -> Canned {
+    let events = [
+        json!({"type": "message_start", "message": {"usage": {"input_tokens": 5}}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"text": text}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": 2}}),
+        json!({"type": "message_stop"}),
+    ];
+    Canned::sse(events.iter().map(|data| format!("data: {data}\n\n")).collect::<String>())
+}
+
+fn gemini_says(text: &str) -> Canned {
+    let parts = json!([{"text": text}]);
+    let event = json!({"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]});
+    Canned::sse(format!("data: {event}\n\n"))
+}
+
+fn refused() -> Canned {
+    Canned::status(401, "", "{\"error\":{\"message\":\"no such key\"}}")
+}
+
+#[test]
+fn each_provider_is_spoken_to_in_its_own_way_and_with_its_own_key() {
+    let server = FakeServer::start(vec![anthropic_says("hi"), gemini_says("hi")]);
+    let mut home = Home::new()
+        .with("ANTHROPIC_API_KEY", "sk-ant-1")
+        .with("GOOGLE_API_KEY", "AIza-1")
+        .with("OPENAI_API_KEY", "sk-openai")
+        .with("EVERLOOP_MODEL__BASE_URL", &server.url());
+    for (model, line, key) in [
+        ("anthropic/claude", "POST /v1/messages ", "x-api-key: sk-ant-1\r\n"),
+        ("gemini/flash", "POST /v1beta/models/flash:stream", "x-goog-api-key: AIza-1\r\n"),
+    ] {
+        home.set("EVERLOOP_MODEL", model);
+        assert_eq!(home.run(REACT).ends_with(0).stdout, "hi\n");
+        let seen = server.seen().pop().unwrap();
+        assert!(seen.head.starts_with(line) && seen.head.contains(key), "{}", seen.head);
+        assert!(!seen.head.contains("sk-openai"), "a key went to somebody else: {}", seen.head);
+    }
+}
+
+/// A home whose first model is an endpoint and whose second one plays a script.
+fn with_fallback(server: &FakeServer, replies: &[Value]) -> Home {
+    let home = Home::new().endpoint(&server.url());
+    home.rewrite(replies);
+    let second = format!("scripted/{}", home.path("script.json").display());
+    home.with("EVERLOOP_MODEL__FALLBACK", &second)
+}
+
+#[test]
+fn a_refusal_leads_to_the_fallback_and_its_answer() {
+    let server = FakeServer::start(vec![refused()]);
+    let home = with_fallback(&server, &[says("from the second")]);
+    let ran = home.run(REACT).ends_with(0);
+    assert_eq!(ran.stdout, "from the second\n");
+    ran.says(&["no such key", "asking the fallback scripted/"]);
+    assert_eq!(server.seen().len(), 1);
+    home.verified(&home.newest());
+}
+
+#[test]
+fn a_model_that_stays_out_of_reach_is_left_after_so_many_attempts() {
+    let down = || Canned::status(503, "retry-after: 0\r\n", "overloaded");
+    let server = FakeServer::start(vec![down(), down(), down(), down()]);
+    let mut home = with_fallback(&server, &[says("from the second")]);
+    home.set("EVERLOOP_MODEL__FALLBACK_AFTER", "2");
+    assert_eq!(home.run(REACT).ends_with(0).stdout, "from the second\n");
+    assert_eq!(server.seen().len(), 2);
+    home.verified(&home.newest());
+}
+
+#[test]
+fn nobody_waits_for_a_model_longer_than_patience_lasts_where_there_is_another() {
+    let server = FakeServer::start(vec![Canned::status(429, "retry-after: 600\r\n", "slow down")]);
+    let home = with_fallback(&server, &[says("from the second")]);
+    let ran = home.run(REACT).ends_with(0);
+    assert_eq!((ran.stdout.as_str(), server.seen().len()), ("from the second\n", 1));
+}
+
+/// The journal says that the first one was left: who takes up the run does not ask it again.
+#[test]
+fn a_run_taken_up_again_stays_with_the_fallback() {
+    let server = FakeServer::start(vec![refused(), refused()]);
+    let home = with_fallback(&server, &[slow(says("never"))]);
+    let mut child = home.spawn(REACT);
+    child.until("asking the fallback");
+    child.kill9();
+    let run = home.newest();
+    home.rewrite(&[says("from the second")]);
+    let resumed = home.run(["runs", "resume", &run]).ends_with(0);
+    assert_eq!(resumed.stdout, "from the second\n");
+    assert_eq!(server.seen().len(), 1, "the first model was asked again");
+    home.verified(&run);
+}
+
+#[test]
+fn a_fallback_that_fails_too_ends_the_run_in_words() {
+    let server = FakeServer::start(vec![refused()]);
+    let home = with_fallback(&server, &[json!({"fail": ["refused"]})]);
+    let ran = home.run(REACT).ends_with(1);
+    assert!(ran.stdout.contains("scripted failure"), "{}", ran.stdout);
+    home.verified(&home.newest());
+}
+
+#[test]
+fn a_fallback_that_cannot_be_used_is_said_before_anything_runs() {
+    let home = Home::scripted(&[says("hi")]).with("EVERLOOP_MODEL__FALLBACK", "no-slash");
+    home.run(REACT).ends_with(5).says(&["no-slash"]);
+}
+
+fn streams(events: &[Value]) -> Canned {
+    let text = events.iter().map(|data| format!("data: {data}\n\n")).collect::<String>();
+    Canned::sse(text + "data: [DONE]\n\n")
+}
+
+/// An endpoint that counts, calls its tool, and calls it when it is named.
+fn able() -> Vec<Canned> {
+    let piece = |text: &str| json!({"choices": [{"delta": {"content": text}}]});
+    let end = json!({"choices": [{"delta": {}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 20}});
+    let function = json!({"name": "take_note", "arguments": "{\"text\":\"ok\"}"});
+    let call = json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c",
+        "function": function}]}}]});
+    vec![
+        streams(&[piece("1 2 3"), piece(" 4 5"), end.clone()]),
+        streams(&[call.clone(), end.clone()]),
+        streams(&[call, end]),
+    ]
+}
+
+#[test]
+fn a_model_is_tested_with_three_tiny_calls() {
+    let server = FakeServer::start(able());
+    let home = Home::new().endpoint(&server.url());
+    let told = home.run(["models", "test", "--json"]).ends_with(0).json();
+    assert_eq!((&told["model"], &told["ok"]), (&json!("openai/x"), &json!(true)));
+    let checks = told["checks"].as_array().unwrap();
+    let names: Vec<_> = checks.iter().map(|check| check["check"].as_str().unwrap()).collect();
+    assert_eq!(names, ["text", "stream", "usage", "tool_call", "named_tool"]);
+    assert!(checks.iter().all(|check| check["ok"] == true && check["ms"].is_u64()), "{told}");
+    let sent = server.seen();
+    assert_eq!(sent.len(), 3);
+    assert_eq!(sent[1].json()["tool_choice"], "auto");
+    assert_eq!(sent[2].json()["tool_choice"]["function"]["name"], "take_note");
+}
+
+#[test]
+fn what_a_model_cannot_do_is_shown_with_its_reason() {
+    let said = || {
+        streams(&[json!({"choices": [{"delta": {"content": "1 2 3"},
+        "finish_reason": "stop"}]})])
+    };
+    let server = FakeServer::start(vec![said(), said(), said(), said()]);
+    let home = Home::new().endpoint(&server.url());
+    let told = home.run(["models", "test", "openai/other"]).ends_with(1);
+    let lines: Vec<&str> = told.stdout.lines().collect();
+    assert_eq!(lines[0], "openai/other");
+    let mark = |line: &str| line.chars().next().unwrap();
+    let marks: Vec<char> = lines[1..].iter().map(|line| mark(line)).collect();
+    assert_eq!(marks, ['✔', '✖', '✖', '✖', '✖'], "{}", told.stdout);
+    assert!(lines[4].contains("tool call") && lines[4].contains("the tool was not called"));
+    let chinese = Home::new().endpoint("http://127.0.0.1:9").with("EVERLOOP_LANG", "zh-CN");
+    let told = chinese.run(["models", "test", "--set", "model.connect_timeout=300ms"]);
+    assert!(told.ends_with(1).stdout.contains("指定工具"));
+}
+
+#[test]
+fn configured_and_local_models_are_listed() {
+    let list = |names: &[&str]| {
+        let data: Vec<Value> = names.iter().map(|name| json!({"id": name})).collect();
+        Canned::json(&json!({ "data": data }).to_string())
+    };
+    let server = FakeServer::start(vec![list(&["x", "y"]), list(&["x", "y"])]);
+    let local = FakeServer::start(vec![list(&["small"]), list(&["small"])]);
+    let home = Home::new()
+        .endpoint(&server.url())
+        .with("EVERLOOP_SETUP_PROBE", &local.url())
+        .with("EVERLOOP_MODEL__FALLBACK", "openai/y");
+    let told = home.run(["models", "--json"]).ends_with(0).json();
+    assert_eq!((&told["default"], &told["fallback"]), (&json!("openai/x"), &json!("openai/y")));
+    let endpoints = told["endpoints"].as_array().unwrap();
+    assert_eq!(endpoints.len(), 2, "{told}");
+    let models = json!([{"name": "openai/x", "role": "default"},
+        {"name": "openai/y", "role": "fallback"}]);
+    assert_eq!(endpoints[0]["models"], models);
+    assert_eq!(endpoints[1]["models"], json!([{"name": "openai/small", "role": null}]));
+    let told = home.run(["models"]).ends_with(0).stdout;
+    for words in ["default   openai/x", "fallback  openai/y", "openai/small", &local.url()] {
+        assert!(told.contains(words), "{words} is not in: {told}");
+    }
+}
+
+#[test]
+fn an_endpoint_that_is_down_is_listed_as_such() {
+    let home = Home::new().endpoint("http://127.0.0.1:9/v1").with("EVERLOOP_SETUP_PROBE", "");
+    let told = home.run(["models", "--json"]).ends_with(0).json();
+    assert_eq!(told["endpoints"][0]["reachable"], false);
+    assert!(told["endpoints"][0]["detail"].is_string(), "{told}");
+}
+
+const PRICES: &str = "currency = \"EUR\"\n[models.\"openai/x\"]\ninput = 1000000\noutput = 0\n";
+
+#[test]
+fn a_run_has_a_price_where_the_user_has_said_one() {
+    let end = json!({"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2}});
+    let server = FakeServer::start(vec![streams(std::slice::from_ref(&end)), streams(&[end])]);
+    let home = Home::new().endpoint(&server.url());
+    let unknown = home.run(REACT).ends_with(0);
+    assert!(!unknown.stderr.contains("EUR"), "{}", unknown.stderr);
+    assert_eq!(home.show(&home.newest())["cost"], Value::Null);
+    std::fs::write(home.data().join("prices.toml"), PRICES).unwrap();
+    home.run(REACT).ends_with(0).says(&["3.0000 EUR"]);
+    let run = home.newest();
+    assert_eq!(home.show(&run)["cost"], json!({"amount": 3.0, "currency": "EUR"}));
+    let shown = home.run(["runs", "show", &run]).ends_with(0).stdout;
+    assert!(shown.contains("cost         3.0000 EUR"), "{shown}");
+    std::fs::write(home.data().join("prices.toml"), "nonsense").unwrap();
+    let told = home.run(["runs", "show", &run]).ends_with(0).says(&["prices.toml"]);
+    assert!(!told.stdout.contains("EUR"));
+}

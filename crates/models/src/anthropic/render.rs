@@ -1,0 +1,213 @@
+//! A request as bytes. System text and messages come first, and all that may change from call to
+//! call comes after them.
+//!
+//! Neighbours of one role are one message there. So the last message stays open in what is kept,
+//! and only the body closes it:
+//!
+//! ```text
+//!   kept   {"role":"user","content":[block,block
+//!   sent   {"role":"user","content":[block,block + cache_control]}
+//! ```
+
+use crate::wire::{List, object_or_wrapped, plain_name, push_json, push_temperature, push_text};
+use crate::{Ask, Extra, WirePrompt};
+use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
+
+/// Most tokens of a reply where nobody has set a limit: the API demands one.
+const MAX_TOKENS: u32 = 4_096;
+
+/// The API takes none above one.
+const TEMPERATURE_MILLI_MAX: u32 = 1_000;
+
+/// Marks the end of what is worth keeping. The mark is no part of the text that is kept, so it may
+/// stand elsewhere in the next request.
+const CACHE: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}";
+
+/// Brings `wire` up to date with `messages` and renders the whole body.
+pub(super) fn render(
+    ask: Ask<'_>,
+    wire: &mut WirePrompt,
+    messages: &[Message],
+    extra: Extra<'_>,
+) -> Vec<u8> {
+    let known = wire.extend("anthropic", messages, |out, before, message| match message {
+        Message::System { text } => push_system(&mut out.head, text),
+        message => push_message(&mut out.body, role_before(before), message),
+    });
+    let kept = wire.head().len() + wire.bytes().len();
+    let mut out = Vec::with_capacity(kept + 1024 + 512 * ask.tools.len());
+    out.extend_from_slice(b"{\"model\":");
+    push_json(&mut out, ask.model);
+    if let Some(system) = wire.head().strip_suffix(b"}") {
+        out.extend_from_slice(b",\"system\":[");
+        out.extend_from_slice(system);
+        out.extend_from_slice(CACHE);
+        out.extend_from_slice(b"}]");
+    }
+    out.extend_from_slice(b",\"messages\":[");
+    push_messages(&mut out, wire.bytes().split_at(known), role_before(messages), extra);
+    out.extend_from_slice(b"],\"stream\":true");
+    push_tools(&mut out, ask);
+    let max_tokens = if ask.max_tokens == 0 { MAX_TOKENS } else { ask.max_tokens };
+    push_text(&mut out, format_args!(",\"max_tokens\":{max_tokens}"));
+    if let Some(milli) = ask.temperature_milli {
+        push_temperature(&mut out, milli.min(TEMPERATURE_MILLI_MAX));
+    }
+    out.push(b'}');
+    out
+}
+
+/// The kept messages, and one that is not kept. Their last block is marked, and so is the last one
+/// of the request before: the API looks for what it keeps only some blocks back from a mark.
+fn push_messages(
+    out: &mut Vec<u8>,
+    (known, new): (&[u8], &[u8]),
+    last: Option<Role>,
+    extra: Extra<'_>,
+) {
+    for part in [known, new] {
+        if let Some(open) = part.strip_suffix(b"}") {
+            out.extend_from_slice(open);
+            out.extend_from_slice(CACHE);
+            out.push(b'}');
+        }
+    }
+    if let Some(text) = extra {
+        push_message(out, last, &Message::user(text));
+    }
+    if last.is_some() || extra.is_some() {
+        out.extend_from_slice(b"]}");
+    }
+}
+
+/// Who says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    User,
+    Assistant,
+}
+
+/// Who says this; nobody if there is nothing in it, as the API refuses blocks without text.
+fn role(message: &Message) -> Option<Role> {
+    let blank = message.text().trim().is_empty();
+    match message {
+        Message::System { .. } => None,
+        Message::User { images, .. } => (!blank || !images.is_empty()).then_some(Role::User),
+        Message::Assistant { calls, .. } => {
+            (!blank || !calls.is_empty()).then_some(Role::Assistant)
+        }
+        Message::Tool { .. } => Some(Role::User),
+    }
+}
+
+/// Whose message is still open.
+fn role_before(messages: &[Message]) -> Option<Role> {
+    messages.iter().rev().find_map(role)
+}
+
+fn push_system(head: &mut Vec<u8>, text: &str) {
+    if text.trim().is_empty() {
+        return;
+    }
+    if !head.is_empty() {
+        head.push(b',');
+    }
+    push_text_block(head, text);
+}
+
+/// The blocks of a message, in the open message of its role or in a new one.
+fn push_message(out: &mut Vec<u8>, open: Option<Role>, message: &Message) {
+    let Some(role) = role(message) else { return };
+    match (open, role) {
+        (Some(open), role) if open == role => out.push(b','),
+        (open, role) => {
+            if open.is_some() {
+                out.extend_from_slice(b"]},");
+            }
+            let name = if role == Role::User { "user" } else { "assistant" };
+            push_text(out, format_args!("{{\"role\":\"{name}\",\"content\":["));
+        }
+    }
+    let mut blocks = List::new(out);
+    let text = message.text();
+    match message {
+        Message::Tool { call, .. } => blocks.push(|out| push_result(out, call, text)),
+        _ if text.trim().is_empty() => {}
+        _ => blocks.push(|out| push_text_block(out, text)),
+    }
+    match message {
+        Message::User { images, .. } => {
+            images.iter().for_each(|image| blocks.push(|out| push_image(out, image)));
+        }
+        Message::Assistant { calls, .. } => {
+            calls.iter().for_each(|call| blocks.push(|out| push_call(out, call)));
+        }
+        Message::System { .. } | Message::Tool { .. } => {}
+    }
+}
+
+fn push_text_block(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(b"{\"type\":\"text\",\"text\":");
+    push_json(out, text);
+    out.push(b'}');
+}
+
+fn push_image(out: &mut Vec<u8>, image: &Image) {
+    out.extend_from_slice(b"{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":");
+    push_json(out, &image.mime);
+    out.extend_from_slice(b",\"data\":");
+    push_json(out, &image.base64);
+    out.extend_from_slice(b"}}");
+}
+
+fn push_call(out: &mut Vec<u8>, call: &ToolCall) {
+    out.extend_from_slice(b"{\"type\":\"tool_use\",\"id\":");
+    push_json(out, &plain_name(call.id.as_str()));
+    out.extend_from_slice(b",\"name\":");
+    push_json(out, &plain_name(&call.tool));
+    out.extend_from_slice(b",\"input\":");
+    out.extend_from_slice(object_or_wrapped(&call.args).as_bytes());
+    out.push(b'}');
+}
+
+fn push_result(out: &mut Vec<u8>, call: &CallId, text: &str) {
+    out.extend_from_slice(b"{\"type\":\"tool_result\",\"tool_use_id\":");
+    push_json(out, &plain_name(call.as_str()));
+    if !text.trim().is_empty() {
+        out.extend_from_slice(b",\"content\":");
+        push_json(out, text);
+    }
+    out.push(b'}');
+}
+
+/// Tools come before all else in what the provider keeps, so their end is marked by the system
+/// text's mark, which follows them there.
+fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
+    if ask.tools.is_empty() {
+        return;
+    }
+    out.extend_from_slice(b",\"tools\":[");
+    for (n, tool) in ask.tools.iter().enumerate() {
+        if n > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(b"{\"name\":");
+        push_json(out, &tool.name);
+        out.extend_from_slice(b",\"description\":");
+        push_json(out, &tool.description);
+        out.extend_from_slice(b",\"input_schema\":");
+        push_json(out, &tool.schema);
+        out.push(b'}');
+    }
+    out.extend_from_slice(b"],\"tool_choice\":");
+    match ask.choice {
+        ToolChoice::Auto => out.extend_from_slice(b"{\"type\":\"auto\"}"),
+        ToolChoice::None => out.extend_from_slice(b"{\"type\":\"none\"}"),
+        ToolChoice::Required => out.extend_from_slice(b"{\"type\":\"any\"}"),
+        ToolChoice::Named(name) => {
+            out.extend_from_slice(b"{\"type\":\"tool\",\"name\":");
+            push_json(out, name);
+            out.push(b'}');
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! All of a request but its messages.
+
+use everloop_types::{OutputSchema, ToolChoice, ToolSpec};
+
+/// All of a request but its messages.
+#[derive(Clone, Copy)]
+pub struct Ask<'a> {
+    /// The model's name.
+    pub model: &'a str,
+    /// The tools on offer.
+    pub tools: &'a [&'a ToolSpec],
+    /// Whether one may, must or must not be called.
+    pub choice: &'a ToolChoice,
+    /// The schema of the text.
+    pub output: Option<&'a OutputSchema>,
+    /// Temperature in thousandths; nothing where the model refuses to be told.
+    pub temperature_milli: Option<u32>,
+    /// Most tokens of the reply; 0 for the provider's own limit.
+    pub max_tokens: u32,
+}
+
+/// A last user message that is sent but belongs to no transcript.
+pub type Extra<'a> = Option<&'a str>;

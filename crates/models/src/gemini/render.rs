@@ -1,0 +1,237 @@
+//! A request as bytes. System text and contents come first, and all that may change from call to
+//! call comes after them. Neighbours of one role are one content, so the last one stays open in
+//! what is kept, and only the body closes it.
+
+use super::schema::accepted;
+use crate::wire::{List, object_or_wrapped, plain_name, push_json, push_temperature, push_text};
+use crate::{Ask, Extra, WirePrompt};
+use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
+use serde_json::Value;
+
+/// What the API takes in place of the signature of a call that it did not make itself.
+const STAND_IN: &str = "skip_thought_signature_validator";
+
+/// Brings `wire` up to date with `messages` and renders the whole body.
+pub(super) fn render(
+    ask: Ask<'_>,
+    wire: &mut WirePrompt,
+    messages: &[Message],
+    extra: Extra<'_>,
+) -> Vec<u8> {
+    let signing = Signing::of(ask.model);
+    wire.extend(signing.form(), messages, |out, before, message| match message {
+        Message::System { text } => push_system(&mut out.head, text),
+        message => push_message(&mut out.body, before, message, signing),
+    });
+    let kept = wire.head().len() + wire.bytes().len();
+    let mut out = Vec::with_capacity(kept + 1024 + 512 * ask.tools.len());
+    out.push(b'{');
+    if !wire.head().is_empty() {
+        out.extend_from_slice(b"\"systemInstruction\":{\"parts\":[");
+        out.extend_from_slice(wire.head());
+        out.extend_from_slice(b"]},");
+    }
+    out.extend_from_slice(b"\"contents\":[");
+    out.extend_from_slice(wire.bytes());
+    if let Some(text) = extra {
+        push_message(&mut out, messages, &Message::user(text), signing);
+    }
+    if extra.is_some() || !wire.bytes().is_empty() {
+        out.extend_from_slice(b"]}");
+    }
+    out.push(b']');
+    // A schema for the text and tools that must not be called: the API takes only one of them.
+    if ask.output.is_none() || *ask.choice != ToolChoice::None {
+        push_tools(&mut out, ask);
+    }
+    push_config(&mut out, ask);
+    out.push(b'}');
+    out
+}
+
+/// Whether calls of the past need a signature. Models before the third generation know none, or
+/// do not ask for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Signing {
+    Needed,
+    Unknown,
+}
+
+impl Signing {
+    fn of(model: &str) -> Self {
+        let name = model.strip_prefix("models/").unwrap_or(model);
+        match ["gemini-1", "gemini-2", "gemma"].iter().any(|old| name.starts_with(old)) {
+            true => Self::Unknown,
+            false => Self::Needed,
+        }
+    }
+
+    /// What was rendered with stand-ins is of no use without.
+    fn form(self) -> &'static str {
+        match self {
+            Self::Needed => "gemini, signed",
+            Self::Unknown => "gemini",
+        }
+    }
+}
+
+/// Whose content something is in. Results have one of their own: the API counts them against the
+/// calls before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    User,
+    Model,
+    Results,
+}
+
+/// Who says this; nobody if there is nothing in it.
+fn role(message: &Message) -> Option<Role> {
+    let blank = message.text().is_empty();
+    match message {
+        Message::System { .. } => None,
+        Message::User { images, .. } => (!blank || !images.is_empty()).then_some(Role::User),
+        Message::Assistant { calls, .. } => (!blank || !calls.is_empty()).then_some(Role::Model),
+        Message::Tool { .. } => Some(Role::Results),
+    }
+}
+
+fn push_system(head: &mut Vec<u8>, text: &str) {
+    if !head.is_empty() {
+        head.push(b',');
+    }
+    push_text_part(head, text);
+}
+
+/// The parts of a message, in the open content of its role or in a new one.
+fn push_message(out: &mut Vec<u8>, before: &[Message], message: &Message, signing: Signing) {
+    let Some(role) = role(message) else { return };
+    let open = before.iter().rev().find_map(self::role);
+    if open == Some(role) {
+        out.push(b',');
+    } else {
+        if open.is_some() {
+            out.extend_from_slice(b"]},");
+        }
+        let name = if role == Role::Model { "model" } else { "user" };
+        push_text(out, format_args!("{{\"role\":\"{name}\",\"parts\":["));
+    }
+    let mut parts = List::new(out);
+    let text = message.text();
+    match message {
+        Message::Tool { call, .. } => parts.push(|out| push_result(out, before, call, text)),
+        _ if text.is_empty() => {}
+        _ => parts.push(|out| push_text_part(out, text)),
+    }
+    match message {
+        Message::User { images, .. } => {
+            images.iter().for_each(|image| parts.push(|out| push_image(out, image)));
+        }
+        Message::Assistant { calls, .. } => {
+            for (n, call) in calls.iter().enumerate() {
+                // Of calls made together, only the first is signed.
+                let signed = n == 0 && signing == Signing::Needed;
+                parts.push(|out| push_call(out, call, signed.then_some(STAND_IN)));
+            }
+        }
+        Message::System { .. } | Message::Tool { .. } => {}
+    }
+}
+
+fn push_text_part(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(b"{\"text\":");
+    push_json(out, text);
+    out.push(b'}');
+}
+
+fn push_image(out: &mut Vec<u8>, image: &Image) {
+    out.extend_from_slice(b"{\"inlineData\":{\"mimeType\":");
+    push_json(out, &image.mime);
+    out.extend_from_slice(b",\"data\":");
+    push_json(out, &image.base64);
+    out.extend_from_slice(b"}}");
+}
+
+fn push_call(out: &mut Vec<u8>, call: &ToolCall, signature: Option<&str>) {
+    out.extend_from_slice(b"{\"functionCall\":{\"id\":");
+    push_json(out, &plain_name(call.id.as_str()));
+    out.extend_from_slice(b",\"name\":");
+    push_json(out, &plain_name(&call.tool));
+    out.extend_from_slice(b",\"args\":");
+    out.extend_from_slice(object_or_wrapped(&call.args).as_bytes());
+    out.push(b'}');
+    if let Some(signature) = signature {
+        push_text(out, format_args!(",\"thoughtSignature\":\"{signature}\""));
+    }
+    out.push(b'}');
+}
+
+/// A result goes back under the name of the tool, which stands in the call that it answers.
+fn push_result(out: &mut Vec<u8>, before: &[Message], id: &CallId, text: &str) {
+    let call = before.iter().rev().find_map(|message| match message {
+        Message::Assistant { calls, .. } => calls.iter().find(|call| call.id == *id),
+        _ => None,
+    });
+    out.extend_from_slice(b"{\"functionResponse\":{\"id\":");
+    push_json(out, &plain_name(id.as_str()));
+    out.extend_from_slice(b",\"name\":");
+    push_json(out, &plain_name(call.map_or("", |call| &call.tool)));
+    out.extend_from_slice(b",\"response\":{\"result\":");
+    push_json(out, text);
+    out.extend_from_slice(b"}}}");
+}
+
+fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
+    if ask.tools.is_empty() {
+        return;
+    }
+    out.extend_from_slice(b",\"tools\":[{\"functionDeclarations\":[");
+    let mut list = List::new(out);
+    for tool in ask.tools {
+        list.push(|out| {
+            out.extend_from_slice(b"{\"name\":");
+            push_json(out, &tool.name);
+            out.extend_from_slice(b",\"description\":");
+            push_json(out, &tool.description);
+            // An object without properties is refused; without parameters it is the same tool.
+            let parameters = accepted(&tool.schema);
+            if parameters
+                .get("properties")
+                .and_then(Value::as_object)
+                .is_some_and(|p| !p.is_empty())
+            {
+                out.extend_from_slice(b",\"parameters\":");
+                push_json(out, &parameters);
+            }
+            out.push(b'}');
+        });
+    }
+    let (mode, only) = match ask.choice {
+        ToolChoice::Auto => ("AUTO", None),
+        ToolChoice::None => ("NONE", None),
+        ToolChoice::Required => ("ANY", None),
+        ToolChoice::Named(name) => ("ANY", Some(name)),
+    };
+    out.extend_from_slice(b"]}],\"toolConfig\":{\"functionCallingConfig\":{");
+    push_text(out, format_args!("\"mode\":\"{mode}\""));
+    if let Some(name) = only {
+        out.extend_from_slice(b",\"allowedFunctionNames\":[");
+        push_json(out, name);
+        out.push(b']');
+    }
+    out.extend_from_slice(b"}}");
+}
+
+fn push_config(out: &mut Vec<u8>, ask: Ask<'_>) {
+    out.extend_from_slice(b",\"generationConfig\":{\"candidateCount\":1");
+    if let Some(milli) = ask.temperature_milli {
+        push_temperature(out, milli);
+    }
+    if ask.max_tokens > 0 {
+        push_text(out, format_args!(",\"maxOutputTokens\":{}", ask.max_tokens));
+    }
+    if let Some(output) = ask.output {
+        out.extend_from_slice(b",\"responseMimeType\":\"application/json\",\"responseSchema\":");
+        push_json(out, &accepted(&output.schema));
+    }
+    out.push(b'}');
+}

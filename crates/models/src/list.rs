@@ -1,0 +1,104 @@
+//! Which models an endpoint offers.
+
+use crate::Endpoint;
+use crate::http::{Client, Manners};
+use crate::{anthropic, gemini, openai};
+use everloop_types::{ModelError, ModelErrorKind};
+use serde::Deserialize;
+
+/// OpenAI and Anthropic list `data`, Gemini lists `models`.
+#[derive(Deserialize)]
+struct Offer {
+    #[serde(alias = "models")]
+    data: Vec<Offered>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Offered {
+    #[serde(alias = "name")]
+    id: String,
+    /// What Gemini's models are good for; not all of them talk.
+    #[serde(default)]
+    supported_generation_methods: Option<Vec<String>>,
+}
+
+impl Offered {
+    fn talks(&self) -> bool {
+        let methods = self.supported_generation_methods.as_ref();
+        methods.is_none_or(|methods| methods.iter().any(|method| method == "generateContent"))
+    }
+}
+
+/// The names of the models at an OpenAI-compatible endpoint, in its own order. Costs no tokens.
+///
+/// # Errors
+/// When nobody answers there in time, or with something else than a list.
+pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
+    // Nobody is asked unless an address was given.
+    list(Manners { usual_url: "", ..openai::MANNERS }, "models", endpoint).await
+}
+
+/// The names of the models that a provider offers, at its usual address if none is given. Costs no
+/// tokens.
+///
+/// # Errors
+/// When nobody answers there in time, or with something else than a list.
+pub async fn list_models_of(provider: &str, endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
+    match provider {
+        "anthropic" => list(anthropic::MANNERS, "models?limit=1000", endpoint).await,
+        "gemini" => list(gemini::MANNERS, "models?pageSize=1000", endpoint).await,
+        name => {
+            let usual_url = crate::usual_url(name);
+            list(Manners { usual_url, ..openai::MANNERS }, "models", endpoint).await
+        }
+    }
+}
+
+async fn list(manners: Manners, call: &str, endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
+    let client = Client::new(manners, endpoint)
+        .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
+    let body = client.get(call).await?;
+    let offer: Offer = serde_json::from_slice(&body)
+        .map_err(|error| ModelError::new(ModelErrorKind::Malformed, error.to_string()))?;
+    let talking = offer.data.into_iter().filter(Offered::talks);
+    Ok(talking.map(|model| model.id.trim_start_matches("models/").to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Secret;
+    use crate::testing::{Canned, FakeServer};
+
+    #[tokio::test]
+    async fn each_provider_is_asked_for_its_list_in_its_own_way() {
+        let gemini = r#"{"models":[
+            {"name":"models/flash","supportedGenerationMethods":["generateContent"]},
+            {"name":"models/embed","supportedGenerationMethods":["embedContent"]}]}"#;
+        for (provider, body, line, names) in [
+            (
+                "openai",
+                r#"{"data":[{"id":"a"},{"id":"b"}]}"#,
+                "GET /v1/models HTTP",
+                vec!["a", "b"],
+            ),
+            (
+                "anthropic",
+                r#"{"data":[{"id":"claude","type":"model"}],"has_more":false}"#,
+                "GET /v1/models?limit=1000 HTTP",
+                vec!["claude"],
+            ),
+            ("gemini", gemini, "GET /v1beta/models?pageSize=1000 HTTP", vec!["flash"]),
+        ] {
+            let server = FakeServer::start(vec![Canned::json(body)]);
+            let api_key = Some(Secret::new("k-1"));
+            let endpoint = Endpoint { api_key, ..Endpoint::at(server.url()) };
+            assert_eq!(list_models_of(provider, endpoint).await.unwrap(), names);
+            let head = &server.seen()[0].head;
+            assert!(head.starts_with(line) && head.contains("k-1"), "{head}");
+        }
+        let nowhere = list_models(Endpoint::default()).await.unwrap_err();
+        assert_eq!(nowhere.kind, ModelErrorKind::Refused);
+    }
+}
