@@ -89,7 +89,7 @@ pub(crate) struct Stage {
     workspace: PathBuf,
     store: Store,
     tools: Arc<Registry>,
-    _search: Recorded,
+    search: Recorded,
     /// Gone with the stage, whatever is in it.
     _folder: TempDir,
 }
@@ -122,7 +122,7 @@ impl Stage {
             ..Setting::new(&workspace)
         };
         let tools = Arc::new(registry(&setting, &store)?);
-        Ok(Self { workspace, store, tools, _search: search, _folder: folder })
+        Ok(Self { workspace, store, tools, search, _folder: folder })
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -177,6 +177,7 @@ impl Stage {
             entries: self.store.schedules().await?.iter().map(entry).collect(),
             answer: answer.map(|message| message.body.clone()).unwrap_or_default(),
             asked: messages.iter().filter(|message| message.slot.starts_with("ask:")).count(),
+            searched: self.search.searches(),
         })
     }
 }
