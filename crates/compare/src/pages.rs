@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   GET /search?q=… ──► counted ──► still to fail? ──yes──► 500
-//!                                         └──no──► the page of that query, or of the most alike, or nothing
+//!       ┌──no───────────────────────────────┘
+//!       └──► the page of that query, or of the most alike, or nothing
 //! ```
 
 use crate::task::{Page, Search};
