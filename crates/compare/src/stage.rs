@@ -150,7 +150,7 @@ impl Stage {
         model: &str,
     ) -> Submission {
         let told = if is_simulated(model) { Path::new(TOLD) } else { &self.workspace };
-        let frame = host.frame(loop_name, told, self.tools.specs());
+        let frame = host.frame(loop_name, &task.goal, told, self.tools.specs());
         let name = model.to_owned();
         let frame = Frame {
             policy: Policy { approve_all: true },
