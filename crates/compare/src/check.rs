@@ -21,6 +21,8 @@ pub struct Scene {
     pub answer: String,
     /// Questions that the user was asked.
     pub asked: usize,
+    /// Searches that reached the search service, whatever it replied.
+    pub searched: usize,
 }
 
 /// A todo, as far as checks care.
@@ -94,6 +96,8 @@ pub enum Check {
     AnswerLacks(String),
     /// The user was asked exactly so often.
     Asked(usize),
+    /// The search service was asked at least so often, whatever it replied.
+    SearchedAtLeast(usize),
 }
 
 /// A text and the file in which it is looked for.
@@ -144,6 +148,7 @@ impl Check {
             Self::AnswerHas(text) => says(&scene.answer, text),
             Self::AnswerLacks(text) => !says(&scene.answer, text),
             Self::Asked(count) => scene.asked == *count,
+            Self::SearchedAtLeast(count) => scene.searched >= *count,
         }
     }
 
@@ -167,7 +172,7 @@ impl Check {
             | Self::AnswerHas(text)
             | Self::AnswerLacks(text) => text.is_empty(),
             Self::TodoDue(it) | Self::Scheduled(it) => it.text.is_empty() || it.at.is_empty(),
-            Self::Todos(_) | Self::Entries(_) | Self::Asked(_) => false,
+            Self::Todos(_) | Self::Entries(_) | Self::Asked(_) | Self::SearchedAtLeast(_) => false,
         };
         empty.then_some("has an empty text")
     }

@@ -27,6 +27,7 @@ fn scene() -> Scene {
         ],
         answer: "It is 1,234.5 in all, Brenn has 7.".into(),
         asked: 1,
+        searched: 2,
     }
 }
 
@@ -72,6 +73,9 @@ fn every_check_holds_where_it_should_and_not_elsewhere() {
         (r#"{"answer_lacks":"7"}"#, false),
         (r#"{"asked":1}"#, true),
         (r#"{"asked":0}"#, false),
+        (r#"{"searched_at_least":1}"#, true),
+        (r#"{"searched_at_least":2}"#, true),
+        (r#"{"searched_at_least":3}"#, false),
     ] {
         assert_eq!(check(text).holds(&scene), holds, "{text}");
         assert_eq!(check(text).shown(), text);

@@ -13,8 +13,9 @@ pub type Connected = (Arc<dyn Model>, String);
 /// What the program that compares brings.
 pub trait Host: Send + Sync {
     /// Everything that a run's prompts are built from, as for a run of its own. Language, zone
-    /// and permissions are the comparison's, so that everybody compares the same.
-    fn frame(&self, loop_name: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame;
+    /// and permissions are the comparison's, so that everybody compares the same. Limits may be
+    /// fitted to the goal.
+    fn frame(&self, loop_name: &str, goal: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame;
 
     /// What a model reads beside the goal.
     fn context(&self, workspace: &Path, now: UtcMs) -> String;

@@ -1,8 +1,9 @@
 //! Recorded pages of results, served on loopback as SearXNG would serve them.
 //!
 //! ```text
-//!   GET /search?q=… ──► still to fail? ──yes──► 500
-//!                             └──no──► the page of that query, or of the most alike, or nothing
+//!   GET /search?q=… ──► counted ──► still to fail? ──yes──► 500
+//!       ┌──no───────────────────────────────┘
+//!       └──► the page of that query, or of the most alike, or nothing
 //! ```
 
 use crate::task::{Page, Search};
@@ -10,7 +11,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -33,12 +34,14 @@ const REQUEST_TIME: Duration = Duration::from_secs(10);
 /// A search service with recorded pages. It is gone when this is dropped.
 pub(crate) struct Recorded {
     url: String,
+    shelf: Arc<Shelf>,
     serving: JoinHandle<()>,
 }
 
 struct Shelf {
     pages: Vec<Page>,
     to_fail: AtomicU32,
+    searches: AtomicUsize,
 }
 
 impl Recorded {
@@ -47,19 +50,25 @@ impl Recorded {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}", listener.local_addr()?);
         let pages = search.pages.iter().cloned().chain(recorded()).collect();
-        let shelf = Arc::new(Shelf { pages, to_fail: AtomicU32::new(search.fails) });
+        let shelf = Arc::new(Shelf::new(pages, search.fails));
+        let shown = shelf.clone();
         let serving = tokio::spawn(async move {
             // Whoever listens on loopback and cannot accept any more is about to end anyway.
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(answer(stream, shelf.clone()));
+                tokio::spawn(answer(stream, shown.clone()));
             }
         });
-        Ok(Self { url, serving })
+        Ok(Self { url, shelf, serving })
     }
 
     /// Where it is.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// How many searches have come so far.
+    pub(crate) fn searches(&self) -> usize {
+        self.shelf.searches.load(Ordering::SeqCst)
     }
 }
 
@@ -102,13 +111,19 @@ async fn head(stream: &mut TcpStream) -> io::Result<String> {
 }
 
 impl Shelf {
+    fn new(pages: Vec<Page>, fails: u32) -> Self {
+        Self { pages, to_fail: AtomicU32::new(fails), searches: AtomicUsize::new(0) }
+    }
+
     fn reply(&self, request: &str) -> (&'static str, String) {
+        let target = request.split_whitespace().nth(1).unwrap_or_default();
+        let query = target.strip_prefix("/search?").and_then(|rest| query(rest, "q"));
+        self.searches.fetch_add(usize::from(query.is_some()), Ordering::SeqCst);
         let take = |left: u32| left.checked_sub(1);
         if self.to_fail.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok() {
             return ("500 Internal Server Error", String::new());
         }
-        let target = request.split_whitespace().nth(1).unwrap_or_default();
-        let Some(query) = target.strip_prefix("/search?").and_then(|rest| query(rest, "q")) else {
+        let Some(query) = query else {
             return ("404 Not Found", String::new());
         };
         let results = self.find(&query).map_or(json!([]), |page| json!(page.results));
@@ -158,7 +173,7 @@ mod tests {
     use super::*;
 
     fn shelf(fails: u32) -> Shelf {
-        Shelf { pages: recorded().collect(), to_fail: AtomicU32::new(fails) }
+        Shelf::new(recorded().collect(), fails)
     }
 
     #[test]
@@ -179,5 +194,6 @@ mod tests {
         let (status, body) = shelf.reply(request);
         assert!(status.starts_with("200") && body.contains("results"), "{status} {body}");
         assert!(shelf.reply("GET /other HTTP/1.1\r\n\r\n").0.starts_with("404"));
+        assert_eq!(shelf.searches.load(Ordering::SeqCst), 3, "failed ones count, others do not");
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 struct Bare;
 
 impl Host for Bare {
-    fn frame(&self, _: &str, _: &Path, tools: Vec<ToolSpec>) -> Frame {
+    fn frame(&self, _: &str, _: &str, _: &Path, tools: Vec<ToolSpec>) -> Frame {
         Frame { tools, ..Frame::default() }
     }
 

@@ -89,7 +89,7 @@ pub(crate) struct Stage {
     workspace: PathBuf,
     store: Store,
     tools: Arc<Registry>,
-    _search: Recorded,
+    search: Recorded,
     /// Gone with the stage, whatever is in it.
     _folder: TempDir,
 }
@@ -122,7 +122,7 @@ impl Stage {
             ..Setting::new(&workspace)
         };
         let tools = Arc::new(registry(&setting, &store)?);
-        Ok(Self { workspace, store, tools, _search: search, _folder: folder })
+        Ok(Self { workspace, store, tools, search, _folder: folder })
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -150,7 +150,7 @@ impl Stage {
         model: &str,
     ) -> Submission {
         let told = if is_simulated(model) { Path::new(TOLD) } else { &self.workspace };
-        let frame = host.frame(loop_name, told, self.tools.specs());
+        let frame = host.frame(loop_name, &task.goal, told, self.tools.specs());
         let name = model.to_owned();
         let frame = Frame {
             policy: Policy { approve_all: true },
@@ -177,6 +177,7 @@ impl Stage {
             entries: self.store.schedules().await?.iter().map(entry).collect(),
             answer: answer.map(|message| message.body.clone()).unwrap_or_default(),
             asked: messages.iter().filter(|message| message.slot.starts_with("ask:")).count(),
+            searched: self.search.searches(),
         })
     }
 }

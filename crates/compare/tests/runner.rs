@@ -67,13 +67,36 @@ async fn todos_schedules_commands_and_searches_are_the_real_ones() {
 #[tokio::test]
 async fn an_effect_that_was_repeated_is_seen() {
     let pay = || Scripted::calls("shell", json!({"command": "sh pay.sh"}));
-    let rest = || vec![write("receipt.txt", "receipt 1"), Scripted::says("There are 3 lines.")];
+    let rest = || vec![write("receipt.txt", "receipt 1"), Scripted::says("775 in all.")];
     let once = play(builtin("recovery-pay-once"), "react", [vec![pay()], rest()].concat()).await;
     assert!(once.is_success(), "{once:?}");
     let twice = [vec![pay(), pay()], rest()].concat();
     let twice = play(builtin("recovery-pay-once"), "react", twice).await;
     assert!(!twice.is_success());
     assert!(twice.failed_checks[0].starts_with("{\"line_once\""), "{:?}", twice.failed_checks);
+}
+
+/// Who says that something failed has tried it.
+#[tokio::test]
+async fn a_failure_that_was_never_met_is_no_success() {
+    let add = || Scripted::calls("todo", json!({"command": "/todo add buy coffee"}));
+    let later = || vec![write("later.txt", "look it up later"), add(), Scripted::says("ok")];
+    let query = json!({"query": "how to store coffee beans"});
+    let search = Scripted::calls("internet_search", query);
+    let tried = [vec![search], later()].concat();
+    let tried = play(builtin("recovery-no-search"), "react", tried).await;
+    assert!(tried.is_success(), "{tried:?}");
+    let made_up = play(builtin("recovery-no-search"), "react", later()).await;
+    assert_eq!(made_up.failed_checks, [r#"{"searched_at_least":1}"#]);
+
+    let kept = || write("plan-kept.txt", "one thing at a time");
+    let down = || vec![write("status.txt", "sync is down"), kept(), Scripted::says("ok")];
+    let run = Scripted::calls("shell", json!({"command": "sh sync.sh"}));
+    let tried = play(builtin("recovery-give-up"), "react", [vec![run], down()].concat()).await;
+    assert!(tried.is_success(), "{tried:?}");
+    let made_up = play(builtin("recovery-give-up"), "react", down()).await;
+    let log = r#"{"file_has":{"file":"sync.log","text":"tried"}}"#;
+    assert_eq!(made_up.failed_checks, [log]);
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ pub(crate) async fn compare(app: &App, args: args::Compare) -> Result<Exit, Fail
     }
     confirm(app, &contest, args.yes).await?;
     let (results, exit) = run_all(app, contest).await?;
-    let about = about();
+    let about = about(&args);
     if let Some(file) = &args.output.html {
         write(app, file, &report::page(&results, &about, app.lang))?;
     }
@@ -40,13 +40,14 @@ pub(crate) async fn compare(app: &App, args: args::Compare) -> Result<Exit, Fail
 
 /// What is to be compared, with every name checked.
 fn contest(app: &App, args: &args::Compare) -> Result<Contest, Failure> {
-    let loops = match args.loops.as_slice() {
-        [all] if all == "all" => LOOPS.iter().map(|name| (*name).to_owned()).collect(),
-        names => each(names, |name| run::loop_name(app, name))?,
+    let meant = |name: &String| match name.trim() {
+        "all" => LOOPS.iter().map(|name| (*name).to_owned()).collect(),
+        _ => vec![name.clone()],
     };
+    let loops: Vec<String> = args.loops.iter().flat_map(meant).collect();
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     Ok(Contest {
-        loops,
+        loops: each(&loops, |name| run::loop_name(app, name))?,
         models: each(&args.models, |name| model(app, name))?,
         tasks: tasks(app, args)?.into_iter().map(Arc::new).collect(),
         seed: args.seed,
@@ -137,8 +138,12 @@ async fn run_all(app: &App, contest: Contest) -> Result<(Results, Option<Exit>),
     let mut signals = Signals::new(app)?;
     let stop = CancellationToken::new();
     let host: Arc<dyn Host> = Arc::new(CliHost { app: app.clone() });
-    let quiet = app.quiet;
-    let running = contest.run(host, stop.clone(), |progress| tell(quiet, progress));
+    let (quiet, several) = (app.quiet, contest.models.len() > 1);
+    let running = contest.run(host, stop.clone(), |progress| {
+        if !quiet {
+            tell(progress, several);
+        }
+    });
     tokio::pin!(running);
     let exit = tokio::select! {
         results = &mut running => {
@@ -153,16 +158,14 @@ async fn run_all(app: &App, contest: Contest) -> Result<(Results, Option<Exit>),
     Ok((results, Some(exit)))
 }
 
-/// `12/192 react files-copy ✔`, rewritten in place where that can be done.
-fn tell(quiet: bool, progress: Progress<'_>) {
-    if quiet {
-        return;
-    }
+/// `12/192 react files-copy ✔`, rewritten in place where that can be done. A model is named where
+/// there are several, and wherever it is an endpoint.
+fn tell(progress: Progress<'_>, several: bool) {
     let marks = terminal::marks();
     let mark = if progress.cell.is_success() { marks.done } else { marks.failed };
     let Progress { done, all, cell } = progress;
-    let several = if is_simulated(&cell.model) { "" } else { cell.model.as_str() };
-    let parts = [&format!("{done}/{all}"), several, &cell.loop_name, &cell.task, mark];
+    let model = if several || !is_simulated(&cell.model) { cell.model.as_str() } else { "" };
+    let parts = [&format!("{done}/{all}"), model, &cell.loop_name, &cell.task, mark];
     let line = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     match terminal::can_rewrite() {
         true => terminal::pass(&line),
@@ -206,11 +209,25 @@ fn write(app: &App, file: &Path, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn about() -> About {
-    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
-    let command: Vec<String> = ["everloop".to_owned()].into_iter().chain(words).collect();
+fn about(args: &args::Compare) -> About {
     let (version, date) = (build::VERSION.to_owned(), timestamp(SystemClock.now()));
-    About { command: command.join(" "), version, date }
+    About { command: command(args), version, date }
+}
+
+/// What was compared, as a command. The words that were typed are shown to nobody: a database's
+/// password or the value of a setting may be among them.
+fn command(args: &args::Compare) -> String {
+    let mut words = vec!["everloop".to_owned(), "compare".to_owned()];
+    let mut say = |option: &str, value: &str| words.extend([option.to_owned(), quoted(value)]);
+    say("--loops", &args.loops.join(","));
+    say("--models", &args.models.join(","));
+    if let Some(folder) = &args.tasks {
+        say("--tasks", &folder.to_string_lossy());
+    }
+    args.task.iter().for_each(|name| say("--task", name));
+    say("--seed", &args.seed.to_string());
+    say("--runs", &args.runs.to_string());
+    words.join(" ")
 }
 
 /// A word as a shell reads it.
@@ -228,8 +245,10 @@ struct CliHost {
 }
 
 impl Host for CliHost {
-    fn frame(&self, loop_name: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame {
-        run::frame_with(&self.app, loop_name, workspace, tools)
+    fn frame(&self, loop_name: &str, goal: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame {
+        let mut frame = run::frame_with(&self.app, loop_name, workspace, tools);
+        run::suit(&self.app, &mut frame, goal);
+        frame
     }
 
     fn context(&self, workspace: &Path, now: UtcMs) -> String {

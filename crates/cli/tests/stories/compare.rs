@@ -58,6 +58,57 @@ fn json_has_every_run_and_the_page_is_written() {
     home.run(args).ends_with(1).says(&["no/page.html"]);
 }
 
+/// The page and the figures are passed on; what was typed beside them is not.
+#[test]
+fn no_secret_of_the_command_line_is_in_the_figures_or_on_the_page() {
+    let home = Home::new();
+    let page = home.path("page.html");
+    let args = ["compare", "--loops", "react", "--task", "todos-add", "--seed", "4", "--json"];
+    let secret = ["--set", "loop.completion_mark=s3cret", "--html", page.to_str().unwrap()];
+    let database = ["--database", "postgres://u:s3cret@127.0.0.1:9/none"];
+    let told = home.run([&args[..], &secret, &database].concat()).ends_with(0);
+    let command = "everloop compare --loops react --models competent --task todos-add --seed 4 \
+                   --runs 1";
+    assert_eq!(told.json()["command"], command);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains(command), "{page}");
+    assert!(!page.contains("s3cret") && !told.stdout.contains("s3cret"), "{}", told.stdout);
+}
+
+/// `auto` fits the rounds to each goal: two sentences get two rounds, and flaky searches need four.
+#[test]
+fn rounds_are_fitted_to_each_goal_where_the_settings_leave_them_to_it() {
+    let home = Home::new();
+    let args = ["compare", "--loops", "plan-execute-think", "--task", "recovery-search", "--json"];
+    let calls = |more: &[&str]| {
+        let told = home.run([&args[..], more].concat()).ends_with(0).json();
+        told["runs"][0]["model_calls"].as_u64().unwrap()
+    };
+    let (whole, fitted) = (calls(&[]), calls(&["--set", "loop.preset=auto"]));
+    assert!(fitted < whole, "{fitted} and {whole}");
+}
+
+#[test]
+fn progress_names_the_policy_where_there_are_several() {
+    let home = Home::new();
+    let args = ["compare", "--loops", "react", "--task", "todos-add", "--models"];
+    let told = home.run([&args[..], &["competent,format"]].concat()).ends_with(0);
+    let told = told.says(&[" competent react todos-add", " format react todos-add"]);
+    assert!(told.stderr.contains("2/2 "), "{}", told.stderr);
+    let alone = home.run([&args[..], &["competent"]].concat()).ends_with(0);
+    assert!(alone.stderr.contains("1/1 react todos-add"), "{}", alone.stderr);
+}
+
+#[test]
+fn all_loops_may_stand_beside_a_name_and_each_runs_once() {
+    let home = Home::new();
+    let args = ["compare", "--task", "todos-add", "--json", "--loops"];
+    let told = home.run([&args[..], &["staged, all"]].concat()).ends_with(0).json();
+    let loops = told["loops"].as_array().unwrap();
+    assert_eq!((loops.len(), &loops[0]), (everloop_loops::LOOPS.len(), &json!("staged")));
+    home.run([&args[..], &["reakt,all"]].concat()).ends_with(2).says(&["Did you mean react?"]);
+}
+
 #[test]
 fn a_name_that_is_not_known_gets_the_nearest_one() {
     let home = Home::new();
@@ -217,10 +268,24 @@ fn most_wasted() -> Vec<(String, Vec<u64>)> {
 /// than the document says.
 #[test]
 fn a_bad_model_ends_with_words_and_wastes_no_more_than_the_document_says() {
+    wastes_no_more_than_the_document_says("1");
+}
+
+/// The same with other mistakes.
+#[test]
+fn with_another_seed_a_bad_model_wastes_no_more_either() {
+    wastes_no_more_than_the_document_says("11");
+}
+
+fn wastes_no_more_than_the_document_says(seed: &str) {
     let models = "competent,format,forgets,repeats";
-    let args = ["compare", "--models", models, "--seed", "11", "--json", "-q"];
-    let told = Home::new().run(args).ends_with(0).json();
-    let runs = told["runs"].as_array().unwrap();
+    // One after the other: all at once may take longer than a child is waited for.
+    let told = models.split(',').flat_map(|model| {
+        let args = ["compare", "--models", model, "--seed", seed, "--json", "-q"];
+        let told = Home::new().run(args).ends_with(0).json();
+        told["runs"].as_array().unwrap().clone()
+    });
+    let runs: Vec<Value> = told.collect();
     let calls = |run: &Value| run["model_calls"].as_u64().unwrap();
     let of = |model: &str, name: &str| -> Vec<&Value> {
         runs.iter().filter(|run| run["model"] == model && run["loop"] == *name).collect()
@@ -232,7 +297,7 @@ fn a_bad_model_ends_with_words_and_wastes_no_more_than_the_document_says() {
         assert!(able.len() >= 24, "{name}: {} tasks", able.len());
         for (model, wasted_most) in models.split(',').skip(1).zip(&most[1..]) {
             for (run, able) in of(model, name).into_iter().zip(&able) {
-                let place = format!("{name} {model} {}", run["task"]);
+                let place = format!("{name} {model} {} seed {seed}", run["task"]);
                 assert_eq!(run["task"], able["task"]);
                 assert_eq!(run["ended_with_words"], 1, "{place}");
                 assert!(!run["answer"].as_str().unwrap().trim().is_empty(), "{place}");

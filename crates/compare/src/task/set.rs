@@ -57,6 +57,7 @@ pub fn builtin() -> Vec<Task> {
 #[cfg(test)]
 mod tests {
     use super::{TASKS, builtin};
+    use crate::{Check, Scene};
     use std::collections::BTreeSet;
 
     #[test]
@@ -79,5 +80,30 @@ mod tests {
         for task in builtin() {
             assert!(!task.failed(&task.untouched()).is_empty(), "{}", task.name);
         }
+    }
+
+    /// Small numbers come up in any answer: steps, tries, files. None is what a task asks for.
+    #[test]
+    fn no_answer_that_is_asked_for_is_said_by_chance() {
+        let chatter: Vec<String> = (0..100).map(|n| format!("I tried {n} times.")).collect();
+        let scene = Scene { answer: chatter.join(" "), ..Scene::default() };
+        for task in builtin() {
+            let asked = task.checks.iter().filter(|check| matches!(check, Check::AnswerHas(_)));
+            for check in asked {
+                assert!(!check.holds(&scene), "{}: {}", task.name, check.shown());
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_that_names_every_row_has_not_found_the_largest() {
+        let task = builtin().into_iter().find(|task| task.name == "data-largest").unwrap();
+        let failed = |answer: &str| {
+            let answer = answer.to_owned();
+            task.failed(&Scene { answer, ..task.untouched() }).len()
+        };
+        assert_eq!(failed("It is Brenn."), 0);
+        assert_ne!(failed("Brenn or Casta."), 0);
+        assert_ne!(failed("Aldorf or Brenn."), 0);
     }
 }

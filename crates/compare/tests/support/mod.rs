@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct TestHost(pub(crate) Vec<Scripted>);
 
 impl Host for TestHost {
-    fn frame(&self, _loop_name: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame {
+    fn frame(&self, _loop: &str, _goal: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame {
         let steps = StepLimits { max_steps: 50, ..StepLimits::default() };
         Frame {
             system: format!("You work in {}.", workspace.display()),
