@@ -160,6 +160,8 @@ pub(crate) enum Runs {
         id: String,
         #[arg(long = "loop", value_name = "LOOP")]
         loop_name: String,
+        #[arg(long)]
+        yes: bool,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         output_format: Format,
     },

@@ -115,3 +115,14 @@ fn not_made() -> Observation {
     let text = "not performed: another loop goes on from here; nothing was done";
     Observation { ending: Ending::Canceled, text: text.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the notice lacks them, what a run is given would stand before its goal for ever.
+    #[test]
+    fn the_words_by_which_runs_are_folded_stand_in_the_notice() {
+        assert!(CARRIED.contains(GIVEN_AFTER_THE_GOAL));
+    }
+}

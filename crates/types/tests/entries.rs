@@ -201,6 +201,22 @@ fn a_changed_form_raises_its_format() {
     );
 }
 
+/// Whoever never switches a run can go back to a program that knows of no switch.
+#[test]
+fn only_a_switch_is_a_letter_of_format_2() {
+    let mut written = Vec::new();
+    for kind in samples() {
+        let Kind::Input(input) = &kind else { continue };
+        let fmt = if matches!(input.letter, Letter::Switch(_)) { 2 } else { 1 };
+        assert_eq!(kind.fmt(), fmt, "{input:?}");
+        for fmt in fmt..=2 {
+            assert_eq!(Kind::read("Input", fmt, &kind.body()).as_ref(), Ok(&kind));
+        }
+        written.push(fmt);
+    }
+    assert_eq!(written, [1, 1, 1, 1, 2]);
+}
+
 #[test]
 fn every_format_of_every_kind_has_a_stored_sample_and_a_way_up() {
     let corpus = corpus();

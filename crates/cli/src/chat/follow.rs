@@ -88,10 +88,15 @@ impl Session {
         Ok(())
     }
 
-    /// Asks the run to go on under another loop; in words, also where that cannot be asked.
-    pub(super) async fn wish(&self, run: &RunId, loop_name: &str) -> Result<String, Failure> {
-        let wished = switch::wish(&self.app, &self.engine, run, loop_name).await?;
-        Ok(wished.unwrap_or_else(|why| why))
+    /// Asks the run to go on under another loop, with what this session allows its runs; `Err` says
+    /// why that cannot be asked.
+    pub(super) async fn wish(
+        &self,
+        run: &RunId,
+        loop_name: &str,
+    ) -> Result<Result<String, String>, Failure> {
+        let yes = self.choice.policy.approve_all;
+        switch::wish(&self.app, &self.engine, run, loop_name, yes).await
     }
 
     /// What follows the answer of a run that is over: its numbers, and what can be done.

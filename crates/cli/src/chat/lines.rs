@@ -188,7 +188,9 @@ async fn follow_one(
 fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
     match still {
         Still::GoesOn(words, to) => {
-            terminal::complain(&words);
+            if !session.app.quiet {
+                terminal::complain(&words);
+            }
             return Followed::GoesOn(to);
         }
         Still::Over(shown) => {

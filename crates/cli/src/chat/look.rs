@@ -171,7 +171,8 @@ impl Person {
         live.erase();
         if let Some(name) = wanted_loop(line, &self.session.reader().now) {
             let wished = self.session.wish(run, &name).await;
-            live.print(&wished.unwrap_or_else(|failure| failure.words));
+            let words = wished.map(|said| said.unwrap_or_else(|why| why));
+            live.print(&words.unwrap_or_else(|failure| failure.words));
             return None;
         }
         let heard = match everloop_assistant::commands::follows(line) {

@@ -42,7 +42,7 @@ pub(super) struct Choice {
     pub(super) loop_name: String,
     pub(super) model: String,
     workspace: PathBuf,
-    policy: Policy,
+    pub(super) policy: Policy,
 }
 
 /// What a line led to.

@@ -1,7 +1,7 @@
 //! The commands about the conversation, its runs and the program itself.
 
 use super::session::{ANEW, Heard, Session};
-use crate::commands::{exchange, fork, loops, run, runs, switch};
+use crate::commands::{exchange, fork, loops, run, runs};
 use crate::exit::Failure;
 use crate::show::{backed_plan_lines, preview};
 use crate::terminal::{self, marks};
@@ -176,9 +176,11 @@ impl Session {
     /// The run whose question the person has before them goes on under another loop.
     async fn switch(&mut self, name: &str) -> Result<Heard, Failure> {
         let Some(open) = self.seen.clone() else { return Ok(Heard::Said(self.choose_loop(name))) };
-        match switch::wish(&self.app, &self.engine, &open.run, name).await? {
+        match self.wish(&open.run, name).await? {
             Ok(words) => {
-                terminal::complain(&words);
+                if !self.app.quiet {
+                    terminal::complain(&words);
+                }
                 self.seen = None;
                 Ok(Heard::Follow(open.run))
             }

@@ -9,7 +9,7 @@ use crate::show::preview;
 use crate::terminal;
 use everloop_engine::{Engine, Fork, ForkError, Forking, History};
 use everloop_loops::Unknown;
-use everloop_types::journal::Kind;
+use everloop_types::journal::{Kind, RunCreated};
 use everloop_types::{Goal, Policy, RunId, Settled};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,8 +55,12 @@ pub(crate) fn plain(parent: &RunId) -> args::Fork {
 
 /// The loop that decides a run.
 pub(crate) fn decides(parent: &History) -> Option<&String> {
+    created(parent).map(|created| &created.loop_name)
+}
+
+fn created(parent: &History) -> Option<&RunCreated> {
     parent.entries.iter().find_map(|entry| match &entry.kind {
-        Kind::RunCreated(created) => Some(&created.loop_name),
+        Kind::RunCreated(created) => Some(created),
         _ => None,
     })
 }
@@ -70,7 +74,8 @@ pub(crate) fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<F
     let workspace = workspace(app, args.workspace.as_deref(), &old.workspace)?;
     let model = run::model(app, args.model.clone().unwrap_or_else(|| old.model.name.clone()))?;
     let policy = Policy { approve_all: args.yes };
-    let frame = run::frame(app, &loop_name, &workspace, model, policy)?;
+    let mut frame = run::frame(app, &loop_name, &workspace, model, policy)?;
+    run::suit(app, &mut frame, created(parent).map_or("", |created| &created.goal.text));
     let text = args.message.as_deref().unwrap_or_default().trim().to_owned();
     let word = Goal { text, context: run::context(&workspace) };
     let settled = BTreeMap::new();

@@ -31,8 +31,8 @@ pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
         Runs::Resume { id, answer, output_format } => {
             resume(app, store, &id, answer, output_format).await
         }
-        Runs::Switch { id, loop_name, output_format } => {
-            switch::switch(app, store, &id, &loop_name, output_format).await
+        Runs::Switch { id, loop_name, yes, output_format } => {
+            switch::switch(app, store, &id, &loop_name, yes, output_format).await
         }
         Runs::Settle { id, word, effect } => {
             settle::settle(app, store, &id, word, effect.as_deref()).await

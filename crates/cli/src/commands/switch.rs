@@ -10,15 +10,17 @@ use everloop_store::{Sent, Store};
 use everloop_types::RunId;
 
 /// Asks a run to go on under another loop from its next step border on, in words for the person;
-/// `Err` says why that cannot be asked.
+/// `Err` says why that cannot be asked. What the run itself was allowed does not go over: `yes` is
+/// said anew.
 pub(crate) async fn wish(
     app: &App,
     engine: &Engine,
     run: &RunId,
     loop_name: &str,
+    yes: bool,
 ) -> Result<Result<String, String>, Failure> {
     let parent = history(app, engine.store(), run).await?;
-    let args = args::Fork { loop_name: Some(loop_name.to_owned()), ..fork::plain(run) };
+    let args = args::Fork { loop_name: Some(loop_name.to_owned()), yes, ..fork::plain(run) };
     let wanted = match fork::wanted(app, &args, &parent) {
         Ok(wanted) => wanted,
         Err(failure) => return Ok(Err(failure.words)),
@@ -45,12 +47,13 @@ pub(crate) async fn switch(
     store: Store,
     id: &str,
     loop_name: &str,
+    yes: bool,
     format: Format,
 ) -> Result<Exit, Failure> {
     let loop_name = run::loop_name(app, loop_name)?;
     let run = app.find_run(&store, id).await?;
     let engine = app.engine(store).await?;
-    match wish(app, &engine, &run, &loop_name).await? {
+    match wish(app, &engine, &run, &loop_name, yes).await? {
         Ok(words) if !app.quiet => crate::terminal::complain(&words),
         Ok(_) => {}
         Err(words) => return Err(Failure { exit: Exit::Usage, words }),

@@ -157,5 +157,10 @@ fn rounds_are_fitted_to_the_goal_where_the_settings_leave_them_to_it() {
         let home = Home::scripted(&replies).with("EVERLOOP_LOOP__PRESET", "auto");
         home.run(["run", "--loop", "plan-execute-think", goal]).ends_with(4);
         assert_eq!(home.show(&home.newest())["steps"], json!(rounds), "{goal}");
+        home.rewrite(&[&[says("Hm.")], replies.as_slice()].concat());
+        home.run(["run", "--loop", "react", goal]).ends_with(0);
+        let parent = home.newest();
+        home.run(["fork", &parent, "--loop", "plan-execute-think"]).ends_with(4);
+        assert_eq!(home.show(&home.newest())["steps"], json!(rounds), "a fork of {goal}");
     }
 }

@@ -119,3 +119,54 @@ fn a_switch_that_was_accepted_outlives_a_kill() {
     let heir = heir(&home, &first, "autonomous");
     assert_eq!(home.show(&heir)["text"], Value::from("It was said."));
 }
+
+/// A run that waits for an answer; whoever takes over wants to touch a file.
+fn touching() -> Home {
+    let touch = calls("shell", json!({"command": "echo x >> made"}));
+    Home::scripted(&[plan(&["ask"]), ask("which day?"), touch, says("It is made.")])
+}
+
+#[test]
+fn what_the_first_run_was_allowed_is_said_anew_for_the_one_that_goes_on() {
+    let home = touching();
+    let first = home.run(["run", "--loop", "plan-replan", "--yes", "make it"]).ends_with(3);
+    let first = first.stdout.trim().to_owned();
+    let asked = home.run(["runs", "switch", &first, "--loop", "react"]).ends_with(3);
+    asked.says(&["Allow shell to run?"]);
+    assert!(!home.work("made").exists());
+
+    let home = touching();
+    let first = home.run(["run", "--loop", "plan-replan", "make it"]).ends_with(3);
+    let first = first.stdout.trim().to_owned();
+    let ended = home.run(["runs", "switch", &first, "--loop", "react", "--yes"]).ends_with(0);
+    assert_eq!((ended.stdout.as_str(), home.read("made").as_str()), ("It is made.\n", "x\n"));
+    heir(&home, &first, "react");
+}
+
+#[test]
+fn what_a_chat_was_allowed_holds_for_the_run_that_goes_on() {
+    for (args, made) in [(&["chat", "--yes"][..], true), (&["chat"], false)] {
+        let home = touching();
+        let mut chat = home.piped(args);
+        chat.hears(&["make it", "/loop react"]);
+        let chat = chat.ended().ends_with(0);
+        assert_eq!(home.work("made").exists(), made, "{}", chat.stdout);
+        assert_eq!(chat.stdout.contains("Allow shell to run?"), !made, "{}", chat.stdout);
+        assert_eq!(chat.stdout.ends_with("It is made.\n"), made, "{}", chat.stdout);
+    }
+}
+
+#[test]
+fn a_quiet_chat_says_nothing_of_a_switch() {
+    let lines = ["make a date", "/loop react"];
+    for (args, said) in [(&["chat", "-q"][..], false), (&["chat"], true)] {
+        let home = Home::scripted(&[plan(&["ask"]), ask("which day?"), says("Monday then.")]);
+        let mut chat = home.piped(args);
+        chat.hears(&lines);
+        let chat = chat.ended().ends_with(0);
+        assert!(chat.stdout.ends_with("Monday then.\n"), "{}", chat.stdout);
+        for words in ["goes on under react", "stops at its next step border"] {
+            assert_eq!(chat.stderr.contains(words), said, "{}", chat.stderr);
+        }
+    }
+}

@@ -10,7 +10,7 @@
 use super::{Decision, Run};
 use crate::AgentLoop;
 use everloop_types::journal::Switch;
-use everloop_types::{Frame, RunId, Status, Words};
+use everloop_types::{Frame, RunId, Words};
 
 impl<L: AgentLoop> Run<L> {
     /// The last wish counts. One whose frame nobody can read is none.
@@ -29,10 +29,10 @@ impl<L: AgentLoop> Run<L> {
         (!begun && !self.has_its_answer()).then_some(switch)
     }
 
+    /// Whether its model has answered: also if something beside the answer is unknown.
     fn has_its_answer(&self) -> bool {
-        let ends =
-            |decision| matches!(decision, Decision::Finish { status: Status::Succeeded, .. });
-        self.ledger.outstanding.is_empty() && ends(self.decide())
+        let answers = |decision| matches!(decision, Decision::Finish { reason: None, .. });
+        self.ledger.outstanding.is_empty() && answers(self.decide())
     }
 
     /// The run that goes on in place of this one. There is none while something may have happened

@@ -1,11 +1,15 @@
 //! From each loop to each other one, at every step border: what the new loop is told.
 
 use super::same_task::task;
-use crate::support::{Played, Point, Scenario};
+use crate::support::{Played, Point, Scenario, fold};
 use everloop_loops::{AnyRun, Decision, LOOPS, carried};
-use everloop_types::journal::{EffectPlanned, Entry, EpochStarted, Forked, Kind, RunCreated};
+use everloop_types::journal::{
+    EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Forked, Input, Kind, Letter,
+    Outcome, RunCreated,
+};
 use everloop_types::{
-    Frame, Goal, Message, Offer, Progress, RunId, Status, ToolChoice, Words, WorkerId,
+    Ending, Frame, Goal, Message, Observation, Offer, Progress, RunId, Status, ToolChoice, Words,
+    WorkerId,
 };
 use expect_test::expect;
 use serde_json::json;
@@ -207,16 +211,67 @@ fn a_round_that_is_cut_short_is_carried_with_what_its_steps_saw() {
 }
 
 #[test]
-fn a_switch_after_the_answer_changes_nothing_and_a_cancel_after_a_switch_is_a_cancel() {
+fn a_switch_after_the_answer_changes_nothing_and_a_word_before_it_is_carried_over() {
     let calm = task("react").play();
     let late = task("react").switches(Point::After(5), "staged").play();
     assert_eq!(late.ending, calm.ending);
     let both = task("react").steers(Point::During(2), "look closely");
     let told = told(both.clone(), Point::After(2), "hybrid");
     assert!(told.contains("user look closely"), "{told}");
-    let canceled =
-        task("plan-replan").switches(Point::During(40), "react").cancels(Point::After(2));
-    assert_eq!(canceled.play().run.successor(), None);
+}
+
+/// Whatever else is open: the answer is there, and the ending says what is unknown.
+#[test]
+fn a_switch_after_the_answer_changes_nothing_even_if_an_effect_is_unknown() {
+    let unknown = || {
+        Scenario::react("write it down")
+            .calls("write_file", &json!({"path": "a", "content": "1"}))
+            .says("it may be written")
+            .observes(Ending::Unknown, "the connection broke")
+    };
+    let calm = unknown().play();
+    let Decision::Finish { status, reason, .. } = &calm.ending else { panic!("no ending") };
+    assert_eq!((status, reason), (&Status::Unsettled, &None));
+    let late = unknown().switches(Point::After(3), "staged").play();
+    assert_eq!(late.ending, calm.ending, "{}", late.trace);
+    let early = unknown().switches(Point::After(2), "staged").play();
+    let Decision::Finish { status, .. } = &early.ending else { panic!("no ending") };
+    assert_eq!((*status, early.run.successor()), (Status::Canceled, None), "{}", early.trace);
+}
+
+/// The tool has begun, so the switch waits for its outcome; and then nobody wants it any more.
+#[test]
+fn a_cancel_before_the_border_of_a_switch_is_a_cancel() {
+    let task = task("plan-replan").switches(Point::During(40), "react");
+    let (_, switch) = task.letters[0].clone();
+    let calm = task.play();
+    let is_tool =
+        |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool { .. }));
+    let planned = calm.journal.iter().position(is_tool).expect("a tool call");
+    let last = &calm.journal[planned];
+    let letter = |letter: &Letter| {
+        Kind::Input(Input { dedupe: format!("{letter:?}"), letter: letter.clone() })
+    };
+    let begun = EffectStarted { attempt: 1, start_by: 0, over_by: None, before: json!(null) };
+    let cut = Observation { ending: Ending::Canceled, text: "not done".to_owned() };
+    let cut = EffectFinished { outcome: Outcome::Observed(cut), took_ms: 1 };
+    let after = |letters: &[Kind]| {
+        let begun = [Kind::EffectStarted(begun.clone())];
+        let kinds = [&begun, letters, &[Kind::EffectFinished(cut.clone())]].concat();
+        let mut run = fold(&calm.journal[..=planned], &calm.frame);
+        for (seq, kind) in (last.seq + 1..).zip(kinds) {
+            assert_eq!(run.switches_here(), None, "the tool is out");
+            run.apply(&Entry { seq, kind, ..last.clone() });
+        }
+        run
+    };
+    let (switch, cancel) = (letter(&switch), letter(&Letter::Cancel { by: "user".to_owned() }));
+    let switched = after(std::slice::from_ref(&switch));
+    assert!(switched.switches_here().is_some(), "the border");
+    let canceled = after(&[switch, cancel]);
+    assert_eq!(canceled.switches_here(), None);
+    let Decision::Finish { words, .. } = canceled.canceled() else { panic!("no ending") };
+    assert!(format!("{words:?}").contains("run.canceled"), "{words:?}");
 }
 
 /// What was carried over is no burden for ever: it is shortened like anything else.

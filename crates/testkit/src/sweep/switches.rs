@@ -10,6 +10,8 @@ use crate::invariants::Ending;
 use crate::scenario::{Scenario, heir_of};
 use crate::stage::{Stage, Went, in_words};
 use everloop_engine::History;
+use everloop_loops::Decision;
+use everloop_types::journal::{Kind, Outcome};
 use everloop_types::{Frame, Limits, RunId, Status};
 
 /// A wish that a process was sent when it stood at its point.
@@ -36,7 +38,8 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
             let Some(Wished { heir, died }) = wished else { break };
             let ending = place.check(&stage).await?;
             let handed = place.one_of_both(&stage, &heir).await?;
-            place.as_wished(&calm, &ending, handed)?;
+            let answered = answered(&stage).await;
+            place.as_wished(&calm, &ending, handed, answered)?;
             place.found_out(&stage, died).await?;
             swept.count(&ending);
             // Whoever crashed before, the heir is the same: it is played where nobody did.
@@ -49,6 +52,20 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
         }
     }
     Ok(swept)
+}
+
+/// Whether some reply of the model was the first run's answer.
+async fn answered(stage: &Stage) -> bool {
+    let history = History::read(&stage.store, &stage.run).await.expect("readable");
+    let history = history.expect("exists");
+    let replied = |kind: &Kind| match kind {
+        Kind::EffectFinished(finished) => matches!(finished.outcome, Outcome::Replied(_)),
+        _ => false,
+    };
+    history.entries.iter().filter(|entry| replied(&entry.kind)).any(|entry| {
+        let state = history.state_at(entry.seq).expect("foldable");
+        matches!(state.decide(), Decision::Finish { reason: None, .. })
+    })
 }
 
 impl Place<'_> {
@@ -130,14 +147,22 @@ impl Place<'_> {
 
     /// It ended for its heir, or as ever because the answer came first, or for want of a word from
     /// a person.
-    fn as_wished(&self, calm: &Ending, ending: &Ending, handed: bool) -> Result<(), String> {
+    fn as_wished(
+        &self,
+        calm: &Ending,
+        ending: &Ending,
+        handed: bool,
+        answered: bool,
+    ) -> Result<(), String> {
+        let unknown = ending.unknowns > 0;
         let fits = match (handed, ending.status) {
-            (true, status) => status == Status::Canceled && ending.unknowns == 0,
-            (false, Status::Canceled) => ending.unknowns > 0 && ending.text.contains("fork"),
-            (false, Status::Unsettled) => ending.unknowns > 0,
+            (true, status) => status == Status::Canceled && !unknown && !answered,
+            (false, Status::Canceled) => unknown && !answered && ending.text.contains("fork"),
+            (false, Status::Unsettled) => unknown,
             (false, _) => ending == calm,
         };
-        self.ensure(fits, || format!("it ended with {ending:?} (an heir: {handed})"))
+        let state = format!("an heir: {handed}, an answer: {answered}");
+        self.ensure(fits, || format!("it ended with {ending:?} ({state})"))
     }
 
     /// What was begun is finished, or found out about where that can be: a switch leaves no more in

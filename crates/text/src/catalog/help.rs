@@ -141,6 +141,7 @@ super::texts! {
     "help.runs.switch" => zh: "让一个运行从下一个步骤边界起改由另一个循环决定，并在这里跟随", en: "Let a run go on under another loop from its next step border, and follow it here";
     "help.runs.switch.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";
     "help.runs.switch.loop_name" => zh: "此后由哪个循环决定", en: "The loop that decides from there on";
+    "help.runs.switch.yes" => zh: "允许接替的运行的每个工具请求", en: "Approve every tool request of the run that goes on";
     "help.runs.switch.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
     "help.runs.settle" => zh: "说明结果未知的操作是否发生了", en: "Say whether an effect happened whose outcome is unknown";
     "help.runs.settle.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";

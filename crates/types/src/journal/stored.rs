@@ -3,8 +3,8 @@
 //! A format names one form of one kind for ever. Whoever changes the form raises the kind's format
 //! here and says in `upcast` how the form before it is read; `tests/entries.rs` holds both.
 
-use super::Kind;
 use super::upcast::lift;
+use super::{Input, Kind, Letter};
 
 /// A stored body that this program cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Unreadable {
 
 macro_rules! kinds {
     ($($name:ident $fmt:literal $phase:expr),* $(,)?) => {
-        /// Every kind, with the format that this program writes.
+        /// Every kind, with the newest format that this program writes.
         pub const FORMATS: &[(&str, i64)] = &[$((stringify!($name), $fmt)),*];
 
         impl Kind {
@@ -37,9 +37,7 @@ macro_rules! kinds {
                 match self { $(Self::$name(_) => stringify!($name)),* }
             }
 
-            /// The `fmt` column: the form of the body, which this program writes.
-            #[must_use]
-            pub fn fmt(&self) -> i64 {
+            fn newest_fmt(&self) -> i64 {
                 match self { $(Self::$name(_) => $fmt),* }
             }
 
@@ -102,6 +100,16 @@ kinds! {
 }
 
 impl Kind {
+    /// The `fmt` column: the form of the body, which this program writes. A body that an older
+    /// format has room for is written in that one, so that older programs read the run.
+    #[must_use]
+    pub fn fmt(&self) -> i64 {
+        match self {
+            Self::Input(Input { letter, .. }) if !matches!(letter, Letter::Switch(_)) => 1,
+            _ => self.newest_fmt(),
+        }
+    }
+
     /// The `attempt` column.
     #[must_use]
     pub fn attempt(&self) -> Option<u32> {
