@@ -80,6 +80,8 @@ async fn a_link_that_appears_between_check_and_use_leads_nowhere() {
     let outside = place.root().parent().unwrap().join("outside");
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("file"), "the secret").unwrap();
+    // There from the beginning, so that no write makes a folder of that name.
+    symlink("real", &path).unwrap();
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let flipper = std::thread::spawn({
         let (stop, outside) = (stop.clone(), outside.clone());

@@ -1,5 +1,5 @@
-//! A run never ends without words, whichever loop it is under (PET-8 for all): the model's own, else
-//! those of a last call without tools, else those of the journal.
+//! A run never ends without words, whichever loop it is under (PET-8 for all): the model's own,
+//! else those of a last call without tools, else those of the journal.
 
 use crate::support::{Played, Reply, Scenario};
 use everloop_loops::{Decision, LOOPS};
