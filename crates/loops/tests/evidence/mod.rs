@@ -2,9 +2,9 @@
 
 use crate::siblings::same_task::task;
 use crate::support::{Played, Scenario, fold};
-use everloop_loops::{LOOPS, carried};
-use everloop_types::journal::{Entry, Kind, Outcome};
-use everloop_types::{ItemState, PlanItem};
+use everloop_loops::{Decision, LOOPS, carried};
+use everloop_types::journal::{EffectFinished, Entry, Forked, Kind, Outcome};
+use everloop_types::{EffectId, Goal, ItemState, PlanItem, Reply, RunId};
 use serde_json::{Value, json};
 
 const TWO: [(&str, &str, &str); 2] = [("a", "read a", "pending"), ("b", "read b", "pending")];
@@ -223,4 +223,41 @@ fn what_an_earlier_run_has_done_is_no_claim_of_this_one() {
     let items = played.run.progress().items;
     assert_eq!(items[0].evidence, None);
     assert!(items[1].is_only_claimed(), "what it closes itself has to be backed");
+}
+
+/// A fork brings today's limits to a past in which nothing was noted.
+#[test]
+fn a_fork_of_a_run_that_noted_nothing_claims_nothing() {
+    let played = task("tool-driven").play();
+    let mut limits = played.frame.limits;
+    limits.steps.list.evidence = true;
+    let last = played.journal.last().expect("an entry");
+    let forked = Forked {
+        from: RunId::new("run_before"),
+        at_seq: last.seq,
+        limits,
+        settled: Vec::new(),
+        word: Goal { text: "go on".to_owned(), context: String::new() },
+    };
+    let mut journal = played.journal.clone();
+    journal.push(Entry {
+        seq: last.seq + 1,
+        effect: None,
+        kind: Kind::Forked(forked),
+        ..last.clone()
+    });
+    let mut run = fold(&journal, &played.frame);
+    let items = run.progress().items;
+    assert!(items.iter().all(|item| item.state == ItemState::Completed && item.evidence.is_none()));
+    let Decision::Do(effects) = run.decide() else { panic!("it goes on") };
+    let effect = EffectId { run: RunId::new("run"), cause: last.seq + 1, index: 0 };
+    let reply = Outcome::Replied(Reply { text: "still done".to_owned(), ..Reply::default() });
+    let kinds = [
+        Kind::EffectPlanned(effects[0].planned.clone()),
+        Kind::EffectFinished(EffectFinished { outcome: reply, took_ms: 0 }),
+    ];
+    for (seq, kind) in (last.seq + 2..).zip(kinds) {
+        run.apply(&Entry { seq, effect: Some(effect.clone()), kind, ..last.clone() });
+    }
+    assert!(run.progress().items.iter().all(|item| !item.is_only_claimed()));
 }
