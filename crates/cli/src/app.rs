@@ -112,6 +112,14 @@ impl App {
         }
     }
 
+    /// Says that commands run without walls, if the settings turned them off: also to those who
+    /// want quiet.
+    pub(crate) fn warn_of_no_walls(&self) {
+        if self.settings.text("tools.shell_sandbox") == "off" {
+            terminal::complain(&self.text("run.no_walls", &[]));
+        }
+    }
+
     /// A failure with a cause in its own words.
     pub(crate) fn failure(&self, exit: Exit, key: &str, detail: &impl Display) -> Failure {
         let words = self.text(key, &[("detail", &detail.to_string())]);
