@@ -32,6 +32,8 @@ mod request;
 mod search;
 mod send_message;
 mod shell;
+mod shell_rules;
+mod shell_words;
 mod todo_write;
 mod tool;
 mod walls;
@@ -56,6 +58,7 @@ pub use search::{
 };
 pub use send_message::{SendMessage, SendMessageArgs};
 pub use shell::{Shell, ShellArgs, ShellLimits, ShellSetting};
+pub use shell_rules::{Examples, RuleError, Say, ShellRule};
 pub use todo_write::{Todo, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
 pub use tool::{
     AnyTool, Bareness, Boxed, CallContext, Done, Intent, Judgement, OnOutput, Outgoing, Probe,

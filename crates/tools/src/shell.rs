@@ -6,9 +6,11 @@
 use crate::capture::Capture;
 use crate::process::{Ended, Launch};
 use crate::record::{Record, Records};
+use crate::shell_rules::{self, Say};
 use crate::walls::{Enclosure, Plot};
 use crate::{
-    Bareness, CallContext, Done, Intent, Judgement, Probe, Sandbox, Tool, WallSetting, Workspace,
+    Bareness, CallContext, Done, Intent, Judgement, Probe, Sandbox, ShellRule, Tool, WallSetting,
+    Workspace,
 };
 use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
@@ -50,6 +52,8 @@ pub struct ShellSetting {
     pub limits: ShellLimits,
     /// What it may reach and use.
     pub walls: WallSetting,
+    /// What is allowed and denied by its words.
+    pub rules: Vec<ShellRule>,
 }
 
 /// Runs a command.
@@ -136,9 +140,16 @@ impl Tool for Shell {
         self.done(capture, &ended, stop, context.observation_chars)
     }
 
-    async fn judge(&self, _: &ShellArgs) -> Judgement {
+    async fn judge(&self, args: &ShellArgs) -> Judgement {
+        let said = shell_rules::say(&self.setting.rules, &args.command);
+        if let Some((Say::Deny, rule)) = said {
+            return Judgement::Deny(format!("the rule {rule} denies it"));
+        }
         match self.look(|plot| plot.check()).await {
-            Ok(()) => Judgement::AsSet,
+            Ok(()) => match said {
+                Some((Say::Allow, rule)) => Judgement::Allow(rule.to_owned()),
+                _ => Judgement::AsSet,
+            },
             Err(_) if self.setting.walls.sandbox == Sandbox::Require => {
                 Judgement::Deny(NO_WALL.to_owned())
             }

@@ -85,9 +85,9 @@ const BARE: [&str; 2] = ["--set", "tools.shell_sandbox=off"];
 fn no_flag_covers_a_command_without_walls() {
     let home = Home::scripted(&touching());
     let asked = home.run(RUN.iter().chain(&["--yes"]).chain(&BARE)).ends_with(3);
-    asked.says(&["tools.shell_sandbox = off", "no wall stands around this command"]);
     assert!(!home.work("made").exists());
     let run = asked.stdout.trim().to_owned();
+    asked.says(&["tools.shell_sandbox = off", "no wall stands around this command"]);
     assert_eq!(home.status(&run), "waiting");
     let answer = ["runs", "resume", &run, "--answer", "y"];
     home.run(answer.iter().chain(&BARE)).ends_with(0);

@@ -37,5 +37,6 @@ mod setup;
 mod switches;
 mod travel;
 mod upgrades;
+mod walls;
 mod wire;
 mod workers;

@@ -1,5 +1,6 @@
 //! Which files a command may see, and which of the workspace it may not change.
 
+use crate::protected::START_UP;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -15,20 +16,8 @@ pub(crate) const SETTINGS: &str = "/etc";
 const DEPTH_MAX: usize = 4;
 
 /// Names at the top of a workspace that decide what is run or believed later.
-const SHUT: [&str; 12] = [
-    ".git/hooks",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/info",
-    ".git/modules",
-    ".agents",
-    ".bashrc",
-    ".bash_profile",
-    ".profile",
-    ".zshrc",
-    ".zprofile",
-    ".ssh",
-];
+const SHUT: [&str; 6] =
+    [".git/hooks", ".git/config", ".git/config.worktree", ".git/info", ".git/modules", ".agents"];
 
 /// How a path in the workspace is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +47,11 @@ pub(crate) fn protected(workspace: &Path, own: &[PathBuf]) -> Vec<Place> {
         Ok(found) if found.is_file() => places.push(Place { path: git, how: How::ReadOnly }),
         _ => {}
     }
-    let shut = SHUT.iter().map(|name| workspace.join(name)).filter(|path| is_itself(path));
+    let shut = SHUT
+        .iter()
+        .chain(&START_UP)
+        .map(|name| workspace.join(name))
+        .filter(|path| is_itself(path));
     places.extend(shut.map(|path| Place { path, how: How::ReadOnly }));
     let mut hidden: Vec<PathBuf> = own
         .iter()
