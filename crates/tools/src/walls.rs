@@ -145,6 +145,10 @@ impl Plot<'_> {
         if self.workspace.parent().is_none() {
             return Err(Bareness::NoWall("the workspace is the whole disk".to_owned()));
         }
+        if let Some(link) = places::loose(self.workspace) {
+            let link = link.display();
+            return Err(Bareness::NoWall(format!("{link} is a link, which nothing protects")));
+        }
         let standing = Standing::here(self.helper);
         match &standing.bubblewrap {
             Ok(program) if !program.program.starts_with(self.workspace) => {

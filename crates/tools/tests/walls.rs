@@ -415,3 +415,17 @@ async fn a_command_without_walls_is_never_run_unless_a_person_knows() {
     assert_eq!(off.call_in("shell", command, &CallContext::new("key")).await.ending, Ok);
     assert_eq!(off.names("."), ["file"]);
 }
+
+#[tokio::test]
+async fn a_protected_path_that_is_a_link_is_no_ground_for_walls() {
+    let place = Place::walled();
+    if Standing::here(&guard()).level() != Level::None {
+        assert_eq!(judged(&place).await, Judgement::AsSet);
+    }
+    place.write("elsewhere/config", "");
+    std::os::unix::fs::symlink("elsewhere", place.path(".git")).unwrap();
+    let judged = judged(&place).await;
+    assert!(
+        matches!(&judged, Judgement::Bare(Bareness::NoWall(why)) if why.contains(".git is a link"))
+    );
+}

@@ -64,6 +64,14 @@ pub(crate) fn protected(workspace: &Path, own: &[PathBuf]) -> Vec<Place> {
     places
 }
 
+/// A protected name that is a link. No mount holds a link in its place, so it could be put aside for
+/// something else.
+pub(crate) fn loose(workspace: &Path) -> Option<PathBuf> {
+    let names = [".git", ".agents"].into_iter().chain(START_UP);
+    let is_link = |path: &PathBuf| path.is_symlink();
+    names.map(|name| workspace.join(name)).find(is_link)
+}
+
 /// Makes the folder of hooks in a repository without one: what is missing cannot be shut, and an
 /// empty one is what git itself makes.
 pub(crate) fn make_hooks_folder(workspace: &Path) {
