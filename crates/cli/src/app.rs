@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::home::Home;
 use crate::means::LocalMeans;
 use crate::prices::Prices;
+use crate::settings::rules::{WhyWrong, WrongRule};
 use crate::settings::{Fault, FaultKind, Origin, Settings, Sources};
 use crate::{build, terminal};
 use everloop_assistant::desk::Desk;
@@ -15,6 +16,7 @@ use everloop_engine::{
     Clock, Engine, Identity, LeaseTimes, Rules, SharedClock, SystemClock, fresh_id,
 };
 use everloop_store::{Store, StoreError};
+use everloop_tools::RuleError;
 use everloop_types::{Lang, RunId, WorkerId};
 use jiff::tz::TimeZone;
 use std::error::Error;
@@ -113,6 +115,14 @@ impl App {
         }
     }
 
+    /// Says that commands run without walls, if the settings turned them off: also to those who
+    /// want quiet.
+    pub(crate) fn warn_of_no_walls(&self) {
+        if self.settings.text("tools.shell_sandbox") == "off" {
+            terminal::complain(&self.text("run.no_walls", &[]));
+        }
+    }
+
     /// A failure with a cause in its own words.
     pub(crate) fn failure(&self, exit: Exit, key: &str, detail: &impl Display) -> Failure {
         let words = self.text(key, &[("detail", &detail.to_string())]);
@@ -152,6 +162,8 @@ impl App {
     /// drop its locks, and nobody but the person changes the settings.
     fn own_files(&self) -> Vec<PathBuf> {
         let mut files = vec![self.home.config_file(), self.key_file()];
+        files.push(self.home.data().to_owned());
+        files.extend(self.home.config_file().parent().map(PathBuf::from));
         files.extend(self.database.lock_file().map(PathBuf::from));
         let Some(database) = self.database.file() else { return files };
         // The log lies beside the real file, where a link leads to it.
@@ -346,6 +358,29 @@ pub(crate) fn fault_words(lang: Lang, fault: &Fault) -> String {
         FaultKind::NoFile(detail) => {
             with(&[("file", &origin), ("detail", detail)], "settings.no_file")
         }
+        FaultKind::Rule(wrong) => rule_words(lang, &origin, wrong),
         FaultKind::Unreadable(detail) => with(&[("detail", detail)], "settings.unreadable"),
     }
+}
+
+/// What is wrong with a rule on commands, and in which line.
+fn rule_words(lang: Lang, origin: &str, wrong: &WrongRule) -> String {
+    let line = wrong.line.to_string();
+    let (key, pattern, example) = match &wrong.why {
+        WhyWrong::Form(detail) => ("settings.rule_form", detail.as_str(), ""),
+        WhyWrong::Rule(RuleError::Pattern(pattern)) => {
+            ("settings.rule_pattern", pattern.as_str(), "")
+        }
+        WhyWrong::Rule(RuleError::NoExample(pattern)) => {
+            ("settings.rule_no_example", pattern.as_str(), "")
+        }
+        WhyWrong::Rule(RuleError::NoMatch { pattern, example }) => {
+            ("settings.rule_no_match", pattern.as_str(), example.as_str())
+        }
+        WhyWrong::Rule(RuleError::Match { pattern, example }) => {
+            ("settings.rule_match", pattern.as_str(), example.as_str())
+        }
+    };
+    let args = [("origin", origin), ("line", &line), ("pattern", pattern), ("example", example)];
+    everloop_text::get(lang, key, &args)
 }

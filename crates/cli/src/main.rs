@@ -29,9 +29,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    // The guard must start in a moment and needs nothing of what follows.
-    if let Some(Command::Guard { command }) = cli.command {
-        return everloop_tools::guard_main(command);
+    // These must start in a moment and need nothing of what follows.
+    match cli.command {
+        Some(Command::Guard { command }) => return everloop_tools::guard_main(command),
+        Some(Command::Wall { command }) => return everloop_tools::wall_main(command),
+        _ => {}
     }
     // These must work where the settings do not: they show what is wrong, repair it, or need none.
     let started = match cli.command {
@@ -104,7 +106,9 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::Restore(args)) => commands::copies::restore(app, args).await,
         Some(Command::Completion(args)) => commands::pages::completion(app, &args),
         Some(Command::Man(args)) => commands::pages::man(app, &args),
-        Some(Command::Guard { .. }) => unreachable!("the guard was started before"),
+        Some(Command::Guard { .. } | Command::Wall { .. }) => {
+            unreachable!("these were started before")
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
 use everloop_engine::{Means, SystemClock};
 use everloop_models::{Endpoint, Model, Timeouts, connect};
 use everloop_tools::{
-    Channel, Channels, Host, Http, Registry, SearchService, SearchSetting, Setting,
+    Channel, Channels, Host, Http, Limits, Network, Registry, Sandbox, SearchService,
+    SearchSetting, Setting, ShellLimits, ShellSetting, WallSetting,
 };
 use everloop_types::{Frame, Lang, ModelChoice, ModelError, ModelErrorKind};
 use jiff::tz::TimeZone;
@@ -51,8 +52,7 @@ impl LocalMeans {
         };
         let tools = Setting {
             guard: std::env::current_exe().ok(),
-            shell_timeout_ms: settings.number("tools.shell_timeout"),
-            output_bytes_max: size("tools.output_max"),
+            shell: shell(settings),
             protected,
             records: Some(records),
             http: Http {
@@ -102,6 +102,33 @@ impl LocalMeans {
         };
         let registry = Registry::builtin(&Setting { workspace, ..self.tools.clone() }).ok()?;
         Some(registry.with(TodoTool(office.clone())).with(ScheduleTool(office)))
+    }
+}
+
+/// What bounds shell commands, and what stands around them.
+fn shell(settings: &Settings) -> ShellSetting {
+    let output_bytes_max = usize::try_from(settings.number("tools.output_max"));
+    ShellSetting {
+        limits: ShellLimits {
+            timeout_ms: settings.number("tools.shell_timeout"),
+            output_bytes_max: output_bytes_max.unwrap_or(usize::MAX),
+            ..ShellLimits::default()
+        },
+        walls: WallSetting {
+            sandbox: Sandbox::parse(settings.text("tools.shell_sandbox")).unwrap_or_default(),
+            network: match settings.text("tools.shell_network") {
+                "on" => Network::On,
+                _ => Network::Off,
+            },
+            limits: Limits {
+                cpu_s: settings.number("tools.shell_cpu").div_ceil(1_000),
+                memory_bytes: settings.number("tools.shell_memory"),
+                file_bytes: settings.number("tools.shell_file_max"),
+                processes: settings.number("tools.shell_processes"),
+            },
+            readable: settings.list("tools.shell_readable").map(PathBuf::from).collect(),
+        },
+        rules: settings.shell_rules().to_vec(),
     }
 }
 

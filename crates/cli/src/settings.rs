@@ -3,6 +3,7 @@
 
 pub(crate) mod file;
 pub(crate) mod redact;
+pub(crate) mod rules;
 mod sources;
 mod table;
 mod value;
@@ -11,6 +12,8 @@ pub(crate) use sources::Sources;
 pub(crate) use table::TABLE;
 pub(crate) use value::{Form, Item, Value, Wrong};
 
+use everloop_tools::ShellRule;
+use rules::WrongRule;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -67,12 +70,15 @@ pub(crate) enum FaultKind {
     NoFile(String),
     /// The database's address is of no kind that is known.
     NoSuchDatabase,
+    /// A rule on commands that cannot be used.
+    Rule(WrongRule),
 }
 
 /// All settings with their values.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     values: BTreeMap<&'static str, (Value, Origin)>,
+    shell_rules: Vec<ShellRule>,
 }
 
 /// Settings, the unknown keys of the file, which are only warnings, and what cannot be used.
@@ -109,6 +115,12 @@ impl Loaded {
                 return self.keep(Fault { key: String::new(), origin: origin.clone(), what });
             }
         };
+        let (rules, wrong) = rules::read(text);
+        self.settings.shell_rules = rules;
+        for wrong in wrong {
+            let (key, what) = (rules::KEY.to_owned(), FaultKind::Rule(wrong));
+            self.keep(Fault { key, origin: origin.clone(), what });
+        }
         for (section, content) in table {
             let toml::Value::Table(content) = content else {
                 self.keep(unknown(&section, origin.clone()));
@@ -123,7 +135,10 @@ impl Loaded {
                     toml::Value::Array(items) => joined(&items),
                     other => format!("{other:?}"),
                 };
-                self.set(&format!("{section}.{name}"), &text, origin.clone());
+                let key = format!("{section}.{name}");
+                if key != rules::KEY {
+                    self.set(&key, &text, origin.clone());
+                }
             }
         }
     }
@@ -169,7 +184,7 @@ impl Settings {
             let value = setting.form.read(setting.default);
             (setting.key, (value.expect("defaults fit their form"), Origin::Default))
         });
-        Self { values: values.collect() }
+        Self { values: values.collect(), shell_rules: Vec::new() }
     }
 
     fn set(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), Fault> {
@@ -206,6 +221,11 @@ impl Settings {
             Value::Text(text) => text,
             Value::Number(_) => unreachable!("{key} is a text"),
         }
+    }
+
+    /// The rules on commands; only the file has them.
+    pub(crate) fn shell_rules(&self) -> &[ShellRule] {
+        &self.shell_rules
     }
 
     /// The items of a list.

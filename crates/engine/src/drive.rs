@@ -12,6 +12,7 @@
 mod ask;
 mod cancel;
 mod commit;
+mod judge;
 mod model;
 mod probe;
 mod recover;

@@ -23,7 +23,7 @@ use everloop_engine::{
 };
 use everloop_models::{Model, Scripted};
 use everloop_store::{ClaimLock, OpenError, PgOptions, Store, StoreError};
-use everloop_tools::{Registry, Shell, ShellLimits, Tool, Workspace};
+use everloop_tools::{Registry, Shell, ShellSetting, Tool, Workspace};
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, Status, ToolSpec, WorkerId};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
@@ -242,8 +242,13 @@ impl Hands {
         let world = Arc::new(World::in_file(acts.to_owned()));
         let folder = acts.parent().expect("the acts are in a folder");
         let workspace = Workspace::open(folder).expect("the folder can be opened");
-        let (guard, limits) = (std::env::current_exe().ok(), ShellLimits::default());
-        let shell = Shell { workspace: Arc::new(workspace), guard, limits, records: None };
+        let shell = Shell {
+            workspace: Arc::new(workspace),
+            guard: std::env::current_exe().ok(),
+            setting: ShellSetting::default(),
+            records: None,
+            own: Vec::new(),
+        };
         registry(&world, &self.gate).with(shell)
     }
 }

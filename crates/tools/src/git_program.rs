@@ -82,6 +82,7 @@ impl Git {
             guard: self.guard.as_deref(),
             record: None,
             folder: self.workspace.root(),
+            walls: None,
             argv: &argv,
             variables: &VARIABLES,
         };

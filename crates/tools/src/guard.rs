@@ -8,6 +8,11 @@
 //!       ◄───────────── "never <why>", or at the end "exit <code>" or "signal <n>"
 //! ```
 //!
+//! With `--apart` the command's first process is a wall around all others, as bubblewrap is: it is
+//! never asked to end, because its end would end the others without a word.
+//!
+//! With `--processes <n>` it ends a command that has more.
+//!
 //! With `--record <file>` it writes down that it starts the command, and how the command ended, so
 //! that the outcome can be read after a crash (see `record`).
 //!
@@ -42,6 +47,9 @@ pub(crate) const TERMINATE: u8 = b'T';
 /// Pause between two looks at who is left.
 const KILL_INTERVAL: Duration = Duration::from_millis(5);
 
+/// Pause between two counts of the processes.
+const COUNT_INTERVAL: Duration = Duration::from_millis(50);
+
 /// Looks for processes that were started while others were being stopped.
 const STOP_ROUNDS_MAX: usize = 100;
 
@@ -56,7 +64,8 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 
 /// Runs the command in `args` (after an optional `--`) and watches over it.
 ///
-/// Call it before anything else starts threads: `everloop __guard [--record FILE] -- sh -c …`.
+/// Call it before anything else starts threads:
+/// `everloop __guard [--apart] [--processes MOST] [--record FILE] -- sh -c …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Ok(mut control) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
         return ExitCode::from(NEVER_STARTED);
@@ -65,7 +74,7 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = setsid();
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
-    let (book, args) = Book::open(args);
+    let (Orders { wall, processes_max, book }, args) = Orders::read(args);
     let (leader, output) = match book.start(args) {
         Ok(started) => started,
         Err(error) => {
@@ -76,14 +85,58 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ending = Arc::new(AtomicBool::new(false));
     if let Ok(listener) = control.try_clone() {
         let ending = Arc::clone(&ending);
-        std::thread::spawn(move || obey(listener, leader, &ending));
+        std::thread::spawn(move || obey(listener, leader, wall, &ending));
+    }
+    if let Some(most) = processes_max {
+        let ending = Arc::clone(&ending);
+        std::thread::spawn(move || count(most, leader, &ending));
     }
     let (status, by_itself) = reap(leader, &ending);
     book.close(status.filter(|_| by_itself), output.as_ref());
     report(&mut control, status)
 }
 
+/// What the guard was told.
+#[derive(Default)]
+struct Orders {
+    wall: Wall,
+    /// Processes of the command at most.
+    processes_max: Option<u64>,
+    book: Book,
+}
+
+/// What the first process is.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Wall {
+    /// The command.
+    #[default]
+    None,
+    /// A wall around the command.
+    Apart,
+}
+
+impl Orders {
+    /// Reads the options; the rest is the command.
+    fn read(args: impl IntoIterator<Item = OsString>) -> (Self, Vec<OsString>) {
+        let mut orders = Self::default();
+        let mut args = args.into_iter().skip_while(|arg| arg == "--").peekable();
+        while let Some(option) = args.next_if(|arg| arg.as_encoded_bytes().starts_with(b"--")) {
+            match option.to_str() {
+                Some("--apart") => orders.wall = Wall::Apart,
+                Some("--record") => orders.book.file = args.next().map(PathBuf::from),
+                Some("--processes") => {
+                    let number = args.next().and_then(|number| number.to_str()?.parse().ok());
+                    orders.processes_max = number;
+                }
+                _ => break,
+            }
+        }
+        (orders, args.collect())
+    }
+}
+
 /// Where the guard writes down what it does; nowhere, if it was not told.
+#[derive(Default)]
 struct Book {
     file: Option<PathBuf>,
 }
@@ -92,14 +145,6 @@ struct Book {
 type Output = Receiver<String>;
 
 impl Book {
-    fn open(args: impl IntoIterator<Item = OsString>) -> (Self, Vec<OsString>) {
-        let mut args: Vec<OsString> = args.into_iter().skip_while(|arg| arg == "--").collect();
-        let file = (args.first().is_some_and(|arg| arg == "--record") && args.len() > 1)
-            .then(|| PathBuf::from(args.drain(..2).nth(1).unwrap_or_default()));
-        let args = args.into_iter().skip_while(|arg| arg == "--").collect();
-        (Self { file }, args)
-    }
-
     /// Starts the command, after the record of it is durable.
     fn start(&self, args: Vec<OsString>) -> io::Result<(Pid, Option<Output>)> {
         let Some(file) = &self.file else { return Ok((start(args, None)?, None)) };
@@ -186,13 +231,13 @@ fn reap(leader: Pid, ending: &AtomicBool) -> (Option<WaitStatus>, bool) {
 }
 
 /// Follows the one who started us; that it is gone is an order too.
-fn obey(mut control: File, leader: Pid, ending: &AtomicBool) {
+fn obey(mut control: File, leader: Pid, wall: Wall, ending: &AtomicBool) {
     let mut order = [0];
     loop {
         match control.read(&mut order) {
             Ok(1) if order == [TERMINATE] => {
                 ending.store(true, Ordering::SeqCst);
-                terminate_all(leader);
+                terminate_all(leader, wall);
             }
             Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -205,6 +250,28 @@ fn obey(mut control: File, leader: Pid, ending: &AtomicBool) {
     }
 }
 
+/// Ends a command that has too many processes: a limit of the kernel does not bind root, and
+/// without a namespace it would count the whole account.
+fn count(most: u64, leader: Pid, ending: &AtomicBool) {
+    loop {
+        std::thread::sleep(COUNT_INTERVAL);
+        if all_processes() > most && descendants(getpid()).len() as u64 > most {
+            ending.store(true, Ordering::SeqCst);
+            let _ = writeln!(io::stdout(), "[ended: more than {most} processes]");
+            let _ = kill_process(leader, Signal::KILL);
+            return kill_until_gone();
+        }
+    }
+}
+
+/// How many there are in all, threads included; a cheap look that spares a dear one.
+fn all_processes() -> u64 {
+    #[cfg(target_os = "linux")]
+    return u64::from(rustix::system::sysinfo().procs);
+    #[cfg(not(target_os = "linux"))]
+    return u64::MAX;
+}
+
 /// Runs until the guard itself exits, which it does when nobody is left.
 fn kill_until_gone() {
     loop {
@@ -215,11 +282,11 @@ fn kill_until_gone() {
 
 /// Asks everyone to end, each once. All are stopped first, so that nobody starts a process that
 /// the question misses, and so that helpers started for a clean end are not asked.
-fn terminate_all(leader: Pid) {
+fn terminate_all(leader: Pid, wall: Wall) {
     let mut family: Vec<Pid> = Vec::new();
     for _ in 0..STOP_ROUNDS_MAX {
         let mut new = descendants(getpid());
-        new.retain(|pid| !family.contains(pid));
+        new.retain(|pid| !family.contains(pid) && (wall == Wall::None || *pid != leader));
         if new.is_empty() {
             break;
         }
@@ -227,7 +294,9 @@ fn terminate_all(leader: Pid) {
         family.extend(new);
     }
     // Where descendants cannot be listed, the group still gets it.
-    let _ = kill_process_group(leader, Signal::TERM);
+    if wall == Wall::None {
+        let _ = kill_process_group(leader, Signal::TERM);
+    }
     signal_each(&family, Signal::TERM);
     signal_each(&family, Signal::CONT);
 }

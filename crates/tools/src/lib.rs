@@ -3,7 +3,8 @@
 //! ```text
 //!   arguments (JSON) ──check──► Tool::call ──► Done ──► engine journals it
 //!                                  │
-//!                workspace (no path leaves it), guard (no process outlives us)
+//!                workspace (no path leaves it), guard (no process outlives us), walls (no command
+//!                reaches beyond it)
 //! ```
 //!
 //! Deliberately absent: approvals, retries, journaling (the engine's), and hosts that nobody named.
@@ -31,8 +32,11 @@ mod request;
 mod search;
 mod send_message;
 mod shell;
+mod shell_rules;
+mod shell_words;
 mod todo_write;
 mod tool;
+mod walls;
 mod workspace;
 mod write_file;
 
@@ -53,8 +57,13 @@ pub use search::{
     SearchSetting,
 };
 pub use send_message::{SendMessage, SendMessageArgs};
-pub use shell::{Shell, ShellArgs, ShellLimits};
+pub use shell::{Shell, ShellArgs, ShellLimits, ShellSetting};
+pub use shell_rules::{Examples, RuleError, Say, ShellRule};
 pub use todo_write::{Todo, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
-pub use tool::{AnyTool, Boxed, CallContext, Done, Intent, OnOutput, Outgoing, Probe, Tool, erase};
+pub use tool::{
+    AnyTool, Bareness, Boxed, CallContext, Done, Intent, Judgement, OnOutput, Outgoing, Probe,
+    Tool, erase,
+};
+pub use walls::{Level, Limits, Network, Sandbox, Standing, WallSetting, wall_main};
 pub use workspace::{Workspace, WorkspaceError};
 pub use write_file::{WriteFile, WriteFileArgs};

@@ -6,6 +6,7 @@
 use crate::capture::Capture;
 use crate::guard::TERMINATE;
 use crate::process_table::{in_group, in_session};
+use crate::walls::Enclosure;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -41,6 +42,8 @@ pub(crate) struct Launch<'a> {
     /// Where the guard writes down what became of the command.
     pub(crate) record: Option<&'a Path>,
     pub(crate) folder: &'a Path,
+    /// What stands around it, if something does.
+    pub(crate) walls: Option<&'a Enclosure>,
     /// The program and its arguments.
     pub(crate) argv: &'a [&'a str],
     /// Variables beside those that every command inherits.
@@ -72,22 +75,34 @@ impl Launch<'_> {
     pub(crate) fn start(&self) -> io::Result<Running> {
         let (output, writer) = io::pipe()?;
         let output = Receiver::from_owned_fd(OwnedFd::from(output))?;
-        let (program, args) = self.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let walls = self.walls.map(|walls| walls.argv.as_slice()).unwrap_or_default();
+        let own = self.argv.iter().map(OsStr::new);
+        let mut argv = walls.iter().map(OsString::as_os_str).chain(own);
+        let program = argv.next().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = match self.guard {
             Some(guard) => {
                 let mut command = Command::new(guard);
                 command.arg("__guard");
+                if self.walls.is_some_and(|walls| walls.is_apart) {
+                    command.arg("--apart");
+                }
+                if let Some(most) = self.walls.and_then(|walls| walls.processes_max) {
+                    command.arg("--processes").arg(most.to_string());
+                }
                 if let Some(record) = self.record {
                     command.arg("--record").arg(record);
                 }
-                command.args(["--", program]);
+                command.arg("--").arg(program);
                 command
             }
             None => Command::new(program),
         };
-        command.args(args).current_dir(self.folder);
+        command.args(argv).current_dir(self.folder);
         command.env_clear().envs(environment(std::env::vars_os()));
         command.envs(self.variables.iter().copied());
+        if let Some(scratch) = self.walls.and_then(|walls| walls.scratch.as_ref()) {
+            command.envs(["HOME", "TMPDIR"].map(|name| (name, &scratch.path)));
+        }
         command.stdout(writer.try_clone()?).stderr(writer);
         let (exit, leash) = match self.guard {
             Some(_) => guarded(command)?,

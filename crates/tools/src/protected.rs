@@ -10,6 +10,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
+/// Files and folders that programs read by themselves when somebody comes to the folder, if it is a
+/// home.
+pub(crate) const START_UP: [&str; 6] =
+    [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".ssh"];
+
 /// What tells a file from all others, whatever it is called.
 type Id = (u64, u64);
 
@@ -20,9 +25,11 @@ pub(crate) struct Protected {
 }
 
 impl Protected {
-    pub(crate) fn new(paths: &[PathBuf]) -> Self {
+    /// All of them but what the workspace lies in: it would be shut as a whole.
+    pub(crate) fn new(paths: &[PathBuf], workspace: &Path) -> Self {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        Self { paths: paths.iter().map(absolute).collect() }
+        let apart = |path: &PathBuf| !workspace.starts_with(real(path));
+        Self { paths: paths.iter().map(absolute).filter(apart).collect() }
     }
 
     /// Whether it is one of them by another name. They come and go, so each is looked up anew.

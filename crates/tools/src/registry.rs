@@ -2,7 +2,7 @@
 
 use crate::{
     AnyTool, AskUser, Channels, Git, GitCommit, GitPush, GitRead, Http, HttpGet, HttpSend,
-    InternetSearch, ListDir, ReadFile, SearchSetting, SendMessage, Shell, ShellLimits, TodoWrite,
+    InternetSearch, ListDir, ReadFile, SearchSetting, SendMessage, Shell, ShellSetting, TodoWrite,
     Tool, Workspace, WorkspaceError, WriteFile, erase,
 };
 use everloop_types::ToolSpec;
@@ -17,10 +17,8 @@ pub struct Setting {
     /// The program that is run as `<guard> __guard -- …` around each shell command, so that no
     /// process outlives us; without it only an orderly end stops them.
     pub guard: Option<PathBuf>,
-    /// How long a shell command may take.
-    pub shell_timeout_ms: u64,
-    /// Bytes of a shell command's output that are kept in memory.
-    pub output_bytes_max: usize,
+    /// What bounds shell commands, and what stands around them.
+    pub shell: ShellSetting,
     /// Files that no file tool may open, replace or make, by whatever name: those of the program
     /// itself. The records and the files of channels are among them without being named.
     pub protected: Vec<PathBuf>,
@@ -42,8 +40,7 @@ impl Setting {
         Self {
             workspace: workspace.into(),
             guard: None,
-            shell_timeout_ms: 120_000,
-            output_bytes_max: 1_000_000,
+            shell: ShellSetting::default(),
             protected: Vec::new(),
             records: None,
             http: Http::default(),
@@ -71,16 +68,12 @@ impl Registry {
         let own: Vec<PathBuf> = own.chain(setting.channels.files()).collect();
         let workspace = Workspace::open(&setting.workspace)?.protecting(&own);
         let workspace = Arc::new(workspace);
-        let limits = ShellLimits {
-            timeout_ms: setting.shell_timeout_ms,
-            output_bytes_max: setting.output_bytes_max,
-            ..ShellLimits::default()
-        };
         let shell = Shell {
             workspace: Arc::clone(&workspace),
             guard: setting.guard.clone(),
-            limits,
+            setting: setting.shell.clone(),
             records: setting.records.clone(),
+            own,
         };
         let repository = crate::git_program::is_repository(workspace.root());
         let records = setting.records.clone();

@@ -1,12 +1,17 @@
-//! `shell`: one command line, in the workspace, with a time-out and a bounded output.
+//! `shell`: one command line, in the workspace and behind walls, with a time-out and a bounded
+//! output.
 //!
-//! Deliberately absent: a filesystem and network sandbox, and rules on the parsed command. Until
-//! they come, every call is approved by a person, whatever the settings say.
+//! Where no wall stands, a call is refused unless a person allowed exactly this one and knew.
 
 use crate::capture::Capture;
 use crate::process::{Ended, Launch};
 use crate::record::{Record, Records};
-use crate::{CallContext, Done, Intent, Probe, Tool, Workspace};
+use crate::shell_rules::{self, Say};
+use crate::walls::{Enclosure, Plot};
+use crate::{
+    Bareness, CallContext, Done, Intent, Judgement, Probe, Sandbox, ShellRule, Tool, WallSetting,
+    Workspace,
+};
 use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,8 +41,19 @@ pub struct ShellLimits {
 
 impl Default for ShellLimits {
     fn default() -> Self {
-        Self { timeout_ms: 120_000, grace_ms: 1_000, output_bytes_max: 1_000_000 }
+        Self { timeout_ms: 120_000, grace_ms: 400, output_bytes_max: 1_000_000 }
     }
+}
+
+/// What bounds commands, and what stands around them.
+#[derive(Debug, Clone, Default)]
+pub struct ShellSetting {
+    /// Time and output.
+    pub limits: ShellLimits,
+    /// What it may reach and use.
+    pub walls: WallSetting,
+    /// What is allowed and denied by its words.
+    pub rules: Vec<ShellRule>,
 }
 
 /// Runs a command.
@@ -47,12 +63,17 @@ pub struct Shell {
     pub workspace: Arc<Workspace>,
     /// The program that is run as `<guard> __guard -- …` around the command.
     pub guard: Option<PathBuf>,
-    /// What bounds it.
-    pub limits: ShellLimits,
+    /// What bounds it, and what stands around it.
+    pub setting: ShellSetting,
     /// The private folder in which guards write down what became of their commands. With it an
     /// interrupted command can be probed; without, its outcome is unknown.
     pub records: Option<PathBuf>,
+    /// Files and folders of the program itself, which are hidden from commands.
+    pub own: Vec<PathBuf>,
 }
+
+/// Said of a command that was not run.
+const NO_WALL: &str = "no wall stands around commands here; nothing was done";
 
 /// Why a command is stopped.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,8 +99,8 @@ impl Tool for Shell {
             },
             approval: Approval::Ask,
             on_unknown: OnUnknown::TellModel,
-            timeout_ms: self.limits.timeout_ms,
-            grace_ms: self.limits.grace_ms,
+            timeout_ms: self.setting.limits.timeout_ms,
+            grace_ms: self.setting.limits.grace_ms,
             // Only for a command that certainly never started.
             retries: 3,
             ..Handling::default()
@@ -95,11 +116,16 @@ impl Tool for Shell {
             let text = "not started: canceled".to_owned();
             return Done::Seen(Observation { ending: Ending::Canceled, text });
         }
+        let walls = match self.walls(context).await {
+            Ok(walls) => walls,
+            Err(refused) => return Done::Seen(Observation::denied(refused)),
+        };
         let record = self.records().map(|records| records.file(&context.idem_key, context.attempt));
         let launch = Launch {
             guard: self.guard.as_deref(),
             record: record.as_deref(),
             folder: self.workspace.root(),
+            walls: walls.as_ref(),
             argv: &["/bin/sh", "-c", &args.command],
             variables: &[],
         };
@@ -107,10 +133,28 @@ impl Tool for Shell {
             Ok(running) => running,
             Err(error) => return Done::Passing(format!("cannot start the shell: {error}")),
         };
-        let mut capture = Capture::new(self.limits.output_bytes_max, context.on_output.clone());
-        let grace = Duration::from_millis(self.limits.grace_ms);
+        let mut capture =
+            Capture::new(self.setting.limits.output_bytes_max, context.on_output.clone());
+        let grace = Duration::from_millis(self.setting.limits.grace_ms);
         let (ended, stop) = running.follow(&mut capture, self.stop(context), grace).await;
         self.done(capture, &ended, stop, context.observation_chars)
+    }
+
+    async fn judge(&self, args: &ShellArgs) -> Judgement {
+        let said = shell_rules::say(&self.setting.rules, &args.command);
+        if let Some((Say::Deny, rule)) = said {
+            return Judgement::Deny(format!("the rule {rule} denies it"));
+        }
+        match self.look(|plot| plot.check()).await {
+            Ok(()) => match said {
+                Some((Say::Allow, rule)) => Judgement::Allow(rule.to_owned()),
+                _ => Judgement::AsSet,
+            },
+            Err(_) if self.setting.walls.sandbox == Sandbox::Require => {
+                Judgement::Deny(NO_WALL.to_owned())
+            }
+            Err(why) => Judgement::Bare(why),
+        }
     }
 
     async fn before(&self, _: &ShellArgs) -> Value {
@@ -159,8 +203,35 @@ impl Shell {
         self.guard.as_ref().and(self.records.clone()).map(Records::new)
     }
 
+    /// The walls, or none if a person wants none.
+    async fn walls(&self, context: &CallContext) -> Result<Option<Enclosure>, String> {
+        let bare_is_fine = context.may_run_bare && self.setting.walls.sandbox != Sandbox::Require;
+        match self.look(|plot| plot.enclose()).await {
+            Ok(walls) => Ok(Some(walls)),
+            Err(_) if bare_is_fine => Ok(None),
+            Err(_) => Err(NO_WALL.to_owned()),
+        }
+    }
+
+    /// Walls are tried out and files looked at, which may take a moment.
+    async fn look<T: Send + 'static>(
+        &self,
+        at: impl FnOnce(&Plot<'_>) -> Result<T, Bareness> + Send + 'static,
+    ) -> Result<T, Bareness> {
+        let Some(helper) = self.guard.clone() else {
+            return Err(Bareness::NoWall("there is no program to build one".to_owned()));
+        };
+        let (workspace, own) = (self.workspace.root().to_owned(), self.own.clone());
+        let setting = self.setting.walls.clone();
+        let look = move || {
+            at(&Plot { setting: &setting, workspace: &workspace, own: &own, helper: &helper })
+        };
+        let looked = tokio::task::spawn_blocking(look).await;
+        looked.unwrap_or_else(|error| Err(Bareness::NoWall(error.to_string())))
+    }
+
     async fn stop(&self, context: &CallContext) -> Stop {
-        let own = match self.limits.timeout_ms {
+        let own = match self.setting.limits.timeout_ms {
             0 => None,
             ms => Instant::now().checked_add(Duration::from_millis(ms)),
         };

@@ -31,6 +31,11 @@ pub trait Tool: Send + Sync + 'static {
     /// Does the work. A failure is an observation, never a panic.
     fn call(&self, args: Self::Args, context: &CallContext) -> impl Future<Output = Done> + Send;
 
+    /// Who decides about this call. Changes nothing, and is asked each time anew.
+    fn judge(&self, _args: &Self::Args) -> impl Future<Output = Judgement> + Send {
+        async { Judgement::AsSet }
+    }
+
     /// What is recorded in the intent, so that `probe` can tell later what happened.
     fn before(&self, _args: &Self::Args) -> impl Future<Output = Value> + Send {
         async { Value::Null }
@@ -41,6 +46,29 @@ pub trait Tool: Send + Sync + 'static {
     fn probe(&self, _args: Self::Args, _intent: &Intent) -> impl Future<Output = Probe> + Send {
         async { Probe::unknown("this tool cannot tell") }
     }
+}
+
+/// Who decides about one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Judgement {
+    /// Whoever the tool's handling and the run's policy name.
+    AsSet,
+    /// A rule allows it, and which.
+    Allow(String),
+    /// It may not be made, and why.
+    Deny(String),
+    /// It would run without walls: only a person allows it who was told so, whatever else is
+    /// allowed. Why there are none.
+    Bare(Bareness),
+}
+
+/// Why a call would run without walls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bareness {
+    /// The settings turned them off.
+    Off,
+    /// None stands here, and why.
+    NoWall(String),
 }
 
 /// How a call came back.
@@ -120,10 +148,12 @@ pub struct CallContext {
     pub attempt: u32,
     /// Who watches the output.
     pub on_output: Option<OnOutput>,
+    /// Whether a person allowed it after they were told that it runs without walls.
+    pub may_run_bare: bool,
 }
 
 impl CallContext {
-    /// A context without a deadline or a watcher.
+    /// A context without a deadline or a watcher, for callers who answer for the call themselves.
     pub fn new(idem_key: impl Into<String>) -> Self {
         Self {
             cancel: CancellationToken::new(),
@@ -133,6 +163,7 @@ impl CallContext {
             effect: None,
             attempt: 1,
             on_output: None,
+            may_run_bare: true,
         }
     }
 }
@@ -147,6 +178,9 @@ pub trait AnyTool: Send + Sync {
 
     /// Checks the arguments and does the work. Bad arguments are an observation.
     fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> Boxed<'a, Done>;
+
+    /// Who decides about this call; bad arguments are refused anyway.
+    fn judge<'a>(&'a self, args: &'a str) -> Boxed<'a, Judgement>;
 
     /// What the intent records; null for bad arguments.
     fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value>;
@@ -201,6 +235,15 @@ impl<T: Tool> AnyTool for Erased<T> {
             match self.parse(args) {
                 Ok(args) => self.tool.call(args, context).await,
                 Err(wrong) => Done::Seen(Observation::error(format!("bad arguments: {wrong}"))),
+            }
+        })
+    }
+
+    fn judge<'a>(&'a self, args: &'a str) -> Boxed<'a, Judgement> {
+        Box::pin(async move {
+            match self.parse(args) {
+                Ok(args) => self.tool.judge(&args).await,
+                Err(_) => Judgement::AsSet,
             }
         })
     }

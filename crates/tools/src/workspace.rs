@@ -4,7 +4,7 @@
 //! cannot do it at once, so that neither `..` nor a symbolic link leads out of it, not even one
 //! that appears between a check and its use.
 
-use crate::protected::{Protected, real};
+use crate::protected::{Protected, START_UP, real};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
@@ -69,6 +69,12 @@ pub enum WorkspaceError {
         /// As it was given.
         path: PathBuf,
     },
+    /// It decides what is run or believed later, by whoever works in the folder.
+    #[error("{} is protected in a workspace; nothing was done", path.display())]
+    Shut {
+        /// As it was given.
+        path: PathBuf,
+    },
     /// The system refused.
     #[error("cannot use {}", path.display())]
     Io {
@@ -115,7 +121,8 @@ impl Workspace {
     /// The same folder, but for these files: no tool opens, replaces or makes them.
     #[must_use]
     pub fn protecting(self, files: &[PathBuf]) -> Self {
-        Self { protected: Protected::new(files), ..self }
+        let protected = Protected::new(files, self.root());
+        Self { protected, ..self }
     }
 
     /// The folder, without symbolic links.
@@ -191,8 +198,9 @@ impl Workspace {
         refuse(path, self.protected.is_place(&self.root().join(relative)))
     }
 
-    /// Refuses a path, relative to the workspace, by which git could be made to run programs.
-    pub(crate) fn check_git(&self, path: &Path, relative: &Path) -> Result<(), WorkspaceError> {
+    /// Refuses a path, relative to the workspace, that no tool may change: git could be made to run
+    /// programs by it, or people and programs would believe it later.
+    pub(crate) fn check_change(&self, path: &Path, relative: &Path) -> Result<(), WorkspaceError> {
         let place = real(&self.root().join(relative));
         let inside = place.strip_prefix(self.root()).unwrap_or(&place);
         let is = |name: &OsStr, own: &str| name.eq_ignore_ascii_case(own);
@@ -202,6 +210,12 @@ impl Workspace {
             || is(last, ".gitmodules")
         {
             return Err(WorkspaceError::Git { path: path.to_owned() });
+        }
+        let first = inside.iter().next().unwrap_or_default();
+        if inside.iter().any(|name| is(name, ".agents"))
+            || START_UP.iter().any(|own| is(first, own))
+        {
+            return Err(WorkspaceError::Shut { path: path.to_owned() });
         }
         Ok(())
     }

@@ -135,7 +135,7 @@ fn write(
     let (dir, relative) = workspace.entry(&args.path)?;
     let target = follow_links(dir, relative).map_err(failed)?;
     workspace.check_place(&args.path, &target)?;
-    workspace.check_git(&args.path, &target)?;
+    workspace.check_change(&args.path, &target)?;
     let Some(name) = target.file_name() else {
         return Err(WorkspaceError::Folder { path: args.path.clone() });
     };

@@ -153,3 +153,36 @@ async fn records_of_effects_and_the_files_of_channels_are_protected_too() {
     assert_eq!(place.content("out.jsonl"), "ours");
     assert!(place.call("write_file", writing("data/notes.txt")).await.is_ok());
 }
+
+/// Skills are believed by later runs, and start-up files run when somebody comes to the folder.
+#[tokio::test]
+async fn what_is_believed_or_run_later_is_not_written() {
+    let place = Place::new();
+    place.write(".agents/skills/known", "ours");
+    symlink(".agents", place.path("link")).unwrap();
+    let paths = [
+        ".agents/skills/known",
+        ".Agents/new",
+        "link/new",
+        "sub/.agents/new",
+        "sub/../.agents/new",
+        ".bashrc",
+        ".ssh/authorized_keys",
+    ];
+    for path in paths {
+        let why = format!("{path} is protected in a workspace; nothing was done");
+        assert_eq!(place.call("write_file", writing(path)).await, Observation::error(why));
+    }
+    assert_eq!(place.content(".agents/skills/known"), "ours");
+    assert!(place.call("write_file", writing("sub/.bashrc")).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_workspace_within_a_protected_folder_is_not_shut_as_a_whole() {
+    let place = Place::with(|setting| {
+        let around = setting.workspace.parent().unwrap().to_owned();
+        Setting { protected: vec![around, setting.workspace.join("own")], ..setting }
+    });
+    assert!(place.call("write_file", writing("free")).await.is_ok());
+    assert_eq!(place.call("write_file", writing("own")).await, refusal("own"));
+}

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{Place, guard, observed};
+use support::{Place, bare, guard, observed};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// A tree over four groups and sessions; each process holds the pipe `alive` open.
@@ -181,7 +181,11 @@ async fn what_needs_a_moment_to_end_gets_it() {
 #[tokio::test]
 async fn a_command_out_of_time_is_stopped_and_its_output_kept() {
     for guard in [None, Some(guard())] {
-        let place = Place::with(|setting| Setting { guard, shell_timeout_ms: 300, ..setting });
+        let place = Place::with(|setting| {
+            let mut setting = Setting { guard, ..bare(setting) };
+            setting.shell.limits.timeout_ms = 300;
+            setting
+        });
         let seen = place.shell("echo begun; sleep 1000").await;
         assert_eq!(seen, observed(TimedOut, "begun\n[stopped: out of time]"));
     }
@@ -231,7 +235,8 @@ async fn a_command_that_kills_its_guard_has_an_unknown_outcome_and_ends() {
 
 #[tokio::test]
 async fn a_shell_that_cannot_be_started_may_be_tried_again() {
-    let place = Place::with(|setting| Setting { guard: Some("/no/such/guard".into()), ..setting });
+    let place =
+        Place::with(|setting| Setting { guard: Some("/no/such/guard".into()), ..bare(setting) });
     let done = place.tool("shell").call(r#"{"command":"ls"}"#, &CallContext::new("key")).await;
     assert!(matches!(&done, Done::Passing(why) if why.starts_with("cannot start the shell: ")));
     let place = Place::guarded();
@@ -290,7 +295,7 @@ fn parent(workspace: &Path, command: &str, variables: &[(&str, &str)]) -> Child 
 async fn runs_one_command_if_it_is_asked_to() {
     let Some(workspace) = std::env::var_os("EVERLOOP_TEST_WORKSPACE") else { return };
     let command = std::env::var("EVERLOOP_TEST_COMMAND").unwrap();
-    let setting = Setting { guard: Some(guard()), ..Setting::new(workspace) };
+    let setting = Setting { guard: Some(guard()), ..bare(Setting::new(workspace)) };
     let registry = Registry::builtin(&setting).unwrap();
     let args = json!({ "command": command }).to_string();
     let done = registry.get("shell").unwrap().call(&args, &CallContext::new("key")).await;
@@ -346,7 +351,8 @@ mod records {
     fn shell() -> (tempfile::TempDir, Place, Arc<dyn AnyTool>) {
         let folder = tempfile::TempDir::new().unwrap();
         let records = Some(folder.path().join("effects"));
-        let place = Place::with(|setting| Setting { guard: Some(guard()), records, ..setting });
+        let place =
+            Place::with(|setting| Setting { guard: Some(guard()), records, ..bare(setting) });
         let tool = place.tool("shell");
         (folder, place, tool)
     }

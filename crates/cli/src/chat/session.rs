@@ -84,6 +84,7 @@ impl Session {
             workspace: run::workspace(&app, args.workspace.as_deref())?,
             policy: Policy { approve_all: args.yes },
         };
+        app.warn_of_no_walls();
         let store = app.open_store().await?;
         let engine = app.engine(store.clone()).await?;
         let watch = engine.watch();

@@ -217,7 +217,10 @@ pub(crate) fn fault_lines(app: &App, loaded: &Loaded, text: &str) -> Vec<String>
     let all = loaded.faults.iter().chain(&loaded.warnings);
     let worded = all.map(|fault| {
         let words = fault_words(app.lang, fault);
-        let line = matches!(fault.origin, Origin::File(_)).then(|| file::line_of(text, &fault.key));
+        // A rule tells its line itself, because there are many under one key.
+        let has_line = !matches!(fault.what, FaultKind::Rule(_));
+        let in_file = matches!(fault.origin, Origin::File(_)) && has_line;
+        let line = in_file.then(|| file::line_of(text, &fault.key));
         match line.flatten() {
             Some(line) => {
                 let args = [("line", line.to_string()), ("words", words)];

@@ -6,6 +6,7 @@
 mod machine;
 mod model;
 mod store;
+mod walls;
 
 use crate::app::App;
 use crate::args;
@@ -20,6 +21,8 @@ enum State {
     Good,
     /// Not wrong, but good to know.
     Note,
+    /// Not there; everloop works all the same.
+    Missing,
     /// Wrong, with the exit code that fits.
     Wrong(Exit),
 }
@@ -71,11 +74,12 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
     machine::terminal(app, &mut report);
     model::model(app, &mut report).await;
     machine::programs(app, &mut report);
+    walls::walls(app, &mut report);
     machine::clock(app, &mut report);
     settings(app, &mut report);
     let wrong = report.checks.iter().filter_map(|check| match check.state {
         State::Wrong(exit) => Some(exit),
-        State::Good | State::Note => None,
+        State::Good | State::Note | State::Missing => None,
     });
     // Settings come first: with wrong ones the other findings may be about another place.
     let exit = wrong.min_by_key(|exit| exit.code()).unwrap_or(Exit::Done);
@@ -130,7 +134,6 @@ fn settings(app: &App, report: &mut Report) {
                "origin": setting.origin})
     });
     report.note("settings", changed.collect::<Vec<_>>());
-    report.note("sandbox", "none");
     report.note("tools", tools(app));
     report.note("loops", LOOPS.map(known_loop).to_vec());
 }
@@ -153,7 +156,7 @@ fn print_json(report: Report, exit: Exit) {
     let checks = report.checks.iter().map(|check| {
         let state = match check.state {
             State::Good => "ok",
-            State::Note => "note",
+            State::Note | State::Missing => "note",
             State::Wrong(_) => "wrong",
         };
         json!({"name": check.name, "state": state, "detail": check.detail,
@@ -174,7 +177,7 @@ fn print_text(app: &App, report: &Report) {
         let mark = match check.state {
             State::Good => marks.done,
             State::Note => marks.open,
-            State::Wrong(_) => marks.failed,
+            State::Missing | State::Wrong(_) => marks.failed,
         };
         let room = " ".repeat(widest - check.title.width());
         terminal::answer(&format!("{mark} {}{room}  {}", check.title, check.detail));

@@ -28,6 +28,7 @@ pub(crate) async fn run_with(app: &App, args: args::Run, beside: &str) -> Result
     let engine = app.engine(store).await?;
     let run = submit(app, &engine, submission).await?;
     app.note("run.begun", &[("id", run.as_str())]);
+    app.warn_of_no_walls();
     let foreground = Foreground { app, engine, run, format: args.output_format };
     drive_here(foreground).await
 }

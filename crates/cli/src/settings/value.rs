@@ -1,6 +1,7 @@
 //! What a setting's value may look like, with units.
 
 use everloop_tools::{Channel, Host};
+use std::path::Path;
 
 /// The form of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(crate) enum Item {
     Host,
     /// A channel for messages.
     Channel,
+    /// A folder by its whole path.
+    Folder,
 }
 
 impl Item {
@@ -38,6 +41,7 @@ impl Item {
         match self {
             Self::Host => Host::parse(text).map(|host| host.to_string()),
             Self::Channel => Channel::parse(text).map(|channel| channel.to_string()),
+            Self::Folder => Path::new(text).is_absolute().then(|| text.to_owned()),
         }
     }
 }
@@ -112,6 +116,7 @@ impl Form {
             Self::Zone => "auto | Asia/Shanghai | Europe/Rome".to_owned(),
             Self::Text => "…".to_owned(),
             Self::List(Item::Host) => "api.example.com, localhost:8080".to_owned(),
+            Self::List(Item::Folder) => "/opt/tools, /srv/data".to_owned(),
             Self::List(Item::Channel) => {
                 "ops=https://hooks.example.com/x, log=file:/var/log/out.jsonl".to_owned()
             }

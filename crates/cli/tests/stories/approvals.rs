@@ -78,3 +78,33 @@ fn a_worker_never_approves_by_itself() {
     home.run(["runs", "resume", &run, "--answer", "yes"]).ends_with(0);
     assert_eq!(home.read("made"), "x\n");
 }
+
+const BARE: [&str; 2] = ["--set", "tools.shell_sandbox=off"];
+
+#[test]
+fn no_flag_covers_a_command_without_walls() {
+    let home = Home::scripted(&touching());
+    let asked = home.run(RUN.iter().chain(&["--yes"]).chain(&BARE)).ends_with(3);
+    assert!(!home.work("made").exists());
+    let run = asked.stdout.trim().to_owned();
+    asked.says(&["tools.shell_sandbox = off", "no wall stands around this command"]);
+    assert_eq!(home.status(&run), "waiting");
+    let answer = ["runs", "resume", &run, "--answer", "y"];
+    home.run(answer.iter().chain(&BARE)).ends_with(0);
+    assert_eq!(home.read("made"), "x\n");
+    home.verified(&run);
+}
+
+#[test]
+fn a_yes_to_a_command_behind_walls_is_none_to_the_same_without() {
+    let home = Home::scripted(&touching());
+    let run = home.run(RUN).ends_with(3).stdout.trim().to_owned();
+    let answer = ["runs", "resume", &run, "--answer", "y"];
+    home.run(answer.iter().chain(&BARE)).ends_with(0);
+    assert!(!home.work("made").exists());
+    let events = home.events(&run);
+    let denied = of_type(&events, "tool.failed");
+    assert_eq!(denied[0]["ending"], "denied");
+    assert!(denied[0]["result"].as_str().unwrap().contains("none stands any more"));
+    home.verified(&run);
+}

@@ -40,5 +40,6 @@ mod setup;
 mod switches;
 mod travel;
 mod upgrades;
+mod walls;
 mod wire;
 mod workers;

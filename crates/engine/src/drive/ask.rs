@@ -1,8 +1,9 @@
 //! People: their letters, their permission, their answers.
 
-use super::{DriveError, Driven, Driver, Flow};
+use super::{DriveError, Driven, Driver, Flow, judge};
 use everloop_loops::{Outstanding, Stage};
 use everloop_store::{Taken, Then};
+use everloop_tools::{Bareness, Judgement};
 use everloop_types::journal::{
     ApprovalAsked, ApprovalGiven, EffectPlanned, Input, Kind, Letter, Waiting, WaitingOn,
 };
@@ -88,6 +89,19 @@ impl Driver<'_> {
             self.note_seen(&open, seen, 0);
             return Ok(Flow::GoOn);
         }
+        let judged = self.judge(call).await;
+        match judged {
+            Judgement::Deny(why) => {
+                self.note_seen(&open, judge::denied(&why), 0);
+                return Ok(Flow::GoOn);
+            }
+            Judgement::Bare(why) => return self.ask_bare(open, why).await,
+            Judgement::Allow(rule) => {
+                self.note_approval(&open, format!("rule: {rule}"));
+                return Ok(Flow::GoOn);
+            }
+            Judgement::AsSet => {}
+        }
         if self.run.frame().policy.approve_all {
             self.note_approval(&open, "--yes".to_owned());
             return Ok(Flow::GoOn);
@@ -104,6 +118,18 @@ impl Driver<'_> {
         );
         let call = call.clone();
         self.question(&open, QuestionKind::Approve, &call, call.args.clone(), &words).await
+    }
+
+    /// No flag and no rule covers a call without walls.
+    async fn ask_bare(&mut self, open: Outstanding, why: Bareness) -> Result<Flow, DriveError> {
+        let EffectPlanned::CallTool { call, .. } = open.planned.clone() else {
+            return Ok(Flow::GoOn);
+        };
+        let asked = ApprovalAsked { args_hash: digest_json(&call) };
+        self.note(Some(open.effect.clone()), Kind::ApprovalAsked(asked));
+        let words = judge::bare_question(&call, why);
+        let id = question_id(&open, judge::BARE);
+        self.put(id, QuestionKind::Approve, &call, call.args.clone(), &words).await
     }
 
     /// A tool wants to know something: `请确认：…` (PR-9).
@@ -149,7 +175,17 @@ impl Driver<'_> {
             QuestionKind::Approve => "approve",
             QuestionKind::Settle => "settle",
         };
-        let id = format!("q{}.{}.{word}", open.effect.cause, open.effect.index);
+        self.put(question_id(open, word), kind, call, text, words).await
+    }
+
+    async fn put(
+        &mut self,
+        id: String,
+        kind: QuestionKind,
+        call: &ToolCall,
+        text: String,
+        words: &Words,
+    ) -> Result<Flow, DriveError> {
         let question = Question { id: id.clone(), kind, call: call.id.clone(), text };
         self.emit(format!("ask:{id}"), words);
         self.await_answer(question).await
@@ -163,6 +199,11 @@ impl Driver<'_> {
         self.commit(Then::Park { wake_at: None, note: "person".to_owned() }).await?;
         Ok(Flow::Over(Driven::Parked(on)))
     }
+}
+
+/// What names a question; an effect has at most one of each word.
+pub(super) fn question_id(open: &Outstanding, word: &str) -> String {
+    format!("q{}.{}.{word}", open.effect.cause, open.effect.index)
 }
 
 /// What a person says about an effect whose outcome nobody knew.

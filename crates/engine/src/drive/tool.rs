@@ -1,5 +1,6 @@
 //! Tool calls: the intent before the act, the outcome after it, a stop within its grace.
 
+use super::judge::Footing;
 use super::{DriveError, Driver, Flow};
 use crate::ids::idem_key;
 use crate::{Engine, Fragment, Update};
@@ -40,7 +41,7 @@ impl Driver<'_> {
     ) -> Result<Flow, DriveError> {
         self.commit(Then::GoOn).await?;
         let frame = self.run.frame().clone();
-        let desk = self.desk(&frame);
+        let desk = self.desk(&frame, Footing::Firm);
         let runs = open.iter().map(|open| desk.call(open));
         for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
             let seen = match came_back {
@@ -68,6 +69,13 @@ impl Driver<'_> {
             return Ok(Flow::GoOn);
         };
         self.wait_for_retry(&open).await?;
+        let footing = match self.footing(&open, &call).await? {
+            Footing::Gone(refused) => {
+                self.note_seen(&open, refused, 0);
+                return Ok(Flow::GoOn);
+            }
+            footing => footing,
+        };
         if class.needs_intent() {
             // An earlier call of the same batch may have ended unknown since this one was planned.
             if let Some(held_back) = self.run.held_back(&call) {
@@ -81,7 +89,7 @@ impl Driver<'_> {
             self.commit(Then::GoOn).await?;
         }
         let frame = self.run.frame().clone();
-        let (came_back, took_ms) = self.desk(&frame).call(&open).await;
+        let (came_back, took_ms) = self.desk(&frame, footing).call(&open).await;
         let done = match came_back {
             CameBack::Done(done) => done,
             CameBack::Silent(_) if class.needs_intent() => {
@@ -169,8 +177,9 @@ impl Driver<'_> {
         }
     }
 
-    fn desk<'d>(&'d self, frame: &'d Frame) -> Desk<'d> {
-        Desk { engine: self.engine, tools: &self.tools, frame, heard: self.ear.heard }
+    fn desk<'d>(&'d self, frame: &'d Frame, footing: Footing) -> Desk<'d> {
+        let heard = self.ear.heard;
+        Desk { engine: self.engine, tools: &self.tools, frame, heard, footing }
     }
 
     fn may_retry(&self, open: &Outstanding) -> bool {
@@ -227,6 +236,7 @@ struct Desk<'d> {
     tools: &'d Registry,
     frame: &'d Frame,
     heard: u64,
+    footing: Footing,
 }
 
 impl Desk<'_> {
@@ -263,6 +273,7 @@ impl Desk<'_> {
             effect: Some(open.effect.clone()),
             attempt: open.failed_attempts + 1,
             on_output: Some(output_to(engine, run)),
+            may_run_bare: matches!(self.footing, Footing::Bare),
         };
         let mut calling = tool.call(&call.args, &context);
         let ending = tokio::select! {

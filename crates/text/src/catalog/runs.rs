@@ -48,6 +48,9 @@ super::texts! {
     "run.canceled_early" => zh: "已取消；到目前为止的结果保留。", en: "Canceled; what was done so far is kept.";
     "run.unsettled" => zh: "结果未知，没有重做：{calls}", en: "Outcome unknown, not repeated: {calls}";
     "run.quarantined" => zh: "此运行无法继续，已隔离：{note}", en: "This run cannot go on and was put aside: {note}";
+    "run.no_walls" => zh: "注意：tools.shell_sandbox = off，命令没有沙箱；每条命令都会先问，--yes 也不例外", en: "Careful: tools.shell_sandbox = off, no wall stands around commands; each is asked about first, also with --yes";
+    "approve.bare_off" => zh: "注意：这条命令没有沙箱（设置 tools.shell_sandbox = off），可以做这个帐户能做的一切。\n允许运行 {tool} 吗？\n{args}", en: "Careful: no wall stands around this command (tools.shell_sandbox = off); it can do whatever this account can.\nAllow {tool} to run?\n{args}";
+    "approve.bare_none" => zh: "注意：这条命令没有沙箱（{why}），可以做这个帐户能做的一切。\n允许运行 {tool} 吗？\n{args}", en: "Careful: no wall stands around this command ({why}); it can do whatever this account can.\nAllow {tool} to run?\n{args}";
     "approve.question" => zh: "允许运行 {tool} 吗？\n{args}", en: "Allow {tool} to run?\n{args}";
     "settle.happened" => zh: "发生了", en: "it happened";
     "settle.not" => zh: "没有发生", en: "it did not happen";

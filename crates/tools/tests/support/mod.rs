@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use everloop_tools::{AnyTool, CallContext, Done, Intent, Probe, Registry, Setting};
+use everloop_tools::{AnyTool, CallContext, Done, Intent, Probe, Registry, Sandbox, Setting};
 use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -41,14 +41,23 @@ impl Place {
     }
 
     pub(crate) fn with(change: impl FnOnce(Setting) -> Setting) -> Self {
-        let outer = TempDir::new().unwrap();
+        Self::within(TempDir::new().unwrap(), change)
+    }
+
+    pub(crate) fn within(outer: TempDir, change: impl FnOnce(Setting) -> Setting) -> Self {
         std::fs::create_dir(outer.path().join("workspace")).unwrap();
         std::fs::write(outer.path().join("secret"), "the secret").unwrap();
         let setting = change(Setting::new(outer.path().join("workspace")));
         Self { registry: Registry::builtin(&setting).unwrap(), outer }
     }
 
+    /// With a guard, and without walls.
     pub(crate) fn guarded() -> Self {
+        Self::with(|setting| Setting { guard: Some(guard()), ..bare(setting) })
+    }
+
+    /// With a guard, and with the walls that stand on this machine.
+    pub(crate) fn walled() -> Self {
         Self::with(|setting| Setting { guard: Some(guard()), ..setting })
     }
 
@@ -109,6 +118,12 @@ impl Place {
     pub(crate) async fn shell(&self, command: &str) -> Observation {
         self.call("shell", json!({ "command": command })).await
     }
+}
+
+/// The same without walls.
+pub(crate) fn bare(mut setting: Setting) -> Setting {
+    setting.shell.walls.sandbox = Sandbox::Off;
+    setting
 }
 
 pub(crate) fn guard() -> PathBuf {

@@ -88,24 +88,20 @@ pub(super) fn terminal(app: &App, report: &mut Report) {
 
 /// Programs that everloop can do without, but not as well.
 pub(super) fn programs(app: &App, report: &mut Report) {
-    for (name, program, title, advice) in [
-        ("git", "git", "doctor.git", "doctor.git_advice"),
-        ("bubblewrap", "bwrap", "doctor.bubblewrap", "doctor.bubblewrap_advice"),
-    ] {
-        let version = version_of(program);
-        report.note(name, version.clone());
-        report.checks.push(match version {
-            Some(version) => Check::good(app, name, title, version),
-            None => {
-                let missing = app.text("doctor.missing", &[]);
-                Check::good(app, name, title, missing).but(State::Note, app.text(advice, &[]))
-            }
-        });
-    }
+    let version = version_of("git");
+    report.note("git", version.clone());
+    report.checks.push(match version {
+        Some(version) => Check::good(app, "git", "doctor.git", version),
+        None => {
+            let missing = app.text("doctor.missing", &[]);
+            let check = Check::good(app, "git", "doctor.git", missing);
+            check.but(State::Note, app.text("doctor.git_advice", &[]))
+        }
+    });
 }
 
 /// The first line that a program says of itself.
-fn version_of(program: &str) -> Option<String> {
+pub(super) fn version_of(program: &str) -> Option<String> {
     let mut command = Command::new(program);
     let output = command.arg("--version").stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,0 +1,98 @@
+//! Walls and rules around commands, as a person meets them.
+
+use crate::support::{Home, calls, of_type, says};
+use serde_json::{Value, json};
+
+const RUN: [&str; 4] = ["run", "--loop", "react", "touch a file"];
+
+fn with_rules(command: &str, rules: &str) -> Home {
+    let home = Home::scripted(&[calls("shell", json!({ "command": command })), says("Done.")]);
+    std::fs::create_dir_all(home.data()).unwrap();
+    std::fs::write(home.data().join("config.toml"), rules).unwrap();
+    home
+}
+
+const ALLOW: &str = r#"
+[[tools.shell_rules]]
+allow = "touch *"
+match = ["touch a b"]
+no_match = ["touch a > b"]
+"#;
+
+const DENY: &str = r#"
+[[tools.shell_rules]]
+deny = "touch *"
+match = ["touch a b", "echo $(touch a)"]
+"#;
+
+#[test]
+fn a_rule_allows_a_command_without_a_question() {
+    let home = with_rules("touch made", ALLOW);
+    home.run(RUN).ends_with(0);
+    assert!(home.work("made").exists());
+    home.verified(&home.newest());
+    let other = with_rules("touch made; echo x > other", ALLOW);
+    other.run(RUN).ends_with(3).says(&["Allow shell to run?"]);
+    assert!(!other.work("made").exists());
+}
+
+#[test]
+fn a_rule_does_not_allow_a_command_without_walls() {
+    let home = with_rules("touch made", ALLOW);
+    let bare = ["--yes", "--set", "tools.shell_sandbox=off"];
+    home.run(RUN.iter().chain(&bare)).ends_with(3).says(&["no wall stands"]);
+    assert!(!home.work("made").exists());
+}
+
+#[test]
+fn a_rule_denies_a_command_whatever_else_allows_it() {
+    let home = with_rules("echo x; touch made", &format!("{ALLOW}{DENY}"));
+    home.run(RUN.iter().chain(&["--yes"])).ends_with(0);
+    assert!(!home.work("made").exists());
+    let events = home.events(&home.newest());
+    let denied = of_type(&events, "tool.failed");
+    assert_eq!(denied[0]["ending"], "denied");
+    assert!(denied[0]["result"].as_str().unwrap().contains("touch *"));
+}
+
+#[test]
+fn a_rule_that_does_not_fit_its_example_is_an_error_with_its_line() {
+    let wrong = "\n[[tools.shell_rules]]\nallow = \"git *\"\nmatch = [\"git log; ls\"]\n";
+    let home = with_rules("true", wrong);
+    home.run(RUN).ends_with(5).says(&["config.toml, line 2", "git *", "git log; ls"]);
+    let seen = home.run(["doctor", "--json"]).ends_with(5).json();
+    assert!(seen["config_faults"][0].as_str().unwrap().contains("line 2"));
+}
+
+#[test]
+fn the_doctor_tries_each_wall() {
+    let home = Home::scripted(&[]);
+    let seen = home.run(["doctor", "--json"]).json();
+    let checks = seen["checks"].as_array().unwrap();
+    let state = |name: &str| {
+        let of = |check: &&Value| check["name"] == name;
+        checks.iter().find(of).unwrap()["state"].as_str().unwrap().to_owned()
+    };
+    for wall in ["bubblewrap", "landlock", "seccomp"] {
+        let stands = seen[format!("wall_{wall}")].as_bool().unwrap();
+        assert_eq!(state(wall), if stands { "ok" } else { "note" });
+    }
+    if seen["wall_bubblewrap"] == true {
+        assert_eq!(seen["sandbox"], "full");
+    }
+    let off = home.run(["doctor", "--json", "--set", "tools.shell_sandbox=off"]).json();
+    assert_eq!(off["sandbox"], "off");
+    let none = home.run_with(["doctor"], "PATH", "/nonexistent".as_ref());
+    assert!(none.stdout.contains("bwrap is not installed"), "{}", none.stdout);
+    assert!(none.stdout.contains("apt install bubblewrap"), "{}", none.stdout);
+}
+
+#[test]
+fn a_command_sees_nothing_of_the_data_folder() {
+    let home = with_rules("true", ALLOW);
+    let file = home.data().join("config.toml");
+    let look = format!("cat {} && touch escaped; touch looked", file.display());
+    home.rewrite(&[calls("shell", json!({ "command": look })), says("Done.")]);
+    home.run(RUN.iter().chain(&["--yes"])).ends_with(0);
+    assert!(home.work("looked").exists() && !home.work("escaped").exists());
+}

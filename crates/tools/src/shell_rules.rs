@@ -1,0 +1,222 @@
+//! Rules on commands: which may run without a question, which never.
+//!
+//! A pattern is made of words. `*` as a word stands for one word, at the end for any number of
+//! words, also none; within a word it stands for any letters.
+//!
+//! A denial holds if any command of the line fits; so does a wish to be asked. A permission needs
+//! every command to fit a rule that allows it, and a line without anything that only a running
+//! shell could know. So denials win over questions, and questions over permissions. Both are a
+//! person's ease, not a wall: what a program does once it runs is up to the walls.
+
+use crate::shell_words::{self as words, Line, Words};
+
+/// What a rule says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Say {
+    /// It may run without a question.
+    Allow,
+    /// A person is asked.
+    Ask,
+    /// It never runs.
+    Deny,
+}
+
+/// One rule on commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellRule {
+    say: Say,
+    pattern: Words,
+    shown: String,
+}
+
+/// Why a rule cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RuleError {
+    /// The pattern is no plain command.
+    #[error("the pattern is not the words of one command: {0}")]
+    Pattern(String),
+    /// An example that the rule should fit, and does not.
+    #[error("the rule {pattern} does not fit its example: {example}")]
+    NoMatch {
+        /// The pattern.
+        pattern: String,
+        /// The example.
+        example: String,
+    },
+    /// An example that the rule should not fit, and does.
+    #[error("the rule {pattern} fits what it should not: {example}")]
+    Match {
+        /// The pattern.
+        pattern: String,
+        /// The example.
+        example: String,
+    },
+    /// A rule without examples says nothing about what it is for.
+    #[error("the rule {0} has no example in match")]
+    NoExample(String),
+}
+
+/// What a rule is to fit and not to fit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Examples {
+    /// Lines that the rule decides.
+    pub fits: Vec<String>,
+    /// Lines that it does not.
+    pub fits_not: Vec<String>,
+}
+
+impl ShellRule {
+    /// A rule, held against its examples.
+    ///
+    /// # Errors
+    /// See [`RuleError`].
+    pub fn new(say: Say, pattern: &str, examples: &Examples) -> Result<Self, RuleError> {
+        let shown = pattern.trim().to_owned();
+        let words = pattern_words(&shown).ok_or_else(|| RuleError::Pattern(shown.clone()))?;
+        let rule = Self { say, pattern: words, shown };
+        if examples.fits.is_empty() {
+            return Err(RuleError::NoExample(rule.shown));
+        }
+        let decides = |line: &String| rule.decides(&words::parse(line));
+        if let Some(example) = examples.fits.iter().find(|line| !decides(line)) {
+            let example = example.clone();
+            return Err(RuleError::NoMatch { pattern: rule.shown, example });
+        }
+        if let Some(example) = examples.fits_not.iter().find(|line| decides(line)) {
+            let example = example.clone();
+            return Err(RuleError::Match { pattern: rule.shown, example });
+        }
+        Ok(rule)
+    }
+
+    /// Whether the rule alone would decide about the line.
+    fn decides(&self, line: &Line) -> bool {
+        match self.say {
+            Say::Allow => vouches(std::slice::from_ref(self), line).is_some(),
+            Say::Ask | Say::Deny => line.commands.iter().any(|words| self.fits(words)),
+        }
+    }
+
+    fn fits(&self, words: &[String]) -> bool {
+        let (open, pattern) = match self.pattern.split_last() {
+            Some((last, before)) if last == "*" => (true, before),
+            _ => (false, self.pattern.as_slice()),
+        };
+        let long_enough = words.len() == pattern.len() || open && words.len() > pattern.len();
+        long_enough
+            && pattern.iter().zip(words).enumerate().all(|(place, (own, word))| {
+                // A program may be called by its path.
+                let name = if place == 0 { word.rsplit('/').next().unwrap_or(word) } else { word };
+                fits_word(own, word) || self.say != Say::Allow && fits_word(own, name)
+            })
+    }
+}
+
+/// `*` stands for any letters.
+fn fits_word(pattern: &str, word: &str) -> bool {
+    let Some((head, tail)) = pattern.split_once('*') else { return pattern == word };
+    let Some(rest) = word.strip_prefix(head) else { return false };
+    (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| fits_word(tail, &rest[at..]))
+}
+
+/// The words of a pattern: those of one command in which only `*` is special.
+fn pattern_words(pattern: &str) -> Option<Words> {
+    let has_no_other_sign = words::split(&pattern.replace('*', "x")).is_plain;
+    let mut commands = words::split(pattern).commands;
+    let words = commands.pop().filter(|_| commands.is_empty() && has_no_other_sign)?;
+    (!words.first()?.starts_with('*')).then_some(words)
+}
+
+/// What the rules say about a line, and which one; nothing if none fits.
+pub(crate) fn say<'r>(rules: &'r [ShellRule], line: &str) -> Option<(Say, &'r str)> {
+    let line = words::parse(line);
+    for say in [Say::Deny, Say::Ask] {
+        let fits = |rule: &&ShellRule| rule.say == say && rule.decides(&line);
+        if let Some(rule) = rules.iter().find(fits) {
+            return Some((say, &rule.shown));
+        }
+    }
+    vouches(rules, &line).map(|rule| (Say::Allow, rule))
+}
+
+/// The rule that allows the line's last command, if every command has one.
+fn vouches<'r>(rules: &'r [ShellRule], line: &Line) -> Option<&'r str> {
+    if !line.is_plain {
+        return None;
+    }
+    let allowing =
+        |words: &Words| rules.iter().find(|rule| rule.say == Say::Allow && rule.fits(words));
+    let found: Option<Vec<&ShellRule>> = line.commands.iter().map(allowing).collect();
+    found?.last().map(|rule| rule.shown.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(say: Say, pattern: &str, example: &str) -> ShellRule {
+        let examples = Examples { fits: vec![example.to_owned()], fits_not: Vec::new() };
+        ShellRule::new(say, pattern, &examples).unwrap()
+    }
+
+    fn rules() -> Vec<ShellRule> {
+        vec![
+            rule(Say::Allow, "git *", "git status -s"),
+            rule(Say::Allow, "ls *", "ls"),
+            rule(Say::Allow, "npm run test*", "npm run test:unit"),
+            rule(Say::Ask, "git push *", "git push origin"),
+            rule(Say::Deny, "rm -rf *", "rm -rf ."),
+        ]
+    }
+
+    #[test]
+    fn denials_win_over_questions_and_questions_over_permissions() {
+        for (line, expected) in [
+            ("git status", Some(Say::Allow)),
+            ("git", Some(Say::Allow)),
+            ("git log | ls && git diff", Some(Say::Allow)),
+            ("git log 2>/dev/null", Some(Say::Allow)),
+            ("npm run test:unit", Some(Say::Allow)),
+            ("npm run build", None),
+            ("git push", Some(Say::Ask)),
+            ("ls; git push origin main", Some(Say::Ask)),
+            ("git push; rm -rf .", Some(Say::Deny)),
+            ("/bin/rm -rf .", Some(Say::Deny)),
+            ("ls $(rm -rf .)", Some(Say::Deny)),
+            ("git log | sh", None),
+            ("git log > f", None),
+            ("git $(x)", None),
+            ("bash -c ls", None),
+            ("bash -c 'ls; rm -rf .'", Some(Say::Deny)),
+            ("./git status", None),
+            ("cat f", None),
+            ("", None),
+        ] {
+            assert_eq!(say(&rules(), line).map(|(said, _)| said), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_held_against_its_examples() {
+        let new = |say, pattern: &str, fits: &[&str], fits_not: &[&str]| {
+            let texts = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect();
+            let examples = Examples { fits: texts(fits), fits_not: texts(fits_not) };
+            ShellRule::new(say, pattern, &examples)
+        };
+        assert!(new(Say::Allow, "git status *", &["git status"], &["git push", "ls"]).is_ok());
+        let example = "git push".to_owned();
+        let pattern = "git *".to_owned();
+        let wrong = new(Say::Allow, "git *", &["git log"], &["git push"]);
+        assert_eq!(wrong, Err(RuleError::Match { pattern, example }));
+        // Nothing that a rule may not vouch for is an example of its permission.
+        for line in ["git log > f", "git log; ls", "git $x", "eval git log", "bash -c 'git log'"] {
+            let wrong = new(Say::Allow, "git *", &[line], &[]);
+            assert!(matches!(wrong, Err(RuleError::NoMatch { .. })), "{line}");
+        }
+        for pattern in ["", "*", "* x", "a | b", "a; b", "a $b", "a > b"] {
+            let wrong = new(Say::Deny, pattern, &["a"], &[]);
+            assert!(matches!(wrong, Err(RuleError::Pattern(_))), "{pattern}");
+        }
+        assert!(matches!(new(Say::Deny, "a", &[], &[]), Err(RuleError::NoExample(_))));
+    }
+}

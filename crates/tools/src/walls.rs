@@ -1,0 +1,239 @@
+//! The walls around a shell command: what stands is found out by trying, once per process.
+//!
+//! ```text
+//!   everloop ── guard ── bwrap ─────────────┐  files: the system read-only, the workspace writable,
+//!                          │                │  no home, protected paths shut; own processes, own
+//!                          │                │  network without a way out; private /tmp
+//!                        __wall ──► sh -c … │  Landlock, seccomp, limits, no new privileges
+//!                          └────────────────┘
+//!   without bwrap: guard ── __wall ──► sh -c …    Landlock and seccomp alone
+//! ```
+//!
+//! Without any of them a command runs bare, and only after a person was told so.
+//!
+//! Deliberately absent: who is asked (`Judgement`, the engine's), and walls elsewhere than on Linux.
+
+mod bubblewrap;
+mod inner;
+mod places;
+#[cfg(target_os = "linux")]
+mod rights;
+#[cfg(target_os = "linux")]
+mod syscalls;
+mod trial;
+
+pub use inner::wall_main;
+pub use trial::{Level, Standing};
+
+use crate::Bareness;
+use bubblewrap::Bubblewrap;
+use inner::{Files, Inner, Sockets};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Whether commands need walls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    /// With the walls that stand; without any, a person is asked each time.
+    #[default]
+    Auto,
+    /// Without walls nothing runs.
+    Require,
+    /// Never with walls; a person is asked each time.
+    Off,
+}
+
+impl Sandbox {
+    /// By its name in the settings.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "auto" => Some(Self::Auto),
+            "require" => Some(Self::Require),
+            "off" => Some(Self::Off),
+            _ => None,
+        }
+    }
+}
+
+/// Whether commands reach the network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Network {
+    /// They reach only themselves.
+    #[default]
+    Off,
+    /// They reach what the account reaches.
+    On,
+}
+
+/// What a command may use at most; 0 for no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Seconds of processor time of each process.
+    pub cpu_s: u64,
+    /// Bytes of memory of each process.
+    pub memory_bytes: u64,
+    /// Bytes of each file that is written.
+    pub file_bytes: u64,
+    /// Processes of the command in all.
+    pub processes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { cpu_s: 600, memory_bytes: 4 << 30, file_bytes: 2 << 30, processes: 1_024 }
+    }
+}
+
+/// What the walls of a shell are to be.
+#[derive(Debug, Clone, Default)]
+pub struct WallSetting {
+    /// Whether commands need walls.
+    pub sandbox: Sandbox,
+    /// Whether they reach the network.
+    pub network: Network,
+    /// What each process may use.
+    pub limits: Limits,
+    /// Folders outside the workspace that commands may read, beside those of the system.
+    pub readable: Vec<PathBuf>,
+}
+
+/// What is to be walled in.
+pub(crate) struct Plot<'a> {
+    pub(crate) setting: &'a WallSetting,
+    pub(crate) workspace: &'a Path,
+    /// What belongs to the program itself.
+    pub(crate) own: &'a [PathBuf],
+    /// The program that is called as `<helper> __wall …`.
+    pub(crate) helper: &'a Path,
+}
+
+/// A command line that puts walls around whatever follows it.
+#[derive(Debug)]
+pub(crate) struct Enclosure {
+    pub(crate) argv: Vec<OsString>,
+    /// Whether the first process is the wall itself, which no signal but the last may reach.
+    pub(crate) is_apart: bool,
+    /// Processes of the command at most.
+    pub(crate) processes_max: Option<u64>,
+    /// Instead of `/tmp` and a home, where those are not the command's own.
+    pub(crate) scratch: Option<Scratch>,
+}
+
+impl Plot<'_> {
+    /// Whether walls can stand here. Tries them, if nobody did yet: may take a moment.
+    pub(crate) fn check(&self) -> Result<(), Bareness> {
+        self.kind().map(drop)
+    }
+
+    /// The walls, ready to be put around a command.
+    pub(crate) fn enclose(&self) -> Result<Enclosure, Bareness> {
+        match self.kind()? {
+            Kind::Apart(bubblewrap, standing) => Ok(self.apart(bubblewrap, standing)),
+            Kind::Inside => self.inside(),
+        }
+    }
+
+    fn kind(&self) -> Result<Kind<'static>, Bareness> {
+        if self.setting.sandbox == Sandbox::Off {
+            return Err(Bareness::Off);
+        }
+        if self.workspace.parent().is_none() {
+            return Err(Bareness::NoWall("the workspace is the whole disk".to_owned()));
+        }
+        if let Some(link) = places::loose(self.workspace) {
+            let link = link.display();
+            return Err(Bareness::NoWall(format!("{link} is a link, which nothing protects")));
+        }
+        let standing = Standing::here(self.helper);
+        match &standing.bubblewrap {
+            Ok(program) if !program.program.starts_with(self.workspace) => {
+                return Ok(Kind::Apart(program, standing));
+            }
+            Ok(_) => return Err(Bareness::NoWall("bwrap lies in the workspace".to_owned())),
+            Err(_) => {}
+        }
+        if let (Err(why), _) | (_, Err(why)) = (&standing.landlock, &standing.seccomp) {
+            return Err(Bareness::NoWall(why.clone()));
+        }
+        // Landlock cannot shut a path below one that is open.
+        match places::protected(self.workspace, self.own).first() {
+            Some(place) => {
+                let place = place.path.display();
+                Err(Bareness::NoWall(format!("without bwrap nothing protects {place}")))
+            }
+            None => Ok(Kind::Inside),
+        }
+    }
+
+    fn apart(&self, bubblewrap: &Bubblewrap, standing: &Standing) -> Enclosure {
+        let files = Files {
+            read: vec![PathBuf::from("/")],
+            write: ["/tmp", "/dev"].map(PathBuf::from).to_vec(),
+        };
+        let inner = Inner {
+            files: standing.landlock.is_ok().then(|| files.and_write(self.workspace)),
+            sockets: standing.seccomp.is_ok().then_some(Sockets::Usual),
+            limits: self.setting.limits,
+        };
+        let mut argv = bubblewrap.around(self);
+        argv.extend(inner.call(Path::new(bubblewrap::HELPER)));
+        Enclosure { argv, is_apart: true, processes_max: self.processes_max(), scratch: None }
+    }
+
+    fn inside(&self) -> Result<Enclosure, Bareness> {
+        let scratch = Scratch::new().map_err(|error| Bareness::NoWall(error.to_string()))?;
+        let mut read = places::system();
+        read.extend(self.setting.readable.iter().cloned());
+        read.extend([PathBuf::from("/proc"), self.helper.to_owned()]);
+        let files = Files { read, write: vec![PathBuf::from("/dev"), scratch.path.clone()] };
+        let sockets = match self.setting.network {
+            Network::Off => Sockets::None,
+            Network::On => Sockets::Usual,
+        };
+        let inner = Inner {
+            files: Some(files.and_write(self.workspace)),
+            sockets: Some(sockets),
+            limits: self.setting.limits,
+        };
+        let argv = inner.call(self.helper);
+        let (processes_max, scratch) = (self.processes_max(), Some(scratch));
+        Ok(Enclosure { argv, is_apart: false, processes_max, scratch })
+    }
+
+    fn processes_max(&self) -> Option<u64> {
+        Some(self.setting.limits.processes).filter(|most| *most > 0)
+    }
+}
+
+enum Kind<'a> {
+    Apart(&'a Bubblewrap, &'a Standing),
+    Inside,
+}
+
+/// A private folder for one command, which vanishes with it.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    pub(crate) path: PathBuf,
+}
+
+impl Scratch {
+    fn new() -> std::io::Result<Self> {
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let name = format!("everloop-{}-{nanos}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is left to whoever clears the system's temporary files.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}

@@ -1,0 +1,108 @@
+//! The outer wall: bubblewrap's arguments for a plot.
+
+use super::places::{self, How};
+use super::{Network, Plot};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Where the helper of the inner walls lies within.
+pub(crate) const HELPER: &str = "/run/everloop";
+
+/// Bytes of the private `/tmp`, where bubblewrap can bound it.
+const TMP_BYTES: &str = "1073741824";
+
+/// The program, and what it can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bubblewrap {
+    /// Where it lies.
+    pub(crate) program: PathBuf,
+    /// Whether it can bound the size of `/tmp`.
+    pub(crate) is_sized: bool,
+}
+
+/// A list of arguments in the making.
+struct Argv(Vec<OsString>);
+
+impl Argv {
+    fn add<S: Into<OsString>>(&mut self, args: impl IntoIterator<Item = S>) {
+        self.0.extend(args.into_iter().map(Into::into));
+    }
+
+    fn mount(&mut self, how: &str, from: &Path, to: &Path) {
+        self.add([OsString::from(how), from.into(), to.into()]);
+    }
+}
+
+impl Bubblewrap {
+    /// Candidates, from the search path; relative ones would depend on the folder.
+    pub(crate) fn find() -> Option<PathBuf> {
+        let path = std::env::var_os("PATH")?;
+        let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+        folders.map(|folder| folder.join("bwrap")).find(|program| program.is_file())
+    }
+
+    /// The call of bubblewrap, up to the command.
+    pub(crate) fn around(&self, plot: &Plot<'_>) -> Vec<OsString> {
+        let mut argv = Argv(vec![self.program.clone().into()]);
+        argv.add(["--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
+        argv.add(["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]);
+        argv.add(["--unshare-cgroup-try", "--hostname", "sandbox"]);
+        if plot.setting.network == Network::Off {
+            argv.add(["--unshare-net"]);
+        }
+        self.system(&mut argv, plot);
+        let workspace = plot.workspace;
+        argv.mount("--bind", workspace, workspace);
+        places::make_hooks_folder(workspace);
+        for place in places::protected(workspace, plot.own) {
+            let path = place.path.as_path();
+            match place.how {
+                How::Pinned => argv.mount("--bind", path, path),
+                How::ReadOnly => argv.mount("--ro-bind", path, path),
+                How::Hidden => hide(&mut argv, path),
+            }
+        }
+        argv.mount("--ro-bind", plot.helper, Path::new(HELPER));
+        argv.add(["--remount-ro", "/"]);
+        argv.add(["--setenv", "HOME", "/tmp", "--setenv", "TMPDIR", "/tmp", "--chdir"]);
+        argv.add([workspace]);
+        argv.add(["--"]);
+        argv.0
+    }
+
+    /// What every command sees outside the workspace.
+    fn system(&self, argv: &mut Argv, plot: &Plot<'_>) {
+        for folder in places::SYSTEM.iter().chain([&places::SETTINGS]).map(Path::new) {
+            argv.mount("--ro-bind-try", folder, folder);
+        }
+        for path in places::private() {
+            hide(argv, &path);
+        }
+        if plot.setting.network == Network::On {
+            // Where names are looked up is often a link to a file that is made anew at each start.
+            let names = Path::new("/etc/resolv.conf").canonicalize().ok();
+            for file in names.iter().filter(|file| !file.starts_with("/etc")) {
+                argv.mount("--ro-bind-try", file, file);
+            }
+        }
+        argv.add(["--proc", "/proc", "--dev", "/dev"]);
+        if self.is_sized {
+            argv.add(["--size", TMP_BYTES]);
+        }
+        argv.add(["--tmpfs", "/tmp", "--dir", "/var", "--symlink", "/tmp", "/var/tmp"]);
+        for folder in &plot.setting.readable {
+            argv.mount("--ro-bind-try", folder, folder);
+        }
+    }
+}
+
+/// A folder looks empty, a file cannot be opened.
+fn hide(argv: &mut Argv, path: &Path) {
+    match path.is_dir() {
+        true => {
+            argv.add([OsString::from("--tmpfs"), path.into()]);
+            argv.add([OsString::from("--remount-ro"), path.into()]);
+        }
+        false => argv.mount("--ro-bind", Path::new("/dev/null"), path),
+    }
+}

@@ -1,0 +1,38 @@
+//! Landlock: a process gives up all files but some, and all ways to processes outside.
+
+use super::inner::Files;
+use landlock::{
+    ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetError, RulesetStatus, Scope, path_beneath_rules,
+};
+
+/// The oldest form that keeps files whole: before it, they could be cut from outside.
+const NEEDED: ABI = ABI::V3;
+
+/// The newest form of which something is used: signals and abstract sockets stay inside.
+const WANTED: ABI = ABI::V6;
+
+/// Gives up what is not listed, for this process and all that it starts.
+pub(crate) fn restrict(files: &Files) -> Result<(), String> {
+    match build(files) {
+        Ok(RulesetStatus::NotEnforced) => Err("the kernel has none".to_owned()),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn build(files: &Files) -> Result<RulesetStatus, RulesetError> {
+    let read = AccessFs::from_read(WANTED);
+    let all = AccessFs::from_all(WANTED);
+    let status = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(NEEDED))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(all)?
+        .scope(Scope::from_all(WANTED))?
+        .create()?
+        .add_rules(path_beneath_rules(&files.read, read))?
+        .add_rules(path_beneath_rules(&files.write, all))?
+        .restrict_self()?;
+    Ok(status.ruleset)
+}

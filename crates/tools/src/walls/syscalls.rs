@@ -1,0 +1,140 @@
+//! Seccomp: system calls that no command in a workspace needs, and that have led out of sandboxes.
+//!
+//! Refused with "not permitted", so that a program can go on without; `clone3`, whose arguments a
+//! filter cannot see, is refused as unknown, and programs take `clone` instead.
+
+use super::inner::Sockets;
+use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter,
+};
+use std::collections::BTreeMap;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Other processes, mounts and namespaces, the kernel itself, its keys, its clock.
+const REFUSED: &[i64] = &[
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_kexec_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_syslog,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+];
+
+/// What makes `clone` make namespaces.
+const NAMESPACES: [libc::c_int; 7] = [
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+];
+
+/// The families of sockets of everyday programs.
+const USUAL: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+
+/// Puts words into the input of a terminal.
+const TERMINAL_INPUT: [u64; 2] = [0x5412, 0x541C];
+
+/// On x86-64 every call has a second number.
+#[cfg(target_arch = "x86_64")]
+const OTHER_NUMBERS: Option<i64> = Some(0x4000_0000);
+#[cfg(not(target_arch = "x86_64"))]
+const OTHER_NUMBERS: Option<i64> = None;
+
+/// Refuses them, for this process and all that it starts.
+pub(crate) fn restrict(sockets: Sockets) -> Result<(), String> {
+    let refused = rules(sockets).map_err(|error| error.to_string())?;
+    let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    for (rules, error) in [(unknown, libc::ENOSYS), (refused, libc::EPERM)] {
+        apply_filter(&program(rules, error)?).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+fn program(rules: Rules, error: libc::c_int) -> Result<BpfProgram, String> {
+    let arch = std::env::consts::ARCH.try_into();
+    let refuse = SeccompAction::Errno(error.unsigned_abs());
+    let filter = arch.and_then(|arch| {
+        SeccompFilter::new(twice(rules), SeccompAction::Allow, refuse, arch)?.try_into()
+    });
+    filter.map_err(|error: seccompiler::BackendError| error.to_string())
+}
+
+fn twice(rules: Rules) -> Rules {
+    let Some(offset) = OTHER_NUMBERS else { return rules };
+    let others: Rules = rules.iter().map(|(call, of)| (call | offset, of.clone())).collect();
+    rules.into_iter().chain(others).collect()
+}
+
+fn rules(sockets: Sockets) -> Result<Rules, seccompiler::BackendError> {
+    let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    let namespaces = NAMESPACES.map(|flag| {
+        let flag = u64::from(flag.unsigned_abs());
+        SeccompRule::new(vec![condition(0, MaskedEq(flag), flag)?])
+    });
+    rules.insert(libc::SYS_clone, namespaces.into_iter().collect::<Result<_, _>>()?);
+    let input = TERMINAL_INPUT.map(|order| SeccompRule::new(vec![condition(1, Eq, order)?]));
+    rules.insert(libc::SYS_ioctl, input.into_iter().collect::<Result<_, _>>()?);
+    let unusual = match sockets {
+        Sockets::None => Vec::new(),
+        Sockets::Usual => {
+            let none_of = USUAL.map(|family| condition(0, Ne, u64::from(family.unsigned_abs())));
+            vec![SeccompRule::new(none_of.into_iter().collect::<Result<_, _>>()?)?]
+        }
+    };
+    rules.insert(libc::SYS_socket, unusual);
+    Ok(rules)
+}
+
+fn condition(
+    arg: u8,
+    op: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(arg, SeccompCmpArgLen::Dword, op, value)
+}

@@ -1,0 +1,431 @@
+//! The walls around shell commands, on real processes: what gets out, and what is left over.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "walls/attempts.rs"]
+mod attempts;
+mod support;
+
+use attempts::{Attempt, Check, Wall};
+use everloop_tools::{
+    Bareness, CallContext, Judgement, Level, Limits, Registry, Sandbox, Setting, Standing,
+};
+use everloop_types::Ending::{Canceled, Denied, Ok};
+use everloop_types::Observation;
+use serde_json::json;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use support::{Place, bare, guard, observed};
+use tempfile::TempDir;
+
+pub(crate) const FILE_BYTES: u64 = 16 << 20;
+
+const LIMITS: Limits =
+    Limits { cpu_s: 2, memory_bytes: 256 << 20, file_bytes: FILE_BYTES, processes: 100 };
+
+/// A workspace full of things to steal, and a world around it.
+pub(crate) struct Scene {
+    place: Place,
+    victim: Child,
+    token: String,
+    tcp: TcpListener,
+    udp: UdpSocket,
+    _sockets: [UnixListener; 2],
+    home: TempDir,
+}
+
+/// Whether the workspace holds paths that are protected in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Things {
+    None,
+    Protected,
+}
+
+/// A folder that vanishes, elsewhere than in the system's temporary one, which is private anyway.
+fn folder() -> TempDir {
+    TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+impl Scene {
+    fn new(things: Things, change: impl FnOnce(Setting) -> Setting) -> Self {
+        let home = folder();
+        let token = format!("token{}", home.path().file_name().unwrap().display());
+        let token = token.replace('.', "");
+        let place = Place::within(folder(), |mut setting| {
+            setting.guard = Some(guard());
+            setting.shell.walls.limits = LIMITS;
+            setting.protected = vec![setting.workspace.join("data")];
+            change(setting)
+        });
+        let root = place.root();
+        let world = root.parent().unwrap();
+        if things == Things::Protected {
+            for file in [".git/config", ".agents/known", ".bashrc"] {
+                place.write(file, "");
+            }
+            fs::create_dir(root.join(".git/hooks")).unwrap();
+            place.write("data/key", "the secret");
+        }
+        fs::write(world.join("kept"), "").unwrap();
+        fs::write(home.path().join("secret"), "the secret").unwrap();
+        let victim = Command::new("sleep").arg("1000").env("TOKEN", "x").spawn().unwrap();
+        let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+        udp.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let name = SocketAddr::from_abstract_name(&token).unwrap();
+        let sockets = [
+            UnixListener::bind_addr(&name).unwrap(),
+            UnixListener::bind(home.path().join("socket")).unwrap(),
+        ];
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self { place, victim, token, tcp, udp, _sockets: sockets, home }
+    }
+
+    fn filled(&self, command: &str) -> String {
+        let outside = self.place.root().parent().unwrap().display().to_string();
+        let number = |number: libc::c_long| number.to_string();
+        let names = [
+            ("{outside}", outside),
+            ("{home}", self.home.path().display().to_string()),
+            ("{socket}", self.home.path().join("socket").display().to_string()),
+            ("{victim}", self.victim.id().to_string()),
+            ("{token}", self.token.clone()),
+            ("{abstract}", self.token.clone()),
+            ("{tcp}", self.tcp.local_addr().unwrap().port().to_string()),
+            ("{udp}", self.udp.local_addr().unwrap().port().to_string()),
+            ("{ptrace}", number(libc::SYS_ptrace)),
+            ("{mount}", number(libc::SYS_mount)),
+            ("{unshare}", number(libc::SYS_unshare)),
+            ("{add_key}", number(libc::SYS_add_key)),
+        ];
+        names.iter().fold(command.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+
+    pub(crate) fn outside(&self, name: &str) -> PathBuf {
+        self.place.root().parent().unwrap().join(name)
+    }
+
+    pub(crate) fn content(&self, name: &str) -> String {
+        fs::read_to_string(self.outside(name)).unwrap_or_default()
+    }
+
+    pub(crate) fn inside(&self, name: &str) -> PathBuf {
+        self.place.root().join(name)
+    }
+
+    pub(crate) fn inside_content(&self, name: &str) -> String {
+        fs::read_to_string(self.inside(name)).unwrap_or_default()
+    }
+
+    pub(crate) fn size(&self, name: &str) -> u64 {
+        fs::metadata(self.inside(name)).map_or(0, |found| found.len())
+    }
+
+    pub(crate) fn token_is_in(&self, folder: &str) -> bool {
+        let path = Path::new(folder).join(&self.token);
+        let found = path.exists();
+        let _ = fs::remove_file(path);
+        found
+    }
+
+    pub(crate) fn datagram_came(&self) -> bool {
+        self.udp.recv(&mut [0; 8]).is_ok()
+    }
+
+    /// A process that was killed may take a moment to go.
+    pub(crate) fn victim_lives(&self) -> bool {
+        let until = Instant::now() + Duration::from_millis(300);
+        loop {
+            let stat = fs::read_to_string(format!("/proc/{}/stat", self.victim.id()));
+            let lives = stat.is_ok_and(|stat| !stat.contains(") Z "));
+            if !lives || Instant::now() > until {
+                return lives;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Processes that bear the token.
+    pub(crate) fn processes(&self) -> usize {
+        bearing(&self.token)
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _ = self.victim.kill();
+        let _ = self.victim.wait();
+    }
+}
+
+/// Living processes with this word in their arguments.
+fn bearing(token: &str) -> usize {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(token)).count()
+}
+
+/// Whether the attempt got what it wanted.
+async fn escapes(attempt: &Attempt, scene: &Scene, may_run_bare: bool) -> (bool, Observation) {
+    let command = json!({ "command": scene.filled(attempt.command) });
+    let context = CallContext { may_run_bare, ..CallContext::new("key") };
+    let seen = scene.place.call_in("shell", command, &context).await;
+    let said = seen.text.contains("ESCAPED");
+    let escaped = match attempt.check {
+        Check::Nothing => said,
+        // What was said is about the inside, and there it may be so.
+        Check::Outside(holds) => !holds(scene),
+    };
+    (escaped, seen)
+}
+
+fn stands(wall: Wall, standing: &Standing) -> bool {
+    match wall {
+        Wall::Any => standing.level() != Level::None,
+        Wall::Outer => standing.level() == Level::Full,
+        Wall::Syscalls => standing.seccomp.is_ok(),
+        Wall::Limits => true,
+    }
+}
+
+/// Runs a table, tells each row, and fails if one got out.
+async fn run(things: Things, table: &[Attempt]) {
+    let standing = Standing::here(&guard());
+    let (mut held, mut cannot, mut wrong) = (0, 0, Vec::new());
+    for attempt in table {
+        let name = attempt.name;
+        if !stands(attempt.wall, standing) {
+            cannot += 1;
+            println!(
+                "NOT HELD HERE  {name}: needs a wall that does not stand ({:?})",
+                attempt.wall
+            );
+            continue;
+        }
+        let (escaped, seen) = escapes(attempt, &Scene::new(things, |setting| setting), false).await;
+        let alive = seen.ending != Denied && !seen.text.contains("a wall does not stand");
+        println!("{}  {name}: {}", if escaped { "ESCAPED" } else { "held" }, seen.text.trim());
+        if escaped || !alive {
+            wrong.push(format!("{name}: {}", seen.text));
+            continue;
+        }
+        held += 1;
+        if attempt.works_bare {
+            let (escaped, seen) = escapes(attempt, &Scene::new(things, bare), true).await;
+            if !escaped {
+                wrong.push(format!("{name} proves nothing, it fails bare too: {}", seen.text));
+            }
+        }
+    }
+    let level = standing.level().name();
+    println!("{level}: {held} held, {cannot} not held here, {} wrong", wrong.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[tokio::test]
+async fn no_attempt_on_files_gets_out() {
+    run(Things::None, attempts::FILES).await;
+}
+
+#[tokio::test]
+async fn no_attempt_on_protected_paths_gets_through() {
+    run(Things::Protected, attempts::PROTECTED).await;
+}
+
+#[tokio::test]
+async fn no_attempt_on_the_network_gets_out() {
+    run(Things::None, attempts::NETWORK).await;
+}
+
+#[tokio::test]
+async fn no_attempt_at_more_rights_gets_through() {
+    run(Things::None, attempts::RIGHTS).await;
+}
+
+#[tokio::test]
+async fn no_attempt_at_more_than_the_limits_gets_through() {
+    run(Things::None, attempts::LIMITS).await;
+}
+
+#[tokio::test]
+async fn nobody_is_left_of_an_attempt_to_outlive_the_command() {
+    run(Things::None, attempts::LEFT).await;
+}
+
+/// A folder of links to every program but bubblewrap.
+fn programs_without_bubblewrap() -> TempDir {
+    let folder = folder();
+    for programs in ["/usr/bin", "/bin"] {
+        for entry in fs::read_dir(programs).unwrap().flatten() {
+            if entry.file_name() != "bwrap" {
+                let link = folder.path().join(entry.file_name());
+                let _ = std::os::unix::fs::symlink(entry.path(), link);
+            }
+        }
+    }
+    folder
+}
+
+#[test]
+fn the_inner_walls_alone_hold_what_they_promise() {
+    let programs = programs_without_bubblewrap();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--nocapture", "--test-threads=1"])
+        .args(["no_attempt_on_files_gets_out", "no_attempt_on_the_network_gets_out"])
+        .args(["no_attempt_at_more_rights_gets_through"])
+        .args(["no_attempt_at_more_than_the_limits_gets_through"])
+        .args(["nobody_is_left_of_an_attempt_to_outlive_the_command"])
+        .env("PATH", programs.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    println!("{said}");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!said.contains("full: "), "bubblewrap was found all the same");
+}
+
+#[tokio::test]
+async fn an_everyday_command_works_behind_the_walls() {
+    let place = Place::walled();
+    let seen = place.shell("echo made > file && cat file && pwd && ls").await;
+    let root = place.root().canonicalize().unwrap();
+    let expected = format!("made\n{}\nfile\n[exit code 0]", root.display());
+    assert_eq!(seen, observed(Ok, &expected));
+    assert_eq!(place.content("file"), "made\n");
+    let seen = place.shell("echo x > $TMPDIR/x && cat $HOME/x && mktemp && exit 3").await;
+    assert!(seen.text.starts_with("x\n") && seen.text.ends_with("[exit code 3]"), "{seen:?}");
+    let server = "perl -MIO::Socket::INET -e '$l=IO::Socket::INET->new(Listen=>1,\
+        LocalAddr=>\"127.0.0.1\") or die; IO::Socket::INET->new(PeerAddr=>\"127.0.0.1\",\
+        PeerPort=>$l->sockport) or die; print \"talked\"'";
+    if Standing::here(&guard()).level() == Level::Full {
+        assert_eq!(place.shell(server).await, observed(Ok, "talked\n[exit code 0]"));
+    }
+}
+
+/// Runs until it is canceled, and says when and in how many processes it is left.
+async fn canceled(command: &str) -> (Observation, Duration, usize) {
+    let scene = Scene::new(Things::None, |setting| setting);
+    let (send, mut lines) = tokio::sync::mpsc::unbounded_channel();
+    let on_output = Arc::new(move |text: &str| drop(send.send(text.to_owned())));
+    let context = CallContext { on_output: Some(on_output), ..CallContext::new("key") };
+    let cancel = context.cancel.clone();
+    let canceler = tokio::spawn(async move {
+        lines.recv().await.unwrap();
+        cancel.cancel();
+        Instant::now()
+    });
+    let command = json!({ "command": scene.filled(command) });
+    let seen = scene.place.call_in("shell", command, &context).await;
+    let took = canceler.await.unwrap().elapsed();
+    (seen, took, scene.processes())
+}
+
+#[tokio::test]
+async fn a_cancel_leaves_nobody_behind_the_walls_within_a_second() {
+    let deaf = "trap '' TERM; nohup setsid sh -c 'trap \"\" TERM; sleep 1000; :' {token} & \
+        (sh -c 'trap \"\" TERM; sleep 1000; :' {token} &) ; echo up; sleep 1000; sleep 1000";
+    for command in ["echo up; sh -c 'sleep 1000; :' {token}", deaf] {
+        let (seen, took, left) = canceled(command).await;
+        assert_eq!(seen.ending, Canceled, "{seen:?}");
+        assert_eq!(left, 0);
+        assert!(took < Duration::from_secs(1), "{took:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_needs_a_moment_to_end_gets_it_behind_the_walls() {
+    let command = "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.01; done";
+    let (seen, ..) = canceled(command).await;
+    assert!(seen.text.ends_with("saved\n[stopped: canceled]"), "{}", seen.text);
+}
+
+#[tokio::test]
+async fn runs_one_command_if_it_is_asked_to() {
+    let Some(workspace) = std::env::var_os("EVERLOOP_TEST_WORKSPACE") else { return };
+    let command = std::env::var("EVERLOOP_TEST_COMMAND").unwrap();
+    let registry = Registry::builtin(&Setting { guard: Some(guard()), ..Setting::new(workspace) });
+    let args = json!({ "command": command }).to_string();
+    let shell = Arc::clone(registry.unwrap().get("shell").unwrap());
+    shell.call(&args, &CallContext::new("key")).await;
+}
+
+#[test]
+fn nobody_is_left_when_the_parent_is_killed() {
+    let place = Place::walled();
+    let pipe = place.path("alive");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let token = format!("token{}", std::process::id());
+    let command = format!(
+        "exec 3>alive; setsid sh -c 'trap \"\" TERM; sleep 1000; :' {token} & \
+         (sh -c 'sleep 1000; :' {token} &); echo up >&3; sleep 1000"
+    );
+    let mut parent = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "runs_one_command_if_it_is_asked_to"])
+        .env("EVERLOOP_TEST_WORKSPACE", place.root())
+        .env("EVERLOOP_TEST_COMMAND", command)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut reader = BufReader::new(fs::File::open(pipe).unwrap());
+    reader.read_line(&mut String::new()).unwrap();
+    assert!(bearing(&token) >= 3);
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    // Comes to an end when the last of the command has closed the pipe by ending.
+    reader.read_to_end(&mut Vec::new()).unwrap();
+    let until = Instant::now() + Duration::from_secs(5);
+    while bearing(&token) > 0 {
+        assert!(Instant::now() < until, "{} processes are left", bearing(&token));
+        std::thread::yield_now();
+    }
+}
+
+async fn judged(place: &Place) -> Judgement {
+    place.tool("shell").judge(r#"{"command":"touch file"}"#).await
+}
+
+#[tokio::test]
+async fn a_command_without_walls_is_never_run_unless_a_person_knows() {
+    let off = Place::guarded();
+    assert_eq!(judged(&off).await, Judgement::Bare(Bareness::Off));
+    // No program to build them with.
+    let none = Place::new();
+    assert!(matches!(judged(&none).await, Judgement::Bare(Bareness::NoWall(_))));
+    let required = Place::with(|mut setting| {
+        setting.shell.walls.sandbox = Sandbox::Require;
+        setting
+    });
+    assert!(matches!(judged(&required).await, Judgement::Deny(_)));
+    let command = json!({"command": "touch file"});
+    let unaware = CallContext { may_run_bare: false, ..CallContext::new("key") };
+    for (place, context) in
+        [(&off, &unaware), (&none, &unaware), (&required, &CallContext::new("key"))]
+    {
+        let seen = place.call_in("shell", command.clone(), context).await;
+        assert_eq!(seen.ending, Denied);
+        assert!(place.names(".").is_empty());
+    }
+    assert_eq!(off.call_in("shell", command, &CallContext::new("key")).await.ending, Ok);
+    assert_eq!(off.names("."), ["file"]);
+}
+
+#[tokio::test]
+async fn a_protected_path_that_is_a_link_is_no_ground_for_walls() {
+    let place = Place::walled();
+    if Standing::here(&guard()).level() != Level::None {
+        assert_eq!(judged(&place).await, Judgement::AsSet);
+    }
+    place.write("elsewhere/config", "");
+    std::os::unix::fs::symlink("elsewhere", place.path(".git")).unwrap();
+    let judged = judged(&place).await;
+    assert!(
+        matches!(&judged, Judgement::Bare(Bareness::NoWall(why)) if why.contains(".git is a link"))
+    );
+}
