@@ -54,7 +54,7 @@ async fn the_counts_of_a_run_are_those_of_its_journal() {
             let engine = stage.engine(&Bare, answers);
             let submission = stage.submission(&Bare, &part.task, loop_name, model);
             let run = engine.submit(submission).await.unwrap();
-            drive(&engine, &run, &part.task).await.unwrap();
+            drive(&engine, &run, &part).await.unwrap();
             let history = History::read(stage.store(), &run).await.unwrap().unwrap();
             let (told, journal) =
                 (counts(&stage, &run).await.unwrap(), history.counts_of_outcomes());
