@@ -1,7 +1,6 @@
 //! One run: a task under a loop with a model, from an empty stage to its checked end.
 
-use crate::host::is_simulated;
-use crate::host::{Connected, Host};
+use crate::host::{Connected, Host, is_simulated};
 use crate::policy;
 use crate::stage::{Stage, StageError};
 use crate::tally::{Cell, Ending, Tally};
@@ -123,8 +122,7 @@ async fn drive(engine: &Engine, run: &RunId, part: &Part) -> Result<Status, Play
             Driven::Parked(WaitingOn::Person { question }) => {
                 let text = match question.kind {
                     QuestionKind::Ask => task.answer_to(&question.text),
-                    // What a policy calls stands in the task, which is the person's own.
-                    QuestionKind::Approve if is_simulated(model) => "yes",
+                    QuestionKind::Approve if is_known_beforehand(model) => "yes",
                     // Everything behind walls is allowed already, and nothing of ours is killed.
                     QuestionKind::Approve | QuestionKind::Settle => "no",
                 };
@@ -136,6 +134,11 @@ async fn drive(engine: &Engine, run: &RunId, part: &Part) -> Result<Status, Play
             Driven::Released => return Err(PlayError::NotOurs),
         }
     }
+}
+
+/// Whether what it calls stands in the task or in a script, which are the person's own.
+fn is_known_beforehand(model: &str) -> bool {
+    is_simulated(model) || model.split('/').next() == Some("scripted")
 }
 
 /// An error with all its causes.

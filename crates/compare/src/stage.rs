@@ -176,10 +176,15 @@ impl Stage {
             todos: self.store.todos().await?.iter().map(Into::into).collect(),
             entries: self.store.schedules().await?.iter().map(entry).collect(),
             answer: answer.map(|message| message.body.clone()).unwrap_or_default(),
-            asked: messages.iter().filter(|message| message.slot.starts_with("ask:")).count(),
+            asked: messages.iter().filter(|message| is_question(&message.slot)).count(),
             searched: self.search.searches(),
         })
     }
+}
+
+/// Whether the model wanted to know something. A request for permission is no such question.
+fn is_question(slot: &str) -> bool {
+    slot.starts_with("ask:") && slot.ends_with(".ask")
 }
 
 fn registry(setting: &Setting, store: &Store) -> Result<Registry, StageError> {
