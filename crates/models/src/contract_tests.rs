@@ -368,6 +368,26 @@ async fn every_client_keeps_the_contract() {
     }
 }
 
+/// llama.cpp closes a connection after each stream without a word.
+#[tokio::test]
+async fn a_kept_connection_that_was_closed_meanwhile_costs_no_attempt() {
+    for speaker in SPEAKERS {
+        let says = || Canned::stream().then(speaker.says("hi").into_bytes()).end();
+        let server = FakeServer::start(vec![Canned::default().cut(), says()]);
+        let error = asked(&speaker, &server).await.unwrap_err();
+        assert_eq!(error.kind, Kind::Cut, "a first connection is not tried again");
+        let closed = Canned::default().cut();
+        let server = FakeServer::start(vec![says(), closed.clone(), says(), closed.clone(), closed]);
+        let (model, name) =
+            connect(&format!("{}/m", speaker.provider), Endpoint::at(server.url())).unwrap();
+        for _ in 0..2 {
+            assert_eq!(ask(&*model, &name).await.unwrap().text, "hi");
+        }
+        assert_eq!(server.seen().len(), 3);
+        assert_eq!(ask(&*model, &name).await.unwrap_err().kind, Kind::Cut, "and only once");
+    }
+}
+
 /// Who says that nothing more comes is not waited for.
 #[tokio::test]
 async fn an_end_mark_is_an_end_though_the_connection_stays() {

@@ -6,11 +6,21 @@ use crate::{anthropic, gemini, openai};
 use everloop_types::{ModelError, ModelErrorKind};
 use serde::Deserialize;
 
-/// OpenAI and Anthropic list `data`, Gemini lists `models`.
+/// OpenAI and Anthropic list `data`, Gemini lists `models`, llama.cpp lists both.
 #[derive(Deserialize)]
-struct Offer {
-    #[serde(alias = "models")]
-    data: Vec<Offered>,
+#[serde(untagged)]
+enum Offer {
+    Data { data: Vec<Offered> },
+    Models { models: Vec<Offered> },
+}
+
+impl Offer {
+    fn all(self) -> Vec<Offered> {
+        match self {
+            Self::Data { data } => data,
+            Self::Models { models } => models,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -61,7 +71,7 @@ async fn list(manners: Manners, call: &str, endpoint: Endpoint) -> Result<Vec<St
     let body = client.get(call).await?;
     let offer: Offer = serde_json::from_slice(&body)
         .map_err(|error| ModelError::new(ModelErrorKind::Malformed, error.to_string()))?;
-    let talking = offer.data.into_iter().filter(Offered::talks);
+    let talking = offer.all().into_iter().filter(Offered::talks);
     Ok(talking.map(|model| model.id.trim_start_matches("models/").to_owned()).collect())
 }
 
@@ -88,6 +98,12 @@ mod tests {
                 r#"{"data":[{"id":"claude","type":"model"}],"has_more":false}"#,
                 "GET /v1/models?limit=1000 HTTP",
                 vec!["claude"],
+            ),
+            (
+                "llamacpp",
+                r#"{"models":[{"name":"small"}],"object":"list","data":[{"id":"small"}]}"#,
+                "GET /v1/models HTTP",
+                vec!["small"],
             ),
             ("gemini", gemini, "GET /v1beta/models?pageSize=1000 HTTP", vec!["flash"]),
         ] {

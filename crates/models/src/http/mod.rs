@@ -1,4 +1,5 @@
-//! One request over HTTP, with its time-outs. No retries: the engine owns them.
+//! One request over HTTP, with its time-outs. No retries, which are the engine's, but for a kept
+//! connection that was closed meanwhile.
 
 mod address;
 mod retry_after;
@@ -8,10 +9,11 @@ use crate::wire::{Decoder, Reads, refusal};
 use crate::{ConnectError, Delta, Endpoint, Secret, Timeouts};
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Response, Url};
+use reqwest::{Request, Response, Url};
 use retry_after::retry_after_ms;
 use std::error::Error as _;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -46,6 +48,8 @@ pub(crate) struct Client {
     api_key: Option<Secret>,
     timeouts: Timeouts,
     reply_bytes_max: usize,
+    /// Whether there may be a kept connection.
+    has_answered: AtomicBool,
 }
 
 /// Only where it goes: an address may hold a key in its query.
@@ -74,7 +78,8 @@ impl Client {
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(ConnectError::Client)?;
-        Ok(Self { http, base, api_key, timeouts, reply_bytes_max })
+        let has_answered = AtomicBool::new(false);
+        Ok(Self { http, base, api_key, timeouts, reply_bytes_max, has_answered })
     }
 
     /// The name of the machine that is asked.
@@ -126,17 +131,28 @@ impl Client {
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Reply, ModelError> {
         let clock = Clock::start(self.timeouts);
-        let url = address::below(&self.base, call);
-        let sending = self.http.post(url).body(body).send();
-        let response = match timeout_at(clock.first_byte, sending).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(e)) => return Err(self.unsent(e)),
-            Err(_) => return Err(clock.late("no reply began")),
+        let request = self.http.post(address::below(&self.base, call)).body(body).build();
+        let request = request.map_err(|error| self.unsent(error))?;
+        let again = request.try_clone().filter(|_| self.has_answered.load(Ordering::Relaxed));
+        let response = match (self.send(request, &clock).await, again) {
+            // The other side had closed a kept connection, and the news was still on its way.
+            (Err(error), Some(again)) if error.kind == ModelErrorKind::Cut => {
+                self.send(again, &clock).await?
+            }
+            (sent, _) => sent?,
         };
+        self.has_answered.store(true, Ordering::Relaxed);
         if response.status().is_success() {
             self.read::<R>(response, &clock, on_delta).await
         } else {
             Err(read_refusal(response, &clock).await)
+        }
+    }
+
+    async fn send(&self, request: Request, clock: &Clock) -> Result<Response, ModelError> {
+        match timeout_at(clock.first_byte, self.http.execute(request)).await {
+            Ok(sent) => sent.map_err(|error| self.unsent(error)),
+            Err(_) => Err(clock.late("no reply began")),
         }
     }
 
