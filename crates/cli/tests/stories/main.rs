@@ -32,6 +32,7 @@ mod pages;
 mod postgres;
 mod print;
 mod questions;
+mod real_model;
 mod searches;
 mod sends;
 mod settings;

@@ -1,0 +1,87 @@
+//! A real llama.cpp server with real small weights, which `./check --with-model` installs.
+
+use crate::support::Home;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+/// The server's process. Its input ends with us, and so does it.
+struct Server {
+    process: Child,
+    url: String,
+    log: BufReader<ChildStderr>,
+}
+
+impl Server {
+    /// Waits until it is at work for somebody.
+    fn is_asked(&mut self) {
+        let lines = self.log.by_ref().lines();
+        let found = lines.map_while(Result::ok).any(|line| line.contains("processing task"));
+        assert!(found, "the server ended");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        std::io::copy(&mut self.log, &mut std::io::sink()).unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+/// The server, if it was installed. Without it there is nothing to play.
+fn server() -> Option<Server> {
+    let Some(folder) = std::env::var_os("EVERLOOP_REAL_MODEL").map(PathBuf::from) else {
+        eprintln!("EVERLOOP_REAL_MODEL is not set: ./check --with-model sets it");
+        return None;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/serve_weights.py");
+    let mut command = Command::new(folder.join("bin/python"));
+    command.arg(script).arg(folder.join("weights.gguf"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    let mut url = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).unwrap();
+    assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+    let log = BufReader::new(process.stderr.take().unwrap());
+    Some(Server { process, url: url.trim().to_owned(), log })
+}
+
+fn home(server: &Server, model: &str) -> Home {
+    Home::new()
+        .with("EVERLOOP_MODEL", model)
+        .with("EVERLOOP_MODEL__BASE_URL", &server.url)
+        .with("EVERLOOP_MODEL__MAX_TOKENS", "24")
+        .with("EVERLOOP_MODEL__TEMPERATURE", "0")
+}
+
+#[test]
+fn a_real_server_lists_its_model_and_passes_the_test_of_it() {
+    let Some(server) = server() else { return };
+    let home = home(&server, "llamacpp/small");
+    let listed = home.run(["models"]).ends_with(0).stdout;
+    assert!(listed.contains("small"), "{listed}");
+    let tested = home.run(["models", "test", "--json"]).json();
+    let passed = |check: &str| {
+        let checks = tested["checks"].as_array().unwrap();
+        checks.iter().any(|found| found["check"] == check && found["ok"] == Value::Bool(true))
+    };
+    for check in ["text", "stream", "usage", "named_tool"] {
+        assert!(passed(check), "{check}: {tested}");
+    }
+}
+
+#[test]
+fn a_real_model_is_asked_again_after_a_kill_in_the_middle_of_its_stream() {
+    let Some(mut server) = server() else { return };
+    let home = home(&server, "llamacpp/small");
+    let first = home.spawn(["run", "--loop", "react", "Say hello."]);
+    server.is_asked();
+    first.kill9();
+    let run = home.newest();
+    home.run(["runs", "resume", &run]).ends_with(0);
+    let shown = home.show(&run);
+    assert_eq!(shown["status"], "succeeded", "{shown}");
+    home.verified(&run);
+}
