@@ -1,6 +1,8 @@
 //! The terminal: who is there, and lines to and from them.
 
-use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, OutputModes, Termios, tcgetattr, tcsetattr,
+};
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -99,7 +101,11 @@ pub(crate) struct KeysKept {
 
 impl KeysKept {
     pub(crate) fn begin() -> Self {
-        let before = tcgetattr(std::io::stdin()).ok();
+        let mut before = tcgetattr(std::io::stdin()).ok();
+        if let Some(before) = &mut before {
+            // A program that was killed here may have left lines that begin where the last ended.
+            before.output_modes |= OutputModes::OPOST | OutputModes::ONLCR;
+        }
         if let Some(mut modes) = before.clone() {
             modes.input_modes -= InputModes::ICRNL | InputModes::IXON;
             let line = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;

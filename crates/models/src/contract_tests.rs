@@ -377,7 +377,8 @@ async fn a_kept_connection_that_was_closed_meanwhile_costs_no_attempt() {
         let error = asked(&speaker, &server).await.unwrap_err();
         assert_eq!(error.kind, Kind::Cut, "a first connection is not tried again");
         let closed = Canned::default().cut();
-        let server = FakeServer::start(vec![says(), closed.clone(), says(), closed.clone(), closed]);
+        let server =
+            FakeServer::start(vec![says(), closed.clone(), says(), closed.clone(), closed]);
         let (model, name) =
             connect(&format!("{}/m", speaker.provider), Endpoint::at(server.url())).unwrap();
         for _ in 0..2 {

@@ -234,6 +234,14 @@ impl Home {
         Terminal::start(self.command(args))
     }
 
+    /// With a person at a terminal that a killed program has left.
+    pub(crate) fn on_torn_terminal<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+    ) -> Terminal {
+        Terminal::torn(self.command(args))
+    }
+
     /// Another everloop than the one under test.
     pub(crate) fn spawn_by<S: AsRef<OsStr>>(
         &self,

@@ -3,7 +3,9 @@
 use super::{Finished, PATIENCE};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{
+    LocalModes, OptionalActions, OutputModes, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
+};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -23,12 +25,24 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    pub(super) fn start(mut command: Command) -> Self {
+    pub(super) fn start(command: Command) -> Self {
+        Self::on(command, OutputModes::OPOST)
+    }
+
+    /// On a terminal as a killed program leaves it: a line begins where the last one ended.
+    pub(super) fn torn(command: Command) -> Self {
+        Self::on(command, OutputModes::empty())
+    }
+
+    fn on(mut command: Command, output: OutputModes) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&master, size).unwrap();
+        let mut modes = tcgetattr(&master).unwrap();
+        modes.output_modes = modes.output_modes - OutputModes::OPOST | output;
+        tcsetattr(&master, OptionalActions::Now, &modes).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
         let slave = OpenOptions::new().read(true).write(true).open(name).unwrap();
         command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap());
