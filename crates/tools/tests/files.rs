@@ -10,6 +10,16 @@ use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use support::{Place, intent, unknown};
 
+/// The hash that `read_file` shows of a content.
+fn hash(content: &str) -> String {
+    everloop_types::digest_bytes(content.as_bytes())[..12].to_owned()
+}
+
+/// A file that ends with a newline, as `read_file` shows it.
+fn shown(content: &str) -> Observation {
+    Observation::ok(format!("{content}[hash {}]", hash(content)))
+}
+
 fn error(text: &str) -> Observation {
     Observation::error(text)
 }
@@ -18,9 +28,25 @@ fn error(text: &str) -> Observation {
 async fn a_file_is_read_by_relative_and_by_absolute_path() {
     let place = Place::new();
     place.write("a/notes.txt", "one\ntwo\n");
-    assert_eq!(place.read("a/notes.txt").await, Observation::ok("one\ntwo\n"));
-    assert_eq!(place.read("./a/../a/notes.txt").await, Observation::ok("one\ntwo\n"));
-    assert_eq!(place.read(place.path("a/notes.txt")).await, Observation::ok("one\ntwo\n"));
+    let expected = shown("one\ntwo\n");
+    assert_eq!(place.read("a/notes.txt").await, expected);
+    assert_eq!(place.read("./a/../a/notes.txt").await, expected);
+    assert_eq!(place.read(place.path("a/notes.txt")).await, expected);
+}
+
+#[tokio::test]
+async fn a_file_is_read_from_a_line_on_and_its_hash_is_that_of_the_whole() {
+    let place = Place::new();
+    place.write("file", "one\ntwo\nthree");
+    let hash = hash("one\ntwo\nthree");
+    let from = async |line: usize| {
+        place.call("read_file", json!({"path": "file", "from_line": line})).await.text
+    };
+    assert_eq!(from(2).await, format!("two\nthree\n[hash {hash}; no newline at the end]"));
+    assert_eq!(from(0).await, format!("one\ntwo\nthree\n[hash {hash}; no newline at the end]"));
+    assert_eq!(from(9).await, format!("[hash {hash}; no newline at the end]"));
+    place.write("empty", "");
+    assert_eq!(place.read("empty").await, shown(""));
 }
 
 #[tokio::test]
@@ -126,16 +152,19 @@ async fn binary_files_are_described_and_odd_bytes_are_replaced() {
     place.write("image", b"\x89PNG\0\0data");
     place.write("odd", b"caf\xe9 \x1b[31mred\x1b[0m");
     assert_eq!(place.read("image").await, error("image is a binary file of 10 bytes; not shown"));
-    assert_eq!(place.read("odd").await, Observation::ok("caf\u{fffd} red"));
+    let odd = place.read("odd").await.text;
+    assert!(odd.starts_with("caf\u{fffd} red\n[hash "), "{odd}");
 }
 
 #[tokio::test]
 async fn a_long_file_is_cut_by_lines_and_a_huge_one_is_not_read_whole() {
     let place = Place::new();
-    place.write("long", "0123456789\n".repeat(10_000));
+    let long = "0123456789\n".repeat(10_000);
+    place.write("long", &long);
     let seen = place.read("long").await.text;
     assert!(seen.chars().count() <= 10_000);
-    assert!(seen.ends_with("0123456789\n[9094 lines left out]"), "{}", &seen[seen.len() - 60..]);
+    let end = format!("0123456789\n[9096 lines left out]\n[hash {}]", hash(&long));
+    assert!(seen.ends_with(&end), "{}", &seen[seen.len() - 60..]);
 
     let huge = std::fs::File::create(place.path("huge")).unwrap();
     std::io::Write::write_all(&mut &huge, "x\n".repeat(1_500_000).as_bytes()).unwrap();
@@ -241,6 +270,28 @@ async fn a_planted_link_in_place_of_the_temporary_file_is_not_followed() {
     assert!(place.call("write_file", json!({"path": "file", "content": "new"})).await.is_ok());
     assert_eq!(place.content("file"), "new");
     assert_eq!(std::fs::read_to_string(place.secret()).unwrap(), "the secret");
+}
+
+#[tokio::test]
+async fn a_file_that_changed_since_it_was_read_is_not_written() {
+    let place = Place::new();
+    place.write("file", "mine");
+    let writing =
+        |path: &str, hash: &str| json!({"path": path, "content": "new", "expect_hash": hash});
+    let seen = place.call("write_file", writing("file", &hash("theirs"))).await;
+    let words = format!(
+        "file has changed: its hash is now {}; read it again, nothing was done",
+        hash("mine")
+    );
+    assert_eq!(seen, error(&words));
+    let gone = place.call("write_file", writing("deep/gone", &hash("mine"))).await;
+    assert_eq!(gone, error("deep/gone does not exist any more; read it again, nothing was done"));
+    assert_eq!(
+        (place.content("file"), place.names(".")),
+        ("mine".to_owned(), vec!["file".to_owned()])
+    );
+    assert!(place.call("write_file", writing("file", &hash("mine").to_uppercase())).await.is_ok());
+    assert_eq!(place.content("file"), "new");
 }
 
 mod probes {
