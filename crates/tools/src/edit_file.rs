@@ -35,7 +35,7 @@ pub struct EditFileArgs {
     pub old: String,
     /// What stands there afterwards.
     pub new: String,
-    /// The hash that read_file showed. If the file has changed since, nothing is written.
+    /// The hash that read_file told. If the file has changed since, nothing is written.
     #[serde(default)]
     pub expect_hash: Option<String>,
 }

@@ -20,6 +20,9 @@ pub struct ReadFileArgs {
     /// The first line to show, counted from 1.
     #[serde(default)]
     pub from_line: Option<usize>,
+    /// Whether a last line tells the hash of the whole file, for expect_hash.
+    #[serde(default)]
+    pub hash: bool,
 }
 
 /// Reads a file.
@@ -34,9 +37,8 @@ impl Tool for ReadFile {
     type Args = ReadFileArgs;
 
     fn description(&self) -> &'static str {
-        "Read a text file of the workspace. The last line is not of the file: it tells the hash of the \
-         whole file, for expect_hash. Long files are cut, with a line that says how much is left out; from_line \
-         reads on."
+        "Read a text file of the workspace. Long files are cut, with a line that says how much is \
+         left out; from_line reads on."
     }
 
     fn handling(&self) -> Handling {
@@ -84,19 +86,27 @@ fn read(workspace: &Workspace, args: &ReadFileArgs, chars_max: usize) -> Observa
         return Observation::error(clip::head(&text, chars_max));
     }
     let text = clean(&bytes);
+    let text = from_line(&text, args.from_line.unwrap_or(1));
     let note = match size > bytes.len() as u64 {
         true => format!("[only the first {} of {size} bytes were read]", bytes.len()),
-        false if text.is_empty() || text.ends_with('\n') => {
-            format!("[hash {}]", short_hash(&bytes))
-        }
-        false => format!("[hash {}; no newline at the end]", short_hash(&bytes)),
+        false if args.hash => hash_note(&bytes),
+        // A loop may hand the text on as the content of another file, so it is nothing but that.
+        false => return Observation::ok(clip::head(text, chars_max)),
     };
-    let text = from_line(&text, args.from_line.unwrap_or(1));
     let mut shown = clip::head(text, chars_max.saturating_sub(note.len() + 1));
     if !shown.is_empty() && !shown.ends_with('\n') {
         shown.push('\n');
     }
     Observation::ok(clip::head(&(shown + &note), chars_max))
+}
+
+/// With the note in between, a last line without a newline would look like any other.
+fn hash_note(bytes: &[u8]) -> String {
+    let hash = short_hash(bytes);
+    match bytes.last() {
+        None | Some(b'\n') => format!("[hash {hash}]"),
+        Some(_) => format!("[hash {hash}; no newline at the end]"),
+    }
 }
 
 fn from_line(text: &str, line: usize) -> &str {

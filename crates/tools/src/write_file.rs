@@ -19,7 +19,7 @@ pub struct WriteFileArgs {
     pub path: PathBuf,
     /// The whole new content of the file.
     pub content: String,
-    /// The hash that read_file showed. If the file has changed since, nothing is written.
+    /// The hash that read_file told. If the file has changed since, nothing is written.
     #[serde(default)]
     pub expect_hash: Option<String>,
 }

@@ -62,7 +62,7 @@ fn a_schema_is_what_the_model_needs_and_no_more() {
                     "type": ["string", "null"],
                     "default": null,
                     "description":
-                        "The hash that read_file showed. If the file has changed since, nothing \
+                        "The hash that read_file told. If the file has changed since, nothing \
                          is written.",
                 },
             },

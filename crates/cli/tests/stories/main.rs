@@ -38,6 +38,7 @@ mod settings;
 mod settles;
 mod setup;
 mod switches;
+mod tools;
 mod travel;
 mod upgrades;
 mod walls;

@@ -22,7 +22,7 @@ super::texts! {
     "tools.class.probeable" => zh: "先查是否已发生；查不出就是未知，不重做", en: "it is looked whether it happened; if that cannot be told it is unknown and not repeated";
     "tools.class.dangerous" => zh: "结果未知，绝不自动重做", en: "its outcome is unknown, and it is never repeated by itself";
 
-    "tools.does.read_file" => zh: "读工作目录里的一个文本文件，并显示它的哈希", en: "reads a text file of the workspace and shows its hash";
+    "tools.does.read_file" => zh: "读工作目录里的一个文本文件", en: "reads a text file of the workspace";
     "tools.does.list_dir" => zh: "列出工作目录里的一个文件夹", en: "lists a folder of the workspace";
     "tools.does.search_code" => zh: "在工作目录的文件里查找文字，遵守 .gitignore", en: "finds text in the files of the workspace, as .gitignore lets it";
     "tools.does.edit_file" => zh: "替换文件里恰好出现一次的一段", en: "replaces a passage that stands in a file exactly once";
