@@ -8,7 +8,7 @@ use crate::desk::{Answer, Desk};
 use crate::show::{self, Reader};
 use everloop_engine::Clock;
 use everloop_store::{Store, StoreError};
-use everloop_tools::{CallContext, Done, Tool, clip};
+use everloop_tools::{BuiltIn, CallContext, Done, Needs, Timeout, Tool, clip};
 use everloop_types::{Approval, EffectClass, Handling, Lang, Observation, OnUnknown, UtcMs};
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
@@ -65,6 +65,20 @@ pub struct TodoTool(pub Office);
 
 /// The schedule, for the model.
 pub struct ScheduleTool(pub Office);
+
+/// The tools of this crate, for the table of all.
+pub const BUILT_IN: [BuiltIn; 2] = [row(TodoTool::NAME), row(ScheduleTool::NAME)];
+
+const fn row(name: &'static str) -> BuiltIn {
+    BuiltIn {
+        name,
+        class: EffectClass::Keyed,
+        approval: Approval::Allow,
+        timeout: Timeout::Ms(10_000),
+        resource_arg: None,
+        needs: Needs::Nothing,
+    }
+}
 
 fn handling() -> Handling {
     Handling {

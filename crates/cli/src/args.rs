@@ -66,6 +66,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Runs(Runs),
     Loops(Loops),
+    Tools(Tools),
     Replay(Replay),
     Fork(Fork),
     Diff(Diff),
@@ -189,6 +190,13 @@ pub(crate) enum Word {
 
 #[derive(Debug, Args)]
 pub(crate) struct Loops {
+    pub(crate) name: Option<String>,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
     pub(crate) name: Option<String>,
     #[arg(long)]
     pub(crate) json: bool,

@@ -21,5 +21,6 @@ pub(crate) mod runs;
 pub(crate) mod settle;
 pub(crate) mod simulate;
 pub(crate) mod switch;
+pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod worker;

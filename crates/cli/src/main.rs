@@ -86,6 +86,7 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::Chat(args)) => chat::chat(app, &args).await,
         Some(Command::Tour) => commands::tour::tour(app).await,
         Some(Command::Loops(args)) => commands::loops::loops(app, &args),
+        Some(Command::Tools(args)) => commands::tools::tools(app, &args),
         Some(Command::Run(args)) => commands::run::run(app, args).await,
         Some(Command::Runs(args)) => commands::runs::runs(app, args).await,
         Some(Command::Replay(args)) => commands::replay::replay(app, &args).await,

@@ -4,14 +4,14 @@ use crate::key::{self, KeyError};
 use crate::place::Place;
 use crate::settings::Settings;
 use everloop_assistant::desk::Desk;
-use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
+use everloop_assistant::tools::{self, Office, ScheduleTool, TodoTool};
 use everloop_engine::{Means, SystemClock};
 use everloop_models::{Endpoint, Model, Timeouts, connect};
 use everloop_tools::{
-    Channel, Channels, Host, Http, Limits, Network, Registry, Sandbox, SearchService,
-    SearchSetting, Setting, ShellLimits, ShellSetting, WallSetting,
+    BUILT_IN, BuiltIn, Channel, Channels, Host, Http, Limits, Network, Registry, Sandbox,
+    SearchService, SearchSetting, Setting, ShellLimits, ShellSetting, WallSetting, WebSetting,
 };
-use everloop_types::{Frame, Lang, ModelChoice, ModelError, ModelErrorKind};
+use everloop_types::{Frame, Lang, ModelChoice, ModelError, ModelErrorKind, TODO_WRITE, ToolSpec};
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -59,10 +59,17 @@ impl LocalMeans {
                 hosts: settings.list("tools.http_allow").filter_map(Host::parse).collect(),
                 timeout_ms: settings.number("tools.http_timeout"),
                 bytes_max: size("tools.output_max"),
+                ..Http::default()
             },
             http_key_lifetime_ms: settings.number("tools.http_key_lifetime"),
             channels: channels(settings),
             search: search(settings),
+            web: Some(WebSetting {
+                near: settings.list("tools.fetch_near").filter_map(Host::parse).collect(),
+                timeout_ms: settings.number("tools.fetch_timeout"),
+                bytes_max: size("tools.fetch_max"),
+                ..WebSetting::default()
+            }),
             ..Setting::new(PathBuf::new())
         };
         let settings = settings.clone();
@@ -103,6 +110,26 @@ impl LocalMeans {
         let registry = Registry::builtin(&Setting { workspace, ..self.tools.clone() }).ok()?;
         Some(registry.with(TodoTool(office.clone())).with(ScheduleTool(office)))
     }
+}
+
+/// Loops themselves speak of these, so they are there whatever is enabled.
+const OF_LOOPS: [&str; 2] = [TODO_WRITE, "ask_user"];
+
+/// Every built-in tool.
+pub(crate) fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
+    BUILT_IN.iter().chain(&tools::BUILT_IN)
+}
+
+/// Whether new runs are offered a tool. `tools.enabled` is about built-in ones only.
+pub(crate) fn is_enabled(settings: &Settings, name: &str) -> bool {
+    OF_LOOPS.contains(&name)
+        || settings.list("tools.enabled").any(|enabled| enabled == name)
+        || !built_in().any(|tool| tool.name == name)
+}
+
+/// The tools that a new run is offered, out of those that there are.
+pub(crate) fn offered(settings: &Settings, registry: &Registry) -> Vec<ToolSpec> {
+    registry.specs_of(|name| is_enabled(settings, name))
 }
 
 /// What bounds shell commands, and what stands around them.

@@ -11,6 +11,7 @@ mod loops;
 mod runs;
 mod setup;
 mod story;
+mod tools;
 mod tour;
 
 use crate::Text;
@@ -37,4 +38,5 @@ pub(crate) const ALL: &[&[Text]] = &[
     chat::TEXTS,
     config::TEXTS,
     setup::TEXTS,
+    tools::TEXTS,
 ];

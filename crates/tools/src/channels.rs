@@ -169,7 +169,8 @@ struct Line {
 
 async fn post(url: &Url, line: &Line) -> Result<(), String> {
     let hosts = Host::of(url).into_iter().collect();
-    let http = Http { hosts, timeout_ms: DELIVERY_MS_MAX, bytes_max: BYTES_MAX };
+    let (timeout_ms, bytes_max) = (DELIVERY_MS_MAX, BYTES_MAX);
+    let http = Http { hosts, timeout_ms, bytes_max, ..Http::default() };
     let body = serde_json::to_vec(line).map_err(|error| error.to_string())?;
     let request = Request {
         method: Method::POST,

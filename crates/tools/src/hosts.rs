@@ -1,13 +1,20 @@
-//! Which hosts may be called: those that the person named, and nothing behind their backs.
+//! Which hosts may be called: those that the person named, or the public network, and nothing
+//! behind their backs.
 //!
 //! A name is resolved once, every address is looked at, and the request goes to an address that was
-//! looked at: whoever answers for the name cannot lead it into this machine or its network.
+//! looked at: whoever answers for the name cannot lead it into this machine or its network. The same
+//! happens anew for each redirect.
 //!
 //! Deliberately absent: wildcards, networks, proxies.
 
+mod address;
+
+use crate::Boxed;
+use address::is_public;
 use reqwest::Url;
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::{fmt, io};
 
 /// A host, and the port if only one is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,15 +27,57 @@ pub struct Host {
 /// Where a host's name may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// To the public network alone.
+    /// To the public network alone, digits and `localhost` too.
     Public,
+    /// To the public network, but for what the person wrote down: digits, or `localhost`.
+    Named,
     /// Also into this machine and its network.
     Anywhere,
 }
 
 /// The hosts that may be called.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hosts(Vec<Host>);
+pub struct Hosts {
+    named: Vec<Host>,
+    others: Others,
+}
+
+/// What is with hosts that nobody named.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Others {
+    #[default]
+    Refused,
+    /// They may be called as far as they are public.
+    Public,
+}
+
+/// Looks names up.
+pub trait Resolve: fmt::Debug + Send + Sync {
+    /// Every address of a name.
+    fn resolve<'a>(&'a self, name: &'a str) -> Boxed<'a, io::Result<Vec<IpAddr>>>;
+}
+
+/// Who looks names up: the system, unless a test stands in for it.
+#[derive(Debug, Clone)]
+pub struct Names(pub Arc<dyn Resolve>);
+
+impl Default for Names {
+    fn default() -> Self {
+        Self(Arc::new(System))
+    }
+}
+
+#[derive(Debug)]
+struct System;
+
+impl Resolve for System {
+    fn resolve<'a>(&'a self, name: &'a str) -> Boxed<'a, io::Result<Vec<IpAddr>>> {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name, 0)).await?;
+            Ok(found.map(|place| place.ip()).collect())
+        })
+    }
+}
 
 impl Host {
     /// Reads `host`, `host:port`, an address, or an IPv6 address in brackets with a port.
@@ -37,19 +86,19 @@ impl Host {
         let text = text.trim();
         if text.parse::<Ipv6Addr>().is_ok() {
             let name = spelled(&format!("[{text}]"))?;
-            return Some(Self { name, port: None, reach: Reach::Public });
+            return Some(Self { name, port: None, reach: Reach::Named });
         }
         let (name, port) = match text.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, Some(port.parse().ok()?)),
             _ => (text, None),
         };
-        Some(Self { name: spelled(name)?, port, reach: Reach::Public })
+        Some(Self { name: spelled(name)?, port, reach: Reach::Named })
     }
 
     /// Exactly the host and port of an address.
     pub(crate) fn of(url: &Url) -> Option<Self> {
         let (name, port) = (url.host_str()?.to_owned(), url.port_or_known_default());
-        Some(Self { name, port, reach: Reach::Public })
+        Some(Self { name, port, reach: Reach::Named })
     }
 
     /// The same host, though its name leads into this machine or its network.
@@ -73,22 +122,28 @@ impl fmt::Display for Host {
 
 impl fmt::Display for Hosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all: Vec<String> = self.0.iter().map(Host::to_string).collect();
+        let all: Vec<String> = self.named.iter().map(Host::to_string).collect();
         f.write_str(&all.join(", "))
     }
 }
 
 impl FromIterator<Host> for Hosts {
     fn from_iter<I: IntoIterator<Item = Host>>(hosts: I) -> Self {
-        Self(hosts.into_iter().collect())
+        Self { named: hosts.into_iter().collect(), others: Others::Refused }
     }
 }
 
 impl Hosts {
+    /// Every public host, and these wherever they are.
+    pub fn public(near: impl IntoIterator<Item = Host>) -> Self {
+        let named = near.into_iter().map(Host::anywhere).collect();
+        Self { named, others: Others::Public }
+    }
+
     /// Whether no host may be called.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.named.is_empty() && self.others == Others::Refused
     }
 
     /// Reads an address that may be called.
@@ -102,45 +157,58 @@ impl Hosts {
         }
         let name = url.host_str().unwrap_or_default();
         let port = url.port_or_known_default().unwrap_or_default();
-        if !self.0.iter().any(|host| host.covers(name, port)) {
-            return Err(format!("{name}:{port} may not be called; allowed: {self}"));
+        let named = self.named.iter().any(|host| host.covers(name, port));
+        match self.others {
+            _ if named => Ok(url),
+            Others::Public if is_web_port(port) => Ok(url),
+            Others::Public => Err(format!("port {port} is not one of web pages")),
+            Others::Refused => Err(format!("{name}:{port} may not be called; allowed: {self}")),
         }
-        Ok(url)
     }
 
     /// Where the name of an admitted address may lead.
     pub(crate) fn reach(&self, url: &Url) -> Reach {
         let name = url.host_str().unwrap_or_default();
         let port = url.port_or_known_default().unwrap_or_default();
-        let own = self.0.iter().find(|host| host.covers(name, port));
+        let own = self.named.iter().find(|host| host.covers(name, port));
         own.map_or(Reach::Public, |host| host.reach)
     }
 }
 
+/// Whether pages are served there. Other low ports speak other protocols, some of which would take a
+/// request for orders.
+fn is_web_port(port: u16) -> bool {
+    matches!(port, 80 | 443 | 1024..)
+}
+
 /// Where an admitted address leads, each place checked.
-///
-/// An address that was admitted by its own digits may be anywhere; `localhost` is this machine and
-/// no other; every other name leads to the public network or nowhere, unless it may lead anywhere.
-pub(crate) async fn places(url: &Url, reach: Reach) -> Result<Vec<SocketAddr>, Misled> {
+pub(crate) async fn places(
+    url: &Url,
+    reach: Reach,
+    names: &Names,
+) -> Result<Vec<SocketAddr>, Misled> {
     let name = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or_default();
-    if let Some(ip) = literal(name) {
-        return Ok(vec![SocketAddr::new(ip, port)]);
-    }
-    let found = tokio::net::lookup_host((name, port)).await;
-    let found: Vec<SocketAddr> = found.map_err(|e| Misled::NotFound(e.to_string()))?.collect();
-    checked(name, reach, found)
+    let found = match literal(name) {
+        // Whoever named an address by its digits meant it.
+        Some(ip) if reach == Reach::Named => return Ok(vec![SocketAddr::new(ip, port)]),
+        Some(ip) => vec![ip],
+        None => names.0.resolve(name).await.map_err(|e| Misled::NotFound(e.to_string()))?,
+    };
+    let found = checked(name, reach, found)?;
+    Ok(found.into_iter().map(|ip| SocketAddr::new(ip, port)).collect())
 }
 
 /// Every one of the places must fit: the other side decides which of them is taken.
-fn checked(name: &str, reach: Reach, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Misled> {
+fn checked(name: &str, reach: Reach, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, Misled> {
     let fits = |ip: IpAddr| match (name, reach) {
-        ("localhost", _) => ip.is_loopback(),
         (_, Reach::Anywhere) => true,
-        (_, Reach::Public) => is_public(ip),
+        // `localhost` is this machine and no other.
+        ("localhost", Reach::Named) => ip.is_loopback(),
+        (_, Reach::Public | Reach::Named) => is_public(ip),
     };
-    match found.iter().find(|place| !fits(place.ip())) {
-        Some(place) => Err(Misled::Private(place.ip())),
+    match found.iter().find(|ip| !fits(**ip)) {
+        Some(ip) => Err(Misled::Private(*ip)),
         None if found.is_empty() => Err(Misled::NotFound("it has no address".to_owned())),
         None => Ok(found),
     }
@@ -167,54 +235,11 @@ fn literal(name: &str) -> Option<IpAddr> {
     name.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// Whether an address belongs to the public network. Others that are hidden in it count.
-fn is_public(ip: IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(ip) => is_public_v4(ip),
-        IpAddr::V6(ip) => match inner_v4(ip) {
-            Some(inner) => is_public_v4(inner),
-            // Only 2000::/3 is given out at all; its documentation and benchmark parts are not.
-            None => {
-                let [first, second, ..] = ip.segments();
-                let reserved = first == 0x2001 && (second < 0x200 || second == 0xdb8);
-                (0x2000..0x4000).contains(&first) && !reserved
-            }
-        },
-    }
-}
-
-fn is_public_v4(ip: Ipv4Addr) -> bool {
-    let [a, b, c, _] = ip.octets();
-    let shared = a == 100 && (64..128).contains(&b);
-    let tests = a == 198 && (18..20).contains(&b);
-    let protocol = (a, b, c) == (192, 0, 0) || (a, b, c) == (192, 88, 99);
-    !(a == 0
-        || ip.is_loopback()
-        || ip.is_private()
-        || ip.is_link_local()
-        || ip.is_documentation()
-        || shared
-        || tests
-        || protocol
-        || a >= 224)
-}
-
-/// The IPv4 address that this one stands for: mapped, compatible, NAT64 or 6to4.
-fn inner_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [a, b, c, d, e, f, g, h] = ip.segments();
-    let of = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
-    match (a, b, c, d, e, f) {
-        (0, 0, 0, 0, 0, 0 | 0xffff) | (0x64, 0xff9b, 0, 0, 0, 0) => Some(of(g, h)),
-        (0x2002, ..) => Some(of(b, c)),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Host, Hosts, Misled, Reach, checked, is_public};
+    use super::{Host, Hosts, Misled, Names, Reach, checked, places};
     use reqwest::Url;
-    use std::net::SocketAddr;
+    use std::net::{IpAddr, SocketAddr};
 
     fn hosts(list: &str) -> Hosts {
         list.split(' ').filter_map(Host::parse).collect()
@@ -252,11 +277,11 @@ mod tests {
 
     #[test]
     fn a_name_that_leads_into_this_machine_or_its_network_is_not_followed_though_it_is_allowed() {
-        let at = |ip: &str| SocketAddr::new(ip.parse().unwrap(), 80);
-        let checked = |name, found| checked(name, Reach::Public, found);
+        let at = |ip: &str| ip.parse::<IpAddr>().unwrap();
+        let checked = |name, found| checked(name, Reach::Named, found);
         for name in ["api.example.com", "localhost.", "a.localhost"] {
             let misled = checked(name, vec![at("1.1.1.1"), at("127.0.0.1")]);
-            assert_eq!(misled, Err(Misled::Private(at("127.0.0.1").ip())), "{name}");
+            assert_eq!(misled, Err(Misled::Private(at("127.0.0.1"))), "{name}");
         }
         assert_eq!(checked("api.example.com", vec![at("1.1.1.1")]), Ok(vec![at("1.1.1.1")]));
         assert_eq!(checked("localhost", vec![at("::1")]), Ok(vec![at("::1")]));
@@ -273,7 +298,7 @@ mod tests {
         for other in ["http://search.lan/", "http://api.example.com:8080/"] {
             assert_eq!(hosts.reach(&url(other)), Reach::Public, "{other}");
         }
-        let found = vec![SocketAddr::new("192.168.1.2".parse().unwrap(), 8080)];
+        let found: Vec<IpAddr> = vec!["192.168.1.2".parse().unwrap()];
         assert_eq!(checked("search.lan", Reach::Anywhere, found.clone()), Ok(found));
     }
 
@@ -285,33 +310,19 @@ mod tests {
         }
     }
 
-    #[test]
-    fn addresses_of_this_machine_and_its_network_are_not_public() {
-        for ip in [
-            "127.0.0.1",
-            "0.0.0.0",
-            "10.1.2.3",
-            "172.16.0.1",
-            "192.168.1.1",
-            "169.254.169.254",
-            "100.64.0.1",
-            "198.18.0.1",
-            "224.0.0.1",
-            "255.255.255.255",
-            "::",
-            "::1",
-            "fe80::1",
-            "fd00::1",
-            "ff02::1",
-            "::ffff:10.0.0.1",
-            "64:ff9b::7f00:1",
-            "2002:a00:1::",
-            "2001:db8::1",
-        ] {
-            assert!(!is_public(ip.parse().unwrap()), "{ip}");
+    #[tokio::test]
+    async fn among_public_hosts_digits_and_localhost_are_no_way_home_unless_they_are_named() {
+        let near = Host::parse("127.0.0.1:8080");
+        let hosts = Hosts::public(near);
+        let at = async |address: &str| {
+            let url = hosts.admit(address).unwrap();
+            places(&url, hosts.reach(&url), &Names::default()).await
+        };
+        for address in ["http://127.0.0.1/", "http://localhost/", "http://0x7f.1:8081/"] {
+            assert!(matches!(at(address).await, Err(Misled::Private(_))), "{address}");
         }
-        for ip in ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "64:ff9b::101:101"] {
-            assert!(is_public(ip.parse().unwrap()), "{ip}");
-        }
+        let named = SocketAddr::new("127.0.0.1".parse().unwrap(), 8080);
+        assert_eq!(at("http://127.0.0.1:8080/").await, Ok(vec![named]));
+        assert!(hosts.admit("http://example.com:25/").is_err(), "no mail");
     }
 }

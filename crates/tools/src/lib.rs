@@ -14,6 +14,8 @@ mod capture;
 mod channels;
 mod clean;
 pub mod clip;
+mod edit_file;
+mod fetch_web;
 mod git;
 mod git_config;
 mod git_program;
@@ -28,12 +30,15 @@ mod protected;
 mod read_file;
 mod record;
 mod registry;
+mod replace;
 mod request;
 mod search;
+mod search_code;
 mod send_message;
 mod shell;
 mod shell_rules;
 mod shell_words;
+mod table;
 mod todo_write;
 mod tool;
 mod walls;
@@ -43,10 +48,12 @@ mod write_file;
 pub use ask_user::{AskUser, AskUserArgs};
 pub use channels::{Channel, Channels, Deliver, Delivery};
 pub use clean::{Cleaner, clean};
+pub use edit_file::{EditFile, EditFileArgs};
+pub use fetch_web::{FetchWeb, FetchWebArgs, WebSetting};
 pub use git::{GitCommit, GitCommitArgs, GitPush, GitPushArgs, GitRead, GitReadArgs, GitView};
 pub use git_program::Git;
 pub use guard::guard_main;
-pub use hosts::{Host, Hosts};
+pub use hosts::{Host, Hosts, Names, Resolve};
 pub use http::{HttpGet, HttpGetArgs, HttpSend, HttpSendArgs, SendMethod};
 pub use list_dir::{ListDir, ListDirArgs};
 pub use read_file::{ReadFile, ReadFileArgs};
@@ -56,9 +63,11 @@ pub use search::{
     Hit, InternetSearch, InternetSearchArgs, SearchError, SearchProvider, SearchService,
     SearchSetting,
 };
+pub use search_code::{SearchCode, SearchCodeArgs};
 pub use send_message::{SendMessage, SendMessageArgs};
 pub use shell::{Shell, ShellArgs, ShellLimits, ShellSetting};
 pub use shell_rules::{Examples, RuleError, Say, ShellRule};
+pub use table::{BUILT_IN, BuiltIn, Needs, Timeout};
 pub use todo_write::{Todo, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
 pub use tool::{
     AnyTool, Bareness, Boxed, CallContext, Done, Intent, Judgement, OnOutput, Outgoing, Probe,

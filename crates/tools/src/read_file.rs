@@ -1,10 +1,11 @@
 //! `read_file`: a text file of the workspace, as far as it fits.
 
+use crate::replace::short_hash;
 use crate::{CallContext, Done, Tool, Workspace, clean, clip};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Bytes that are read of a file, however long it is.
@@ -16,6 +17,12 @@ const READ_BYTES_MAX: u64 = 2_000_000;
 pub struct ReadFileArgs {
     /// Path of the file, relative to the workspace.
     pub path: PathBuf,
+    /// The first line to show, counted from 1.
+    #[serde(default)]
+    pub from_line: Option<usize>,
+    /// Whether a last line tells the hash of the whole file, for expect_hash.
+    #[serde(default)]
+    pub hash: bool,
 }
 
 /// Reads a file.
@@ -31,7 +38,7 @@ impl Tool for ReadFile {
 
     fn description(&self) -> &'static str {
         "Read a text file of the workspace. Long files are cut, with a line that says how much is \
-         left out."
+         left out; from_line reads on."
     }
 
     fn handling(&self) -> Handling {
@@ -44,7 +51,7 @@ impl Tool for ReadFile {
 
     async fn call(&self, args: ReadFileArgs, context: &CallContext) -> Done {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
-        blocking(move || read(&workspace, &args.path, chars)).await
+        blocking(move || read(&workspace, &args, chars)).await
     }
 }
 
@@ -68,7 +75,8 @@ pub(crate) async fn blocking(work: impl FnOnce() -> Observation + Send + 'static
     }
 }
 
-fn read(workspace: &Workspace, path: &Path, chars_max: usize) -> Observation {
+fn read(workspace: &Workspace, args: &ReadFileArgs, chars_max: usize) -> Observation {
+    let path = &args.path;
     let (bytes, size) = match workspace.read(path, READ_BYTES_MAX) {
         Ok(found) => found,
         Err(error) => return Observation::error(clip::head(&error.text(), chars_max)),
@@ -78,10 +86,30 @@ fn read(workspace: &Workspace, path: &Path, chars_max: usize) -> Observation {
         return Observation::error(clip::head(&text, chars_max));
     }
     let text = clean(&bytes);
-    if size <= bytes.len() as u64 {
-        return Observation::ok(clip::head(&text, chars_max));
+    let text = from_line(&text, args.from_line.unwrap_or(1));
+    let note = match size > bytes.len() as u64 {
+        true => format!("[only the first {} of {size} bytes were read]", bytes.len()),
+        false if args.hash => hash_note(&bytes),
+        // A loop may hand the text on as the content of another file, so it is nothing but that.
+        false => return Observation::ok(clip::head(text, chars_max)),
+    };
+    let mut shown = clip::head(text, chars_max.saturating_sub(note.len() + 1));
+    if !shown.is_empty() && !shown.ends_with('\n') {
+        shown.push('\n');
     }
-    let note = format!("\n[only the first {} of {size} bytes were read]", bytes.len());
-    let shown = clip::head(&text, chars_max.saturating_sub(note.len()));
     Observation::ok(clip::head(&(shown + &note), chars_max))
+}
+
+/// With the note in between, a last line without a newline would look like any other.
+fn hash_note(bytes: &[u8]) -> String {
+    let hash = short_hash(bytes);
+    match bytes.last() {
+        None | Some(b'\n') => format!("[hash {hash}]"),
+        Some(_) => format!("[hash {hash}; no newline at the end]"),
+    }
+}
+
+fn from_line(text: &str, line: usize) -> &str {
+    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    &text[before..]
 }

@@ -1,9 +1,9 @@
 //! Which tools there are, in the order in which the model sees them.
 
 use crate::{
-    AnyTool, AskUser, Channels, Git, GitCommit, GitPush, GitRead, Http, HttpGet, HttpSend,
-    InternetSearch, ListDir, ReadFile, SearchSetting, SendMessage, Shell, ShellSetting, TodoWrite,
-    Tool, Workspace, WorkspaceError, WriteFile, erase,
+    AnyTool, AskUser, Channels, EditFile, FetchWeb, Git, GitCommit, GitPush, GitRead, Http,
+    HttpGet, HttpSend, InternetSearch, ListDir, ReadFile, SearchCode, SearchSetting, SendMessage,
+    Shell, ShellSetting, TodoWrite, Tool, WebSetting, Workspace, WorkspaceError, WriteFile, erase,
 };
 use everloop_types::ToolSpec;
 use std::path::PathBuf;
@@ -32,6 +32,8 @@ pub struct Setting {
     pub channels: Channels,
     /// Where to search; without it there is no tool for it.
     pub search: Option<SearchSetting>,
+    /// Reading pages; without it there is no tool for it.
+    pub web: Option<WebSetting>,
 }
 
 impl Setting {
@@ -47,6 +49,7 @@ impl Setting {
             http_key_lifetime_ms: 0,
             channels: Channels::default(),
             search: None,
+            web: None,
         }
     }
 }
@@ -85,6 +88,8 @@ impl Registry {
         let mut registry = Self::default()
             .with(ReadFile { workspace: Arc::clone(&workspace) })
             .with(ListDir { workspace: Arc::clone(&workspace) })
+            .with(SearchCode { workspace: Arc::clone(&workspace) })
+            .with(EditFile { workspace: Arc::clone(&workspace), records: records.clone() })
             .with(WriteFile { workspace, records })
             .with(shell)
             .with(AskUser)
@@ -93,17 +98,25 @@ impl Registry {
             let push = GitPush(git.clone());
             registry = registry.with(GitRead(git.clone())).with(GitCommit(git)).with(push);
         }
+        Ok(registry.reaching_out(setting))
+    }
+
+    /// The tools for other machines, as far as the settings say where to.
+    fn reaching_out(mut self, setting: &Setting) -> Self {
         if let Some(search) = &setting.search {
-            registry = registry.with(InternetSearch::new(search));
+            self = self.with(InternetSearch::new(search));
+        }
+        if let Some(web) = &setting.web {
+            self = self.with(FetchWeb::new(web));
         }
         if !setting.http.hosts.is_empty() {
             let send = HttpSend::new(setting.http.clone(), setting.http_key_lifetime_ms);
-            registry = registry.with(HttpGet::new(setting.http.clone())).with(send);
+            self = self.with(HttpGet::new(setting.http.clone())).with(send);
         }
         if !setting.channels.is_empty() {
-            registry = registry.with(SendMessage::new(setting.channels.clone()));
+            self = self.with(SendMessage::new(setting.channels.clone()));
         }
-        Ok(registry)
+        self
     }
 
     /// Adds a tool after the others; one of the same name is replaced where it stands.
@@ -121,6 +134,12 @@ impl Registry {
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// The same, but only those that are wanted by their name.
+    #[must_use]
+    pub fn specs_of(&self, wanted: impl Fn(&str) -> bool) -> Vec<ToolSpec> {
+        self.specs().into_iter().filter(|spec| wanted(&spec.name)).collect()
     }
 
     /// The tool of that name.

@@ -5,13 +5,16 @@
 //!     └─ refused      └───── unsent ────┘          └─ cut: it may have been acted upon
 //! ```
 //!
-//! Deliberately absent: retries (the engine's), redirects, cookies, proxies, credentials. What is
+//! Every request that a tool makes goes through here. Redirects are the caller's: each is a request
+//! of its own, admitted and checked anew.
+//!
+//! Deliberately absent: retries (the engine's), cookies, proxies, credentials. What is
 //! sent was shown to the person who approved it and stands in the journal, so it holds no secret.
 
 use crate::capture::Capture;
 use crate::clean::clean;
 use crate::clip;
-use crate::hosts::{Hosts, Misled, places};
+use crate::hosts::{Hosts, Misled, Names, places};
 use everloop_types::{Ending, Observation};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, Method, Response, Url};
@@ -42,6 +45,8 @@ pub struct Http {
     pub timeout_ms: u64,
     /// Bytes of an answer that are kept, and of a body that are sent.
     pub bytes_max: usize,
+    /// Who looks names up.
+    pub names: Names,
 }
 
 /// One request.
@@ -61,6 +66,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     head: String,
     location: Option<String>,
+    content_type: String,
     body: Capture,
     read: Body,
 }
@@ -111,7 +117,7 @@ impl Http {
             return Err(NoAnswer::Refused(words));
         }
         let host = url.host_str().unwrap_or_default().to_owned();
-        let places = match timeout_at(until, places(&url, self.hosts.reach(&url))).await {
+        let places = match timeout_at(until, self.places(&url)).await {
             Ok(Ok(places)) => places,
             Ok(Err(Misled::Private(ip))) => {
                 let words = format!("{host} leads to {ip}, which is not on the public network");
@@ -134,6 +140,18 @@ impl Http {
         }
     }
 
+    async fn places(&self, url: &Url) -> Result<Vec<SocketAddr>, Misled> {
+        places(url, self.hosts.reach(url), &self.names).await
+    }
+
+    /// The same with the time that is left until then. Rounded up: a request that ran out of time
+    /// must find that the moment has passed.
+    pub(crate) fn until(&self, until: Instant) -> Self {
+        let left = until.saturating_duration_since(Instant::now()).as_millis();
+        let timeout_ms = u64::try_from(left).unwrap_or(u64::MAX).saturating_add(1);
+        Self { timeout_ms, ..self.clone() }
+    }
+
     /// A client for one request: no connection that is kept, so none that has gone stale.
     fn client(&self, url: &Url, places: &[SocketAddr]) -> Result<Client, String> {
         let connect_ms = CONNECT_MS_MAX.min(self.timeout_ms / 2);
@@ -145,6 +163,7 @@ impl Http {
             .no_proxy()
             .connect_timeout(Duration::from_millis(connect_ms))
             .pool_max_idle_per_host(0)
+            .dns_resolver(NoLookup)
             .resolve_to_addrs(url.host_str().unwrap_or_default(), places)
             .tls_backend_preconfigured(tls(url)?);
         builder.build().map_err(words)
@@ -175,7 +194,18 @@ impl Http {
         };
         let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
         let location = location.map(str::to_owned);
-        Answer { status: response.status().as_u16(), head, location, body, read }
+        let content_type = shown(response.headers(), &CONTENT_TYPE).unwrap_or_default();
+        Answer { status: response.status().as_u16(), head, location, content_type, body, read }
+    }
+}
+
+/// The names were looked up and checked; no second look may find something else.
+struct NoLookup;
+
+impl reqwest::dns::Resolve for NoLookup {
+    fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
+        let words = format!("{} was not looked up before", name.as_str());
+        Box::pin(std::future::ready(Err(words.into())))
     }
 }
 
@@ -194,9 +224,25 @@ impl Answer {
     }
 
     /// Where the other side says that the answer is instead.
-    pub(crate) fn redirect(&self) -> Option<&str> {
+    pub(crate) fn redirect(&self, from: &Url) -> Option<Result<Url, String>> {
         let moved = matches!(self.status, 301 | 302 | 303 | 307 | 308);
-        self.location.as_deref().filter(|_| moved)
+        let to = self.location.as_deref().filter(|_| moved)?;
+        Some(match from.join(to) {
+            Ok(next) if from.scheme() == "https" && next.scheme() != "https" => {
+                Err("a redirect leads from https to http".to_owned())
+            }
+            next => next.map_err(|error| format!("a redirect leads nowhere: {error}")),
+        })
+    }
+
+    /// The type of the body, as the other side says.
+    pub(crate) fn content_type(&self) -> &str {
+        &self.content_type
+    }
+
+    /// The status in words.
+    pub(crate) fn status_line(&self) -> &str {
+        self.head.lines().next().unwrap_or_default()
     }
 
     /// The body as it came, and how much of it that is.

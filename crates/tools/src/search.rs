@@ -18,6 +18,9 @@ mod searxng;
 mod text;
 mod token;
 
+pub(crate) use text::{decoded, is_hidden, spaced};
+pub(crate) use token::{Token, Tokens};
+
 use crate::http::canceled;
 use crate::tool::Boxed;
 use crate::{CallContext, Done, Tool, clip};

@@ -75,6 +75,14 @@ pub enum WorkspaceError {
         /// As it was given.
         path: PathBuf,
     },
+    /// It is not what it was expected to be.
+    #[error("{} {}; read it again, nothing was done", path.display(), changed(now.as_ref()))]
+    Changed {
+        /// As it was given.
+        path: PathBuf,
+        /// The hash of what is there now, if anything is.
+        now: Option<String>,
+    },
     /// The system refused.
     #[error("cannot use {}", path.display())]
     Io {
@@ -83,6 +91,13 @@ pub enum WorkspaceError {
         /// The system's reason.
         source: io::Error,
     },
+}
+
+fn changed(now: Option<&String>) -> String {
+    match now {
+        Some(hash) => format!("has changed: its hash is now {hash}"),
+        None => "does not exist any more".to_owned(),
+    }
 }
 
 impl WorkspaceError {
@@ -238,6 +253,18 @@ impl Workspace {
     /// The handle that other tools of this crate work below, and the path under it.
     pub(crate) fn entry(&self, path: &Path) -> Result<(&Dir, PathBuf), WorkspaceError> {
         Ok((&self.dir, self.resolve(path)?))
+    }
+
+    /// The path of a file or folder that exists, relative to the workspace and without links.
+    pub(crate) fn folder_or_file(&self, path: &Path) -> Result<PathBuf, WorkspaceError> {
+        let relative = self.resolve(path)?;
+        self.check_place(path, &relative)?;
+        let real = self.dir.canonicalize(&relative);
+        let real = real.map_err(|error| WorkspaceError::io(path, error))?;
+        match real.iter().any(|name| name.eq_ignore_ascii_case(".git")) {
+            true => Err(WorkspaceError::Shut { path: path.to_owned() }),
+            false => Ok(real),
+        }
     }
 
     /// Gives an error of a system call the path that the model knows.

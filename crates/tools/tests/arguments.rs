@@ -31,6 +31,8 @@ fn tools_come_in_a_fixed_order_with_a_fixed_handling() {
     let expected = [
         ("read_file", Pure, Allow, 30_000),
         ("list_dir", Pure, Allow, 30_000),
+        ("search_code", Pure, Allow, 30_000),
+        ("edit_file", Probeable, Allow, 30_000),
         ("write_file", Probeable, Allow, 30_000),
         ("shell", Dangerous, Ask, 120_000),
         ("ask_user", Transactional, Allow, 0),
@@ -55,6 +57,13 @@ fn a_schema_is_what_the_model_needs_and_no_more() {
                 },
                 "content": {
                     "type": "string", "description": "The whole new content of the file.",
+                },
+                "expect_hash": {
+                    "type": ["string", "null"],
+                    "default": null,
+                    "description":
+                        "The hash that read_file told. If the file has changed since, nothing \
+                         is written.",
                 },
             },
             "required": ["path", "content"],
@@ -98,6 +107,24 @@ const CASES: &[(&str, &[&str], &[Bad])] = &[
             ("{}", "path: is missing"),
             (r#"{"path":["a"]}"#, "path: must be string, not array"),
             (r#"{"path":"a","all":true}"#, "all: is not an argument"),
+        ],
+    ),
+    (
+        "search_code",
+        &[r#"{"query":"a"}"#, r#"{"query":"a","path":"b","glob":"*.rs","regex":true}"#],
+        &[
+            ("{}", "query: is missing"),
+            (r#"{"query":"a","regex":"yes"}"#, "regex: must be boolean, not string"),
+            (r#"{"query":"a","hidden":true}"#, "hidden: is not an argument"),
+        ],
+    ),
+    (
+        "edit_file",
+        &[r#"{"path":"a","old":"b","new":""}"#],
+        &[
+            ("{}", "path: is missing; old: is missing; new: is missing"),
+            (r#"{"path":"a","old":1,"new":""}"#, "old: must be string, not number"),
+            (r#"{"path":"a","old":"b","new":"c","all":true}"#, "all: is not an argument"),
         ],
     ),
     (

@@ -10,6 +10,11 @@ use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use support::{Place, intent, unknown};
 
+/// The hash that `read_file` shows of a content.
+fn hash(content: &str) -> String {
+    everloop_types::digest_bytes(content.as_bytes())[..12].to_owned()
+}
+
 fn error(text: &str) -> Observation {
     Observation::error(text)
 }
@@ -18,9 +23,28 @@ fn error(text: &str) -> Observation {
 async fn a_file_is_read_by_relative_and_by_absolute_path() {
     let place = Place::new();
     place.write("a/notes.txt", "one\ntwo\n");
-    assert_eq!(place.read("a/notes.txt").await, Observation::ok("one\ntwo\n"));
-    assert_eq!(place.read("./a/../a/notes.txt").await, Observation::ok("one\ntwo\n"));
-    assert_eq!(place.read(place.path("a/notes.txt")).await, Observation::ok("one\ntwo\n"));
+    let expected = Observation::ok("one\ntwo\n");
+    assert_eq!(place.read("a/notes.txt").await, expected);
+    assert_eq!(place.read("./a/../a/notes.txt").await, expected);
+    assert_eq!(place.read(place.path("a/notes.txt")).await, expected);
+}
+
+#[tokio::test]
+async fn a_file_is_read_from_a_line_on_and_its_hash_is_that_of_the_whole() {
+    let place = Place::new();
+    place.write("file", "one\ntwo\nthree");
+    let hash = hash("one\ntwo\nthree");
+    let from = async |line: usize| {
+        place.call("read_file", json!({"path": "file", "from_line": line, "hash": true})).await.text
+    };
+    assert_eq!(from(2).await, format!("two\nthree\n[hash {hash}; no newline at the end]"));
+    assert_eq!(from(0).await, format!("one\ntwo\nthree\n[hash {hash}; no newline at the end]"));
+    assert_eq!(from(9).await, format!("[hash {hash}; no newline at the end]"));
+    place.write("empty", "");
+    let empty = place.call("read_file", json!({"path": "empty", "hash": true})).await;
+    assert_eq!(empty.text, format!("[hash {}]", self::hash("")));
+    let plain = place.call("read_file", json!({"path": "file", "from_line": 3})).await;
+    assert_eq!(plain, Observation::ok("three"));
 }
 
 #[tokio::test]
@@ -241,6 +265,28 @@ async fn a_planted_link_in_place_of_the_temporary_file_is_not_followed() {
     assert!(place.call("write_file", json!({"path": "file", "content": "new"})).await.is_ok());
     assert_eq!(place.content("file"), "new");
     assert_eq!(std::fs::read_to_string(place.secret()).unwrap(), "the secret");
+}
+
+#[tokio::test]
+async fn a_file_that_changed_since_it_was_read_is_not_written() {
+    let place = Place::new();
+    place.write("file", "mine");
+    let writing =
+        |path: &str, hash: &str| json!({"path": path, "content": "new", "expect_hash": hash});
+    let seen = place.call("write_file", writing("file", &hash("theirs"))).await;
+    let words = format!(
+        "file has changed: its hash is now {}; read it again, nothing was done",
+        hash("mine")
+    );
+    assert_eq!(seen, error(&words));
+    let gone = place.call("write_file", writing("deep/gone", &hash("mine"))).await;
+    assert_eq!(gone, error("deep/gone does not exist any more; read it again, nothing was done"));
+    assert_eq!(
+        (place.content("file"), place.names(".")),
+        ("mine".to_owned(), vec!["file".to_owned()])
+    );
+    assert!(place.call("write_file", writing("file", &hash("mine").to_uppercase())).await.is_ok());
+    assert_eq!(place.content("file"), "new");
 }
 
 mod probes {

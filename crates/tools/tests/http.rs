@@ -21,7 +21,7 @@ fn place(hosts: &[&str]) -> Place {
 
 fn http(hosts: &[&str], timeout_ms: u64) -> Http {
     let hosts = hosts.iter().filter_map(|host| Host::parse(host)).collect();
-    Http { hosts, timeout_ms, bytes_max: 1_000 }
+    Http { hosts, timeout_ms, bytes_max: 1_000, ..Http::default() }
 }
 
 async fn done(place: &Place, tool: &str, args: Value) -> Done {

@@ -143,7 +143,8 @@ fn tools(app: &App) -> Vec<String> {
     let here = std::env::current_dir().ok();
     let registry =
         here.and_then(|here| app.means(&app.settings).registry(here, &app.zone_name(), app.lang));
-    registry.unwrap_or_default().specs().into_iter().map(|spec| spec.name).collect()
+    let offered = crate::means::offered(&app.settings, &registry.unwrap_or_default());
+    offered.into_iter().map(|spec| spec.name).collect()
 }
 
 /// The version governs how journals are folded; the fingerprint shows that two builds fold alike.

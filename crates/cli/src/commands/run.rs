@@ -125,7 +125,8 @@ pub(crate) fn frame(
         let args = [("folder", folder.as_str()), ("detail", "")];
         Failure { exit: Exit::Usage, words: app.text("run.no_workspace", &args) }
     })?;
-    let bare = frame_with(app, loop_name, workspace, registry.specs());
+    let tools = crate::means::offered(&app.settings, &registry);
+    let bare = frame_with(app, loop_name, workspace, tools);
     let model = ModelChoice { fallback: fallback(app, &model)?, name: model, ..bare.model };
     Ok(Frame { policy, model, ..bare })
 }

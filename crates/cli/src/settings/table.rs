@@ -7,6 +7,10 @@ const fn setting(key: &'static str, form: Form, default: &'static str) -> Settin
     Setting { key, form, default }
 }
 
+/// Few, because a long list makes models choose badly. `git_push` is left out because it sends.
+const TOOLS: &str = "read_file, list_dir, search_code, edit_file, write_file, shell, git_read, \
+    git_commit, internet_search, fetch_web, http_get, http_send, send_message, todo, schedule";
+
 const MANY: u64 = 1_000_000;
 
 pub(crate) const TABLE: &[Setting] = &[
@@ -49,6 +53,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("context.tokens", Count(1_000, u64::MAX), "100000"),
     setting("context.observation_chars", Count(100, MANY), "10000"),
     setting("context.observations", Count(2, MANY), "100"),
+    setting("tools.enabled", List(Item::Tool), TOOLS),
     setting("tools.shell_timeout", Duration, "120s"),
     setting("tools.shell_sandbox", OneOf(&["auto", "require", "off"]), "auto"),
     setting("tools.shell_network", OneOf(&["on", "off"]), "off"),
@@ -59,6 +64,9 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("tools.shell_processes", Count(0, MANY), "1024"),
     setting("tools.output_max", Size, "1MiB"),
     setting("store.database", Text, ""),
+    setting("tools.fetch_near", List(Item::Host), ""),
+    setting("tools.fetch_timeout", Duration, "30s"),
+    setting("tools.fetch_max", Size, "2MiB"),
     setting("tools.http_allow", List(Item::Host), ""),
     setting("tools.http_timeout", Duration, "30s"),
     setting("tools.http_key_lifetime", Duration, "0s"),

@@ -33,6 +33,8 @@ pub(crate) enum Item {
     Channel,
     /// A folder by its whole path.
     Folder,
+    /// A built-in tool by its name.
+    Tool,
 }
 
 impl Item {
@@ -41,6 +43,9 @@ impl Item {
         match self {
             Self::Host => Host::parse(text).map(|host| host.to_string()),
             Self::Channel => Channel::parse(text).map(|channel| channel.to_string()),
+            Self::Tool => {
+                crate::means::built_in().any(|tool| tool.name == text).then(|| text.to_owned())
+            }
             Self::Folder => Path::new(text).is_absolute().then(|| text.to_owned()),
         }
     }
@@ -77,6 +82,7 @@ impl Form {
             Self::List(item) if items(text).all(|text| item.shown(text).is_some()) => {
                 return Ok(Value::Text(text.to_owned()));
             }
+            Self::List(Item::Tool) => None,
             // What does not fit may be a secret all the same.
             Self::List(_) => return Err(Wrong { text: "…".to_owned(), form: self }),
             Self::Zone if text == "auto" || jiff::tz::TimeZone::get(text).is_ok() => {
@@ -116,6 +122,7 @@ impl Form {
             Self::Zone => "auto | Asia/Shanghai | Europe/Rome".to_owned(),
             Self::Text => "…".to_owned(),
             Self::List(Item::Host) => "api.example.com, localhost:8080".to_owned(),
+            Self::List(Item::Tool) => "read_file, search_code, edit_file".to_owned(),
             Self::List(Item::Folder) => "/opt/tools, /srv/data".to_owned(),
             Self::List(Item::Channel) => {
                 "ops=https://hooks.example.com/x, log=file:/var/log/out.jsonl".to_owned()

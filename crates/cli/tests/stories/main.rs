@@ -39,6 +39,7 @@ mod settings;
 mod settles;
 mod setup;
 mod switches;
+mod tools;
 mod travel;
 mod upgrades;
 mod walls;

@@ -193,6 +193,9 @@ super::texts! {
     "help.worker" => zh: "驱动所有就绪的运行，直到被停止", en: "Drive every run that is ready, until stopped";
     "help.worker.drain" => zh: "没有就绪的运行时就停止", en: "Stop once nothing is ready any more";
     "help.tour" => zh: "离线观看一个运行在被杀死后继续，模型是脚本", en: "Watch a run survive a kill, offline, with a scripted model";
+    "help.tools" => zh: "列出内置工具：崩溃后怎么办、要不要问人、限时、能不能用", en: "List the built-in tools: what a crash means for each, who is asked, its time, whether it is there";
+    "help.tools.name" => zh: "只看这一个，带说明", en: "Only this one, with an explanation";
+    "help.tools.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.models" => zh: "列出已配置和可以连上的模型", en: "List the models that are configured and within reach";
     "help.models.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.models.test" => zh: "用三次很小的调用检查一个模型", en: "Check a model with three tiny calls";

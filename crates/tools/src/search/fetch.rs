@@ -46,7 +46,8 @@ impl Fetch {
         let own = own.map(Host::anywhere);
         let known = hosts.iter().filter_map(|host| Host::parse(host));
         let hosts: Hosts = own.into_iter().chain(known).collect();
-        Self { base, http: Http { hosts, timeout_ms, bytes_max: BYTES_MAX } }
+        let http = Http { hosts, timeout_ms, bytes_max: BYTES_MAX, ..Http::default() };
+        Self { base, http }
     }
 
     /// Asks for a path of the service with these parameters.
@@ -71,10 +72,7 @@ impl Fetch {
 
     async fn step(&self, url: &Url, until: Instant) -> Result<Step, SearchError> {
         let host = url.host_str().unwrap_or_default().to_owned();
-        let left = until.saturating_duration_since(Instant::now());
-        // Rounded up: a request that ran out of time must find that `until` has passed.
-        let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
-        let http = Http { timeout_ms: left_ms, ..self.http.clone() };
+        let http = self.http.until(until);
         let request =
             Request { method: Method::GET, headers: &HEADERS, ..Request::get(url.as_str()) };
         let late =
@@ -85,12 +83,8 @@ impl Fetch {
             Err(NoAnswer::Refused(words)) => return Err(SearchError::Refused(words)),
             Err(error) => return Err(SearchError::Network(error.words())),
         };
-        if let Some(to) = answer.redirect() {
-            let next = url.join(to).map_err(|error| SearchError::Refused(error.to_string()))?;
-            if url.scheme() == "https" && next.scheme() != "https" {
-                return Err(SearchError::Refused("a redirect leads from https to http".to_owned()));
-            }
-            return Ok(Step::Elsewhere(next));
+        if let Some(next) = answer.redirect(url) {
+            return next.map(Step::Elsewhere).map_err(SearchError::Refused);
         }
         let status = answer.status;
         let success = answer.is_success();

@@ -43,7 +43,7 @@ const INLINE: [&str; 12] =
     ["a", "b", "br", "code", "div", "em", "i", "mark", "p", "span", "strong", "wbr"];
 
 /// The text with its entities replaced, once.
-pub(super) fn decoded(text: &str) -> String {
+pub(crate) fn decoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('&') {
@@ -100,7 +100,7 @@ fn is_inline(part: &str) -> bool {
 }
 
 /// On one line, one space between words, without what steers terminals or hides from a reader.
-pub(super) fn spaced(text: &str) -> String {
+pub(crate) fn spaced(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_whitespace() {
@@ -116,7 +116,7 @@ pub(super) fn spaced(text: &str) -> String {
 }
 
 /// Characters that take no room or turn the direction of what follows.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }

@@ -2,7 +2,7 @@
 
 /// A piece of a page.
 #[derive(Debug, PartialEq)]
-pub(super) enum Token<'p> {
+pub(crate) enum Token<'p> {
     Open(Tag<'p>),
     Close(&'p str),
     /// As it stands, with its entities.
@@ -11,16 +11,16 @@ pub(super) enum Token<'p> {
 
 /// The beginning of an element.
 #[derive(Debug, PartialEq)]
-pub(super) struct Tag<'p> {
+pub(crate) struct Tag<'p> {
     name: &'p str,
     /// All between the name and `>`.
     rest: &'p str,
     /// `<name/>`.
-    pub(super) closed: bool,
+    pub(crate) closed: bool,
 }
 
 /// The tokens of a page, in order.
-pub(super) struct Tokens<'p> {
+pub(crate) struct Tokens<'p> {
     rest: &'p str,
     /// The element whose inside is text until its own end, if we are in one.
     raw: Option<&'p str>,
@@ -30,7 +30,7 @@ pub(super) struct Tokens<'p> {
 const RAW: [&str; 4] = ["script", "style", "textarea", "title"];
 
 impl<'p> Tokens<'p> {
-    pub(super) fn new(source: &'p str) -> Self {
+    pub(crate) fn new(source: &'p str) -> Self {
         Self { rest: source, raw: None }
     }
 
@@ -137,12 +137,12 @@ fn end_of_tag(attributes: &str) -> usize {
 
 impl<'p> Tag<'p> {
     /// Whether it has this name.
-    pub(super) fn is(&self, name: &str) -> bool {
+    pub(crate) fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
 
     /// Names and values, as they stand.
-    pub(super) fn attributes(&self) -> impl Iterator<Item = (&'p str, &'p str)> {
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'p str, &'p str)> {
         Attributes(self.rest)
     }
 }

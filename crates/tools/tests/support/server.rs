@@ -1,5 +1,7 @@
 //! A server on this machine that answers request by request, and remembers what it was asked.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -34,7 +36,11 @@ pub(crate) struct Server {
 impl Server {
     /// Answers the n-th request with the n-th reply, and 500 past the end.
     pub(crate) async fn start(replies: Vec<Reply>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::on(TcpListener::bind("127.0.0.1:0").await.unwrap(), replies)
+    }
+
+    /// The same on a port that is known already.
+    pub(crate) fn on(listener: TcpListener, replies: Vec<Reply>) -> Self {
         let port = listener.local_addr().unwrap().port();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let shared = seen.clone();

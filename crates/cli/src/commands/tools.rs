@@ -1,0 +1,151 @@
+//! `everloop tools`: every built-in tool, what a crash means for it, who is asked, and whether a new
+//! run in this folder has it.
+
+use crate::app::App;
+use crate::args;
+use crate::exit::{Exit, Failure};
+use crate::means::{built_in, is_enabled};
+use crate::terminal;
+use everloop_assistant::show::padded;
+use everloop_tools::{BuiltIn, Needs, Registry, Timeout};
+use everloop_types::{Handling, ToolSpec};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+pub(crate) fn tools(app: &App, args: &args::Tools) -> Result<Exit, Failure> {
+    let known = match &args.name {
+        Some(name) => vec![found(app, name)?],
+        None => built_in().collect(),
+    };
+    let here = here(app);
+    let shown: Vec<Shown> = known.into_iter().map(|tool| Shown::of(app, tool, &here)).collect();
+    match (args.json, shown.as_slice()) {
+        (true, all) => {
+            let all: Vec<Value> = all.iter().map(|one| one.as_json(app)).collect();
+            terminal::answer(&json!({ "tools": all }).to_string());
+        }
+        (false, [one]) if args.name.is_some() => terminal::answer(&one.explained(app)),
+        (false, all) => {
+            terminal::answer(&app.text("tools.head", &[]));
+            all.iter().for_each(|one| terminal::answer(&one.line(app)));
+            terminal::answer(&format!("\n{}", app.text("tools.more", &[])));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn found(app: &App, name: &str) -> Result<&'static BuiltIn, Failure> {
+    let nearest = built_in().min_by_key(|tool| strsim::damerau_levenshtein(tool.name, name));
+    match nearest {
+        Some(tool) if tool.name == name => Ok(tool),
+        nearest => {
+            let nearest = nearest.map_or("", |tool| tool.name);
+            let words = app.text("tools.no_such", &[("name", name), ("nearest", nearest)]);
+            Err(Failure { exit: Exit::Usage, words })
+        }
+    }
+}
+
+/// The tools that there are in this folder.
+fn here(app: &App) -> Registry {
+    let here = std::env::current_dir().ok();
+    let means = app.means(&app.settings);
+    let registry = here.and_then(|here| means.registry(here, &app.zone_name(), app.lang));
+    registry.unwrap_or_default()
+}
+
+/// A tool, and what is with it here.
+struct Shown {
+    tool: &'static BuiltIn,
+    /// As a run here would have it; what the settings say goes before the table.
+    spec: Option<ToolSpec>,
+    enabled: bool,
+}
+
+impl Shown {
+    fn of(app: &App, tool: &'static BuiltIn, here: &Registry) -> Self {
+        let spec = here.get(tool.name).map(|known| known.spec().clone());
+        Self { tool, spec, enabled: is_enabled(&app.settings, tool.name) }
+    }
+
+    fn handling(&self, app: &App) -> Handling {
+        let timeout_ms = match self.tool.timeout {
+            Timeout::Ms(ms) => ms,
+            Timeout::Setting(key) => app.settings.number(key),
+        };
+        let table = || Handling {
+            class: self.tool.class,
+            approval: self.tool.approval,
+            timeout_ms,
+            resource_arg: self.tool.resource_arg.map(str::to_owned),
+            ..Handling::default()
+        };
+        self.spec.as_ref().map_or_else(table, |spec| spec.handling.clone())
+    }
+
+    fn is_offered(&self) -> bool {
+        self.enabled && self.spec.is_some()
+    }
+
+    fn state(&self, app: &App) -> String {
+        match (self.tool.needs, &self.spec) {
+            (_, Some(_)) if self.enabled => app.text("tools.offered", &[]),
+            (Needs::Repository, None) => app.text("tools.needs_repository", &[]),
+            (Needs::Setting(key), None) => app.text("tools.needs_setting", &[("key", key)]),
+            _ => app.text("tools.disabled", &[]),
+        }
+    }
+
+    fn line(&self, app: &App) -> String {
+        let handling = self.handling(app);
+        let approval = app.text(&format!("tools.approval.{}", word(&handling.approval)), &[]);
+        let time = match handling.timeout_ms {
+            0 => app.text("tools.waits", &[]),
+            ms => format!("{}s", ms / 1_000),
+        };
+        let acts_on = handling.resource_arg.unwrap_or_default();
+        let parts = [
+            padded(self.tool.name, 16),
+            padded(&word(&handling.class), 14),
+            padded(&approval, 10),
+            padded(&time, 6),
+            padded(&acts_on, 7),
+            self.state(app),
+        ];
+        parts.join("  ")
+    }
+
+    fn explained(&self, app: &App) -> String {
+        let class = app.text(&format!("tools.class.{}", word(&self.handling(app).class)), &[]);
+        let head = [app.text("tools.head", &[]), self.line(app), String::new()];
+        let does = app.text(&format!("tools.does.{}", self.tool.name), &[]);
+        let mut lines = [head.to_vec(), vec![does, class]].concat();
+        if let Some(spec) = &self.spec {
+            lines.push(app.text("tools.for_model", &[("text", &spec.description)]));
+        }
+        lines.join("\n")
+    }
+
+    fn as_json(&self, app: &App) -> Value {
+        let handling = self.handling(app);
+        json!({
+            "name": self.tool.name,
+            "does": app.text(&format!("tools.does.{}", self.tool.name), &[]),
+            "class": handling.class,
+            "approval": handling.approval,
+            "timeout_ms": handling.timeout_ms,
+            "resource_arg": handling.resource_arg,
+            "enabled": self.enabled,
+            "available": self.spec.is_some(),
+            "offered": self.is_offered(),
+        })
+    }
+}
+
+/// The word of the journal, which is never translated.
+fn word(value: &impl Serialize) -> String {
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|it| it.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}

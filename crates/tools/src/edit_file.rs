@@ -1,0 +1,124 @@
+//! `edit_file`: one exact passage of a file replaced by another; see `replace` for how.
+//!
+//! ```text
+//!   read ──► the passage stands there once ──► the same bytes but for it ──► replace the file
+//!              └─ never, or more than once: told with lines, so that the model can mend it
+//! ```
+//!
+//! The intent records the digests before and after, so a probe tells by the content what happened.
+
+mod passage;
+
+use crate::place::{here, only_here};
+use crate::read_file::blocking;
+use crate::replace::{
+    COMPARE_BYTES_MAX, Present, Replacement, replace_file, short_hash, temporary,
+};
+use crate::write_file::{changing, found, present, was};
+use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, WorkspaceError, clip};
+use everloop_types::{Handling, Observation, digest_bytes};
+use passage::{Edit, replaced};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The arguments of `edit_file`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditFileArgs {
+    /// Path of the file, relative to the workspace.
+    pub path: PathBuf,
+    /// The passage to replace, exactly as it stands in the file. It must stand there once: take
+    /// in lines around it until it does.
+    pub old: String,
+    /// What stands there afterwards.
+    pub new: String,
+    /// The hash that read_file told. If the file has changed since, nothing is written.
+    #[serde(default)]
+    pub expect_hash: Option<String>,
+}
+
+/// Edits a file.
+#[derive(Debug)]
+pub struct EditFile {
+    /// Where it may write.
+    pub workspace: Arc<Workspace>,
+    /// The private folder that names the place where it runs; see `Shell::records`.
+    pub records: Option<PathBuf>,
+}
+
+impl Tool for EditFile {
+    const NAME: &'static str = "edit_file";
+    type Args = EditFileArgs;
+
+    fn description(&self) -> &'static str {
+        "Replace one passage of a file of the workspace. Whitespace counts. Use write_file for a \
+         new file."
+    }
+
+    fn handling(&self) -> Handling {
+        changing()
+    }
+
+    async fn call(&self, args: EditFileArgs, context: &CallContext) -> Done {
+        let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
+        let temporary = temporary(context);
+        blocking(move || match edit(&workspace, &args, &temporary) {
+            Ok(edit) => done(&args, edit.line, &edit.content),
+            Err(words) => Observation::error(clip::head(&words, chars)),
+        })
+        .await
+    }
+
+    async fn before(&self, args: &EditFileArgs) -> Value {
+        let present = present(&self.workspace, args.path.clone()).await;
+        let edit = match &present {
+            Present::Content(content) => replaced(content, &args.old, &args.new).ok(),
+            Present::Nothing | Present::Unreadable => None,
+        };
+        json!({
+            "was": was(&present),
+            "will": edit.as_ref().map(|edit| digest_bytes(&edit.content)),
+            "line": edit.as_ref().map(|edit| edit.line),
+            "place": here(self.records.clone()).await,
+        })
+    }
+
+    async fn probe(&self, args: EditFileArgs, intent: &Intent) -> Probe {
+        let present = present(&self.workspace, args.path.clone()).await;
+        let line = intent.before["line"].as_u64().and_then(|line| usize::try_from(line).ok());
+        let content =
+            if let Present::Content(content) = &present { content.as_slice() } else { &[] };
+        let seen = || done(&args, line.unwrap_or(1), content);
+        let found = found(&was(&present), &intent.before["was"], &intent.before["will"], seen);
+        only_here(found, intent, self.records.clone()).await
+    }
+}
+
+/// The same words whether the call or the probe found out.
+fn done(args: &EditFileArgs, line: usize, content: &[u8]) -> Observation {
+    let (path, hash) = (args.path.display(), short_hash(content));
+    Observation::ok(format!("edited {path} at line {line}; its hash is now {hash}"))
+}
+
+fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<Edit, String> {
+    let path = args.path.display();
+    let told = |error: WorkspaceError| error.text();
+    let (content, size) = workspace.read(&args.path, COMPARE_BYTES_MAX).map_err(told)?;
+    if size > content.len() as u64 {
+        return Err(format!("{path} has {size} bytes, which is too many to edit"));
+    }
+    let now = short_hash(&content);
+    if let Some(hash) = &args.expect_hash
+        && !now.eq_ignore_ascii_case(hash.trim())
+    {
+        return Err(told(WorkspaceError::Changed { path: args.path.clone(), now: Some(now) }));
+    }
+    let edit = replaced(&content, &args.old, &args.new).map_err(|why| format!("{path}: {why}"))?;
+    let (path, content) = (args.path.as_path(), edit.content.as_slice());
+    let new = Replacement { path, content, temporary, expect: Some(&now) };
+    replace_file(workspace, &new).map_err(told)?;
+    Ok(edit)
+}

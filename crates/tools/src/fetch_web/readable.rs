@@ -1,0 +1,188 @@
+//! What is worth reading of a page: its title, and its text as Markdown.
+//!
+//! `dom_smoothie` finds the article and writes the Markdown. It builds the whole tree, so pages that
+//! are too deep or too long for that are read by our own tokens instead, which nothing can exhaust:
+//! every text, a line for every block. So are pages in which it finds no article.
+
+use crate::clean;
+use crate::search::{Token, Tokens, decoded, is_hidden, spaced};
+use dom_smoothie::{Config, Readability, TextMode};
+use encoding_rs::{Encoding, UTF_8};
+
+/// Elements within elements. A tree that is deeper costs time, and the stack of whoever walks it.
+const DEPTH_MAX: usize = 300;
+
+/// Elements of a page that becomes a tree.
+const ELEMENTS_MAX: usize = 30_000;
+
+/// Characters of a title.
+const TITLE_CHARS_MAX: usize = 300;
+
+/// Where a page in HTML names its characters.
+const PRESCAN_BYTES: usize = 1_024;
+
+/// Elements whose inside is no text for a reader.
+const UNREAD: [&str; 7] = ["script", "style", "noscript", "template", "svg", "head", "title"];
+
+/// Elements that stand on a line among others; all else begins a new one.
+const INLINE: [&str; 16] = [
+    "a", "b", "i", "em", "strong", "span", "code", "small", "sub", "sup", "mark", "u", "s", "q",
+    "abbr", "time",
+];
+
+/// What a body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Html,
+    Plain,
+    /// The other side does not say.
+    Unsaid,
+}
+
+impl Kind {
+    /// By the type that the other side names; nothing for what is no text.
+    pub(super) fn of(content_type: &str) -> Option<Self> {
+        let kind = content_type.split(';').next().unwrap_or_default().trim();
+        match kind {
+            "" => Some(Self::Unsaid),
+            "text/html" | "application/xhtml+xml" => Some(Self::Html),
+            "application/json"
+            | "application/xml"
+            | "application/javascript"
+            | "application/yaml"
+            | "application/toml" => Some(Self::Plain),
+            _ if kind.starts_with("text/") => Some(Self::Plain),
+            _ if kind.ends_with("+json") || kind.ends_with("+xml") => Some(Self::Plain),
+            _ => None,
+        }
+    }
+}
+
+/// A page as text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Readable {
+    pub(super) title: String,
+    pub(super) text: String,
+}
+
+impl Readable {
+    /// Nothing for what is no text, whatever the other side says.
+    pub(super) fn of(bytes: &[u8], kind: Kind, content_type: &str, url: &str) -> Option<Self> {
+        let text = characters(bytes, content_type);
+        if text.contains('\0') {
+            return None;
+        }
+        let looks_like_html = || text.trim_start().starts_with('<') && text.contains("</");
+        let page = match kind {
+            Kind::Html => Self::of_html(&text, url),
+            Kind::Unsaid if looks_like_html() => Self::of_html(&text, url),
+            Kind::Plain | Kind::Unsaid => Self { title: String::new(), text },
+        };
+        let title: String = spaced(&page.title).chars().take(TITLE_CHARS_MAX).collect();
+        Some(Self { title, text: tidy(&page.text) })
+    }
+
+    fn of_html(html: &str, url: &str) -> Self {
+        let plain = Plain::read(html);
+        let fits = plain.depth_max <= DEPTH_MAX && plain.elements <= ELEMENTS_MAX;
+        let article = fits.then(|| article(html, url)).flatten();
+        article.unwrap_or(Self { title: plain.title, text: plain.text })
+    }
+}
+
+fn article(html: &str, url: &str) -> Option<Readable> {
+    let config = Config { text_mode: TextMode::Markdown, ..Config::default() };
+    let article = Readability::new(html, Some(url), Some(config)).ok()?.parse().ok()?;
+    let text = article.text_content.to_string();
+    (!text.trim().is_empty()).then_some(Readable { title: article.title, text })
+}
+
+/// The characters, by the mark at the beginning, the other side's word, or the page's own.
+fn characters(bytes: &[u8], content_type: &str) -> String {
+    let named = charset(content_type.as_bytes());
+    let encoding = named.or_else(|| charset(&bytes[..bytes.len().min(PRESCAN_BYTES)]));
+    let (text, ..) = encoding.unwrap_or(UTF_8).decode(bytes);
+    text.into_owned()
+}
+
+fn charset(said: &[u8]) -> Option<&'static Encoding> {
+    let said = String::from_utf8_lossy(said).to_lowercase();
+    let (_, name) = said.split_once("charset=")?;
+    let name = name.trim_start_matches(['"', '\'']);
+    let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || "-_:".contains(c)));
+    Encoding::for_label(name[..end.unwrap_or(name.len())].as_bytes())
+}
+
+/// A page by its tokens alone, and how large it is.
+#[derive(Default)]
+struct Plain {
+    title: String,
+    text: String,
+    elements: usize,
+    depth_max: usize,
+}
+
+impl Plain {
+    fn read(html: &str) -> Self {
+        let mut plain = Self::default();
+        let mut depth = 0_usize;
+        let mut unread: Option<&str> = None;
+        for token in Tokens::new(html) {
+            match token {
+                Token::Text(text) if unread == Some("title") => plain.title = decoded(text),
+                Token::Text(_) if unread.is_some_and(|name| name != "head") => {}
+                Token::Text(text) if unread.is_none() => plain.text.push_str(&decoded(text)),
+                Token::Text(_) => {}
+                Token::Open(tag) => {
+                    plain.elements += 1;
+                    depth += usize::from(!tag.closed);
+                    plain.depth_max = plain.depth_max.max(depth);
+                    let found = UNREAD.iter().find(|name| tag.is(name) && !tag.closed);
+                    match (unread, found) {
+                        (None | Some("head"), Some(name)) => unread = Some(name),
+                        // Whoever forgets to end the head begins the body all the same.
+                        (Some("head"), None) if tag.is("body") => unread = None,
+                        _ => {}
+                    }
+                    if !INLINE.iter().any(|name| tag.is(name)) {
+                        plain.text.push('\n');
+                    }
+                }
+                Token::Close(name) => {
+                    depth = depth.saturating_sub(1);
+                    if unread.is_some_and(|own| own.eq_ignore_ascii_case(name)) {
+                        unread = None;
+                    }
+                    if !INLINE.iter().any(|own| own.eq_ignore_ascii_case(name)) {
+                        plain.text.push('\n');
+                    }
+                }
+            }
+        }
+        let lines = plain.text.lines().map(spaced).filter(|line| !line.is_empty());
+        plain.text = lines.collect::<Vec<_>>().join("\n");
+        plain
+    }
+}
+
+/// Without characters that hide words from a person, and with one empty line where there are many.
+fn tidy(text: &str) -> String {
+    let text = clean(text.as_bytes());
+    let mut out = String::with_capacity(text.len());
+    let mut empty = 0;
+    for line in text.lines() {
+        let line: String = line.chars().filter(|c| !is_hidden(*c)).collect();
+        let line = line.trim_end();
+        empty = if line.is_empty() { empty + 1 } else { 0 };
+        if empty < 2 && !(line.is_empty() && out.is_empty()) {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+#[cfg(test)]
+#[path = "readable_tests.rs"]
+mod tests;

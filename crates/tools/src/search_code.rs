@@ -1,0 +1,253 @@
+//! `search_code`: lines of the workspace's files that hold a text, looked up as they are now.
+//!
+//! ```text
+//!   walk (.gitignore, nothing hidden, no links) ──► open within the workspace ──► lines that match
+//!     └── every bound, a cancel and the deadline are looked at between two files
+//! ```
+//!
+//! The walk only finds names. Each file is opened like any other file of the workspace, so a folder
+//! that is swapped for a link under our feet leads nowhere.
+//!
+//! Deliberately absent: an index, matches over several lines, files that git would not keep.
+
+use crate::read_file::reading;
+use crate::{CallContext, Done, Tool, Workspace, clean, clip};
+use everloop_types::{Ending, Handling, Observation};
+use globset::{GlobBuilder, GlobMatcher};
+use ignore::{DirEntry, Walk, WalkBuilder};
+use regex::bytes::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// Matching lines that are shown; more than that do not help a model to find the one.
+const MATCHES_MAX: usize = 100;
+
+/// Characters of a line that is shown.
+const LINE_CHARS_MAX: usize = 300;
+
+/// Larger files are data, not code; they are counted, not searched.
+const FILE_BYTES_MAX: u64 = 4_000_000;
+
+/// Bytes and entries of a whole search.
+const BYTES_MAX: u64 = 1_000_000_000;
+const ENTRIES_MAX: usize = 500_000;
+
+/// A search that takes longer tells what it has found so far.
+const TIME_MAX: Duration = Duration::from_secs(20);
+
+/// Memory of a compiled expression.
+const EXPRESSION_BYTES_MAX: usize = 4_000_000;
+
+/// The arguments of `search_code`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchCodeArgs {
+    /// The text to find within a line.
+    pub query: String,
+    /// Folder or file to search, relative to the workspace; everything without it.
+    #[serde(default)]
+    pub path: Option<PathBuf>,
+    /// Only files whose path matches, such as *.rs or src/**/*.ts.
+    #[serde(default)]
+    pub glob: Option<String>,
+    /// Whether the query is a regular expression.
+    #[serde(default)]
+    pub regex: bool,
+    /// Whether upper and lower case are the same.
+    #[serde(default)]
+    pub ignore_case: bool,
+}
+
+/// Searches the files.
+#[derive(Debug)]
+pub struct SearchCode {
+    /// Where it may look.
+    pub workspace: Arc<Workspace>,
+}
+
+impl Tool for SearchCode {
+    const NAME: &'static str = "search_code";
+    type Args = SearchCodeArgs;
+
+    fn description(&self) -> &'static str {
+        "Search the files of the workspace for a text: path:line:text of each line that holds it. \
+         Hidden files, binary files and what .gitignore names are left out."
+    }
+
+    fn handling(&self) -> Handling {
+        reading()
+    }
+
+    fn text_arg() -> Option<&'static str> {
+        Some("query")
+    }
+
+    async fn call(&self, args: SearchCodeArgs, context: &CallContext) -> Done {
+        let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
+        let soon = Instant::now() + TIME_MAX;
+        let until = context.deadline.map_or(soon, |deadline| deadline.min(soon));
+        let bounds = Bounds { cancel: context.cancel.clone(), until };
+        crate::read_file::blocking(move || match search(&workspace, &args, &bounds) {
+            Ok(_) if bounds.cancel.is_cancelled() => {
+                Observation { ending: Ending::Canceled, text: "stopped: canceled".to_owned() }
+            }
+            Ok(found) => Observation::ok(found.shown(chars)),
+            Err(words) => Observation::error(clip::head(&words, chars)),
+        })
+        .await
+    }
+}
+
+/// When a search has to stop.
+struct Bounds {
+    cancel: CancellationToken,
+    until: Instant,
+}
+
+/// What was found, and why there may be more.
+#[derive(Default)]
+struct Found {
+    lines: Vec<String>,
+    files: usize,
+    bytes: u64,
+    too_large: usize,
+    stopped: Option<String>,
+}
+
+impl Found {
+    fn shown(self, chars_max: usize) -> String {
+        let mut notes = Vec::new();
+        if self.lines.is_empty() {
+            notes.push(format!("nothing was found in {} files", self.files));
+        }
+        notes.extend(self.stopped.map(|why| format!("[{why}: there may be more; narrow it]")));
+        if self.too_large > 0 {
+            notes.push(format!("[{} files are too large and were not searched]", self.too_large));
+        }
+        let notes = notes.join("\n");
+        let room = chars_max.saturating_sub(notes.chars().count() + 1);
+        let lines = clip::head(&self.lines.join("\n"), room);
+        let parts = [lines, notes].into_iter().filter(|part| !part.is_empty());
+        clip::head(&parts.collect::<Vec<_>>().join("\n"), chars_max)
+    }
+}
+
+fn search(workspace: &Workspace, args: &SearchCodeArgs, bounds: &Bounds) -> Result<Found, String> {
+    let expression = expression(args)?;
+    let glob = args.glob.as_deref().map(glob).transpose()?;
+    let start = args.path.clone().unwrap_or_else(|| PathBuf::from("."));
+    let start = workspace.folder_or_file(&start).map_err(|error| error.text())?;
+    let mut found = Found::default();
+    for (number, entry) in walk(workspace, &start).enumerate() {
+        if bounds.cancel.is_cancelled() {
+            break;
+        }
+        let late = Instant::now() >= bounds.until;
+        if late || number >= ENTRIES_MAX || found.bytes >= BYTES_MAX {
+            let why = if late { "out of time" } else { "too many files" };
+            found.stopped = Some(why.to_owned());
+            break;
+        }
+        // What cannot be looked at, or vanished, is no reason to give up the rest.
+        let Some(relative) = entry.ok().and_then(|entry| file_of(workspace, &entry)) else {
+            continue;
+        };
+        if glob.as_ref().is_some_and(|glob| !glob.is_match(&relative)) {
+            continue;
+        }
+        if search_file(workspace, &relative, &expression, &mut found).is_break() {
+            found.stopped = Some(format!("more than {MATCHES_MAX} lines"));
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn expression(args: &SearchCodeArgs) -> Result<Regex, String> {
+    if args.query.trim().is_empty() {
+        return Err("the query is empty".to_owned());
+    }
+    if args.query.contains('\n') {
+        return Err("the query holds a line break; each line is searched by itself".to_owned());
+    }
+    let query = if args.regex { args.query.clone() } else { regex::escape(&args.query) };
+    let mut builder = RegexBuilder::new(&query);
+    builder.case_insensitive(args.ignore_case).size_limit(EXPRESSION_BYTES_MAX);
+    builder.build().map_err(|error| format!("not a regular expression: {error}"))
+}
+
+/// A pattern without a slash is meant for the name, wherever the file is.
+fn glob(pattern: &str) -> Result<GlobMatcher, String> {
+    let pattern = pattern.trim_start_matches("./");
+    let everywhere = format!("**/{pattern}");
+    let pattern = if pattern.contains('/') { pattern } else { &everywhere };
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+    glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("not a glob: {error}"))
+}
+
+/// In a fixed order, so that the same files give the same answer.
+fn walk(workspace: &Workspace, start: &Path) -> Walk {
+    WalkBuilder::new(workspace.root().join(start))
+        .current_dir(workspace.root())
+        .follow_links(false)
+        .parents(false)
+        .git_global(false)
+        .require_git(false)
+        .filter_entry(|entry| !entry.file_name().eq_ignore_ascii_case(".git"))
+        .sort_by_file_name(Ord::cmp)
+        .build()
+}
+
+/// The path of an entry within the workspace, if it is a file.
+fn file_of(workspace: &Workspace, entry: &DirEntry) -> Option<PathBuf> {
+    let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+    let relative = entry.path().strip_prefix(workspace.root()).ok()?;
+    is_file.then(|| relative.strip_prefix(".").unwrap_or(relative).to_owned())
+}
+
+/// Breaks off when enough was found.
+fn search_file(
+    workspace: &Workspace,
+    path: &Path,
+    expression: &Regex,
+    found: &mut Found,
+) -> ControlFlow<()> {
+    // A protected file, a link that appeared, a pipe: refused like any other time.
+    let Ok((bytes, size)) = workspace.read(path, FILE_BYTES_MAX) else {
+        return ControlFlow::Continue(());
+    };
+    found.files += 1;
+    found.bytes += bytes.len() as u64;
+    if bytes.contains(&0) {
+        return ControlFlow::Continue(());
+    }
+    if size > bytes.len() as u64 {
+        found.too_large += 1;
+        return ControlFlow::Continue(());
+    }
+    for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        if !expression.is_match(line) {
+            continue;
+        }
+        if found.lines.len() == MATCHES_MAX {
+            return ControlFlow::Break(());
+        }
+        let text = clip_line(&clean(line));
+        let path = clean(path.to_string_lossy().as_bytes()).replace('\n', " ");
+        found.lines.push(format!("{path}:{}:{text}", number + 1));
+    }
+    ControlFlow::Continue(())
+}
+
+fn clip_line(line: &str) -> String {
+    let line = line.trim_end().replace('\n', " ");
+    match line.char_indices().nth(LINE_CHARS_MAX) {
+        Some((end, _)) => format!("{}\u{2026}", &line[..end]),
+        None => line,
+    }
+}
