@@ -69,6 +69,8 @@ pub enum ConnectError {
 pub(super) enum Called {
     /// It was answered, well or badly.
     Answered(Observation),
+    /// The protocol's own error came back. Some servers say so of a session that is gone.
+    Refused(Observation),
     /// It certainly never left, and why.
     Unsent(String),
     /// It may have been acted upon, and why nothing is known.
@@ -188,13 +190,16 @@ impl Connection {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
         let observed = |seen: Observation| {
             let text = self.secrets.scrub(&seen.text);
-            Called::Answered(answer::bounded(Observation { text, ..seen }, chars_max))
+            answer::bounded(Observation { text, ..seen }, chars_max)
         };
         match self.service.peer().call_tool_once(params).await {
-            Ok(CallToolResponse::Complete(result)) => observed(answer::observed(&result)),
+            Ok(CallToolResponse::Complete(result)) => {
+                Called::Answered(observed(answer::observed(&result)))
+            }
             Ok(_) => Called::Lost("the server wants something else first, which is refused".into()),
             Err(ServiceError::McpError(error)) => {
-                observed(Observation::error(format!("the server says: {}", error.message)))
+                let words = format!("the server says: {}", error.message);
+                Called::Refused(observed(Observation::error(words)))
             }
             Err(error) if never_left(&error) => Called::Unsent(words(&error)),
             Err(error) => Called::Lost(self.secrets.scrub(&words(&error))),

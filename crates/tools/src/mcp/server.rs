@@ -180,14 +180,26 @@ impl Server {
             biased;
             called = connection.call(&offer.name, args, context.observation_chars) => called,
             stop = self.stop(context) => {
-                self.retire(&connection).await;
+                // One that runs for us alone may still be at it, and is ended.
+                if connection.is_local() {
+                    self.retire(&connection).await;
+                }
                 return self.stopped(offer, stop);
             }
         };
         let name = &self.setting.name;
         match called {
             Called::Answered(seen) => Done::Seen(seen),
-            Called::Unsent(why) => Done::Passing(format!("the MCP server {name}: {why}")),
+            Called::Refused(seen) => {
+                if !connection.is_local() {
+                    self.retire(&connection).await;
+                }
+                Done::Seen(seen)
+            }
+            Called::Unsent(why) => {
+                self.retire(&connection).await;
+                Done::Passing(format!("the MCP server {name}: {why}"))
+            }
             Called::Lost(why) => {
                 self.retire(&connection).await;
                 Done::Lost(format!("the MCP server {name} brought no answer: {why}"))
@@ -195,12 +207,12 @@ impl Server {
         }
     }
 
-    /// A server that did not answer may still be at it. One that runs for us alone is ended, once
-    /// the last call at it is over; the next call starts another.
+    /// The next call makes another connection. This one, and with it a local server, ends once the
+    /// last call at it is over.
     async fn retire(&self, connection: &Arc<Connection>) {
         let mut live = self.live.lock().await;
         let is_it = live.as_ref().is_some_and(|live| Arc::ptr_eq(&live.connection, connection));
-        if is_it && (connection.is_local() || connection.is_over()) {
+        if is_it {
             *live = None;
         }
     }

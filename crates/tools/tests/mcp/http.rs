@@ -58,6 +58,16 @@ async fn the_reference_server_answers_over_http_and_again_after_it_was_started_a
     drop(first);
     let nobody = den.call("echo", json!({"message": "x"})).await;
     assert!(matches!(nobody, Done::Passing(_) | Done::Lost(_)), "{nobody:?}");
+    let second = everything(port).await;
+    let echo = den.see("echo", json!({"message": "again"})).await;
+    assert_eq!(echo.text, "Echo: again");
+    // This time nobody calls while it is away, and it does not know the session any more.
+    drop(second);
+    let _third = everything(port).await;
+    let unknown = den.see("echo", json!({"message": "x"})).await;
+    assert!(unknown.text.contains("session"), "{}", unknown.text);
+    let echo = den.see("echo", json!({"message": "anew"})).await;
+    assert_eq!(echo.text, "Echo: anew");
 }
 
 /// A tiny server: each request is answered by `answer`, which gets its head and body.
@@ -151,17 +161,21 @@ async fn a_session_that_is_gone_is_begun_anew_and_the_call_is_made_once() {
 
 #[tokio::test]
 async fn headers_are_sent_and_a_redirect_is_not_followed() {
-    let heads = Arc::new(Mutex::new(String::new()));
-    let elsewhere = Arc::clone(&heads);
-    let other = tiny(move |head, request| {
-        elsewhere.lock().unwrap().push_str(head);
-        good("session", request)
-    })
-    .await;
-    let den = at(format!("http://127.0.0.1:{other}/mcp"), &[("Authorization", "Bearer word")]);
+    let listening = async || {
+        let heads = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&heads);
+        let answer = move |head: &str, request: &Value| {
+            heard.lock().unwrap().push_str(head);
+            good("session", request)
+        };
+        (tiny(answer).await, heads)
+    };
+    let (port, heads) = listening().await;
+    let den = at(format!("http://127.0.0.1:{port}/mcp"), &[("Authorization", "Bearer word")]);
     den.approve().await;
-    let sent = std::mem::take(&mut *heads.lock().unwrap()).to_lowercase();
+    let sent = heads.lock().unwrap().to_lowercase();
     assert!(sent.contains("authorization: bearer word\r\n"), "{sent}");
+    let (other, heads) = listening().await;
     let location = format!("Location: http://127.0.0.1:{other}/mcp\r\n");
     let port = tiny(move |_, _| http("307 Temporary Redirect", &location, "")).await;
     let den = at(format!("http://127.0.0.1:{port}/mcp"), &[("Authorization", "Bearer word")]);
