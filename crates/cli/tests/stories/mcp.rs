@@ -87,7 +87,7 @@ fn a_call_that_was_killed_half_way_is_unknown_and_never_repeated() {
     let args = [program.to_str().unwrap(), "hang", acts.to_str().unwrap()];
     configure(&home, "srv", &args, "");
     home.run(["mcp", "approve", "srv", "--yes"]).ends_with(0);
-    let mut first = home.spawn(RUN.iter().chain(&["--yes"]));
+    let first = home.spawn(RUN.iter().chain(&["--yes"]));
     let read = || std::fs::read_to_string(&acts).unwrap_or_default();
     eventually("the act", || (read() == "paid\n").then_some(()));
     first.kill9();

@@ -13,6 +13,9 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+/// What a person has to know of a server whose tools have changed.
+const OTHER_TOOLS: &str = "offers other tools than were approved";
+
 /// A server of the settings.
 pub struct Server {
     setting: ServerSetting,
@@ -118,9 +121,20 @@ impl Server {
             Standing::Off => return Some(format!("the MCP server {name} is turned off")),
             Standing::New => "is not approved",
             Standing::OtherCommand(_) => "has another command or address than was approved",
-            Standing::OtherTools(..) => "offers other tools than were approved",
+            Standing::OtherTools(..) => OTHER_TOOLS,
         };
-        Some(format!("the MCP server {name} {why}; a person must run: everloop mcp approve {name}"))
+        Some(self.needs_person(why))
+    }
+
+    fn needs_person(&self, why: &str) -> String {
+        let name = &self.setting.name;
+        format!("the MCP server {name} {why}; a person must run: everloop mcp approve {name}")
+    }
+
+    /// Makes the connection that a call will need, so that little time passes between the intent
+    /// of the call and the call. What goes wrong is told by the call.
+    pub(super) async fn warm_up(&self) {
+        let _ = self.connection().await;
     }
 
     /// A connection to a server that offers what was approved.
@@ -143,11 +157,7 @@ impl Server {
         if seen.digest() != digest {
             // Even if this is not kept, the next connection is compared again.
             let _ = self.compare(&seen);
-            let name = &self.setting.name;
-            return Err(NoWay::Refused(format!(
-                "the MCP server {name} offers other tools than were approved; a person must run: \
-                 everloop mcp approve {name}"
-            )));
+            return Err(NoWay::Refused(self.needs_person(OTHER_TOOLS)));
         }
         Ok(Arc::clone(&live.insert(Live { connection, digest }).connection))
     }

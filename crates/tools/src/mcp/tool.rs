@@ -68,7 +68,10 @@ impl AnyTool for Foreign {
     }
 
     fn before<'a>(&'a self, _: &'a str) -> Boxed<'a, Value> {
-        Box::pin(async { Value::Null })
+        Box::pin(async {
+            self.server.warm_up().await;
+            Value::Null
+        })
     }
 
     fn probe<'a>(&'a self, _: &'a str, _: &'a Intent) -> Boxed<'a, Probe> {
