@@ -76,7 +76,7 @@ pub(crate) enum FaultKind {
     /// A rule on commands that cannot be used.
     Rule(WrongRule),
     /// An MCP server that cannot be used.
-    Server(WrongServer),
+    Server(Box<WrongServer>),
 }
 
 /// All settings with their values.
@@ -130,7 +130,7 @@ impl Loaded {
         let (servers, wrong) = servers::read(text);
         self.settings.servers = servers;
         for wrong in wrong {
-            let (key, what) = (servers::KEY.to_owned(), FaultKind::Server(wrong));
+            let (key, what) = (servers::KEY.to_owned(), FaultKind::Server(Box::new(wrong)));
             self.keep(Fault { key, origin: origin.clone(), what });
         }
         for (section, content) in table {

@@ -34,7 +34,7 @@ pub use setting::{Given, NAME_CHARS_MAX, ServerSetting, Way, is_server_name};
 
 use crate::Registry;
 use everloop_types::Frame;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The servers that the settings name, with the connections of this process.
@@ -46,12 +46,12 @@ pub struct Servers {
 impl Servers {
     /// Starts nothing. `guard` is the program that ends local servers with us.
     #[must_use]
-    pub fn new(settings: Vec<ServerSetting>, folder: &PathBuf, guard: Option<PathBuf>) -> Self {
-        let server = |setting| Arc::new(Server::new(setting, folder.clone(), guard.clone()));
+    pub fn new(settings: Vec<ServerSetting>, folder: &Path, guard: Option<PathBuf>) -> Self {
+        let server = |setting| Arc::new(Server::new(setting, folder.to_owned(), guard.clone()));
         Self { all: settings.into_iter().map(server).collect() }
     }
 
-    /// All of them, in the order of the settings.
+    /// All of them, by name.
     #[must_use]
     pub fn all(&self) -> &[Arc<Server>] {
         &self.all

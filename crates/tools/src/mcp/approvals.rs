@@ -6,7 +6,7 @@
 //! ```
 
 use super::listing::Listing;
-use super::setting::{ServerSetting, Way};
+use super::setting::ServerSetting;
 use crate::record;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ impl Approvals {
     /// # Errors
     /// If it cannot be written durably.
     pub fn approve(&self, server: &ServerSetting, listing: Listing) -> io::Result<()> {
-        let (fingerprint, shown) = (server.way.fingerprint(), shown(&server.way));
+        let (fingerprint, shown) = (server.way.fingerprint(), server.way.to_string());
         let approved = Approved { fmt: FORMAT, fingerprint, shown, listing };
         self.write(&format!("{}.json", server.name), &approved)?;
         self.forget_change(&server.name)
@@ -113,8 +113,4 @@ impl Approvals {
 
 fn changed(server: &str) -> String {
     format!("{server}.changed.json")
-}
-
-fn shown(way: &Way) -> String {
-    way.to_string()
 }

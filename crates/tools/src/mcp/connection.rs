@@ -14,6 +14,7 @@ use rmcp::model::{
 use rmcp::service::{
     ClientInitializeError, NotificationContext, RoleClient, RunningService, ServiceError,
 };
+use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use rmcp::{ClientHandler, ServiceExt};
 use std::error::Error;
@@ -201,17 +202,33 @@ impl Connection {
                 let words = format!("the server says: {}", error.message);
                 Called::Refused(observed(Observation::error(words)))
             }
-            Err(error) if never_left(&error) => Called::Unsent(words(&error)),
+            Err(ServiceError::TransportSend(error)) => {
+                let why = self.secrets.scrub(&transport_words(&error));
+                if never_left(&error) { Called::Unsent(why) } else { Called::Lost(why) }
+            }
             Err(error) => Called::Lost(self.secrets.scrub(&words(&error))),
         }
     }
 }
 
 /// Whether an error proves that the request never left.
-fn never_left(error: &ServiceError) -> bool {
-    let ServiceError::TransportSend(error) = error else { return false };
-    let http = error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>();
-    matches!(http, Some(StreamableHttpError::Client(error)) if error.is_connect())
+fn never_left(error: &DynamicTransportError) -> bool {
+    client_error(error).is_some_and(reqwest::Error::is_connect)
+}
+
+/// The SDK does not count the cause among the sources of its error.
+fn client_error(error: &DynamicTransportError) -> Option<&reqwest::Error> {
+    match error.error.downcast_ref()? {
+        StreamableHttpError::Client(error) => Some(error),
+        _ => None,
+    }
+}
+
+fn transport_words(error: &DynamicTransportError) -> String {
+    match client_error(error) {
+        Some(error) => words(error),
+        None => words(error.error.as_ref()),
+    }
 }
 
 fn without_start(error: ClientInitializeError, ended: Ended) -> ConnectError {
@@ -224,7 +241,9 @@ fn without_start(error: ClientInitializeError, ended: Ended) -> ConnectError {
 
 fn without_answer(error: ClientInitializeError) -> ConnectError {
     match &error {
-        ClientInitializeError::TransportError { .. } => ConnectError::Unreachable(words(&error)),
+        ClientInitializeError::TransportError { error, .. } => {
+            ConnectError::Unreachable(transport_words(error))
+        }
         _ => ConnectError::Protocol(words(&error)),
     }
 }

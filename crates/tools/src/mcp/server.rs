@@ -190,10 +190,8 @@ impl Server {
             biased;
             called = connection.call(&offer.name, args, context.observation_chars) => called,
             stop = self.stop(context) => {
-                // One that runs for us alone may still be at it, and is ended.
-                if connection.is_local() {
-                    self.retire(&connection).await;
-                }
+                // A local server may still be at it, one elsewhere may have lost the session.
+                self.retire(&connection).await;
                 return self.stopped(offer, stop);
             }
         };
