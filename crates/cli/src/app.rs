@@ -17,6 +17,7 @@ use everloop_engine::{
 };
 use everloop_store::{Store, StoreError};
 use everloop_tools::RuleError;
+use everloop_tools::mcp::Servers;
 use everloop_types::{Lang, RunId, WorkerId};
 use jiff::tz::TimeZone;
 use std::error::Error;
@@ -145,7 +146,15 @@ impl App {
     /// The models and tools that this process can reach.
     pub(crate) fn means(&self, settings: &Settings) -> LocalMeans {
         let key_file = crate::key::file(settings, &self.home);
-        LocalMeans::new(settings, key_file, self.own_files(), self.home.data().join("effects"))
+        let records = self.home.data().join("effects");
+        let means = LocalMeans::new(settings, key_file, self.own_files(), records);
+        means.with_servers(self.servers(settings))
+    }
+
+    /// The MCP servers of the settings.
+    pub(crate) fn servers(&self, settings: &Settings) -> Servers {
+        let guard = std::env::current_exe().ok();
+        Servers::new(settings.servers(), &self.home.data().join("mcp"), guard)
     }
 
     /// What models cost, as far as the user has said so. A table with a mistake is said to be one.
@@ -358,6 +367,7 @@ pub(crate) fn fault_words(lang: Lang, fault: &Fault) -> String {
         FaultKind::NoFile(detail) => {
             with(&[("file", &origin), ("detail", detail)], "settings.no_file")
         }
+        FaultKind::Server(wrong) => wrong.words(lang, &origin),
         FaultKind::Rule(wrong) => rule_words(lang, &origin, wrong),
         FaultKind::Unreadable(detail) => with(&[("detail", detail)], "settings.unreadable"),
     }

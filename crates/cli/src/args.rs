@@ -4,6 +4,7 @@
 
 mod compare;
 mod keep;
+mod mcp;
 mod models;
 
 pub(crate) use compare::{Compare, CompareOutput};
@@ -11,6 +12,7 @@ pub(crate) use keep::{
     Chat, EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Simulate, Todo, TodoOptions,
     TodoVerb, ViewTodos,
 };
+pub(crate) use mcp::{Mcp, McpVerb};
 pub(crate) use models::{Models, ModelsVerb};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -80,6 +82,7 @@ pub(crate) enum Command {
     Worker(Worker),
     Tour,
     Models(Models),
+    Mcp(Mcp),
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),

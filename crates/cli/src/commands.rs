@@ -10,6 +10,7 @@ pub(crate) mod foreground;
 pub(crate) mod fork;
 pub(crate) mod keep;
 pub(crate) mod loops;
+pub(crate) mod mcp;
 pub(crate) mod messages;
 pub(crate) mod models;
 pub(crate) mod pages;

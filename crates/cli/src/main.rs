@@ -101,6 +101,7 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::Inbox(args)) => commands::keep::inbox(app, &args).await,
         Some(Command::Worker(args)) => commands::worker::worker(app, &args).await,
         Some(Command::Models(args)) => commands::models::models(app, args).await,
+        Some(Command::Mcp(args)) => commands::mcp::mcp(app, args).await,
         Some(Command::Doctor(args)) => commands::doctor::doctor(app, &args).await,
         Some(Command::Config(args)) => commands::config::config(app, args).await,
         Some(Command::Backup(args)) => commands::copies::backup(app, args).await,

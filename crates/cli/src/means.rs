@@ -7,6 +7,7 @@ use everloop_assistant::desk::Desk;
 use everloop_assistant::tools::{self, Office, ScheduleTool, TodoTool};
 use everloop_engine::{Means, SystemClock};
 use everloop_models::{Endpoint, Model, Timeouts, connect};
+use everloop_tools::mcp::Servers;
 use everloop_tools::{
     BUILT_IN, BuiltIn, Channel, Channels, Host, Http, Limits, Network, Registry, Sandbox,
     SearchService, SearchSetting, Setting, ShellLimits, ShellSetting, WallSetting, WebSetting,
@@ -29,6 +30,7 @@ pub(crate) struct LocalMeans {
     tools: Setting,
     /// Where todos and schedules are kept; none where tools are only described.
     desk: Option<Desk>,
+    servers: Servers,
     models: Mutex<BTreeMap<String, Connected>>,
 }
 
@@ -73,7 +75,14 @@ impl LocalMeans {
             ..Setting::new(PathBuf::new())
         };
         let settings = settings.clone();
-        Self { endpoint, settings, key_file, tools, desk: None, models: Mutex::default() }
+        let (servers, models) = (Servers::default(), Mutex::default());
+        Self { endpoint, settings, key_file, tools, desk: None, servers, models }
+    }
+
+    /// The same, with the tools of these servers.
+    pub(crate) fn with_servers(mut self, servers: Servers) -> Self {
+        self.servers = servers;
+        self
     }
 
     /// The same, where todos and schedules can be kept.
@@ -99,8 +108,13 @@ impl LocalMeans {
         Ok(Endpoint { base_url: place.base_url, api_key, ..self.endpoint.clone() })
     }
 
-    /// The tools for a workspace and a person.
+    /// The tools that a new run in a workspace has.
     pub(crate) fn registry(&self, workspace: PathBuf, zone: &str, lang: Lang) -> Option<Registry> {
+        Some(self.servers.offer(self.own(workspace, zone, lang)?))
+    }
+
+    /// Our own tools for a workspace and a person.
+    fn own(&self, workspace: PathBuf, zone: &str, lang: Lang) -> Option<Registry> {
         let office = Office {
             desk: self.desk.clone(),
             clock: Arc::new(SystemClock),
@@ -197,6 +211,7 @@ impl Means for LocalMeans {
     /// A workspace that is gone leaves no tools: each call is answered with that.
     fn tools(&self, frame: &Frame) -> Arc<Registry> {
         let workspace = PathBuf::from(&frame.workspace);
-        Arc::new(self.registry(workspace, &frame.time_zone, frame.language).unwrap_or_default())
+        let own = self.own(workspace, &frame.time_zone, frame.language).unwrap_or_default();
+        Arc::new(self.servers.offer_to(frame, own))
     }
 }

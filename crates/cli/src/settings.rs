@@ -4,6 +4,7 @@
 pub(crate) mod file;
 pub(crate) mod redact;
 pub(crate) mod rules;
+pub(crate) mod servers;
 mod sources;
 mod table;
 mod value;
@@ -13,7 +14,9 @@ pub(crate) use table::TABLE;
 pub(crate) use value::{Form, Item, Value, Wrong};
 
 use everloop_tools::ShellRule;
+use everloop_tools::mcp::ServerSetting;
 use rules::WrongRule;
+use servers::{WrittenServer, WrongServer};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -72,6 +75,8 @@ pub(crate) enum FaultKind {
     NoSuchDatabase,
     /// A rule on commands that cannot be used.
     Rule(WrongRule),
+    /// An MCP server that cannot be used.
+    Server(Box<WrongServer>),
 }
 
 /// All settings with their values.
@@ -79,6 +84,7 @@ pub(crate) enum FaultKind {
 pub(crate) struct Settings {
     values: BTreeMap<&'static str, (Value, Origin)>,
     shell_rules: Vec<ShellRule>,
+    servers: Vec<WrittenServer>,
 }
 
 /// Settings, the unknown keys of the file, which are only warnings, and what cannot be used.
@@ -121,6 +127,12 @@ impl Loaded {
             let (key, what) = (rules::KEY.to_owned(), FaultKind::Rule(wrong));
             self.keep(Fault { key, origin: origin.clone(), what });
         }
+        let (servers, wrong) = servers::read(text);
+        self.settings.servers = servers;
+        for wrong in wrong {
+            let (key, what) = (servers::KEY.to_owned(), FaultKind::Server(Box::new(wrong)));
+            self.keep(Fault { key, origin: origin.clone(), what });
+        }
         for (section, content) in table {
             let toml::Value::Table(content) = content else {
                 self.keep(unknown(&section, origin.clone()));
@@ -136,7 +148,7 @@ impl Loaded {
                     other => format!("{other:?}"),
                 };
                 let key = format!("{section}.{name}");
-                if key != rules::KEY {
+                if key != rules::KEY && key != servers::KEY {
                     self.set(&key, &text, origin.clone());
                 }
             }
@@ -184,7 +196,7 @@ impl Settings {
             let value = setting.form.read(setting.default);
             (setting.key, (value.expect("defaults fit their form"), Origin::Default))
         });
-        Self { values: values.collect(), shell_rules: Vec::new() }
+        Self { values: values.collect(), shell_rules: Vec::new(), servers: Vec::new() }
     }
 
     fn set(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), Fault> {
@@ -226,6 +238,12 @@ impl Settings {
     /// The rules on commands; only the file has them.
     pub(crate) fn shell_rules(&self) -> &[ShellRule] {
         &self.shell_rules
+    }
+
+    /// The MCP servers; only the file has them.
+    pub(crate) fn servers(&self) -> Vec<ServerSetting> {
+        let (call_ms, start_ms) = (self.number("mcp.timeout"), self.number("mcp.start_timeout"));
+        self.servers.iter().map(|server| server.with_times(call_ms, start_ms)).collect()
     }
 
     /// The items of a list.

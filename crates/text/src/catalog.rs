@@ -8,6 +8,7 @@ mod compare;
 mod config;
 mod help;
 mod loops;
+mod mcp;
 mod runs;
 mod setup;
 mod story;
@@ -30,6 +31,7 @@ pub(crate) const ALL: &[&[Text]] = &[
     cli::TEXTS,
     help::TEXTS,
     loops::TEXTS,
+    mcp::TEXTS,
     story::TEXTS,
     tour::TEXTS,
     commands::TEXTS,

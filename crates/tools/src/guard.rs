@@ -16,6 +16,9 @@
 //! With `--record <file>` it writes down that it starts the command, and how the command ended, so
 //! that the outcome can be read after a crash (see `record`).
 //!
+//! With `--stdin` the command reads from a pipe whose end comes over the socket before any order;
+//! otherwise it has nothing to read.
+//!
 //! The guard leads a session of its own, and orphans of the tree become its children, so a
 //! descendant that leaves the process group or the session is still found (on Linux; elsewhere
 //! only the group is). Not covered: a guard that is itself killed by `kill -9` (we then kill what
@@ -23,6 +26,7 @@
 //! to a daemon. Those need a sandbox with a process namespace.
 
 use crate::capture::Capture;
+use crate::handover;
 use crate::process_table::descendants;
 use crate::record::{self, Record};
 use rustix::io::Errno;
@@ -65,7 +69,7 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// Runs the command in `args` (after an optional `--`) and watches over it.
 ///
 /// Call it before anything else starts threads:
-/// `everloop __guard [--apart] [--processes MOST] [--record FILE] -- sh -c …`.
+/// `everloop __guard [--apart] [--processes MOST] [--stdin] [--record FILE] -- sh -c …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Ok(mut control) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
         return ExitCode::from(NEVER_STARTED);
@@ -74,8 +78,9 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = setsid();
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
-    let (Orders { wall, processes_max, book }, args) = Orders::read(args);
-    let (leader, output) = match book.start(args) {
+    let (Orders { wall, processes_max, stdin, book }, args) = Orders::read(args);
+    let started = stdin.open(&control).and_then(|stdin| book.start(args, stdin));
+    let (leader, output) = match started {
         Ok(started) => started,
         Err(error) => {
             say(&mut control, &format!("never {error}"));
@@ -102,7 +107,27 @@ struct Orders {
     wall: Wall,
     /// Processes of the command at most.
     processes_max: Option<u64>,
+    stdin: Stdin,
     book: Book,
+}
+
+/// What the command reads.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Stdin {
+    /// Nothing.
+    #[default]
+    Empty,
+    /// A pipe that is handed over.
+    Sent,
+}
+
+impl Stdin {
+    fn open(self, control: &File) -> io::Result<Stdio> {
+        match self {
+            Self::Empty => Ok(Stdio::null()),
+            Self::Sent => Ok(Stdio::from(handover::receive(control)?)),
+        }
+    }
 }
 
 /// What the first process is.
@@ -123,6 +148,7 @@ impl Orders {
         while let Some(option) = args.next_if(|arg| arg.as_encoded_bytes().starts_with(b"--")) {
             match option.to_str() {
                 Some("--apart") => orders.wall = Wall::Apart,
+                Some("--stdin") => orders.stdin = Stdin::Sent,
                 Some("--record") => orders.book.file = args.next().map(PathBuf::from),
                 Some("--processes") => {
                     let number = args.next().and_then(|number| number.to_str()?.parse().ok());
@@ -146,13 +172,13 @@ type Output = Receiver<String>;
 
 impl Book {
     /// Starts the command, after the record of it is durable.
-    fn start(&self, args: Vec<OsString>) -> io::Result<(Pid, Option<Output>)> {
-        let Some(file) = &self.file else { return Ok((start(args, None)?, None)) };
+    fn start(&self, args: Vec<OsString>, stdin: Stdio) -> io::Result<(Pid, Option<Output>)> {
+        let Some(file) = &self.file else { return Ok((start(args, stdin, None)?, None)) };
         let held = record::begin(file, &Record::Started { pid: std::process::id() })?;
         // The lock says that we live, so it is never let go.
         std::mem::forget(held);
         let started = io::pipe().and_then(|(output, writer)| {
-            let leader = start(args, Some(writer))?;
+            let leader = start(args, stdin, Some(writer))?;
             Ok((leader, Some(relay(output))))
         });
         if started.is_err() {
@@ -197,11 +223,11 @@ fn relay(mut output: io::PipeReader) -> Output {
     receiver
 }
 
-fn start(args: Vec<OsString>, output: Option<io::PipeWriter>) -> io::Result<Pid> {
+fn start(args: Vec<OsString>, stdin: Stdio, output: Option<io::PipeWriter>) -> io::Result<Pid> {
     let mut args = args.into_iter();
     let program = args.next().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::null()).process_group(0);
+    command.args(args).stdin(stdin).process_group(0);
     if let Some(output) = output {
         command.stdout(output.try_clone()?).stderr(output);
     }

@@ -5,6 +5,7 @@
 
 use crate::capture::Capture;
 use crate::guard::TERMINATE;
+use crate::handover;
 use crate::process_table::{in_group, in_session};
 use crate::walls::Enclosure;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -18,7 +19,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, Take};
 use tokio::net::UnixStream;
-use tokio::net::unix::pipe::Receiver;
+use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
@@ -75,6 +76,33 @@ impl Launch<'_> {
     pub(crate) fn start(&self) -> io::Result<Running> {
         let (output, writer) = io::pipe()?;
         let output = Receiver::from_owned_fd(OwnedFd::from(output))?;
+        let mut command = self.command(&[])?;
+        command.stdout(writer.try_clone()?).stderr(writer);
+        let (exit, leash) = match self.guard {
+            Some(_) => guarded(command, None)?,
+            None => direct(command)?,
+        };
+        Ok(Running { output, exit, leash })
+    }
+
+    /// Starts it to be talked to while it runs. Only a guard can do that.
+    pub(crate) fn talk(&self) -> io::Result<Talking> {
+        let (theirs, input) = io::pipe()?;
+        let (output, answers) = io::pipe()?;
+        let (log, complaints) = io::pipe()?;
+        let mut command = self.command(&["--stdin"])?;
+        command.stdout(answers).stderr(complaints);
+        let (exit, leash) = guarded(command, Some(OwnedFd::from(theirs)))?;
+        Ok(Talking {
+            input: Sender::from_owned_fd(OwnedFd::from(input))?,
+            output: Receiver::from_owned_fd(OwnedFd::from(output))?,
+            log: Receiver::from_owned_fd(OwnedFd::from(log))?,
+            life: Life { exit, leash },
+        })
+    }
+
+    /// The command, its walls around it, and the guard around those.
+    fn command(&self, orders: &[&str]) -> io::Result<Command> {
         let walls = self.walls.map(|walls| walls.argv.as_slice()).unwrap_or_default();
         let own = self.argv.iter().map(OsStr::new);
         let mut argv = walls.iter().map(OsString::as_os_str).chain(own);
@@ -82,7 +110,7 @@ impl Launch<'_> {
         let mut command = match self.guard {
             Some(guard) => {
                 let mut command = Command::new(guard);
-                command.arg("__guard");
+                command.arg("__guard").args(orders);
                 if self.walls.is_some_and(|walls| walls.is_apart) {
                     command.arg("--apart");
                 }
@@ -103,17 +131,38 @@ impl Launch<'_> {
         if let Some(scratch) = self.walls.and_then(|walls| walls.scratch.as_ref()) {
             command.envs(["HOME", "TMPDIR"].map(|name| (name, &scratch.path)));
         }
-        command.stdout(writer.try_clone()?).stderr(writer);
-        let (exit, leash) = match self.guard {
-            Some(_) => guarded(command)?,
-            None => direct(command)?,
-        };
-        Ok(Running { output, exit, leash })
+        Ok(command)
     }
 }
 
-fn guarded(mut command: Command) -> io::Result<(Exit, Leash)> {
+/// A command that is talked to.
+pub(crate) struct Talking {
+    pub(crate) input: Sender,
+    pub(crate) output: Receiver,
+    /// What it says beside its answers.
+    pub(crate) log: Receiver,
+    pub(crate) life: Life,
+}
+
+/// The life of a command that is talked to. Dropping it kills.
+pub(crate) struct Life {
+    exit: Exit,
+    leash: Leash,
+}
+
+impl Life {
+    /// Ends it and says how it ended.
+    pub(crate) async fn end(&mut self) -> Ended {
+        self.leash.kill();
+        timeout(VANISH, self.exit.wait()).await.unwrap_or(Ended::Stuck)
+    }
+}
+
+fn guarded(mut command: Command, stdin: Option<OwnedFd>) -> io::Result<(Exit, Leash)> {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    if let Some(stdin) = stdin {
+        handover::send(&ours, stdin)?;
+    }
     ours.set_nonblocking(true)?;
     let (report, orders) = UnixStream::from_std(ours)?.into_split();
     let child = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;

@@ -157,7 +157,12 @@ pub(crate) fn begin(file: &Path, record: &Record) -> io::Result<File> {
 
 /// Replaces the record, durably.
 pub(crate) fn replace(file: &Path, record: &Record) -> io::Result<()> {
-    let (temporary, _) = write_beside(file, &bytes(record))?;
+    replace_file(file, &bytes(record))
+}
+
+/// Replaces a file so that a reader, also after a power cut, finds the old content or the new.
+pub(crate) fn replace_file(file: &Path, content: &[u8]) -> io::Result<()> {
+    let (temporary, _) = write_beside(file, content)?;
     fs::rename(&temporary, file)?;
     sync_folder(file)
 }

@@ -121,8 +121,13 @@ impl Registry {
 
     /// Adds a tool after the others; one of the same name is replaced where it stands.
     #[must_use]
-    pub fn with(mut self, tool: impl Tool) -> Self {
-        let tool = erase(tool);
+    pub fn with(self, tool: impl Tool) -> Self {
+        self.with_any(erase(tool))
+    }
+
+    /// The same for a tool whose arguments are known only at run time.
+    #[must_use]
+    pub(crate) fn with_any(mut self, tool: Arc<dyn AnyTool>) -> Self {
         match self.tools.iter_mut().find(|known| known.spec().name == tool.spec().name) {
             Some(known) => *known = tool,
             None => self.tools.push(tool),

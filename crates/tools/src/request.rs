@@ -303,7 +303,7 @@ fn words(error: reqwest::Error) -> String {
 }
 
 /// Certificates are compiled in; `SSL_CERT_FILE` adds those of a company's own authority.
-fn tls(url: &Url) -> Result<ClientConfig, String> {
+pub(crate) fn tls(url: &Url) -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     if url.scheme() == "https" {
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());

@@ -4,6 +4,7 @@
 //! asking the model, which costs tokens.
 
 mod machine;
+mod mcp;
 mod model;
 mod store;
 mod walls;
@@ -75,6 +76,7 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
     model::model(app, &mut report).await;
     machine::programs(app, &mut report);
     walls::walls(app, &mut report);
+    mcp::servers(app, &mut report);
     machine::clock(app, &mut report);
     settings(app, &mut report);
     let wrong = report.checks.iter().filter_map(|check| match check.state {

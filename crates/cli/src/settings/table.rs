@@ -75,6 +75,8 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("search.base_url", Text, ""),
     setting("search.timeout", Duration, "15s"),
     setting("search.top_k", Count(1, 10), "3"),
+    setting("mcp.timeout", Duration, "60s"),
+    setting("mcp.start_timeout", Duration, "20s"),
     setting("store.keep", Duration, "30d"),
     setting("worker.runs", Count(1, 10_000), "64"),
     setting("worker.lease", Duration, "30s"),

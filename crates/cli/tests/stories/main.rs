@@ -24,6 +24,7 @@ mod keeping;
 mod kills;
 mod languages;
 mod loops;
+mod mcp;
 mod model_down;
 mod models;
 mod output;

@@ -201,6 +201,14 @@ super::texts! {
     "help.models.test" => zh: "用三次很小的调用检查一个模型", en: "Check a model with three tiny calls";
     "help.models.test.name" => zh: "提供方/模型；不写就是默认模型", en: "provider/model; the default one if there is none";
     "help.models.test.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.mcp" => zh: "列出 MCP 服务器和它们的工具；不运行任何东西", en: "List the MCP servers and their tools; runs nothing";
+    "help.mcp.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.mcp.test" => zh: "运行一个已批准的服务器，看它是否还提供同样的工具", en: "Run an approved server and see whether it still offers the same tools";
+    "help.mcp.test.name" => zh: "设置里的名字", en: "Its name in the settings";
+    "help.mcp.test.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.mcp.approve" => zh: "查看并批准一个服务器的命令和工具", en: "See and approve the command and the tools of a server";
+    "help.mcp.approve.name" => zh: "设置里的名字", en: "Its name in the settings";
+    "help.mcp.approve.yes" => zh: "不询问，直接批准", en: "Approve without a question";
     "help.doctor" => zh: "检查安装情况；不改变任何东西", en: "Look at the installation; changes nothing";
     "help.doctor.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.config" => zh: "查看和更改设置", en: "Look at the settings and change them";

@@ -1,0 +1,178 @@
+//! `everloop mcp`: the servers of the settings, how they stand, and what they offer.
+//!
+//! ```text
+//!   mcp           reads settings and approvals; runs nothing
+//!   mcp test      runs a server that is approved, and compares what it offers
+//!   mcp approve   shows the command, runs it once a person agreed, shows its tools, keeps the word
+//! ```
+
+mod approve;
+mod test;
+
+use crate::app::App;
+use crate::args;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+use everloop_tools::mcp::{
+    ConnectError, Difference, LeftOut, Listing, Server, Standing, Way, WhyOut,
+};
+use everloop_types::{Approval, EffectClass, ToolSpec};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+pub(crate) async fn mcp(app: &App, args: args::Mcp) -> Result<Exit, Failure> {
+    match args.verb {
+        Some(args::McpVerb::Test { name, json }) => test::test(app, &name, json).await,
+        Some(args::McpVerb::Approve { name, yes }) => approve::approve(app, &name, yes).await,
+        None => Ok(list(app, args.json)),
+    }
+}
+
+fn list(app: &App, as_json: bool) -> Exit {
+    let servers = app.servers(&app.settings);
+    if as_json {
+        let all: Vec<Value> = servers.all().iter().map(|server| shown(server)).collect();
+        terminal::answer(&json!({ "servers": all }).to_string());
+        return Exit::Done;
+    }
+    if servers.all().is_empty() {
+        let file = app.home.config_file().display().to_string();
+        terminal::answer(&app.text("mcp.none", &[("file", &file)]));
+    }
+    for server in servers.all() {
+        print(app, server);
+    }
+    Exit::Done
+}
+
+/// The word for scripts and the key of the words for people.
+fn state(standing: &Standing) -> (&'static str, &'static str) {
+    match standing {
+        Standing::Off => ("off", "mcp.off"),
+        Standing::New => ("new", "mcp.new"),
+        Standing::OtherCommand(_) => ("other_command", "mcp.other_command"),
+        Standing::OtherTools(..) => ("other_tools", "mcp.other_tools"),
+        Standing::Good(_) => ("approved", "mcp.approved"),
+    }
+}
+
+/// What was approved, whether it still counts or not.
+fn listing(standing: &Standing) -> Option<&Listing> {
+    match standing {
+        Standing::Good(approved)
+        | Standing::OtherTools(approved, _)
+        | Standing::OtherCommand(approved) => Some(&approved.listing),
+        Standing::Off | Standing::New => None,
+    }
+}
+
+fn shown(server: &Server) -> Value {
+    let (setting, standing) = (server.setting(), server.standing());
+    let kind = match setting.way {
+        Way::Command { .. } => "command",
+        Way::Address { .. } => "address",
+    };
+    let known = listing(&standing);
+    let tools = known.into_iter().flat_map(|known| &known.offers).map(|offer| {
+        let spec = offer.spec(setting);
+        json!({"name": spec.name, "class": spec.handling.class,
+               "approval": spec.handling.approval, "description": offer.description})
+    });
+    let left_out = known.into_iter().flat_map(|known| &known.left_out);
+    json!({
+        "name": setting.name,
+        "kind": kind,
+        "way": setting.way.to_string(),
+        "state": state(&standing).0,
+        "trusted": setting.trusted,
+        "tools": tools.collect::<Vec<_>>(),
+        "left_out": left_out.map(|out| json!({"name": out.name, "why": out.why}))
+            .collect::<Vec<_>>(),
+    })
+}
+
+fn print(app: &App, server: &Server) {
+    let (marks, setting, standing) = (terminal::marks(), server.setting(), server.standing());
+    let mark = match standing {
+        Standing::Good(_) => marks.done,
+        Standing::Off => marks.skipped,
+        Standing::New | Standing::OtherCommand(_) | Standing::OtherTools(..) => marks.open,
+    };
+    let words = app.text(state(&standing).1, &[("name", &setting.name)]);
+    terminal::answer(&format!("{mark} {}  {words}", setting.name));
+    terminal::answer(&format!("    {}", setting.way));
+    if let Standing::Good(approved) = &standing {
+        print_tools(app, server, &approved.listing);
+    }
+}
+
+/// Each tool with how it is treated, and those that are left out.
+fn print_tools(app: &App, server: &Server, listing: &Listing) {
+    for offer in &listing.offers {
+        let spec = offer.spec(server.setting());
+        terminal::answer(&format!("    {}  {}", spec.name, treatment(app, &spec)));
+    }
+    for out in &listing.left_out {
+        terminal::answer(&format!("    {}", out_words(app, out)));
+    }
+}
+
+fn treatment(app: &App, spec: &ToolSpec) -> String {
+    let key = match (spec.handling.class, spec.handling.approval) {
+        (EffectClass::Pure, Approval::Allow) => "mcp.tool_pure",
+        (EffectClass::Keyed, _) => "mcp.tool_repeatable",
+        _ => "mcp.tool_dangerous",
+    };
+    app.text(key, &[])
+}
+
+fn out_words(app: &App, out: &LeftOut) -> String {
+    let key = match out.why {
+        WhyOut::NameTooLong => "mcp.out_name",
+        WhyOut::SameName => "mcp.out_same",
+        WhyOut::TooLarge => "mcp.out_large",
+        WhyOut::TooMany => "mcp.out_many",
+        WhyOut::NoObject => "mcp.out_schema",
+        WhyOut::HiddenText => "mcp.out_hidden",
+    };
+    app.text(key, &[("tool", &out.name)])
+}
+
+/// What is new, gone or changed, one line each.
+fn difference_lines(app: &App, difference: &Difference) -> Vec<String> {
+    let kinds = [
+        ("mcp.added", &difference.added),
+        ("mcp.removed", &difference.removed),
+        ("mcp.changed", &difference.changed),
+    ];
+    let lines = kinds.into_iter().flat_map(|(key, names)| {
+        names.iter().map(move |name| app.text(key, &[("tool", name.as_str())]))
+    });
+    lines.collect()
+}
+
+fn find(app: &App, name: &str) -> Result<Arc<Server>, Failure> {
+    let servers = app.servers(&app.settings);
+    servers.get(name).cloned().ok_or_else(|| {
+        let all: Vec<&str> = servers.all().iter().map(|it| it.setting().name.as_str()).collect();
+        let words = app.text("mcp.no_server", &[("name", name), ("all", &all.join(", "))]);
+        Failure { exit: Exit::Usage, words }
+    })
+}
+
+/// A failure that names the server.
+fn failure(app: &App, exit: Exit, key: &str, server: &Server) -> Failure {
+    Failure { exit, words: app.text(key, &[("name", &server.setting().name)]) }
+}
+
+/// Why a server could not be reached, and where its log is.
+fn unreached(app: &App, server: &Server, error: &ConnectError) -> Failure {
+    let (detail, log) = (crate::app::chain(error), server.log().display().to_string());
+    let key = match server.setting().way {
+        Way::Command { .. } => "mcp.no_start",
+        Way::Address { .. } => "mcp.no_answer",
+    };
+    let name = server.setting().name.as_str();
+    let words = app.text(key, &[("name", name), ("detail", &detail), ("log", &log)]);
+    Failure { exit: Exit::Failed, words }
+}

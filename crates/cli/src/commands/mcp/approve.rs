@@ -1,0 +1,113 @@
+//! `everloop mcp approve`: a person sees the command before it runs, and the tools before a model
+//! is offered them.
+
+use super::{failure, find, out_words, treatment, unreached};
+use crate::app::App;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+use everloop_tools::clip;
+use everloop_tools::mcp::{Listing, Offer, Server, Standing, Way};
+
+/// Characters that are shown of a description or schema; the rest is said to be left out.
+const SHOWN_CHARS_MAX: usize = 2_000;
+
+pub(super) async fn approve(app: &App, name: &str, yes: bool) -> Result<Exit, Failure> {
+    let server = find(app, name)?;
+    let standing = server.standing();
+    if standing == Standing::Off {
+        return Err(failure(app, Exit::Usage, "mcp.off_advice", &server));
+    }
+    show_command(app, &server, &standing);
+    let command_is_known = matches!(standing, Standing::Good(_) | Standing::OtherTools(..));
+    if !command_is_known {
+        agree(app, yes, "mcp.ask_command", &server).await?;
+    }
+    let seen = server.introduce().await.map_err(|error| unreached(app, &server, &error))?;
+    let was = match &standing {
+        Standing::Good(approved)
+        | Standing::OtherTools(approved, _)
+        | Standing::OtherCommand(approved) => Some(&approved.listing),
+        Standing::New | Standing::Off => None,
+    };
+    show_tools(app, &server, was, &seen);
+    let same = was.is_some_and(|was| was.digest() == seen.digest());
+    if !(same && command_is_known) {
+        agree(app, yes, "mcp.ask_tools", &server).await?;
+    }
+    let tools = seen.offers.len().to_string();
+    let kept = server.approve(seen);
+    kept.map_err(|error| app.failure(Exit::Data, "mcp.not_kept", &error))?;
+    let args = [("name", name), ("tools", tools.as_str())];
+    terminal::complain(&app.text("mcp.kept", &args));
+    Ok(Exit::Done)
+}
+
+fn show_command(app: &App, server: &Server, standing: &Standing) {
+    let way = &server.setting().way;
+    let key = match way {
+        Way::Command { .. } => "mcp.command",
+        Way::Address { .. } => "mcp.address",
+    };
+    terminal::answer(&app.text(key, &[("way", &way.to_string())]));
+    if let Standing::OtherCommand(approved) = standing {
+        terminal::answer(&app.text("mcp.command_was", &[("way", &approved.shown)]));
+    }
+}
+
+/// New and changed tools in the server's own words, because these are what a model will read.
+fn show_tools(app: &App, server: &Server, was: Option<&Listing>, seen: &Listing) {
+    for offer in &seen.offers {
+        match was.and_then(|was| was.offer(&offer.name)) {
+            Some(known) if known.digest == offer.digest => {}
+            Some(known) => show_change(app, known, offer),
+            None => {
+                let spec = offer.spec(server.setting());
+                let line = app.text("mcp.added", &[("tool", &offer.name)]);
+                terminal::answer(&format!("{line}  {}", treatment(app, &spec)));
+                show_part("    ", &offer.description);
+            }
+        }
+    }
+    let gone = was.into_iter().flat_map(|was| &was.offers);
+    for known in gone.filter(|known| seen.offer(&known.name).is_none()) {
+        terminal::answer(&app.text("mcp.removed", &[("tool", &known.name)]));
+    }
+    for out in &seen.left_out {
+        terminal::answer(&out_words(app, out));
+    }
+}
+
+fn show_change(app: &App, known: &Offer, now: &Offer) {
+    terminal::answer(&app.text("mcp.changed", &[("tool", &now.name)]));
+    let hints = |offer: &Offer| serde_json::to_string(&offer.hints).unwrap_or_default();
+    let parts = [
+        (known.description.clone(), now.description.clone()),
+        (known.schema.to_string(), now.schema.to_string()),
+        (hints(known), hints(now)),
+    ];
+    for (was, now) in parts.iter().filter(|(was, now)| was != now) {
+        show_part("  - ", was);
+        show_part("  + ", now);
+    }
+}
+
+fn show_part(before: &str, text: &str) {
+    for line in clip::head(text, SHOWN_CHARS_MAX).lines() {
+        terminal::answer(&format!("{before}{line}"));
+    }
+}
+
+/// Asks, unless `--yes` has answered.
+async fn agree(app: &App, yes: bool, question: &str, server: &Server) -> Result<(), Failure> {
+    if yes {
+        return Ok(());
+    }
+    if !app.interactive {
+        return Err(failure(app, Exit::NeedsPerson, "mcp.needs_yes", server));
+    }
+    let question = app.text(question, &[("name", &server.setting().name)]);
+    match terminal::ask(&question).await.is_some_and(|said| everloop_text::means_yes(&said)) {
+        true => Ok(()),
+        false => Err(failure(app, Exit::NeedsPerson, "mcp.left", server)),
+    }
+}

@@ -1,0 +1,52 @@
+//! Values from the environment that must not come back into journals and logs.
+
+use super::ConnectError;
+use super::setting::Given;
+use std::collections::BTreeMap;
+
+/// What stands where a secret was.
+const HIDDEN: &str = "[secret]";
+
+/// A shorter value would be found everywhere.
+const CHARS_MIN: usize = 6;
+
+/// Values as they are sent.
+#[derive(Default)]
+pub(super) struct Resolved {
+    pub(super) values: Vec<(String, String)>,
+    pub(super) secrets: Secrets,
+}
+
+/// What is taken out of everything that a server says.
+#[derive(Clone, Default)]
+pub(super) struct Secrets(Vec<String>);
+
+impl Resolved {
+    /// Reads our variables.
+    pub(super) fn of(given: &BTreeMap<String, Given>) -> Result<Self, ConnectError> {
+        let mut resolved = Self::default();
+        for (name, given) in given {
+            let value = match given {
+                Given::Plain(value) => value.clone(),
+                Given::Variable { before, name: variable } => {
+                    let missing = || ConnectError::NoVariable(variable.clone());
+                    let secret = std::env::var(variable).map_err(|_| missing())?;
+                    resolved.secrets.0.extend(Some(secret.clone()).filter(|it| is_hidden(it)));
+                    format!("{before}{secret}")
+                }
+            };
+            resolved.values.push((name.clone(), value));
+        }
+        Ok(resolved)
+    }
+}
+
+fn is_hidden(secret: &str) -> bool {
+    secret.chars().count() >= CHARS_MIN
+}
+
+impl Secrets {
+    pub(super) fn scrub(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
+    }
+}
