@@ -4,7 +4,7 @@ use crate::args::{Command, Common};
 use crate::database::Database;
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
-use crate::means::LocalMeans;
+use crate::means::{LocalMeans, Places};
 use crate::prices::Prices;
 use crate::settings::rules::{WhyWrong, WrongRule};
 use crate::settings::{Fault, FaultKind, Origin, Settings, Sources};
@@ -145,7 +145,11 @@ impl App {
     /// The models and tools that this process can reach.
     pub(crate) fn means(&self, settings: &Settings) -> LocalMeans {
         let key_file = crate::key::file(settings, &self.home);
-        LocalMeans::new(settings, key_file, self.own_files(), self.home.data().join("effects"))
+        let effects = self.home.data().join("effects");
+        let memory = settings.text("context.memory") == "on";
+        let places =
+            Places { skills: Home::of_user(), memory: memory.then(|| self.home.memory()) };
+        LocalMeans::new(settings, key_file, self.own_files(), effects).with_places(places)
     }
 
     /// What models cost, as far as the user has said so. A table with a mistake is said to be one.
