@@ -147,8 +147,7 @@ impl App {
         let key_file = crate::key::file(settings, &self.home);
         let effects = self.home.data().join("effects");
         let memory = settings.text("context.memory") == "on";
-        let places =
-            Places { skills: Home::of_user(), memory: memory.then(|| self.home.memory()) };
+        let places = Places { skills: Home::of_user(), memory: memory.then(|| self.home.memory()) };
         LocalMeans::new(settings, key_file, self.own_files(), effects).with_places(places)
     }
 

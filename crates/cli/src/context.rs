@@ -3,13 +3,13 @@
 use crate::app::{App, chain};
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
+use everloop_assistant::context::guidance;
 use everloop_assistant::context::images::{self, IMAGES_MAX, ImageError};
 use everloop_assistant::context::memory::Memory;
 use everloop_assistant::context::personas::{DEFAULT, Persona, Personas};
 use everloop_assistant::context::prompt::{self, Identity, Notes, Parts};
 use everloop_assistant::context::skill_tool::LOAD_SKILL;
 use everloop_assistant::context::skills::{self, Found};
-use everloop_assistant::context::guidance;
 use everloop_types::{Image, ModelChoice, TODO_WRITE, ToolSpec};
 use std::path::{Path, PathBuf};
 

@@ -10,7 +10,7 @@ use everloop_assistant::desk::Desk;
 use everloop_assistant::kept::moment;
 use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
 use everloop_engine::{Means, Summary, SystemClock};
-use everloop_models::{Endpoint, Model, Timeouts, connect};
+use everloop_models::{Counted, Endpoint, Model, Timeouts, connect};
 use everloop_tools::{
     Channel, Channels, Host, Http, Limits, Network, Registry, Sandbox, SearchService,
     SearchSetting, Setting, ShellLimits, ShellSetting, WallSetting,
@@ -198,7 +198,8 @@ impl Means for LocalMeans {
             ModelError::new(ModelErrorKind::Refused, error.to_string())
         };
         let endpoint = self.endpoint(&choice.name).map_err(|error| refused(&error))?;
-        let found = connect(&choice.name, endpoint).map_err(|error| refused(&error))?;
+        let (model, name) = connect(&choice.name, endpoint).map_err(|error| refused(&error))?;
+        let found: Connected = (Arc::new(Counted(model)), name);
         models.insert(choice.name.clone(), found.clone());
         Ok(found)
     }

@@ -1,8 +1,8 @@
 //! What a loop is told, and what it answers.
 
 use crate::{
-    Batch, CallId, Frame, Image, Message, ModelCall, ModelError, Observation, Reason, Reply, ToolCall,
-    UtcMs, Words,
+    Batch, CallId, Frame, Image, Message, ModelCall, ModelError, Observation, Reason, Reply,
+    ToolCall, UtcMs, Words,
 };
 use crate::{Effect, OnError};
 use serde::{Deserialize, Serialize};

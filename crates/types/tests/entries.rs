@@ -11,9 +11,9 @@ use everloop_types::journal::{
     WaitingOn,
 };
 use everloop_types::{
-    CallId, ContextLimits, EffectClass, Ending, Goal, Image, Limits, ModelCall, ModelError, ModelErrorKind, Observation,
-    Offer, OnError, OnUnknown, OutputSchema, Purpose, Question, QuestionKind, Reason, Reply, RunId,
-    Status, StopCause, ToolCall, ToolChoice, Usage, WorkerId,
+    CallId, ContextLimits, EffectClass, Ending, Goal, Image, Limits, ModelCall, ModelError,
+    ModelErrorKind, Observation, Offer, OnError, OnUnknown, OutputSchema, Purpose, Question,
+    QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice, Usage, WorkerId,
 };
 use serde_json::{Value, json};
 

@@ -112,7 +112,8 @@ impl Persona {
 
     /// A file without front matter is all text.
     fn parse(name: &str, text: &str) -> Result<Self, PersonaError> {
-        let (fields, body) = front_matter::split(text).unwrap_or_else(|| (Default::default(), text));
+        let (fields, body) =
+            front_matter::split(text).unwrap_or_else(|| (Default::default(), text));
         let temperature = fields.text("temperature").map(milli).transpose()?;
         let max_tokens = fields.text("max_tokens").map(str::parse).transpose();
         Ok(Self {

@@ -25,7 +25,8 @@ fn parts<'a>(persona: &'a Persona, skills: &'a [Skill]) -> Parts<'a> {
 fn skill(home: &Path, name: &str, always: bool, body: &str) {
     let folder = home.join(".agents/skills").join(name);
     fs::create_dir_all(&folder).unwrap();
-    let text = format!("---\nname: {name}\ndescription: about {name}\nalways: {always}\n---\n{body}");
+    let text =
+        format!("---\nname: {name}\ndescription: about {name}\nalways: {always}\n---\n{body}");
     fs::write(folder.join("SKILL.md"), text).unwrap();
 }
 

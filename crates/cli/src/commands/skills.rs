@@ -70,9 +70,10 @@ fn line(app: &App, skill: &Skill, width: usize) -> String {
 
 fn as_json(found: &Found) -> Value {
     let skills: Vec<Value> = found.skills.iter().map(told).collect();
-    let bad = found.bad.iter().map(|(folder, why)| {
-        json!({"folder": folder.display().to_string(), "detail": chain(why)})
-    });
+    let bad = found
+        .bad
+        .iter()
+        .map(|(folder, why)| json!({"folder": folder.display().to_string(), "detail": chain(why)}));
     json!({"skills": skills, "bad": bad.collect::<Vec<_>>()})
 }
 
