@@ -52,7 +52,7 @@ pub(crate) fn memory(app: &App, workspace: &Path) -> Memory {
     Memory::of(&app.home.memory(), workspace)
 }
 
-fn is_on(app: &App, key: &str) -> bool {
+fn is_on(app: &App, key: &'static str) -> bool {
     app.settings.text(key) == "on"
 }
 

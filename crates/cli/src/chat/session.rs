@@ -42,7 +42,7 @@ pub(super) struct Session {
 pub(super) struct Choice {
     pub(super) loop_name: String,
     pub(super) model: String,
-    pub(super) workspace: PathBuf,
+    workspace: PathBuf,
     pub(super) policy: Policy,
     pub(super) persona: String,
     /// Pictures that go with the next goal.

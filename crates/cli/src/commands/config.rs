@@ -7,6 +7,7 @@ use crate::settings::file::{self, EditError};
 use crate::settings::{self, Fault, FaultKind, Loaded, Origin, redact};
 use crate::terminal;
 use serde_json::json;
+use std::path::Path;
 use std::process::Command;
 use unicode_width::UnicodeWidthStr;
 
