@@ -106,7 +106,7 @@ fn engine(store: &Store, life: u32, clock: &Arc<VirtualClock>) -> Arc<Engine> {
 async fn submit(engine: &Engine, office: &Office) -> RunId {
     let limits = everloop_testkit::Scenario::react("x", Vec::new()).limits;
     let frame = Frame { tools: tools(office).specs(), limits, ..Frame::default() };
-    let goal = Goal { text: "keep".to_owned(), context: String::new() };
+    let goal = Goal { text: "keep".to_owned(), ..Goal::default() };
     let loop_name = "react".to_owned();
     engine.submit(Submission { loop_name, goal, frame, idem_key: None }).await.unwrap()
 }

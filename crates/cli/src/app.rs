@@ -4,7 +4,7 @@ use crate::args::{Command, Common};
 use crate::database::Database;
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
-use crate::means::LocalMeans;
+use crate::means::{LocalMeans, Places};
 use crate::prices::Prices;
 use crate::settings::rules::{WhyWrong, WrongRule};
 use crate::settings::{Fault, FaultKind, Origin, Settings, Sources};
@@ -146,9 +146,11 @@ impl App {
     /// The models and tools that this process can reach.
     pub(crate) fn means(&self, settings: &Settings) -> LocalMeans {
         let key_file = crate::key::file(settings, &self.home);
-        let records = self.home.data().join("effects");
-        let means = LocalMeans::new(settings, key_file, self.own_files(), records);
-        means.with_servers(self.servers(settings))
+        let effects = self.home.data().join("effects");
+        let memory = settings.text("context.memory") == "on";
+        let places = Places { skills: Home::of_user(), memory: memory.then(|| self.home.memory()) };
+        let means = LocalMeans::new(settings, key_file, self.own_files(), effects);
+        means.with_places(places).with_servers(self.servers(settings))
     }
 
     /// The MCP servers of the settings.

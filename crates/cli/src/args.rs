@@ -3,11 +3,13 @@
 //! Its words are in the catalogue (`help.*`). No item here has a doc comment: clap would show it.
 
 mod compare;
+mod context;
 mod keep;
 mod mcp;
 mod models;
 
 pub(crate) use compare::{Compare, CompareOutput};
+pub(crate) use context::{Memory, MemoryVerb, Personas, Skills};
 pub(crate) use keep::{
     Chat, EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Simulate, Todo, TodoOptions,
     TodoVerb, ViewTodos,
@@ -83,6 +85,9 @@ pub(crate) enum Command {
     Tour,
     Models(Models),
     Mcp(Mcp),
+    Skills(Skills),
+    Personas(Personas),
+    Memory(Memory),
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),
@@ -123,6 +128,10 @@ pub(crate) struct Run {
     pub(crate) output_format: Format,
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+    #[arg(long, value_name = "NAME")]
+    pub(crate) persona: Option<String>,
+    #[arg(long, value_name = "FILE")]
+    pub(crate) image: Vec<PathBuf>,
     #[arg(long)]
     pub(crate) yes: bool,
 }

@@ -42,6 +42,21 @@ impl Home {
         &self.data
     }
 
+    /// The user's own personas.
+    pub(crate) fn personas(&self) -> PathBuf {
+        self.config.join("personas")
+    }
+
+    /// What runs of each workspace noted.
+    pub(crate) fn memory(&self) -> PathBuf {
+        self.data.join("memory")
+    }
+
+    /// The folder of the user in which `.agents` lies.
+    pub(crate) fn of_user() -> Option<PathBuf> {
+        etcetera::home_dir().ok()
+    }
+
     /// What models cost.
     pub(crate) fn prices_file(&self) -> PathBuf {
         self.data.join("prices.toml")

@@ -5,6 +5,7 @@ mod args;
 mod build;
 mod chat;
 mod commands;
+mod context;
 mod database;
 mod exit;
 mod help;
@@ -102,6 +103,9 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::Worker(args)) => commands::worker::worker(app, &args).await,
         Some(Command::Models(args)) => commands::models::models(app, args).await,
         Some(Command::Mcp(args)) => commands::mcp::mcp(app, args).await,
+        Some(Command::Skills(args)) => commands::skills::skills(app, &args),
+        Some(Command::Personas(args)) => commands::personas::personas(app, &args),
+        Some(Command::Memory(args)) => commands::memory::memory(app, &args).await,
         Some(Command::Doctor(args)) => commands::doctor::doctor(app, &args).await,
         Some(Command::Config(args)) => commands::config::config(app, args).await,
         Some(Command::Backup(args)) => commands::copies::backup(app, args).await,

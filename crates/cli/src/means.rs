@@ -3,10 +3,14 @@
 use crate::key::{self, KeyError};
 use crate::place::Place;
 use crate::settings::Settings;
+use everloop_assistant::context::memory::{Added, MEMORY_BYTES_MAX, Memory, Section};
+use everloop_assistant::context::skill_tool::LoadSkill;
+use everloop_assistant::context::skills::find;
 use everloop_assistant::desk::Desk;
+use everloop_assistant::kept::moment;
 use everloop_assistant::tools::{self, Office, ScheduleTool, TodoTool};
-use everloop_engine::{Means, SystemClock};
-use everloop_models::{Endpoint, Model, Timeouts, connect};
+use everloop_engine::{Means, Summary, SystemClock};
+use everloop_models::{Counted, Endpoint, Model, Timeouts, connect};
 use everloop_tools::mcp::Servers;
 use everloop_tools::{
     BUILT_IN, BuiltIn, Channel, Channels, Host, Http, Limits, Network, Registry, Sandbox,
@@ -15,7 +19,7 @@ use everloop_tools::{
 use everloop_types::{Frame, Lang, ModelChoice, ModelError, ModelErrorKind, TODO_WRITE, ToolSpec};
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 type Connected = (Arc<dyn Model>, String);
@@ -32,6 +36,16 @@ pub(crate) struct LocalMeans {
     desk: Option<Desk>,
     servers: Servers,
     models: Mutex<BTreeMap<String, Connected>>,
+    places: Places,
+}
+
+/// Where skills and memories lie; none where they are not wanted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places {
+    /// The user's folder, if skills are wanted at all.
+    pub(crate) skills: Option<PathBuf>,
+    /// The folder of all memories.
+    pub(crate) memory: Option<PathBuf>,
 }
 
 impl LocalMeans {
@@ -75,13 +89,20 @@ impl LocalMeans {
             ..Setting::new(PathBuf::new())
         };
         let settings = settings.clone();
-        let (servers, models) = (Servers::default(), Mutex::default());
-        Self { endpoint, settings, key_file, tools, desk: None, servers, models }
+        let (desk, models, places) = (None, Mutex::default(), Places::default());
+        let servers = Servers::default();
+        Self { endpoint, settings, key_file, tools, desk, servers, models, places }
     }
 
     /// The same, with the tools of these servers.
     pub(crate) fn with_servers(mut self, servers: Servers) -> Self {
         self.servers = servers;
+        self
+    }
+
+    /// The same, where skills and memories can be found.
+    pub(crate) fn with_places(mut self, places: Places) -> Self {
+        self.places = places;
         self
     }
 
@@ -121,8 +142,23 @@ impl LocalMeans {
             zone: TimeZone::get(zone).unwrap_or(TimeZone::UTC),
             lang,
         };
-        let registry = Registry::builtin(&Setting { workspace, ..self.tools.clone() }).ok()?;
-        Some(registry.with(TodoTool(office.clone())).with(ScheduleTool(office)))
+        let setting = Setting { workspace: workspace.clone(), ..self.tools.clone() };
+        let registry = Registry::builtin(&setting).ok()?;
+        let registry = registry.with(TodoTool(office.clone())).with(ScheduleTool(office));
+        Some(match self.load_skill(workspace) {
+            Some(tool) => registry.with(tool),
+            None => registry,
+        })
+    }
+
+    /// The tool for skills, where there are any.
+    fn load_skill(&self, workspace: PathBuf) -> Option<LoadSkill> {
+        if self.settings.text("context.skills") != "on" {
+            return None;
+        }
+        let (home, own) = (self.places.skills.clone(), self.tools.protected.clone());
+        let found = find(home.as_deref(), &workspace);
+        (!found.skills.is_empty()).then_some(LoadSkill { home, workspace, own })
     }
 }
 
@@ -203,7 +239,8 @@ impl Means for LocalMeans {
             ModelError::new(ModelErrorKind::Refused, error.to_string())
         };
         let endpoint = self.endpoint(&choice.name).map_err(|error| refused(&error))?;
-        let found = connect(&choice.name, endpoint).map_err(|error| refused(&error))?;
+        let (model, name) = connect(&choice.name, endpoint).map_err(|error| refused(&error))?;
+        let found: Connected = (Arc::new(Counted(model)), name);
         models.insert(choice.name.clone(), found.clone());
         Ok(found)
     }
@@ -213,5 +250,29 @@ impl Means for LocalMeans {
         let workspace = PathBuf::from(&frame.workspace);
         let own = self.own(workspace, &frame.time_zone, frame.language).unwrap_or_default();
         Arc::new(self.servers.offer_to(frame, own))
+    }
+
+    fn remember(&self, frame: &Frame, summary: &Summary<'_>) {
+        let Some(folder) = &self.places.memory else { return };
+        let day = moment(summary.at).strftime("%Y-%m-%d %H:%M UTC");
+        let section = Section {
+            mark: &format!("{} {}", summary.run, summary.number),
+            title: &format!("{day}, {}", summary.run),
+            text: summary.text,
+        };
+        let added = Memory::of(folder, Path::new(&frame.workspace)).add(&section);
+        let words = match added {
+            Ok(Added::Now | Added::Before) => return,
+            Ok(Added::Full) => {
+                let most = MEMORY_BYTES_MAX.to_string();
+                everloop_text::get(frame.language, "memory.full", &[("most", &most)])
+            }
+            // The run itself has the summary: it goes on.
+            Err(error) => {
+                let detail = error.to_string();
+                everloop_text::get(frame.language, "memory.not_written", &[("detail", &detail)])
+            }
+        };
+        crate::terminal::complain(&words);
     }
 }

@@ -161,7 +161,7 @@ impl Stage {
             ..frame
         };
         let context = host.context(told, NOW);
-        let goal = Goal { text: task.goal.clone(), context };
+        let goal = Goal { text: task.goal.clone(), context, ..Goal::default() };
         Submission { loop_name: loop_name.to_owned(), goal, frame, idem_key: None }
     }
 

@@ -29,7 +29,7 @@ impl Tokens {
             return *count;
         }
         // Not under the lock: the other run counts meanwhile.
-        let count = tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len() as u64;
+        let count = everloop_models::count_tokens(text);
         let mut kept = kept();
         if kept.len() >= KEPT_MAX {
             kept.clear();

@@ -117,8 +117,17 @@ pub(crate) struct Driver<'e> {
     begun_here: BTreeSet<EffectId>,
     /// Milliseconds this drive has waited for a model.
     waited_ms: u64,
-    snapshot_at: i64,
+    kept: Kept,
     ear: Ear,
+}
+
+/// How far what is kept beside the journal has come.
+#[derive(Default)]
+struct Kept {
+    /// Place of the newest snapshot.
+    snapshot_at: i64,
+    /// Number of the newest summary that was handed on.
+    summary: u32,
 }
 
 impl Engine {
@@ -179,11 +188,13 @@ impl<'e> Driver<'e> {
             pending: Commit::new(Vec::new(), engine.clock.now()),
             begun_here: BTreeSet::new(),
             waited_ms: 0,
-            snapshot_at: folded.snapshot_seq,
+            kept: Kept { snapshot_at: folded.snapshot_seq, ..Kept::default() },
             ear: engine.mail.ear(&claim.run),
             claim,
         };
         driver.announce_recovery();
+        // Whoever drove the run before may have died between the journal and the memory.
+        driver.remember();
         let (worker, build) = (engine.identity.worker.clone(), engine.identity.build.clone());
         driver.note(None, Kind::EpochStarted(EpochStarted { worker, build }));
         Ok(driver)

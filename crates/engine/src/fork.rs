@@ -173,7 +173,7 @@ impl Engine {
     ) -> NewFork {
         // A switch whose frame cannot be read is never wanted.
         let frame = serde_json::from_value(switch.frame).unwrap_or_default();
-        let goal = Goal { text: String::new(), context: switch.context };
+        let goal = Goal { context: switch.context, ..Goal::default() };
         let made = begin_again(&from, switch.loop_name, frame, goal, now);
         let (new, entries) = self.as_new(switch.to, conversation, made, now);
         NewFork { new, origin: from.origin, entries, word: None }
@@ -280,6 +280,7 @@ fn begin_again(
     let wanted = [from.created.goal.text.as_str(), goal.text.as_str()];
     let wanted: Vec<&str> = wanted.into_iter().filter(|text| !text.is_empty()).collect();
     goal.text = wanted.join("\n\n");
+    goal.images.splice(0..0, from.created.goal.images.iter().cloned());
     let created = RunCreated { goal, loop_name, ..from.created.clone() };
     let forked = Forked {
         from: from.origin.run.clone(),

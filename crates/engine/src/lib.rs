@@ -51,7 +51,7 @@ pub use worker::{Report, Worker};
 use everloop_models::Model;
 use everloop_store::Store;
 use everloop_tools::Registry;
-use everloop_types::{Frame, ModelChoice, ModelError, WorkerId};
+use everloop_types::{Frame, ModelChoice, ModelError, RunId, UtcMs, WorkerId};
 use hurry::Hurries;
 use lease::Standing;
 use mail::Mail;
@@ -69,6 +69,23 @@ pub trait Means: Send + Sync {
 
     /// The tools, confined to the run's workspace.
     fn tools(&self, frame: &Frame) -> Arc<Registry>;
+
+    /// Keeps a summary of earlier work where later runs find it. The journal already has it: this
+    /// is asked again after a crash, and the same run and number is the same summary.
+    fn remember(&self, _frame: &Frame, _summary: &Summary<'_>) {}
+}
+
+/// A summary that took the place of earlier messages of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Summary<'a> {
+    /// Whose.
+    pub run: &'a RunId,
+    /// Which one of the run, from 1.
+    pub number: u32,
+    /// The model's words.
+    pub text: &'a str,
+    /// When it was made, or somewhat later.
+    pub at: UtcMs,
 }
 
 /// Who drives: a name that is new at every process start, and the build.

@@ -221,6 +221,12 @@ impl AnyRun {
         each!(self, run => run.held_back(call))
     }
 
+    /// The newest summary that took the place of earlier messages, and which one it is.
+    #[must_use]
+    pub fn summary(&self) -> Option<(u32, String)> {
+        each!(self, run => run.summary())
+    }
+
     /// When the last entry that was folded was written.
     #[must_use]
     pub fn last_at(&self) -> UtcMs {

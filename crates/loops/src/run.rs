@@ -159,6 +159,14 @@ impl<L: AgentLoop> Run<L> {
         progress
     }
 
+    /// The newest summary that took the place of earlier messages, and which one it is, from 1.
+    /// Runs whose limits are of an earlier form have none, and neither has a fork before its own.
+    #[must_use]
+    pub fn summary(&self) -> Option<(u32, String)> {
+        let number = Some(self.guards.context.summaries()).filter(|number| *number > 0)?;
+        Some((number, self.inner.transcript().summary()?))
+    }
+
     /// What was used so far, steps by the loop's own count.
     #[must_use]
     pub fn counts(&self) -> Counts {

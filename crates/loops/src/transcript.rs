@@ -5,7 +5,7 @@
 
 use crate::carry::stands_after_goal;
 use everloop_types::{
-    CallId, Ending, Goal, Message, Observation, Reply, ToolCall, digest_bytes, digest_json,
+    CallId, Ending, Goal, Image, Message, Observation, Reply, ToolCall, digest_bytes, digest_json,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,6 +21,14 @@ pub enum Voice {
     JsonMessages,
     /// Not at all: the loop gathers them and answers a call of its own with them.
     Gathered,
+}
+
+/// What a compaction leaves in place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keep {
+    pub(crate) bytes: usize,
+    pub(crate) observations: usize,
+    pub(crate) messages: usize,
 }
 
 /// Everything the model of one run has been shown, in order.
@@ -50,7 +58,7 @@ impl Transcript {
             false => (carried, &[]),
         };
         first.iter().for_each(|message| self.push(message.clone()));
-        self.push(Message::user(goal.spoken()));
+        self.push(goal.message());
         self.kept = self.messages.len();
         then.iter().for_each(|message| self.push(message.clone()));
     }
@@ -154,17 +162,19 @@ impl Transcript {
         })
     }
 
-    /// The place before which a compaction may cut, so that about `keep_bytes` and at most
-    /// `keep_observations` stay. `None` if nothing could leave. Never splits a call from its
-    /// result.
-    pub(crate) fn cut(&self, keep_bytes: usize, keep_observations: usize) -> Option<usize> {
+    /// The place before which a compaction may cut, so that about so many bytes and at most so
+    /// many observations and messages stay. `None` if nothing could leave. Never splits a call
+    /// from its result.
+    pub(crate) fn cut(&self, keep: Keep) -> Option<usize> {
         let mut bytes = 0;
         let mut observations = 0;
         let mut best = None;
         for place in (self.kept..self.messages.len()).rev() {
             bytes += weight(&self.messages[place]);
             observations += usize::from(self.observations.binary_search(&place).is_ok());
-            let enough = bytes > keep_bytes || observations > keep_observations;
+            let enough = bytes > keep.bytes
+                || observations > keep.observations
+                || self.messages.len() - place > keep.messages;
             if enough && best.is_some() {
                 break;
             }
@@ -188,10 +198,28 @@ impl Transcript {
         }
     }
 
+    /// What a compaction up to there would leave: bytes and messages.
+    pub(crate) fn left_by(&self, upto: usize, summary: &str) -> (usize, usize) {
+        let upto = upto.min(self.messages.len());
+        let leaving: usize = self.messages[self.kept..upto].iter().map(weight).sum();
+        let bytes = self.bytes.saturating_sub(leaving) + weight(&summarising(summary));
+        (bytes, self.messages.len() - (upto - self.kept) + 1)
+    }
+
+    /// The summary that stands for earlier messages, if any have left.
+    pub(crate) fn summary(&self) -> Option<String> {
+        let Message::User { text, .. } = self.messages.get(self.kept)? else { return None };
+        let mut value: Value = serde_json::from_str(text).ok()?;
+        match value.get_mut(SUMMARY).map(Value::take)? {
+            Value::String(summary) => Some(summary),
+            _ => None,
+        }
+    }
+
     /// Replaces the messages after the goal and before `upto` by their summary.
     pub(crate) fn compact(&mut self, upto: usize, summary: &str) {
         let upto = upto.min(self.messages.len());
-        let summary = Message::user(json!({ "summary_of_earlier_work": summary }).to_string());
+        let summary = summarising(summary);
         self.messages.splice(self.kept..upto, [summary]);
         let shift = upto - self.kept - 1;
         self.observations.retain(|place| *place >= upto);
@@ -201,6 +229,13 @@ impl Transcript {
         self.bytes = self.messages.iter().map(weight).sum();
         (self.sealed, self.digest) = (0, String::new());
     }
+}
+
+/// The name under which the model is shown a summary.
+const SUMMARY: &str = "summary_of_earlier_work";
+
+fn summarising(summary: &str) -> Message {
+    Message::user(json!({ SUMMARY: summary }).to_string())
 }
 
 /// An observation as a loop with JSON contracts shows it (PR-11).
@@ -228,7 +263,7 @@ fn weight(message: &Message) -> usize {
         Message::Assistant { calls, .. } => {
             calls.iter().map(|call| call.tool.len() + call.args.len() + 32).sum()
         }
-        Message::User { images, .. } => images.iter().map(|image| image.base64.len()).sum(),
+        Message::User { images, .. } => images.len() * Image::COUNTS_FOR_BYTES,
         _ => 0,
     };
     message.text().len() + calls + 8

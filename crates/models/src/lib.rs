@@ -14,6 +14,7 @@ mod ask;
 mod connect;
 #[cfg(test)]
 mod contract_tests;
+mod counted;
 mod endpoint;
 mod forced;
 mod gemini;
@@ -32,6 +33,7 @@ mod wire;
 pub use anthropic::{ANTHROPIC_URL, Anthropic};
 pub use ask::{Ask, Extra};
 pub use connect::{ConnectError, connect, key_variables, usual_url};
+pub use counted::{Counted, count_tokens};
 pub use endpoint::{Endpoint, Timeouts};
 pub use gemini::{GEMINI_URL, Gemini};
 pub use list::{list_models, list_models_of};

@@ -5,7 +5,7 @@
 
 use crate::{Asking, ConnectError, Delta, Model, OnDelta, Request};
 use everloop_types::{
-    CallId, Message, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall,
+    CallId, Image, Message, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall,
     ToolChoice, Usage,
 };
 use serde_json::Value;
@@ -266,7 +266,7 @@ fn message_bytes(message: &Message) -> u64 {
         Message::Assistant { calls, .. } => {
             calls.iter().map(|call| call.tool.len() + call.args.len()).sum()
         }
-        Message::User { images, .. } => images.iter().map(|image| image.base64.len()).sum(),
+        Message::User { images, .. } => images.len() * Image::COUNTS_FOR_BYTES,
         Message::System { .. } | Message::Tool { .. } => 0,
     };
     (message.text().len() + more) as u64

@@ -164,7 +164,7 @@ fn per_second(count: usize, since: Instant) -> f64 {
 async fn claimed(store: &Store, name: &str) -> Result<Claim, StoreError> {
     let frame = Frame::default();
     let created = RunCreated {
-        goal: Goal { text: "measure the store".to_owned(), context: String::new() },
+        goal: Goal { text: "measure the store".to_owned(), ..Goal::default() },
         loop_name: "react".to_owned(),
         loop_ver: 1,
         frame: digest_json(&frame),

@@ -113,7 +113,7 @@ fn engine(store: Store, name: &str, steps: usize) -> (Arc<Engine>, Frame) {
 
 async fn submit(engine: &Engine, frame: &Frame, runs: usize) {
     for n in 0..runs {
-        let goal = Goal { text: format!("goal {n}"), context: String::new() };
+        let goal = Goal { text: format!("goal {n}"), ..Goal::default() };
         let loop_name = "react".to_owned();
         let submission = Submission { loop_name, goal, frame: frame.clone(), idem_key: None };
         engine.submit(submission).await.expect("submitted");

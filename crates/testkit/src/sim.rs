@@ -253,7 +253,7 @@ impl Role {
     fn new_run(&self, workspace: &str, now: i64) -> NewRun {
         let frame = self.frame(workspace);
         let loop_name = self.scenario.loop_name.to_owned();
-        let goal = Goal { text: self.scenario.name.to_owned(), context: String::new() };
+        let goal = Goal { text: self.scenario.name.to_owned(), ..Goal::default() };
         let created = RunCreated {
             goal,
             loop_ver: AnyRun::version(&loop_name).unwrap_or_default(),

@@ -231,7 +231,7 @@ pub(crate) fn submission(scenario: &Scenario, tools: Vec<ToolSpec>) -> Submissio
         time_zone: "UTC".to_owned(),
         ..Frame::default()
     };
-    let goal = Goal { text: scenario.name.to_owned(), context: String::new() };
+    let goal = Goal { text: scenario.name.to_owned(), ..Goal::default() };
     let loop_name = scenario.loop_name.to_owned();
     Submission { loop_name, goal, frame, idem_key: None }
 }

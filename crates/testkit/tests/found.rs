@@ -185,7 +185,7 @@ impl House {
             time_zone: "UTC".to_owned(),
             ..Frame::default()
         };
-        let goal = Goal { text: "goal".to_owned(), context: String::new() };
+        let goal = Goal { text: "goal".to_owned(), ..Goal::default() };
         Submission { loop_name: "react".to_owned(), goal, frame, idem_key: None }
     }
     fn engine(&self, name: &str) -> Arc<Engine> {

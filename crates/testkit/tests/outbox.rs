@@ -41,7 +41,7 @@ async fn queued(store: &Store, texts: &[&str]) -> (Arc<Engine>, RunId) {
         policy: Policy { approve_all: true },
         ..Frame::default()
     };
-    let goal = Goal { text: "tell".to_owned(), context: String::new() };
+    let goal = Goal { text: "tell".to_owned(), ..Goal::default() };
     let loop_name = "react".to_owned();
     let submission = everloop_engine::Submission { loop_name, goal, frame, idem_key: None };
     let run = engine.submit(submission).await.expect("created");

@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod compare;
 mod config;
+mod context;
 mod help;
 mod loops;
 mod mcp;
@@ -39,6 +40,7 @@ pub(crate) const ALL: &[&[Text]] = &[
     assistant::TEXTS,
     chat::TEXTS,
     config::TEXTS,
+    context::TEXTS,
     setup::TEXTS,
     tools::TEXTS,
 ];

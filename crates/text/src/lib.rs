@@ -77,6 +77,8 @@ pub fn command_names() -> &'static [(&'static str, &'static str)] {
         ("历史", "history"),
         ("循环", "loop"),
         ("模型", "model"),
+        ("人设", "persona"),
+        ("图片", "image"),
         ("新对话", "new"),
         ("导出", "export"),
         ("导入", "import"),

@@ -1,8 +1,8 @@
 //! What a loop is told, and what it answers.
 
 use crate::{
-    Batch, CallId, Frame, Message, ModelCall, ModelError, Observation, Reason, Reply, ToolCall,
-    UtcMs, Words,
+    Batch, CallId, Frame, Image, Message, ModelCall, ModelError, Observation, Reason, Reply,
+    ToolCall, UtcMs, Words,
 };
 use crate::{Effect, OnError};
 use serde::{Deserialize, Serialize};
@@ -77,13 +77,22 @@ pub struct Goal {
     /// Time, place and the like, as the model should read them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
+    /// Pictures that go with the words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
 }
 
 impl Goal {
-    /// Whether it says nothing.
+    /// Whether it says nothing and shows nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.context.is_empty()
+        self.text.is_empty() && self.context.is_empty() && self.images.is_empty()
+    }
+
+    /// The message in which the model reads it.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        Message::User { text: self.spoken(), images: self.images.clone() }
     }
 
     /// As the model reads it.

@@ -331,10 +331,28 @@ pub struct ContextLimits {
     pub observation_chars: usize,
     /// Observations kept in the prompt; older ones leave by compaction.
     pub observations: usize,
+    /// Messages of the prompt at which it is compacted; 0 for no limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub messages: usize,
+    /// Percent that a compaction has to free; one that frees less ends the run. 0 for any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub least_freed: usize,
     /// Tool calls in one reply; beyond it none is performed.
     pub calls_per_reply: usize,
     /// The same call with the same result this often is pointed out; twice as often ends the run.
     pub repetitions: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+impl ContextLimits {
+    /// Whether it holds nothing that format 1 of `Forked` has no room for.
+    pub(crate) fn is_of_format_1(&self) -> bool {
+        self.messages == 0 && self.least_freed == 0
+    }
 }
 
 impl Default for ContextLimits {
@@ -343,6 +361,8 @@ impl Default for ContextLimits {
             tokens: 100_000,
             observation_chars: 10_000,
             observations: 100,
+            messages: 0,
+            least_freed: 0,
             calls_per_reply: 64,
             repetitions: 3,
         }

@@ -64,6 +64,12 @@ pub struct Image {
     pub base64: String,
 }
 
+impl Image {
+    /// Bytes of text that a picture counts for where no provider has counted: about 1,600 tokens.
+    /// Its own bytes say nothing, since providers count its area.
+    pub const COUNTS_FOR_BYTES: usize = 6_400;
+}
+
 /// The model's request to run a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {

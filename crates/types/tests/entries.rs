@@ -11,9 +11,9 @@ use everloop_types::journal::{
     WaitingOn,
 };
 use everloop_types::{
-    CallId, EffectClass, Ending, Goal, Limits, ModelCall, ModelError, ModelErrorKind, Observation,
-    Offer, OnError, OnUnknown, OutputSchema, Purpose, Question, QuestionKind, Reason, Reply, RunId,
-    Status, StopCause, ToolCall, ToolChoice, Usage, WorkerId,
+    CallId, ContextLimits, EffectClass, Ending, Goal, Image, Limits, ModelCall, ModelError,
+    ModelErrorKind, Observation, Offer, OnError, OnUnknown, OutputSchema, Purpose, Question,
+    QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice, Usage, WorkerId,
 };
 use serde_json::{Value, json};
 
@@ -51,20 +51,23 @@ fn model_error() -> ModelError {
 }
 
 fn goal() -> Goal {
-    Goal { text: text("buy milk"), context: text("[today]") }
+    Goal { text: text("buy milk"), context: text("[today]"), images: Vec::new() }
+}
+
+fn pictured() -> Goal {
+    let image = Image { mime: text("image/png"), base64: text("iVBORw0KGgo=") };
+    Goal { images: vec![image], ..goal() }
+}
+
+/// Limits that format 1 of a fork has no room for.
+fn newer_limits() -> Limits {
+    let context = ContextLimits { messages: 300, least_freed: 20, ..ContextLimits::default() };
+    Limits { context, ..Limits::default() }
 }
 
 /// Every kind with every field filled. A field that is added does not compile until it is here.
 fn samples() -> Vec<Kind> {
     let mut all = vec![
-        Kind::RunCreated(RunCreated {
-            goal: goal(),
-            loop_name: text("react"),
-            loop_ver: 1,
-            frame: text("f"),
-            seed: 7,
-            build: text("0.1.0"),
-        }),
         Kind::EpochStarted(EpochStarted { worker: WorkerId::new("w"), build: text("0.1.0") }),
         Kind::ApprovalAsked(ApprovalAsked { args_hash: text("h") }),
         Kind::ApprovalGiven(ApprovalGiven { args_hash: text("h"), by: text("user") }),
@@ -87,18 +90,29 @@ fn samples() -> Vec<Kind> {
         }),
         Kind::MessageEmitted(MessageEmitted { slot: text("final") }),
         Kind::SnapshotTaken(SnapshotTaken { state_hash: text("h") }),
-        Kind::Forked(Forked {
-            from: RunId::new("run_1"),
-            at_seq: 9,
-            limits: Limits::default(),
-            settled: vec![text("4:0")],
-            word: goal(),
-        }),
         Kind::RunFinished(RunFinished {
             status: Status::Failed,
             reason: Some(Reason::StepLimit { limit: 20 }),
         }),
     ];
+    let created = |goal| RunCreated {
+        goal,
+        loop_name: text("react"),
+        loop_ver: 1,
+        frame: text("f"),
+        seed: 7,
+        build: text("0.1.0"),
+    };
+    let forked = |limits, word| Forked {
+        from: RunId::new("run_1"),
+        at_seq: 9,
+        limits,
+        settled: vec![text("4:0")],
+        word,
+    };
+    all.extend([created(goal()), created(pictured())].map(Kind::RunCreated));
+    let forks = [(Limits::default(), goal()), (newer_limits(), pictured())];
+    all.extend(forks.map(|(limits, word)| Kind::Forked(forked(limits, word))));
     let letters = [
         Letter::Answer { question: text("q"), text: text("red"), by: text("user") },
         Letter::Cancel { by: text("user") },
@@ -215,6 +229,17 @@ fn only_a_switch_is_a_letter_of_format_2() {
         written.push(fmt);
     }
     assert_eq!(written, [1, 1, 1, 1, 2]);
+}
+
+/// Whoever shows no picture and forks under old limits can go back to a program that knows neither.
+#[test]
+fn only_pictures_and_newer_limits_are_of_format_2() {
+    let fmts: Vec<i64> = samples()
+        .iter()
+        .filter(|kind| matches!(kind, Kind::RunCreated(_) | Kind::Forked(_)))
+        .map(Kind::fmt)
+        .collect();
+    assert_eq!(fmts, [1, 2, 1, 2]);
 }
 
 #[test]

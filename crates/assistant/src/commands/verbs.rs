@@ -37,6 +37,8 @@ verbs! {
     "history" [];
     "loop" [];
     "model" [];
+    "persona" [];
+    "image" [];
     "new" [];
     "export" ["chat", "todos", "schedule"];
     "import" ["todos", "schedule"];

@@ -185,6 +185,8 @@ pub(crate) struct Chat {
     pub(crate) loop_name: Option<String>,
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+    #[arg(long, value_name = "NAME")]
+    pub(crate) persona: Option<String>,
     #[arg(long)]
     pub(crate) yes: bool,
 }

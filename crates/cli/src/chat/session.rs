@@ -5,6 +5,7 @@ use super::recovered;
 use crate::app::App;
 use crate::args;
 use crate::commands::run;
+use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_assistant::commands::{self, Command};
@@ -14,7 +15,7 @@ use everloop_assistant::kept::reminders;
 use everloop_assistant::show::{self, Reader};
 use everloop_engine::{Asked, Clock, Engine, Submission, SystemClock, Watch};
 use everloop_store::{Firing, Said, Sent, Store};
-use everloop_types::{ConversationId, Goal, Lang, Policy, RunId, Status};
+use everloop_types::{ConversationId, Goal, Image, Lang, Policy, RunId, Status};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +44,9 @@ pub(super) struct Choice {
     pub(super) model: String,
     workspace: PathBuf,
     pub(super) policy: Policy,
+    pub(super) persona: String,
+    /// Pictures that go with the next goal.
+    pub(super) images: Vec<Image>,
 }
 
 /// What a line led to.
@@ -83,6 +87,8 @@ impl Session {
             model: run::default_model(&app),
             workspace: run::workspace(&app, args.workspace.as_deref())?,
             policy: Policy { approve_all: args.yes },
+            persona: context::persona(&app, args.persona.as_deref())?.name,
+            images: Vec::new(),
         };
         app.warn_of_no_walls();
         let store = app.open_store().await?;
@@ -208,16 +214,20 @@ impl Session {
     pub(super) async fn begin(&mut self, goal: String) -> Result<RunId, Failure> {
         let (app, choice) = (&self.app, &self.choice);
         let model = run::model(app, choice.model.clone())?;
-        let policy = choice.policy.clone();
-        let mut frame = run::frame(app, &choice.loop_name, &choice.workspace, model, policy)?;
+        let persona = context::persona(app, Some(&choice.persona))?;
+        let mut frame = run::frame(app, &choice.loop_name, &choice.workspace, model, &persona)?;
+        frame.policy = choice.policy.clone();
         run::suit(app, &mut frame, &goal);
-        let context = run::context(&choice.workspace) + &self.earlier().await?;
-        let goal = Goal { text: goal, context };
+        let context = run::place_of(&choice.workspace) + &self.earlier().await?;
+        let goal = Goal { text: goal, context, images: choice.images.clone() };
         let loop_name = choice.loop_name.clone();
         let submission = Submission { loop_name, goal, frame, idem_key: None };
         let made = self.engine.submit_in(self.door.conversation.clone(), submission).await;
         self.at_limit = None;
-        made.map_err(|error| self.fail(&error))
+        let made = made.map_err(|error| self.fail(&error))?;
+        // They went with this goal; the next one has its own.
+        self.choice.images.clear();
+        Ok(made)
     }
 
     /// What was said before, as the model reads it with a new goal.

@@ -1,11 +1,13 @@
 //! The commands about the conversation, its runs and the program itself.
 
 use super::session::{ANEW, Heard, Session};
-use crate::commands::{exchange, fork, loops, run, runs};
+use crate::commands::{exchange, fork, loops, personas, run, runs};
+use crate::context;
 use crate::exit::Failure;
 use crate::show::{backed_plan_lines, preview};
 use crate::terminal::{self, marks};
 use everloop_assistant::commands::{VERBS, find};
+use everloop_assistant::context::images::IMAGES_MAX;
 use everloop_assistant::portable::What;
 use everloop_assistant::show::{Table, firing_line, padded};
 use everloop_store::RunFilter;
@@ -32,6 +34,8 @@ impl Session {
             "loop" if !rest.is_empty() && self.seen.is_some() => return self.switch(rest).await,
             "loop" => self.choose_loop(rest),
             "model" => self.choose_model(rest),
+            "persona" => self.choose_persona(rest),
+            "image" => self.attach(rest),
             "lang" => self.choose_language(rest),
             "new" => self.anew().await?,
             "export" | "import" => self.exchange(verb, rest).await?,
@@ -199,6 +203,38 @@ impl Session {
             Ok(name) => {
                 self.use_model(name);
                 self.text("chat.model_now", &[("name", &self.choice.model)])
+            }
+            Err(failure) => failure.words,
+        }
+    }
+
+    fn choose_persona(&mut self, name: &str) -> String {
+        if name.is_empty() {
+            return personas::short_list(&self.app, &self.choice.persona);
+        }
+        match context::persona(&self.app, Some(name)) {
+            Ok(persona) => {
+                self.choice.persona = persona.name;
+                self.text("persona.now", &[("name", &self.choice.persona)])
+            }
+            Err(failure) => failure.words,
+        }
+    }
+
+    /// `/image FILE`: a picture that goes with the next goal.
+    fn attach(&mut self, file: &str) -> String {
+        if file.is_empty() {
+            let how = self.text("usage.image", &[]);
+            return self.text("command.usage", &[("how", &how)]);
+        }
+        if self.choice.images.len() >= IMAGES_MAX {
+            return self.text("image.too_many", &[("most", &IMAGES_MAX.to_string())]);
+        }
+        match context::image(&self.app, Path::new(file)) {
+            Ok(image) => {
+                self.choice.images.push(image);
+                let count = self.choice.images.len().to_string();
+                self.text("image.attached", &[("file", file), ("count", &count)])
             }
             Err(failure) => failure.words,
         }

@@ -7,6 +7,7 @@ use crate::settings::file::{self, EditError};
 use crate::settings::{self, Fault, FaultKind, Loaded, Origin, redact};
 use crate::terminal;
 use serde_json::json;
+use std::path::Path;
 use std::process::Command;
 use unicode_width::UnicodeWidthStr;
 
@@ -179,20 +180,26 @@ fn unset(app: &App, key: &str) -> Result<Exit, Failure> {
 async fn edit(app: &App) -> Result<Exit, Failure> {
     let path = app.sources.path.clone();
     file::make_folder(&path).map_err(|error| unwritable(app, &error))?;
+    open_editor(app, &path).await?;
+    Ok(checked(app, std::fs::read_to_string(&path).ok()))
+}
+
+/// Lets the person edit a file with the editor of their choice.
+pub(crate) async fn open_editor(app: &App, path: &Path) -> Result<(), Failure> {
     let editor = ["VISUAL", "EDITOR"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty()));
     let editor = editor.unwrap_or_else(|| "vi".to_owned());
     // Through a shell, because the variable may hold arguments too.
     let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(&path);
+    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(path);
     let ended = tokio::task::spawn_blocking(move || command.status()).await;
     let worked = matches!(&ended, Ok(Ok(status)) if status.success());
     if !worked {
         let words = app.text("config.editor_failed", &[("editor", &editor)]);
         return Err(Failure { exit: Exit::Failed, words });
     }
-    Ok(checked(app, std::fs::read_to_string(&path).ok()))
+    Ok(())
 }
 
 /// Reads the new text and names every fault with its line.

@@ -4,6 +4,7 @@ use super::foreground::{Foreground, drive_here, history};
 use super::run;
 use crate::app::App;
 use crate::args;
+use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::show::preview;
 use crate::terminal;
@@ -73,11 +74,12 @@ pub(crate) fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<F
     let loop_name = run::loop_name(app, name)?;
     let workspace = workspace(app, args.workspace.as_deref(), &old.workspace)?;
     let model = run::model(app, args.model.clone().unwrap_or_else(|| old.model.name.clone()))?;
-    let policy = Policy { approve_all: args.yes };
-    let mut frame = run::frame(app, &loop_name, &workspace, model, policy)?;
+    let persona = context::persona(app, None)?;
+    let mut frame = run::frame(app, &loop_name, &workspace, model, &persona)?;
+    frame.policy = Policy { approve_all: args.yes };
     run::suit(app, &mut frame, created(parent).map_or("", |created| &created.goal.text));
     let text = args.message.as_deref().unwrap_or_default().trim().to_owned();
-    let word = Goal { text, context: run::context(&workspace) };
+    let word = Goal { text, context: run::place_of(&workspace), ..Goal::default() };
     let settled = BTreeMap::new();
     Ok(Fork { parent: parent.run.clone(), at: args.at, loop_name, frame, word, settled })
 }

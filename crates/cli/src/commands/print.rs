@@ -19,6 +19,8 @@ pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
         loop_name: None,
         output_format: args.output_format,
         workspace: None,
+        persona: None,
+        image: Vec::new(),
         yes: false,
     };
     run::run_with(&app, run, &input(&app)?).await

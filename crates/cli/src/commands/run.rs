@@ -3,8 +3,10 @@
 use super::foreground::{Foreground, drive_here};
 use crate::app::App;
 use crate::args;
+use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
+use everloop_assistant::context::personas::Persona;
 use everloop_assistant::kept::moment;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
@@ -13,8 +15,6 @@ use everloop_types::{
     RoundLimits, StepLimits, ToolSpec, UtcMs,
 };
 use std::path::{Path, PathBuf};
-
-const SYSTEM: &str = include_str!("../prompts/system.md");
 
 pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
     run_with(app, args, "").await
@@ -50,10 +50,12 @@ fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
         return Err(Failure { exit: Exit::Usage, words: app.text("run.no_goal", &[]) });
     }
     let model = model(app, default_model(app))?;
-    let policy = Policy { approve_all: args.yes };
-    let mut frame = frame(app, &loop_name, &workspace, model, policy)?;
+    let persona = context::persona(app, args.persona.as_deref())?;
+    let images = context::images(app, &args.image)?;
+    let mut frame = frame(app, &loop_name, &workspace, model, &persona)?;
+    frame.policy = Policy { approve_all: args.yes };
     suit(app, &mut frame, &args.goal);
-    let goal = Goal { text: args.goal.clone(), context: context(&workspace) };
+    let goal = Goal { text: args.goal.clone(), context: place_of(&workspace), images };
     Ok(Submission { loop_name, goal, frame, idem_key: None })
 }
 
@@ -110,13 +112,13 @@ pub(crate) fn model(app: &App, name: String) -> Result<String, Failure> {
     }
 }
 
-/// Everything that a new run's prompts are built from.
+/// Everything that a new run's prompts are built from, with leave for nothing.
 pub(crate) fn frame(
     app: &App,
     loop_name: &str,
     workspace: &Path,
     model: String,
-    policy: Policy,
+    persona: &Persona,
 ) -> Result<Frame, Failure> {
     let registry =
         app.means(&app.settings).registry(workspace.to_owned(), &app.zone_name(), app.lang);
@@ -125,13 +127,14 @@ pub(crate) fn frame(
         let args = [("folder", folder.as_str()), ("detail", "")];
         Failure { exit: Exit::Usage, words: app.text("run.no_workspace", &args) }
     })?;
-    let tools = crate::means::offered(&app.settings, &registry);
+    let tools = context::chosen(persona, crate::means::offered(&app.settings, &registry));
     let bare = frame_with(app, loop_name, workspace, tools);
-    let model = ModelChoice { fallback: fallback(app, &model)?, name: model, ..bare.model };
-    Ok(Frame { policy, model, ..bare })
+    let tuned = context::tuned(persona, bare.model);
+    let model = ModelChoice { fallback: fallback(app, &model)?, name: model, ..tuned };
+    Ok(Frame { system: context::system(app, workspace, persona), model, ..bare })
 }
 
-/// The same with these tools, for no model yet, and with leave for nothing.
+/// The same with these tools, for no model yet, and with nothing of the person's or workspace's.
 pub(crate) fn frame_with(
     app: &App,
     loop_name: &str,
@@ -140,7 +143,7 @@ pub(crate) fn frame_with(
 ) -> Frame {
     let settings = &app.settings;
     Frame {
-        system: system(app, workspace),
+        system: context::plain_system(app, workspace),
         tools,
         limits: limits(app, loop_name),
         policy: Policy::default(),
@@ -166,16 +169,6 @@ fn fallback(app: &App, first: &str) -> Result<Option<Fallback>, Failure> {
     }
     let name = model(app, name.to_owned())?;
     Ok(Some(Fallback { name, after_attempts: app.settings.small("model.fallback_after") }))
-}
-
-/// What every run is told about itself. The language of answers is apart from that of the program.
-fn system(app: &App, workspace: &Path) -> String {
-    let text = SYSTEM.replace("{workspace}", &workspace.display().to_string());
-    match app.settings.text("ui.answer_language") {
-        "zh-CN" => format!("{text}\n# Language\nAnswer in Simplified Chinese.\n"),
-        "en" => format!("{text}\n# Language\nAnswer in English.\n"),
-        _ => text,
-    }
 }
 
 /// How long rounds are, and how many.
@@ -242,6 +235,8 @@ pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
             tokens: settings.number("context.tokens"),
             observation_chars: size("context.observation_chars"),
             observations: size("context.observations"),
+            messages: size("context.max_history"),
+            least_freed: size("context.least_freed"),
             calls_per_reply: size("loop.calls_per_reply"),
             repetitions: settings.small("loop.repetitions"),
         },
@@ -249,7 +244,7 @@ pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
 }
 
 /// Time and place, as the model reads them with the goal.
-pub(crate) fn context(workspace: &Path) -> String {
+pub(crate) fn place_of(workspace: &Path) -> String {
     let now = everloop_engine::Clock::now(&everloop_engine::SystemClock);
     place(&timestamp(now), workspace)
 }

@@ -13,6 +13,7 @@ mod chat_terminal;
 mod cluster;
 mod compare;
 mod config;
+mod context;
 mod copies;
 mod data_folder;
 mod doctor;

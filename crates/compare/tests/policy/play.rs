@@ -78,7 +78,7 @@ struct Player {
 /// Plays a goal to its end.
 pub(crate) fn play(loop_name: &str, goal: &str, world: World, mind: Mind, frame: Frame) -> Played {
     let created = RunCreated {
-        goal: Goal { text: goal.to_owned(), context: String::new() },
+        goal: Goal { text: goal.to_owned(), ..Goal::default() },
         loop_name: loop_name.to_owned(),
         loop_ver: AnyRun::version(loop_name).expect("a loop of that name"),
         frame: digest_json(&frame),

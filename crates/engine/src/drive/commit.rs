@@ -1,7 +1,7 @@
 //! Commits: what was noted becomes durable, and a reply that was lost is read back.
 
 use super::{DriveError, Driver};
-use crate::Update;
+use crate::{Summary, Update};
 use everloop_store::{Commit, Position, StoreError, Then};
 use everloop_types::journal::{Entry, Kind, SnapshotTaken};
 use everloop_types::planted::{self, Bug};
@@ -31,9 +31,23 @@ impl Driver<'_> {
             let run = self.claim.run.clone();
             self.engine.watchers.tell(|| Update::Entry(run, Box::new(entry)));
         }
+        self.remember();
         let run = self.claim.run.clone();
         self.engine.watchers.tell(|| Update::Progress(run, self.run.progress()));
         Ok(())
+    }
+
+    /// Hands on a summary once it is durable. Nothing else happens in between, so after a crash
+    /// only the newest one can be missing.
+    pub(super) fn remember(&mut self) {
+        let Some((number, text)) = self.run.summary().filter(|(n, _)| *n > self.kept.summary)
+        else {
+            return;
+        };
+        let (run, at) = (&self.claim.run, self.run.last_at());
+        let summary = Summary { run, number, text: &text, at };
+        self.engine.means.remember(self.run.frame(), &summary);
+        self.kept.summary = number;
     }
 
     /// A commit whose fate is unknown is read back before anything else happens (W3).
@@ -86,8 +100,8 @@ impl Driver<'_> {
     /// journal.
     fn add_snapshot(&mut self, commit: &mut Commit) {
         let seq = self.run.last_seq();
-        let due = self.engine.rules.snapshot_every.max(self.snapshot_at);
-        if seq - self.snapshot_at < due || self.run.ended().is_some() {
+        let due = self.engine.rules.snapshot_every.max(self.kept.snapshot_at);
+        if seq - self.kept.snapshot_at < due || self.run.ended().is_some() {
             return;
         }
         let state_hash = digest_bytes(self.run.state().as_bytes());
@@ -96,7 +110,7 @@ impl Driver<'_> {
         commit.drafts = std::mem::take(&mut self.pending.drafts);
         let state = self.run.state();
         commit.snapshot = Some((digest_bytes(state.as_bytes()), state));
-        self.snapshot_at = seq;
+        self.kept.snapshot_at = seq;
     }
 }
 

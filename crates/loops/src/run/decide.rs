@@ -4,6 +4,7 @@ use super::fold::is_hopeless;
 use super::ledger::{Unknown, resource};
 use super::{Closing, Run};
 use crate::AgentLoop;
+use crate::transcript::Keep;
 use everloop_types::journal::EffectPlanned;
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
@@ -260,7 +261,28 @@ impl<L: AgentLoop> Run<L> {
     fn needs_compaction(&self) -> bool {
         let limits = &self.frame.limits.context;
         let observations = limits.observations.saturating_add(limits.observations.div_ceil(2));
-        self.is_long() || self.inner.transcript().observation_count() >= observations
+        self.is_long()
+            || self.inner.transcript().observation_count() >= observations
+            || self.has_many_messages()
+    }
+
+    fn has_many_messages(&self) -> bool {
+        let most = self.frame.limits.context.messages;
+        most > 0
+            && self.inner.transcript().messages().len() >= most
+            && self.compaction_cut().is_some()
+    }
+
+    /// Whether a summary would leave nearly as much as there is, by the measure that called for it.
+    pub(super) fn frees_too_little(&self, upto: usize, summary: &str) -> bool {
+        let transcript = self.inner.transcript();
+        let (bytes, messages) = transcript.left_by(upto, summary);
+        let (left, there) = match self.is_long() {
+            true => (bytes, transcript.bytes()),
+            false => (messages, transcript.messages().len()),
+        };
+        let least = self.frame.limits.context.least_freed.min(100);
+        least > 0 && left.saturating_mul(100) > there.saturating_mul(100 - least)
     }
 
     fn is_long(&self) -> bool {
@@ -291,7 +313,11 @@ impl<L: AgentLoop> Run<L> {
             true => room.min(transcript.movable_bytes() / 3),
             false => room,
         };
-        transcript.cut(keep_bytes, limits.observations)
+        let messages = match limits.messages {
+            0 => usize::MAX,
+            most => most / 2,
+        };
+        transcript.cut(Keep { bytes: keep_bytes, observations: limits.observations, messages })
     }
 }
 

@@ -271,8 +271,14 @@ impl<L: AgentLoop> Run<L> {
         // Left in place it would be the last word, and the next reply one more summary.
         self.inner.transcript_mut().retract();
         let upto = self.compaction_cut();
+        if upto.is_some_and(|upto| self.frees_too_little(upto, summary)) {
+            return self.guards.context.freed_too_little();
+        }
         self.guards.context.compacted();
         let Some(upto) = upto else { return };
+        if self.frame.limits.context.least_freed > 0 {
+            self.guards.context.summarised();
+        }
         let summary = summary.to_owned();
         self.inner.transcript_mut().compact(upto, &summary);
         self.inner.evolve(&Event::Compacted { at, upto, summary });

@@ -28,6 +28,18 @@ pub(super) struct Context {
     /// Model calls made since the last compaction.
     calls_since_compaction: u32,
     compactions: u32,
+    /// Summaries that took the place of what they summarise. Counted under limits that say how much
+    /// a compaction has to free.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    summaries: u32,
+    /// Whether a compaction has freed too little.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    stuck: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 impl Context {
@@ -39,8 +51,28 @@ impl Context {
     }
 
     pub(super) fn compacted(&mut self) {
-        let compactions = self.compactions + 1;
-        *self = Self { compactions, ..Self::default() };
+        let (compactions, summaries) = (self.compactions + 1, self.summaries);
+        *self = Self { compactions, summaries, ..Self::default() };
+    }
+
+    /// A summary took the place of what it summarises.
+    pub(super) fn summarised(&mut self) {
+        self.summaries += 1;
+    }
+
+    /// A summary would have freed too little: everything stays as it is, and the run ends.
+    pub(super) fn freed_too_little(&mut self) {
+        self.compactions += 1;
+        self.stuck = true;
+    }
+
+    pub(super) fn is_stuck(&self) -> bool {
+        self.stuck
+    }
+
+    /// How many summaries there were.
+    pub(super) fn summaries(&self) -> u32 {
+        self.summaries
     }
 
     /// The model gave no summary: the prompt is as large as before.
@@ -121,6 +153,9 @@ impl Guards {
 
     /// The guard that ends the run, if one does.
     pub(super) fn reached(&self, frame: &Frame) -> Option<Reason> {
+        if self.context.is_stuck() {
+            return Some(Reason::ContextFull);
+        }
         let limit = frame.limits.context.repetitions;
         if limit > 0 && self.repetition.times >= limit.saturating_mul(2) {
             return Some(Reason::Repetition { tool: self.repetition.tool.clone() });

@@ -237,7 +237,7 @@ fn a_fork_of_a_run_that_noted_nothing_claims_nothing() {
         at_seq: last.seq,
         limits,
         settled: Vec::new(),
-        word: Goal { text: "go on".to_owned(), context: String::new() },
+        word: Goal { text: "go on".to_owned(), ..Goal::default() },
     };
     let mut journal = played.journal.clone();
     journal.push(Entry {

@@ -213,3 +213,83 @@ fn a_superseded_compaction_leaves_nothing_behind() {
     let told = played.prompts[5].iter().filter(|m| m.text().starts_with("Notice")).count();
     assert_eq!(told, 0);
 }
+
+/// Limits under which a compaction has to free a fifth.
+fn strict(limits: &mut everloop_types::Limits) {
+    limits.context.tokens = 1_200;
+    limits.context.least_freed = 20;
+}
+
+/// The history is long, and its summary is as long: what was found is said, and nothing is lost.
+#[test]
+fn a_summary_as_long_as_the_history_ends_the_run_with_what_was_found() {
+    let long = "x".repeat(900);
+    let scenario = (0..5).fold(Scenario::react("read on").limits(strict), |scenario, n| {
+        scenario.costs(0, 0).calls("read_file", &json!({"path": n.to_string()})).sees(&long)
+    });
+    let played = scenario.says(&"y".repeat(5_000)).says("I read some.").play();
+    let end = r#"call_model compact with 13 messages
+call_model close with 13 messages
+finish failed (context_full) "I read some." [reason.context_full]
+"#;
+    assert!(played.trace.ends_with(end), "{}", played.trace);
+    let last = played.prompts.last().expect("a prompt");
+    assert!(last.iter().all(|message| !message.text().contains("yyy")), "the summary is not used");
+    assert_eq!(played.run.summary(), None);
+}
+
+#[test]
+fn one_huge_observation_that_cannot_leave_ends_the_run_with_what_was_found() {
+    let scenario = reads(Scenario::react("read on").limits(strict), 0, 2)
+        .costs(0, 0)
+        .calls("read_file", &json!({"path": "huge"}))
+        .sees(&"x".repeat(9_000))
+        .says("summary of two small files")
+        .says("It is huge.");
+    let played = scenario.play();
+    let end = r#"call_model compact with 9 messages
+call_model close with 9 messages
+finish failed (context_full) "It is huge." [reason.context_full]
+"#;
+    assert!(played.trace.ends_with(end), "{}", played.trace);
+}
+
+#[test]
+fn a_compaction_that_frees_enough_is_numbered_and_its_summary_is_there_for_the_memory() {
+    let long = "x".repeat(900);
+    let scenario = (0..5).fold(Scenario::react("read on").limits(strict), |scenario, n| {
+        scenario.costs(0, 0).calls("read_file", &json!({"path": n.to_string()})).sees(&long)
+    });
+    let played = scenario.says("summary").says("All.").play();
+    assert!(played.trace.ends_with("finish succeeded \"All.\"\n"), "{}", played.trace);
+    assert_eq!(played.run.summary(), Some((1, "summary".to_owned())));
+}
+
+#[test]
+fn messages_are_a_second_limit() {
+    let scenario = Scenario::react("read on").limits(|limits| limits.context.messages = 12);
+    let played =
+        reads(reads(scenario, 0, 5).says("summary: 0 and 1 in short"), 5, 6).says("All.").play();
+    assert!(played.trace.contains("call_model compact with 13 messages\ncall_model think with 9"));
+    expect![[r#"
+        read on
+        {"summary_of_earlier_work":"summary: 0 and 1 in short"}
+
+        text 2
+
+        text 3
+
+        text 4"#]]
+    .assert_eq(&texts(&played.prompts[6][1..]).join("\n"));
+}
+
+/// One reply may hold more calls than the limit has messages: there is nothing that could leave.
+#[test]
+fn messages_that_cannot_leave_do_not_end_a_run() {
+    let all: Vec<_> = (0..8).map(|n| ("read_file", json!({"path": n.to_string()}))).collect();
+    let scenario = Scenario::react("read on").limits(|limits| limits.context.messages = 5);
+    let scenario =
+        (0..8).fold(scenario.calls_all(&all), |scenario, n| scenario.sees(&n.to_string()));
+    let played = scenario.says("All.").play();
+    assert!(played.trace.ends_with("finish succeeded \"All.\"\n"), "{}", played.trace);
+}

@@ -77,7 +77,7 @@ impl Player {
     pub(crate) fn new(script: Scenario) -> Self {
         let frame = Arc::new(script.frame.clone());
         let created = RunCreated {
-            goal: Goal { text: script.goal.clone(), context: String::new() },
+            goal: Goal { text: script.goal.clone(), ..Goal::default() },
             loop_name: script.loop_name.clone(),
             loop_ver: AnyRun::version(&script.loop_name).expect("a loop of that name"),
             frame: digest_json(&script.frame),

@@ -184,13 +184,18 @@ fn limits() -> impl Strategy<Value = Limits> {
             work_ms: u64::from(work_ms),
         },
     );
-    let context = (700_u64..6_000, 2_usize..40, 1_usize..70, 0_u32..4).prop_map(
-        |(tokens, observations, calls_per_reply, repetitions)| ContextLimits {
-            tokens,
-            observation_chars: 10_000,
-            observations,
-            calls_per_reply,
-            repetitions,
+    let newer = prop_oneof![Just((0, 0)), (5_usize..60, 1_usize..60)];
+    let context = (700_u64..6_000, 2_usize..40, 1_usize..70, 0_u32..4, newer).prop_map(
+        |(tokens, observations, calls_per_reply, repetitions, (messages, least_freed))| {
+            ContextLimits {
+                tokens,
+                observation_chars: 10_000,
+                observations,
+                messages,
+                least_freed,
+                calls_per_reply,
+                repetitions,
+            }
         },
     );
     (steps, budget, context, any::<bool>()).prop_map(|(mut steps, budget, context, evidence)| {

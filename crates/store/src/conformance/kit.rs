@@ -26,7 +26,7 @@ pub(super) fn new_run(name: &str) -> NewRun {
         run: run_id(name),
         conversation: ConversationId::new("conv_1"),
         created: RunCreated {
-            goal: Goal { text: format!("goal of {name}"), context: String::new() },
+            goal: Goal { text: format!("goal of {name}"), ..Goal::default() },
             loop_name: "react".to_owned(),
             loop_ver: 3,
             frame: digest_json(&frame),

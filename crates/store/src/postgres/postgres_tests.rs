@@ -19,7 +19,7 @@ use std::{
 fn new_run(name: &str) -> NewRun {
     let frame = Frame::default();
     let created = RunCreated {
-        goal: Goal { text: "goal".to_owned(), context: String::new() },
+        goal: Goal { text: "goal".to_owned(), ..Goal::default() },
         loop_name: "react".to_owned(),
         loop_ver: 1,
         frame: digest_json(&frame),

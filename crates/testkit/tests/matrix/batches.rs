@@ -97,7 +97,7 @@ impl Batch {
         let model = ModelChoice { name: "scripted/x".to_owned(), ..ModelChoice::default() };
         let (tools, time_zone) = (batch.means.1.specs(), "UTC".to_owned());
         let frame = Frame { model, tools, time_zone, ..Frame::default() };
-        let goal = Goal { text: "goal".to_owned(), context: String::new() };
+        let goal = Goal { text: "goal".to_owned(), ..Goal::default() };
         let submission = Submission { loop_name: "react".to_owned(), goal, frame, idem_key: None };
         batch.run = batch.engine("maker").submit(submission).await.unwrap();
         batch

@@ -50,7 +50,7 @@ async fn parked(clock: &Arc<Set>) -> (Arc<Engine>, RunId) {
     let engine = Engine::new(Store::memory(), means, clock.clone(), identity, Rules::default());
     let model = ModelChoice { name: "scripted/x".to_owned(), ..ModelChoice::default() };
     let frame = Frame { model, time_zone: "UTC".to_owned(), ..Frame::default() };
-    let goal = Goal { text: "goal".to_owned(), context: String::new() };
+    let goal = Goal { text: "goal".to_owned(), ..Goal::default() };
     let loop_name = "react".to_owned();
     let run = engine.submit(Submission { loop_name, goal, frame, idem_key: None }).await.unwrap();
     let claim = engine.store().claim_run(&engine.identity().worker, &run, clock.now()).await;

@@ -143,7 +143,7 @@ async fn row_11_a_worker_that_cannot_reach_the_database_stops_before_another_tak
     let model = ModelChoice { name: "scripted/x".to_owned(), ..ModelChoice::default() };
     let specs = tools.specs();
     let frame = Frame { model, tools: specs, time_zone: "UTC".to_owned(), ..Frame::default() };
-    let goal = Goal { text: "goal".to_owned(), context: String::new() };
+    let goal = Goal { text: "goal".to_owned(), ..Goal::default() };
     let submission = Submission { loop_name: "react".to_owned(), goal, frame, idem_key: None };
     let run = near.submit(submission).await.unwrap();
 

@@ -128,7 +128,7 @@ fn entries(many: usize, build: &str) -> Commit {
 fn new_run(name: &str) -> NewRun {
     let frame = Frame::default();
     let created = RunCreated {
-        goal: Goal { text: "limits".to_owned(), context: String::new() },
+        goal: Goal { text: "limits".to_owned(), ..Goal::default() },
         loop_name: "react".to_owned(),
         loop_ver: 1,
         frame: digest_json(&frame),

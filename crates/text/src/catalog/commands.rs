@@ -15,6 +15,8 @@ super::texts! {
     "command.does.history" => zh: "这个对话说过的话", en: "what was said in this conversation";
     "command.does.loop" => zh: "查看或更换循环，运行中则换它的：/loop [名称]", en: "show or change the loop, in a run that of the run: /loop [NAME]";
     "command.does.model" => zh: "查看或更换模型：/model [名称]", en: "show or change the model: /model [NAME]";
+    "command.does.persona" => zh: "查看或更换人设：/persona [名称]", en: "show or change the persona: /persona [NAME]";
+    "command.does.image" => zh: "给下一个目标附上图片：/image 文件", en: "attach a picture to the next goal: /image FILE";
     "command.does.new" => zh: "重新开始，模型不再看到之前的对话", en: "begin anew; the model no longer sees what was said before";
     "command.does.export" => zh: "导出对话、待办或日程", en: "export the conversation, todos or schedule";
     "command.does.import" => zh: "导入待办或日程", en: "import todos or schedule";
@@ -51,6 +53,8 @@ super::texts! {
     "usage.history" => zh: "/history [条数]", en: "/history [COUNT]";
     "usage.loop" => zh: "/loop [名称]", en: "/loop [NAME]";
     "usage.model" => zh: "/model [名称]", en: "/model [NAME]";
+    "usage.persona" => zh: "/persona [名称]", en: "/persona [NAME]";
+    "usage.image" => zh: "/image <文件>", en: "/image <FILE>";
     "usage.new" => zh: "/new", en: "/new";
     "usage.export" => zh: "/export chat|todos|schedule [文件]", en: "/export chat|todos|schedule [FILE]";
     "usage.import" => zh: "/import todos|schedule <文件>", en: "/import todos|schedule <FILE>";

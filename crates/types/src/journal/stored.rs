@@ -4,7 +4,7 @@
 //! here and says in `upcast` how the form before it is read; `tests/entries.rs` holds both.
 
 use super::upcast::lift;
-use super::{Input, Kind, Letter};
+use super::{Forked, Input, Kind, Letter};
 
 /// A stored body that this program cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    RunCreated 1 None,
+    RunCreated 2 None,
     EpochStarted 1 None,
     Input 2 None,
     EffectPlanned 1 Some(1),
@@ -95,7 +95,7 @@ kinds! {
     Waiting 1 None,
     MessageEmitted 1 None,
     SnapshotTaken 1 None,
-    Forked 1 None,
+    Forked 2 None,
     RunFinished 1 None,
 }
 
@@ -106,6 +106,12 @@ impl Kind {
     pub fn fmt(&self) -> i64 {
         match self {
             Self::Input(Input { letter, .. }) if !matches!(letter, Letter::Switch(_)) => 1,
+            Self::RunCreated(created) if created.goal.images.is_empty() => 1,
+            Self::Forked(Forked { word, limits, .. })
+                if word.images.is_empty() && limits.context.is_of_format_1() =>
+            {
+                1
+            }
             _ => self.newest_fmt(),
         }
     }

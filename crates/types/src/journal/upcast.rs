@@ -22,6 +22,10 @@ pub const UPCASTS: &[Upcast] = &[
     Upcast { kind: "EffectStarted", from: 1, step: started_without_an_end },
     // Format 2 has one letter more.
     Upcast { kind: "Input", from: 1, step: std::convert::identity },
+    // Format 2 may hold pictures.
+    Upcast { kind: "RunCreated", from: 1, step: std::convert::identity },
+    // Format 2 may hold pictures and has two limits more.
+    Upcast { kind: "Forked", from: 1, step: std::convert::identity },
 ];
 
 /// Takes a body from one format up to another; `None` if there is no such way.

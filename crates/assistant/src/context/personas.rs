@@ -1,0 +1,140 @@
+//! Personas: how the assistant speaks, and what it works with by default.
+
+use super::front_matter;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Bytes of one persona's file.
+const PERSONA_BYTES_MAX: u64 = 16 * 1_024;
+
+/// Files that are read of a folder.
+const PERSONAS_MAX: usize = 100;
+
+/// The name of the one that is there if nobody has chosen another.
+pub const DEFAULT: &str = "default";
+
+const BUILT_IN: [(&str, &str); 5] = [
+    (DEFAULT, include_str!("personas/default.md")),
+    ("concise", include_str!("personas/concise.md")),
+    ("coder", include_str!("personas/coder.md")),
+    ("analyst", include_str!("personas/analyst.md")),
+    ("teacher", include_str!("personas/teacher.md")),
+];
+
+/// One persona.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Persona {
+    /// Its name: that of its file.
+    pub name: String,
+    /// What it is like, in one line; those that are built in have theirs in the catalogue.
+    pub description: String,
+    /// What the model is told.
+    pub text: String,
+    /// The tools that it works with; empty for all.
+    pub tools: Vec<String>,
+    /// Thousandths, in place of `model.temperature`.
+    pub temperature_milli: Option<u32>,
+    /// In place of `model.max_tokens`.
+    pub max_tokens: Option<u32>,
+    /// The file of a persona of the user's.
+    pub file: Option<PathBuf>,
+}
+
+/// Why a persona cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PersonaError {
+    /// It cannot be read.
+    #[error("it cannot be read")]
+    Unreadable(#[source] std::io::Error),
+    /// It is longer than one may be.
+    #[error("it has more than {PERSONA_BYTES_MAX} bytes")]
+    TooLarge,
+    /// A number that is none, or out of bounds.
+    #[error("{0} is no number that fits")]
+    Number(&'static str),
+}
+
+/// All personas, by name, and what cannot be used.
+#[derive(Debug, Default)]
+pub struct Personas {
+    /// Those that are built in first.
+    pub all: Vec<Persona>,
+    /// Files that cannot be used, and why.
+    pub bad: Vec<(PathBuf, PersonaError)>,
+}
+
+impl Personas {
+    /// Those that are built in, and those of a folder; of the same name, the folder's.
+    #[must_use]
+    pub fn find(folder: &Path) -> Self {
+        let built_in = BUILT_IN.iter().filter_map(|(name, text)| Persona::parse(name, text).ok());
+        let mut found = Self { all: built_in.collect(), bad: Vec::new() };
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        files.retain(|file| file.extension().is_some_and(|ending| ending == "md"));
+        files.sort();
+        for file in files.into_iter().take(PERSONAS_MAX) {
+            match Persona::read(&file) {
+                Ok(persona) => found.take(persona),
+                Err(why) => found.bad.push((file, why)),
+            }
+        }
+        found
+    }
+
+    fn take(&mut self, persona: Persona) {
+        match self.all.iter_mut().find(|known| known.name == persona.name) {
+            Some(known) => *known = persona,
+            None => self.all.push(persona),
+        }
+    }
+
+    /// The persona of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Persona> {
+        self.all.iter().find(|persona| persona.name == name)
+    }
+}
+
+impl Persona {
+    fn read(file: &Path) -> Result<Self, PersonaError> {
+        let mut text = String::new();
+        let opened = File::open(file).map_err(PersonaError::Unreadable)?;
+        let read = opened.take(PERSONA_BYTES_MAX + 1).read_to_string(&mut text);
+        read.map_err(PersonaError::Unreadable)?;
+        if text.len() as u64 > PERSONA_BYTES_MAX {
+            return Err(PersonaError::TooLarge);
+        }
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        Ok(Self { file: Some(file.to_owned()), ..Self::parse(&name, &text)? })
+    }
+
+    /// A file without front matter is all text.
+    fn parse(name: &str, text: &str) -> Result<Self, PersonaError> {
+        let (fields, body) =
+            front_matter::split(text).unwrap_or_else(|| (Default::default(), text));
+        let temperature = fields.text("temperature").map(milli).transpose()?;
+        let max_tokens = fields.text("max_tokens").map(str::parse).transpose();
+        Ok(Self {
+            name: name.to_owned(),
+            description: fields.text("description").unwrap_or_default().to_owned(),
+            text: body.trim().to_owned(),
+            tools: fields.list("tools"),
+            temperature_milli: temperature,
+            max_tokens: max_tokens.map_err(|_| PersonaError::Number("max_tokens"))?,
+            file: None,
+        })
+    }
+}
+
+/// A temperature in thousandths: from 0 to 2.
+fn milli(text: &str) -> Result<u32, PersonaError> {
+    let wrong = || PersonaError::Number("temperature");
+    let value: f64 = text.parse().map_err(|_| wrong())?;
+    match (0.0..=2.0).contains(&value) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 2000")]
+        true => Ok((value * 1_000.0).round() as u32),
+        false => Err(wrong()),
+    }
+}

@@ -1,0 +1,232 @@
+//! Skills: folders with a `SKILL.md`, of the user and of the workspace.
+//!
+//! A skill of the workspace goes before one of the user with the same name. What leads out of its
+//! place is refused: a workspace may come from anywhere.
+
+use super::front_matter;
+use everloop_tools::{Workspace, WorkspaceError, clean};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Where the skills of a home or a workspace lie.
+pub const SKILLS_FOLDER: &str = ".agents/skills";
+
+/// Skills that are read of one place.
+const SKILLS_MAX: usize = 64;
+
+/// Bytes of one `SKILL.md`.
+const SKILL_BYTES_MAX: u64 = 64 * 1_024;
+
+/// Characters of a name, and of a description.
+const NAME_CHARS_MAX: usize = 64;
+const DESCRIPTION_CHARS_MAX: usize = 1_024;
+
+/// Further files of a skill that are listed, and how deep they are looked for.
+const FILES_MAX: usize = 100;
+const DEPTH_MAX: usize = 3;
+
+/// Whose a skill is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The user's own, for every workspace.
+    User,
+    /// The workspace's.
+    Workspace,
+}
+
+impl Owner {
+    /// The word used in JSON and prompts.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Workspace => "workspace",
+        }
+    }
+}
+
+/// One skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    /// Its name.
+    pub name: String,
+    /// When it is of use, in one line.
+    pub description: String,
+    /// Whether every run has it from the beginning.
+    pub always: bool,
+    /// Whose it is.
+    pub owner: Owner,
+    /// What it says.
+    pub body: String,
+    place: Place,
+}
+
+/// A folder that nothing leads out of, and the skill's folder below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    root: PathBuf,
+    inside: PathBuf,
+}
+
+/// Why a skill, or a file of one, cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SkillError {
+    /// It cannot be opened, or leads out of its place.
+    #[error(transparent)]
+    Closed(#[from] WorkspaceError),
+    /// It is longer than a skill may be.
+    #[error("it has more than {SKILL_BYTES_MAX} bytes")]
+    TooLarge,
+    /// There is no front matter.
+    #[error("it does not begin with front matter between two lines of ---")]
+    NoFrontMatter,
+    /// The front matter has no usable name.
+    #[error("its name is missing, or is not made of letters, digits and -")]
+    Name,
+    /// The front matter has no description.
+    #[error("it has no description")]
+    NoDescription,
+    /// There are more skills in the place than are read.
+    #[error("there are more than {SKILLS_MAX} skills; it is left out")]
+    TooMany,
+    /// A file that is not within the skill's folder.
+    #[error("{} is not within the skill's folder", .0.display())]
+    Outside(PathBuf),
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The skills, by name.
+    pub skills: Vec<Skill>,
+    /// What cannot be used, and why.
+    pub bad: Vec<(PathBuf, SkillError)>,
+}
+
+impl Found {
+    /// The skill of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Skill> {
+        self.skills.iter().find(|skill| skill.name == name)
+    }
+}
+
+/// Looks for the skills of a home, if there is one, and of a workspace.
+#[must_use]
+pub fn find(home: Option<&Path>, workspace: &Path) -> Found {
+    let mut found = Found::default();
+    let mut by_name = BTreeMap::new();
+    let places = home.map(|home| (home, Owner::User)).into_iter();
+    // The later ones replace the earlier ones.
+    for (root, owner) in places.chain([(workspace, Owner::Workspace)]) {
+        for (n, folder) in folders(&root.join(SKILLS_FOLDER)).into_iter().enumerate() {
+            let read = match n < SKILLS_MAX {
+                true => Skill::read(root, &folder, owner),
+                false => Err(SkillError::TooMany),
+            };
+            match read {
+                Ok(skill) => drop(by_name.insert(skill.name.clone(), skill)),
+                Err(why) => found.bad.push((folder, why)),
+            }
+        }
+    }
+    found.skills = by_name.into_values().collect();
+    found
+}
+
+/// The folders of a place that have a `SKILL.md`, in order.
+fn folders(place: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(place).into_iter().flatten().flatten();
+    let has = |folder: &PathBuf| folder.join("SKILL.md").symlink_metadata().is_ok();
+    let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(has).collect();
+    all.sort();
+    all
+}
+
+impl Skill {
+    fn read(root: &Path, folder: &Path, owner: Owner) -> Result<Self, SkillError> {
+        let place = match owner {
+            // Users keep skills elsewhere and link to them; what lies below must stay below.
+            Owner::User => Place { root: folder.to_owned(), inside: PathBuf::new() },
+            Owner::Workspace => {
+                let inside = folder.strip_prefix(root).unwrap_or(folder).to_owned();
+                Place { root: root.to_owned(), inside }
+            }
+        };
+        let text = place.text(Path::new("SKILL.md"), &[])?;
+        let (fields, body) = front_matter::split(&text).ok_or(SkillError::NoFrontMatter)?;
+        let name = fields.text("name").filter(|name| is_name(name)).ok_or(SkillError::Name)?;
+        let description = fields.text("description").ok_or(SkillError::NoDescription)?;
+        let line = description.split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok(Self {
+            name: name.to_owned(),
+            description: line.chars().take(DESCRIPTION_CHARS_MAX).collect(),
+            always: fields.is_on("always"),
+            owner,
+            body: body.trim().to_owned(),
+            place,
+        })
+    }
+
+    /// The skill's folder.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.place.root.join(&self.place.inside)
+    }
+
+    /// The text of a further file; the program's own files are never opened.
+    ///
+    /// # Errors
+    /// [`SkillError`] if it is not within the folder, or is no text of bounded size.
+    pub fn file(&self, path: &Path, own: &[PathBuf]) -> Result<String, SkillError> {
+        let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
+        if !plain || path.as_os_str().is_empty() {
+            return Err(SkillError::Outside(path.to_owned()));
+        }
+        self.place.text(path, own)
+    }
+
+    /// Its files beside `SKILL.md`, as paths below its folder.
+    #[must_use]
+    pub fn files(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        list(&self.folder(), Path::new(""), &mut all);
+        all.sort();
+        all.retain(|file| file != "SKILL.md");
+        all
+    }
+}
+
+impl Place {
+    fn text(&self, path: &Path, own: &[PathBuf]) -> Result<String, SkillError> {
+        let folder = Workspace::open(&self.root)?.protecting(own);
+        let (bytes, size) = folder.read(&self.inside.join(path), SKILL_BYTES_MAX)?;
+        match size > bytes.len() as u64 {
+            true => Err(SkillError::TooLarge),
+            false => Ok(clean(&bytes)),
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    name.chars().count() <= NAME_CHARS_MAX && name.chars().all(plain)
+}
+
+/// Links are not followed: whatever is listed lies in the folder.
+fn list(root: &Path, below: &Path, all: &mut Vec<String>) {
+    let entries = fs::read_dir(root.join(below)).into_iter().flatten().flatten();
+    for entry in entries {
+        let path = below.join(entry.file_name());
+        let Ok(kind) = entry.file_type() else { continue };
+        if all.len() >= FILES_MAX {
+            return;
+        }
+        if kind.is_file() {
+            all.push(path.display().to_string());
+        } else if kind.is_dir() && path.components().count() < DEPTH_MAX {
+            list(root, &path, all);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `everloop memory`: what runs of a workspace noted, for the person to read, edit and clear.
+
+use super::run;
+use crate::app::App;
+use crate::args::{self, MemoryVerb};
+use crate::context;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+use everloop_assistant::context::memory::{MEMORY_BYTES_MAX, Memory};
+use std::path::Path;
+
+pub(crate) async fn memory(app: &App, args: &args::Memory) -> Result<Exit, Failure> {
+    let workspace = run::workspace(app, args.workspace.as_deref())?;
+    let memory = context::memory(app, &workspace);
+    match &args.verb {
+        None | Some(MemoryVerb::Show) => show(app, &memory),
+        Some(MemoryVerb::Path) => {
+            terminal::answer(&memory.file().display().to_string());
+            Ok(Exit::Done)
+        }
+        Some(MemoryVerb::Edit) => edit(app, &memory).await,
+        Some(MemoryVerb::Clear { yes }) => clear(app, &memory, *yes).await,
+    }
+}
+
+fn show(app: &App, memory: &Memory) -> Result<Exit, Failure> {
+    let text = memory.text().map_err(|error| failed(app, &error))?;
+    if text.trim().is_empty() {
+        let file = memory.file().display().to_string();
+        terminal::answer(&app.text("memory.empty", &[("file", &file)]));
+        return Ok(Exit::Done);
+    }
+    terminal::answer(text.trim_end());
+    if text.len() as u64 > MEMORY_BYTES_MAX {
+        terminal::complain(&app.text("memory.full", &[("most", &MEMORY_BYTES_MAX.to_string())]));
+    }
+    Ok(Exit::Done)
+}
+
+async fn edit(app: &App, memory: &Memory) -> Result<Exit, Failure> {
+    let file = memory.file();
+    let folder = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|error| failed(app, &error))?;
+    super::config::open_editor(app, &file).await?;
+    Ok(Exit::Done)
+}
+
+/// What was there is kept beside the file once: a mistake can be taken back.
+async fn clear(app: &App, memory: &Memory, yes: bool) -> Result<Exit, Failure> {
+    if !yes && !(app.interactive && agreed(app).await) {
+        return Err(Failure { exit: Exit::Usage, words: app.text("memory.needs_yes", &[]) });
+    }
+    let words = match memory.clear().map_err(|error| failed(app, &error))? {
+        Some(kept) => app.text("memory.cleared", &[("file", &kept.display().to_string())]),
+        None => app.text("memory.empty", &[("file", &memory.file().display().to_string())]),
+    };
+    terminal::answer(&words);
+    Ok(Exit::Done)
+}
+
+async fn agreed(app: &App) -> bool {
+    let said = terminal::ask(&app.text("memory.sure", &[])).await.unwrap_or_default();
+    matches!(said.to_lowercase().as_str(), "y" | "yes")
+}
+
+fn failed(app: &App, error: &std::io::Error) -> Failure {
+    app.failure(Exit::Failed, "error.system", error)
+}

@@ -1,0 +1,79 @@
+//! `everloop personas`: how the assistant may speak.
+
+use crate::app::App;
+use crate::args;
+use crate::context;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+use everloop_assistant::context::personas::Persona;
+use everloop_assistant::show::padded;
+use serde_json::{Value, json};
+
+pub(crate) fn personas(app: &App, args: &args::Personas) -> Result<Exit, Failure> {
+    let chosen = app.settings.text("persona.default");
+    match (&args.name, args.json) {
+        (Some(name), json) => {
+            let persona = context::persona(app, Some(name))?;
+            match json {
+                true => terminal::answer(&as_json(app, &persona, chosen).to_string()),
+                false => terminal::answer(&whole(app, &persona)),
+            }
+        }
+        (None, true) => {
+            let found = context::personas(app);
+            let all: Vec<Value> = found.all.iter().map(|one| as_json(app, one, chosen)).collect();
+            terminal::answer(&json!({ "personas": all }).to_string());
+        }
+        (None, false) => terminal::answer(&short_list(app, chosen)),
+    }
+    Ok(Exit::Done)
+}
+
+/// One line for each persona, with a mark before the one that is chosen.
+pub(crate) fn short_list(app: &App, chosen: &str) -> String {
+    let line = |persona: &Persona| {
+        let mark = if persona.name == chosen { "*" } else { " " };
+        format!("{mark} {}  {}", padded(&persona.name, 12), description(app, persona))
+    };
+    let mut lines: Vec<String> = context::personas(app).all.iter().map(line).collect();
+    lines.push(app.text("persona.own", &[("folder", &app.home.personas().display().to_string())]));
+    lines.join("\n")
+}
+
+/// What a persona is like. Those that are built in have their line in the catalogue.
+fn description(app: &App, persona: &Persona) -> String {
+    match &persona.file {
+        Some(_) => persona.description.clone(),
+        None => app.text(&format!("persona.is.{}", persona.name), &[]),
+    }
+}
+
+fn whole(app: &App, persona: &Persona) -> String {
+    let mut lines = vec![format!("{}  {}", persona.name, description(app, persona))];
+    if !persona.tools.is_empty() {
+        lines.push(app.text("persona.tools", &[("tools", &persona.tools.join(", "))]));
+    }
+    if let Some(milli) = persona.temperature_milli {
+        let value = format!("{}", f64::from(milli) / 1_000.0);
+        lines.push(app.text("persona.temperature", &[("value", &value)]));
+    }
+    if let Some(most) = persona.max_tokens {
+        lines.push(app.text("persona.max_tokens", &[("value", &most.to_string())]));
+    }
+    lines.push(String::new());
+    lines.push(persona.text.clone());
+    lines.join("\n")
+}
+
+fn as_json(app: &App, persona: &Persona, chosen: &str) -> Value {
+    json!({
+        "name": persona.name,
+        "description": description(app, persona),
+        "default": persona.name == chosen,
+        "built_in": persona.file.is_none(),
+        "tools": persona.tools,
+        "temperature": persona.temperature_milli.map(|milli| f64::from(milli) / 1_000.0),
+        "max_tokens": persona.max_tokens,
+        "text": persona.text,
+    })
+}

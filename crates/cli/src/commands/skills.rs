@@ -1,0 +1,95 @@
+//! `everloop skills`: what skills runs in a workspace have, and which folders cannot be used.
+
+use super::run;
+use crate::app::{App, chain};
+use crate::args;
+use crate::context;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+use everloop_assistant::context::skills::{Found, Skill};
+use everloop_assistant::show::padded;
+use serde_json::{Value, json};
+
+pub(crate) fn skills(app: &App, args: &args::Skills) -> Result<Exit, Failure> {
+    let workspace = run::workspace(app, args.workspace.as_deref())?;
+    let found = context::skills(app, &workspace);
+    match (&args.name, args.json) {
+        (Some(name), _) => one(app, &found, name, args.json),
+        (None, true) => {
+            terminal::answer(&as_json(&found).to_string());
+            Ok(Exit::Done)
+        }
+        (None, false) => {
+            list(app, &found);
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn one(app: &App, found: &Found, name: &str, json: bool) -> Result<Exit, Failure> {
+    let Some(skill) = found.get(name) else {
+        let all: Vec<&str> = found.skills.iter().map(|skill| skill.name.as_str()).collect();
+        let words = app.text("skills.unknown", &[("name", name), ("all", &all.join(", "))]);
+        return Err(Failure { exit: Exit::Usage, words });
+    };
+    if json {
+        terminal::answer(&with_body(skill).to_string());
+        return Ok(Exit::Done);
+    }
+    terminal::answer(&line(app, skill, skill.name.chars().count()));
+    terminal::answer(&skill.folder().display().to_string());
+    terminal::answer(&format!("\n{}", skill.body));
+    for file in skill.files() {
+        terminal::answer(&format!("  {file}"));
+    }
+    Ok(Exit::Done)
+}
+
+fn list(app: &App, found: &Found) {
+    if app.settings.text("context.skills") != "on" {
+        return terminal::answer(&app.text("skills.off", &[]));
+    }
+    if found.skills.is_empty() {
+        terminal::answer(&app.text("skills.none", &[]));
+    }
+    let widest = found.skills.iter().map(|skill| skill.name.chars().count()).max().unwrap_or(0);
+    for skill in &found.skills {
+        terminal::answer(&line(app, skill, widest));
+    }
+    for (folder, why) in &found.bad {
+        let (folder, detail) = (folder.display().to_string(), chain(why));
+        terminal::complain(&app.text("skills.bad", &[("folder", &folder), ("detail", &detail)]));
+    }
+}
+
+fn line(app: &App, skill: &Skill, width: usize) -> String {
+    let owner = app.text(&format!("skills.of_{}", skill.owner.as_str()), &[]);
+    let always = if skill.always { app.text("skills.always", &[]) } else { String::new() };
+    format!("{}  {owner}{always}  {}", padded(&skill.name, width), skill.description)
+}
+
+fn as_json(found: &Found) -> Value {
+    let skills: Vec<Value> = found.skills.iter().map(told).collect();
+    let bad = found
+        .bad
+        .iter()
+        .map(|(folder, why)| json!({"folder": folder.display().to_string(), "detail": chain(why)}));
+    json!({"skills": skills, "bad": bad.collect::<Vec<_>>()})
+}
+
+fn told(skill: &Skill) -> Value {
+    json!({
+        "name": skill.name,
+        "description": skill.description,
+        "always": skill.always,
+        "of": skill.owner.as_str(),
+        "folder": skill.folder().display().to_string(),
+        "files": skill.files(),
+    })
+}
+
+fn with_body(skill: &Skill) -> Value {
+    let mut value = told(skill);
+    value["body"] = skill.body.clone().into();
+    value
+}

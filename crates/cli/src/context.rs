@@ -1,0 +1,146 @@
+//! What a new run is told of itself: from the settings, the person's folders and the workspace.
+
+use crate::app::{App, chain};
+use crate::exit::{Exit, Failure};
+use crate::home::Home;
+use everloop_assistant::context::guidance;
+use everloop_assistant::context::images::{self, IMAGES_MAX, ImageError};
+use everloop_assistant::context::memory::Memory;
+use everloop_assistant::context::personas::{DEFAULT, Persona, Personas};
+use everloop_assistant::context::prompt::{self, Identity, Notes, Parts};
+use everloop_assistant::context::skill_tool::LOAD_SKILL;
+use everloop_assistant::context::skills::{self, Found};
+use everloop_types::{Image, ModelChoice, TODO_WRITE, ToolSpec};
+use std::path::{Path, PathBuf};
+
+/// Tools that a persona cannot do without: loops count on them.
+const ALWAYS: [&str; 3] = ["ask_user", TODO_WRITE, LOAD_SKILL];
+
+/// The personas of this home; a file that cannot be used is said to be one.
+pub(crate) fn personas(app: &App) -> Personas {
+    let found = Personas::find(&app.home.personas());
+    for (file, why) in &found.bad {
+        let (file, detail) = (file.display().to_string(), chain(why));
+        app.note("persona.bad", &[("file", &file), ("detail", &detail)]);
+    }
+    found
+}
+
+/// Checks the name of a persona; the one of the settings if none is wanted.
+pub(crate) fn persona(app: &App, wanted: Option<&str>) -> Result<Persona, Failure> {
+    let name = wanted.unwrap_or_else(|| app.settings.text("persona.default"));
+    let name = if name.is_empty() { DEFAULT } else { name };
+    let found = personas(app);
+    if let Some(persona) = found.get(name) {
+        return Ok(persona.clone());
+    }
+    let names: Vec<&str> = found.all.iter().map(|persona| persona.name.as_str()).collect();
+    let words = app.text("persona.unknown", &[("name", name), ("all", &names.join(", "))]);
+    Err(Failure { exit: Exit::Usage, words })
+}
+
+/// The skills that runs in a workspace have.
+pub(crate) fn skills(app: &App, workspace: &Path) -> Found {
+    match is_on(app, "context.skills") {
+        true => skills::find(Home::of_user().as_deref(), workspace),
+        false => Found::default(),
+    }
+}
+
+/// The memory of a workspace.
+pub(crate) fn memory(app: &App, workspace: &Path) -> Memory {
+    Memory::of(&app.home.memory(), workspace)
+}
+
+fn is_on(app: &App, key: &'static str) -> bool {
+    app.settings.text(key) == "on"
+}
+
+/// The whole system prompt of a new run.
+pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
+    let guidance = match is_on(app, "context.agents_file") {
+        true => guidance::read(workspace).unwrap_or_else(|error| {
+            app.note("context.no_guidance", &[("detail", &error.text())]);
+            None
+        }),
+        false => None,
+    };
+    let chars = usize::try_from(app.settings.number("context.memory_chars")).unwrap_or(usize::MAX);
+    let notes = is_on(app, "context.memory").then(|| {
+        memory(app, workspace).newest(chars).unwrap_or_else(|error| {
+            app.note("context.no_memory", &[("detail", &error.to_string())]);
+            String::new()
+        })
+    });
+    prompt::system(&Parts {
+        identity: identity(app, workspace, persona),
+        memory: notes.as_deref().map(|text| Notes { text }),
+        guidance: guidance.as_deref().unwrap_or_default(),
+        skills: &skills(app, workspace).skills,
+    })
+}
+
+/// The same without anything of the person's or the workspace's, for comparisons.
+pub(crate) fn plain_system(app: &App, workspace: &Path) -> String {
+    let persona = Persona::default();
+    let identity = identity(app, workspace, &persona);
+    prompt::system(&Parts { identity, memory: None, guidance: "", skills: &[] })
+}
+
+fn identity<'a>(app: &'a App, workspace: &'a Path, persona: &'a Persona) -> Identity<'a> {
+    Identity {
+        name: app.settings.text("persona.name"),
+        system: std::env::consts::OS,
+        workspace,
+        address: app.settings.text("persona.address"),
+        persona,
+        // The language of answers is apart from that of the program.
+        language: match app.settings.text("ui.answer_language") {
+            "zh-CN" => "Simplified Chinese",
+            "en" => "English",
+            _ => "",
+        },
+    }
+}
+
+/// The tools that a persona works with.
+pub(crate) fn chosen(persona: &Persona, mut tools: Vec<ToolSpec>) -> Vec<ToolSpec> {
+    let has = |name: &str| ALWAYS.contains(&name) || persona.tools.iter().any(|own| own == name);
+    tools.retain(|tool| persona.tools.is_empty() || has(&tool.name));
+    tools
+}
+
+/// How a persona wants the model to be asked.
+pub(crate) fn tuned(persona: &Persona, model: ModelChoice) -> ModelChoice {
+    ModelChoice {
+        temperature_milli: persona.temperature_milli.unwrap_or(model.temperature_milli),
+        max_tokens: persona.max_tokens.unwrap_or(model.max_tokens),
+        ..model
+    }
+}
+
+/// Reads the pictures that go with a goal.
+pub(crate) fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, Failure> {
+    if files.len() > IMAGES_MAX {
+        let words = app.text("image.too_many", &[("most", &IMAGES_MAX.to_string())]);
+        return Err(Failure { exit: Exit::Usage, words });
+    }
+    files.iter().map(|file| image(app, file)).collect()
+}
+
+/// Reads one picture.
+pub(crate) fn image(app: &App, file: &Path) -> Result<Image, Failure> {
+    let most = app.settings.number("context.image_max");
+    images::read(file, most).map_err(|error| {
+        let key = match &error {
+            ImageError::Unreadable(_) => "image.unreadable",
+            ImageError::NoFile => "image.no_file",
+            ImageError::TooLarge { .. } => "image.too_large",
+            ImageError::WrongType => "image.wrong_type",
+        };
+        let (file, detail) = (file.display().to_string(), chain(&error));
+        let most = most.to_string();
+        let args = [("file", file.as_str()), ("detail", &detail), ("most", &most)];
+        Failure { exit: Exit::Usage, words: app.text(key, &args) }
+    })
+}
