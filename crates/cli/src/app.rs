@@ -359,6 +359,7 @@ pub(crate) fn fault_words(lang: Lang, fault: &Fault) -> String {
             with(&[("file", &origin), ("detail", detail)], "settings.no_file")
         }
         FaultKind::Rule(wrong) => rule_words(lang, &origin, wrong),
+        FaultKind::Approval(wrong) => crate::settings::approvals::words(lang, &origin, wrong),
         FaultKind::Unreadable(detail) => with(&[("detail", detail)], "settings.unreadable"),
     }
 }

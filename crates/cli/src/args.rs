@@ -2,10 +2,12 @@
 //!
 //! Its words are in the catalogue (`help.*`). No item here has a doc comment: clap would show it.
 
+mod approvals;
 mod compare;
 mod keep;
 mod models;
 
+pub(crate) use approvals::{Approvals, ApprovalsVerb};
 pub(crate) use compare::{Compare, CompareOutput};
 pub(crate) use keep::{
     Chat, EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Simulate, Todo, TodoOptions,
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     View(ViewTodos),
     Schedule(Schedule),
     Inbox(Inbox),
+    Approvals(Approvals),
     Worker(Worker),
     Tour,
     Models(Models),

@@ -1,6 +1,7 @@
 //! Settings: `section.key` from the file, then `EVERLOOP_SECTION__KEY`, then `--set`; the last one
 //! wins.
 
+pub(crate) mod approvals;
 pub(crate) mod file;
 pub(crate) mod redact;
 pub(crate) mod rules;
@@ -12,7 +13,9 @@ pub(crate) use sources::Sources;
 pub(crate) use table::TABLE;
 pub(crate) use value::{Form, Item, Value, Wrong};
 
+use approvals::WrongApproval;
 use everloop_tools::ShellRule;
+use everloop_types::ApprovalRule;
 use rules::WrongRule;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,6 +75,8 @@ pub(crate) enum FaultKind {
     NoSuchDatabase,
     /// A rule on commands that cannot be used.
     Rule(WrongRule),
+    /// A rule on calls that cannot be used.
+    Approval(WrongApproval),
 }
 
 /// All settings with their values.
@@ -79,6 +84,7 @@ pub(crate) enum FaultKind {
 pub(crate) struct Settings {
     values: BTreeMap<&'static str, (Value, Origin)>,
     shell_rules: Vec<ShellRule>,
+    approval_rules: Vec<ApprovalRule>,
 }
 
 /// Settings, the unknown keys of the file, which are only warnings, and what cannot be used.
@@ -121,6 +127,12 @@ impl Loaded {
             let (key, what) = (rules::KEY.to_owned(), FaultKind::Rule(wrong));
             self.keep(Fault { key, origin: origin.clone(), what });
         }
+        let (rules, wrong) = approvals::read(text);
+        self.settings.approval_rules = rules;
+        for wrong in wrong {
+            let (key, what) = (approvals::KEY.to_owned(), FaultKind::Approval(wrong));
+            self.keep(Fault { key, origin: origin.clone(), what });
+        }
         for (section, content) in table {
             let toml::Value::Table(content) = content else {
                 self.keep(unknown(&section, origin.clone()));
@@ -136,7 +148,7 @@ impl Loaded {
                     other => format!("{other:?}"),
                 };
                 let key = format!("{section}.{name}");
-                if key != rules::KEY {
+                if key != rules::KEY && key != approvals::KEY {
                     self.set(&key, &text, origin.clone());
                 }
             }
@@ -184,7 +196,7 @@ impl Settings {
             let value = setting.form.read(setting.default);
             (setting.key, (value.expect("defaults fit their form"), Origin::Default))
         });
-        Self { values: values.collect(), shell_rules: Vec::new() }
+        Self { values: values.collect(), shell_rules: Vec::new(), approval_rules: Vec::new() }
     }
 
     fn set(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), Fault> {
@@ -226,6 +238,11 @@ impl Settings {
     /// The rules on commands; only the file has them.
     pub(crate) fn shell_rules(&self) -> &[ShellRule] {
         &self.shell_rules
+    }
+
+    /// The rules on calls; only the file has them.
+    pub(crate) fn approval_rules(&self) -> &[ApprovalRule] {
+        &self.approval_rules
     }
 
     /// The items of a list.

@@ -261,6 +261,7 @@ impl Role {
             frame: digest_json(&frame),
             seed: 7,
             build: "simulated".to_owned(),
+            policy_hash: String::new(),
         };
         let conversation = ConversationId::new(format!("conv_{}", self.run));
         let (run, idem_key) = (self.run.clone(), None);

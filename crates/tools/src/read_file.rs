@@ -1,7 +1,7 @@
 //! `read_file`: a text file of the workspace, as far as it fits.
 
 use crate::{CallContext, Done, Tool, Workspace, clean, clip};
-use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
+use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,7 @@ pub(crate) fn reading() -> Handling {
         on_unknown: OnUnknown::TellModel,
         timeout_ms: 30_000,
         grace_ms: 1_000,
+        flow: Some(Flow::workspace()),
         ..Handling::default()
     }
 }

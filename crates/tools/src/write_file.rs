@@ -16,7 +16,9 @@ use crate::read_file::blocking;
 use crate::workspace::check_regular;
 use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, WorkspaceError, clip};
 use cap_std::fs::{Dir, OpenOptions};
-use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown, digest_bytes};
+use everloop_types::{
+    Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends, digest_bytes,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -65,6 +67,7 @@ impl Tool for WriteFile {
             timeout_ms: 30_000,
             grace_ms: 1_000,
             resource_arg: Some("path".to_owned()),
+            flow: Some(Flow::NOTHING.sends(Sends::Later("path".to_owned()))),
             ..Handling::default()
         }
     }

@@ -11,8 +11,9 @@ pub use stored::{FORMATS, Unreadable};
 pub use upcast::{UPCASTS, Upcast};
 
 use crate::{
-    Batch, EffectClass, EffectId, Goal, Handling, Limits, ModelCall, ModelError, Observation,
-    OnError, OnUnknown, Question, Reason, Reply, RunId, Status, ToolCall, UtcMs, WorkerId,
+    Batch, EffectClass, EffectId, Goal, Handling, Labels, Limits, ModelCall, ModelError,
+    Observation, OnError, OnUnknown, Question, Reason, Reply, RunId, Status, ToolCall, UtcMs,
+    WorkerId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -94,6 +95,10 @@ pub struct RunCreated {
     pub seed: u64,
     /// The build that created the run.
     pub build: String,
+    /// Digest of the policy in the frame, where it says more than `--yes`: a program that would
+    /// not keep it must not drive the run.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub policy_hash: String,
 }
 
 /// See [`Kind::EpochStarted`].
@@ -223,6 +228,9 @@ impl EffectPlanned {
 pub struct ApprovalAsked {
     /// Digest of tool and arguments.
     pub args_hash: String,
+    /// Digest of the policy and of the tool as it was: a grant under another one lapses.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub policy_hash: String,
 }
 
 /// See [`Kind::ApprovalGiven`].
@@ -232,6 +240,12 @@ pub struct ApprovalGiven {
     pub args_hash: String,
     /// Who gave it.
     pub by: String,
+    /// Digest of the policy and of the tool as they were when it was asked for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub policy_hash: String,
+    /// The place to which the run may send from now on without being asked about its labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub releases: Option<String>,
 }
 
 /// See [`Kind::EffectStarted`].
@@ -297,6 +311,17 @@ pub struct EffectFinished {
     /// How long the last attempt took.
     #[serde(default)]
     pub took_ms: u64,
+    /// What it brought into the run.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+}
+
+impl EffectFinished {
+    /// An outcome that brought nothing into the run that it did not hold.
+    #[must_use]
+    pub fn unlabeled(outcome: Outcome, took_ms: u64) -> Self {
+        Self { outcome, took_ms, labels: Labels::default() }
+    }
 }
 
 /// What came back from an effect.

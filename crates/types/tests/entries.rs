@@ -11,9 +11,9 @@ use everloop_types::journal::{
     WaitingOn,
 };
 use everloop_types::{
-    CallId, EffectClass, Ending, Goal, Limits, ModelCall, ModelError, ModelErrorKind, Observation,
-    Offer, OnError, OnUnknown, OutputSchema, Purpose, Question, QuestionKind, Reason, Reply, RunId,
-    Status, StopCause, ToolCall, ToolChoice, Usage, WorkerId,
+    CallId, EffectClass, Ending, Goal, Labels, Limits, ModelCall, ModelError, ModelErrorKind,
+    Observation, Offer, OnError, OnUnknown, OutputSchema, Purpose, Question, QuestionKind, Reason,
+    Reply, RunId, Status, StopCause, ToolCall, ToolChoice, Usage, WorkerId,
 };
 use serde_json::{Value, json};
 
@@ -64,10 +64,16 @@ fn samples() -> Vec<Kind> {
             frame: text("f"),
             seed: 7,
             build: text("0.1.0"),
+            policy_hash: text("p"),
         }),
         Kind::EpochStarted(EpochStarted { worker: WorkerId::new("w"), build: text("0.1.0") }),
-        Kind::ApprovalAsked(ApprovalAsked { args_hash: text("h") }),
-        Kind::ApprovalGiven(ApprovalGiven { args_hash: text("h"), by: text("user") }),
+        Kind::ApprovalAsked(ApprovalAsked { args_hash: text("h"), policy_hash: text("p") }),
+        Kind::ApprovalGiven(ApprovalGiven {
+            args_hash: text("h"),
+            by: text("user"),
+            policy_hash: text("p"),
+            releases: Some(text("http_get → a.example")),
+        }),
         Kind::EffectStarted(EffectStarted {
             attempt: 1,
             start_by: 5_000,
@@ -113,8 +119,11 @@ fn samples() -> Vec<Kind> {
     ];
     all.extend(letters.map(|letter| Kind::Input(Input { dedupe: text("d"), letter })));
     all.extend(planned().map(Kind::EffectPlanned));
-    let finished = |outcome| Kind::EffectFinished(EffectFinished { outcome, took_ms: 3 });
+    let finished = |outcome| Kind::EffectFinished(EffectFinished::unlabeled(outcome, 3));
     all.extend(outcomes().map(finished));
+    let outcome = Outcome::Observed(Observation { ending: Ending::Ok, text: text("a.txt") });
+    let labels = Labels::ALL;
+    all.push(Kind::EffectFinished(EffectFinished { outcome, took_ms: 3, labels }));
     let question = Question {
         id: text("q"),
         kind: QuestionKind::Ask,
@@ -215,6 +224,26 @@ fn only_a_switch_is_a_letter_of_format_2() {
         written.push(fmt);
     }
     assert_eq!(written, [1, 1, 1, 1, 2]);
+}
+
+/// A run without rules and labels can go back to a program that knows of none.
+#[test]
+fn only_what_an_older_program_would_misread_is_written_in_format_2() {
+    let plain = [
+        (
+            "RunCreated",
+            r#"{"goal":{"text":"x"},"loop":"react","loop_ver":1,"frame":"f","seed":7,"build":"b"}"#,
+        ),
+        ("ApprovalAsked", r#"{"args_hash":"h"}"#),
+        ("ApprovalGiven", r#"{"args_hash":"h","by":"user"}"#),
+        ("EffectFinished", r#"{"outcome":"canceled","took_ms":3}"#),
+    ];
+    for (kind, body) in plain {
+        let read = Kind::read(kind, 1, body).unwrap();
+        assert_eq!(read.fmt(), 1, "{kind}");
+        let newest = samples().into_iter().filter(|sample| sample.name() == kind);
+        assert!(newest.map(|sample| sample.fmt()).any(|fmt| fmt == 2), "{kind}");
+    }
 }
 
 #[test]

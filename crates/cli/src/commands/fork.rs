@@ -10,7 +10,7 @@ use crate::terminal;
 use everloop_engine::{Engine, Fork, ForkError, Forking, History};
 use everloop_loops::Unknown;
 use everloop_types::journal::{Kind, RunCreated};
-use everloop_types::{Goal, Policy, RunId, Settled};
+use everloop_types::{Goal, RunId, Settled};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ pub(crate) fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<F
     let loop_name = run::loop_name(app, name)?;
     let workspace = workspace(app, args.workspace.as_deref(), &old.workspace)?;
     let model = run::model(app, args.model.clone().unwrap_or_else(|| old.model.name.clone()))?;
-    let policy = Policy { approve_all: args.yes };
+    let policy = run::policy(app, args.yes);
     let mut frame = run::frame(app, &loop_name, &workspace, model, policy)?;
     run::suit(app, &mut frame, created(parent).map_or("", |created| &created.goal.text));
     let text = args.message.as_deref().unwrap_or_default().trim().to_owned();

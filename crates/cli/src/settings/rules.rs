@@ -91,7 +91,7 @@ fn form(what: &str) -> WhyWrong {
 }
 
 /// Counted from 1.
-fn line_at(text: &str, byte: usize) -> usize {
+pub(super) fn line_at(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1
 }
 

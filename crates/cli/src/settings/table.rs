@@ -7,6 +7,9 @@ const fn setting(key: &'static str, form: Form, default: &'static str) -> Settin
     Setting { key, form, default }
 }
 
+/// Where others' files mostly lie.
+const UNTRUSTED_PATHS: &str = "**/node_modules/**, **/vendor/**, **/third_party/**, downloads/**";
+
 const MANY: u64 = 1_000_000;
 
 pub(crate) const TABLE: &[Setting] = &[
@@ -58,6 +61,9 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("tools.shell_file_max", Size, "2GiB"),
     setting("tools.shell_processes", Count(0, MANY), "1024"),
     setting("tools.output_max", Size, "1MiB"),
+    setting("tools.label_guard", OneOf(&["ask", "deny", "off"]), "ask"),
+    setting("tools.untrusted_paths", List(Item::Pattern), UNTRUSTED_PATHS),
+    setting("approvals.unattended", OneOf(&["wait", "deny"]), "wait"),
     setting("store.database", Text, ""),
     setting("tools.http_allow", List(Item::Host), ""),
     setting("tools.http_timeout", Duration, "30s"),

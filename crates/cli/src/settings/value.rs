@@ -33,6 +33,8 @@ pub(crate) enum Item {
     Channel,
     /// A folder by its whole path.
     Folder,
+    /// A pattern on paths within the workspace.
+    Pattern,
 }
 
 impl Item {
@@ -41,6 +43,9 @@ impl Item {
         match self {
             Self::Host => Host::parse(text).map(|host| host.to_string()),
             Self::Channel => Channel::parse(text).map(|channel| channel.to_string()),
+            Self::Pattern => {
+                (!text.starts_with('/') && !text.contains("..")).then(|| text.to_owned())
+            }
             Self::Folder => Path::new(text).is_absolute().then(|| text.to_owned()),
         }
     }
@@ -116,6 +121,7 @@ impl Form {
             Self::Zone => "auto | Asia/Shanghai | Europe/Rome".to_owned(),
             Self::Text => "…".to_owned(),
             Self::List(Item::Host) => "api.example.com, localhost:8080".to_owned(),
+            Self::List(Item::Pattern) => "vendor/**, **/*.html".to_owned(),
             Self::List(Item::Folder) => "/opt/tools, /srv/data".to_owned(),
             Self::List(Item::Channel) => {
                 "ops=https://hooks.example.com/x, log=file:/var/log/out.jsonl".to_owned()
