@@ -19,6 +19,7 @@ mod doctor;
 mod evidence;
 mod forced;
 mod help;
+mod injections;
 mod keep;
 mod keeping;
 mod kills;
