@@ -4,9 +4,11 @@
 //! alone.
 //! What each kind promises, and when it is written, stands in `docs/ARCHITECTURE.md`.
 
+mod permission;
 mod stored;
 mod upcast;
 
+pub use permission::{ApprovalAsked, ApprovalGiven};
 pub use stored::{FORMATS, Unreadable};
 pub use upcast::{UPCASTS, Upcast};
 
@@ -221,31 +223,6 @@ impl EffectPlanned {
         let (deadline, on_error) = (batch.deadline, batch.on_error);
         Self::CallTool { call, class, on_unknown, key_until, deadline, on_error }
     }
-}
-
-/// See [`Kind::ApprovalAsked`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApprovalAsked {
-    /// Digest of tool and arguments.
-    pub args_hash: String,
-    /// Digest of the policy and of the tool as it was: a grant under another one lapses.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub policy_hash: String,
-}
-
-/// See [`Kind::ApprovalGiven`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApprovalGiven {
-    /// Digest of tool and arguments: the grant holds for nothing else.
-    pub args_hash: String,
-    /// Who gave it.
-    pub by: String,
-    /// Digest of the policy and of the tool as they were when it was asked for.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub policy_hash: String,
-    /// The place to which the run may send from now on without being asked about its labels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub releases: Option<String>,
 }
 
 /// See [`Kind::EffectStarted`].

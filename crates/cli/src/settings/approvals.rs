@@ -10,7 +10,7 @@
 //! no_match = ["Cargo.toml"]
 //! ```
 //!
-//! They are not `[[approvals]]`, because TOML has no table and list of one name, and the section has
+//! They are not `[[approvals]]`: TOML has no table and list of one name, and the section has
 //! settings beside them.
 
 use super::rules::line_at;
