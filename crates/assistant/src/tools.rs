@@ -9,7 +9,9 @@ use crate::show::{self, Reader};
 use everloop_engine::Clock;
 use everloop_store::{Store, StoreError};
 use everloop_tools::{BuiltIn, CallContext, Done, Needs, Timeout, Tool, clip};
-use everloop_types::{Approval, EffectClass, Handling, Lang, Observation, OnUnknown, UtcMs};
+use everloop_types::{
+    Approval, EffectClass, Flow, Handling, Labels, Lang, Observation, OnUnknown, UtcMs,
+};
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -88,6 +90,7 @@ fn handling() -> Handling {
         timeout_ms: 10_000,
         key_lifetime_ms: Some(KEY_LIFETIME_MS),
         retries: 2,
+        flow: Some(Flow::brings(Labels::PRIVATE)),
         ..Handling::default()
     }
 }

@@ -371,6 +371,7 @@ pub(crate) fn fault_words(lang: Lang, fault: &Fault) -> String {
         }
         FaultKind::Server(wrong) => wrong.words(lang, &origin),
         FaultKind::Rule(wrong) => rule_words(lang, &origin, wrong),
+        FaultKind::Approval(wrong) => crate::settings::approvals::words(lang, &origin, wrong),
         FaultKind::Unreadable(detail) => with(&[("detail", detail)], "settings.unreadable"),
     }
 }

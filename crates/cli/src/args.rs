@@ -2,12 +2,14 @@
 //!
 //! Its words are in the catalogue (`help.*`). No item here has a doc comment: clap would show it.
 
+mod approvals;
 mod compare;
 mod context;
 mod keep;
 mod mcp;
 mod models;
 
+pub(crate) use approvals::{Approvals, ApprovalsVerb};
 pub(crate) use compare::{Compare, CompareOutput};
 pub(crate) use context::{Memory, MemoryVerb, Personas, Skills};
 pub(crate) use keep::{
@@ -81,6 +83,7 @@ pub(crate) enum Command {
     View(ViewTodos),
     Schedule(Schedule),
     Inbox(Inbox),
+    Approvals(Approvals),
     Worker(Worker),
     Tour,
     Models(Models),

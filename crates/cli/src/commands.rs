@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod approvals;
 pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod copies;

@@ -100,6 +100,7 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::View(args)) => commands::keep::view(app, args).await,
         Some(Command::Schedule(args)) => commands::keep::schedule(app, args).await,
         Some(Command::Inbox(args)) => commands::keep::inbox(app, &args).await,
+        Some(Command::Approvals(args)) => commands::approvals::approvals(app, args).await,
         Some(Command::Worker(args)) => commands::worker::worker(app, &args).await,
         Some(Command::Models(args)) => commands::models::models(app, args).await,
         Some(Command::Mcp(args)) => commands::mcp::mcp(app, args).await,

@@ -154,7 +154,7 @@ mod tests {
 
     fn replied(usage: Usage) -> Kind {
         let outcome = Outcome::Replied(Reply { usage, ..Reply::default() });
-        Kind::EffectFinished(EffectFinished { outcome, took_ms: 1 })
+        Kind::EffectFinished(EffectFinished::unlabeled(outcome, 1))
     }
 
     fn failed(attempt: u32) -> Kind {

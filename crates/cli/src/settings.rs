@@ -1,6 +1,7 @@
 //! Settings: `section.key` from the file, then `EVERLOOP_SECTION__KEY`, then `--set`; the last one
 //! wins.
 
+pub(crate) mod approvals;
 pub(crate) mod file;
 pub(crate) mod redact;
 pub(crate) mod rules;
@@ -13,8 +14,10 @@ pub(crate) use sources::Sources;
 pub(crate) use table::TABLE;
 pub(crate) use value::{Form, Item, Value, Wrong};
 
+use approvals::WrongApproval;
 use everloop_tools::ShellRule;
 use everloop_tools::mcp::ServerSetting;
+use everloop_types::ApprovalRule;
 use rules::WrongRule;
 use servers::{WrittenServer, WrongServer};
 use std::collections::BTreeMap;
@@ -77,6 +80,8 @@ pub(crate) enum FaultKind {
     Rule(WrongRule),
     /// An MCP server that cannot be used.
     Server(Box<WrongServer>),
+    /// A rule on calls that cannot be used.
+    Approval(WrongApproval),
 }
 
 /// All settings with their values.
@@ -85,6 +90,7 @@ pub(crate) struct Settings {
     values: BTreeMap<&'static str, (Value, Origin)>,
     shell_rules: Vec<ShellRule>,
     servers: Vec<WrittenServer>,
+    approval_rules: Vec<ApprovalRule>,
 }
 
 /// Settings, the unknown keys of the file, which are only warnings, and what cannot be used.
@@ -133,6 +139,12 @@ impl Loaded {
             let (key, what) = (servers::KEY.to_owned(), FaultKind::Server(Box::new(wrong)));
             self.keep(Fault { key, origin: origin.clone(), what });
         }
+        let (rules, wrong) = approvals::read(text);
+        self.settings.approval_rules = rules;
+        for wrong in wrong {
+            let (key, what) = (approvals::KEY.to_owned(), FaultKind::Approval(wrong));
+            self.keep(Fault { key, origin: origin.clone(), what });
+        }
         for (section, content) in table {
             let toml::Value::Table(content) = content else {
                 self.keep(unknown(&section, origin.clone()));
@@ -148,7 +160,7 @@ impl Loaded {
                     other => format!("{other:?}"),
                 };
                 let key = format!("{section}.{name}");
-                if key != rules::KEY && key != servers::KEY {
+                if ![rules::KEY, servers::KEY, approvals::KEY].contains(&key.as_str()) {
                     self.set(&key, &text, origin.clone());
                 }
             }
@@ -196,7 +208,12 @@ impl Settings {
             let value = setting.form.read(setting.default);
             (setting.key, (value.expect("defaults fit their form"), Origin::Default))
         });
-        Self { values: values.collect(), shell_rules: Vec::new(), servers: Vec::new() }
+        Self {
+            values: values.collect(),
+            shell_rules: Vec::new(),
+            servers: Vec::new(),
+            approval_rules: Vec::new(),
+        }
     }
 
     fn set(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), Fault> {
@@ -244,6 +261,11 @@ impl Settings {
     pub(crate) fn servers(&self) -> Vec<ServerSetting> {
         let (call_ms, start_ms) = (self.number("mcp.timeout"), self.number("mcp.start_timeout"));
         self.servers.iter().map(|server| server.with_times(call_ms, start_ms)).collect()
+    }
+
+    /// The rules on calls; only the file has them.
+    pub(crate) fn approval_rules(&self) -> &[ApprovalRule] {
+        &self.approval_rules
     }
 
     /// The items of a list.

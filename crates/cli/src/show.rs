@@ -13,7 +13,8 @@ use everloop_types::journal::{
     EffectPlanned, Input, Kind, Letter, Outcome, RunFinished, WaitingOn,
 };
 use everloop_types::{
-    Counts, EffectId, ItemState, PlanItem, Progress, Purpose, Reason, RunId, Status, Usage, UtcMs,
+    Counts, EffectId, Holding, ItemState, PlanItem, Progress, Purpose, Reason, RunId, Status,
+    Usage, UtcMs,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -35,6 +36,13 @@ pub(crate) struct Shown {
     pub(crate) messages: OutboxCount,
     /// What it has cost, where all prices are known.
     pub(crate) cost: Option<Cost>,
+}
+
+/// What a run has read, for scripts.
+fn labels_json(holding: &Holding) -> Value {
+    let [privacy, trust] = holding.labels().names();
+    json!({"privacy": privacy, "trust": trust, "private": holding.private,
+           "untrusted": holding.untrusted, "released": holding.released})
 }
 
 impl Shown {
@@ -120,6 +128,7 @@ impl Shown {
                 "cached_tokens": usage.cached_tokens,
             },
             "duration_ms": self.duration_ms(),
+            "needs_person": self.history.frame().tools_that_ask(),
         });
         if let Some(cost) = &self.cost {
             result["cost"] = json!({"amount": cost.amount, "currency": cost.currency});
@@ -144,6 +153,8 @@ impl Shown {
         let OutboxCount { sent, waiting } = self.messages;
         whole["messages"] = json!({"sent": sent, "waiting": waiting});
         whole["forks"] = self.forks.iter().map(fork).collect();
+        whole["labels"] = labels_json(&self.history.holding());
+        whole["needs_person"] = result["needs_person"].clone();
         whole["workspace"] = json!(self.history.frame().workspace);
         whole["model"] = json!(self.history.frame().model.name);
         whole

@@ -153,7 +153,7 @@ impl Stage {
         let frame = host.frame(loop_name, &task.goal, told, self.tools.specs());
         let name = model.to_owned();
         let frame = Frame {
-            policy: Policy { approve_all: true },
+            policy: Policy { approve_all: true, ..Policy::default() },
             model: ModelChoice { name, ..frame.model },
             language: Lang::En,
             time_zone: "UTC".to_owned(),

@@ -14,6 +14,7 @@ mod cancel;
 mod commit;
 mod judge;
 mod model;
+mod permit;
 mod probe;
 mod recover;
 mod switch;
@@ -31,7 +32,9 @@ use everloop_types::journal::{
     Draft, EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, MessageEmitted, Outcome,
     RunFinished, WaitingOn,
 };
-use everloop_types::{Approval, EffectClass, EffectId, Observation, Reason, RunId, Status, Words};
+use everloop_types::{
+    EffectClass, EffectId, Ending, Labels, Observation, Reason, RunId, Status, Words,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -259,27 +262,15 @@ impl<'e> Driver<'e> {
             (_, EffectPlanned::CallModel { .. }) => Work::Ask(first.clone()),
             (Stage::Asked(question), _) => Work::AwaitAnswer(question.clone()),
             (Stage::Started(_), _) if !begun_here => Work::Recover(first.clone()),
-            (Stage::Planned, _) if self.approval(first) != Approval::Allow => {
-                Work::Permit(first.clone())
-            }
+            (Stage::Planned, _) if !self.is_free(first) => Work::Permit(first.clone()),
+            (Stage::Approved, _) if self.has_lapsed(first) => Work::Permit(first.clone()),
             _ => Work::Alone(first.clone()),
         }
     }
 
     fn is_harmless(&self, open: &Outstanding) -> bool {
         let pure = matches!(open.planned, EffectPlanned::CallTool { class: EffectClass::Pure, .. });
-        pure && self.approval(open) == Approval::Allow
-    }
-
-    /// What the frame says about permission; a tool that is gone may not run.
-    fn approval(&self, open: &Outstanding) -> Approval {
-        match &open.planned {
-            EffectPlanned::CallModel { .. } => Approval::Allow,
-            EffectPlanned::CallTool { call, .. } => {
-                let spec = self.run.frame().tool(&call.tool);
-                spec.map_or(Approval::Deny, |spec| spec.handling.approval)
-            }
-        }
+        pure && self.is_free(open)
     }
 
     /// Notes what was decided; calls that cannot be performed get their outcome at once.
@@ -312,13 +303,21 @@ impl<'e> Driver<'e> {
     }
 
     fn note_outcome(&mut self, effect: EffectId, outcome: Outcome, took_ms: u64) {
-        let finished = EffectFinished { outcome, took_ms };
+        let finished = EffectFinished::unlabeled(outcome, took_ms);
         self.note(Some(effect), Kind::EffectFinished(finished));
     }
 
+    /// What a tool came back with, and the labels of that; a refusal brings nothing.
     fn note_seen(&mut self, open: &Outstanding, seen: Observation, took_ms: u64) {
         let failed = !seen.is_ok();
-        self.note_outcome(open.effect.clone(), Outcome::Observed(seen), took_ms);
+        let labels = match &open.planned {
+            EffectPlanned::CallTool { call, .. } if seen.ending != Ending::Denied => {
+                self.run.frame().brings(call)
+            }
+            _ => Labels::default(),
+        };
+        let finished = EffectFinished { outcome: Outcome::Observed(seen), took_ms, labels };
+        self.note(Some(open.effect.clone()), Kind::EffectFinished(finished));
         if failed {
             self.cancel_the_rest(open);
         }

@@ -12,9 +12,11 @@
 //! Deliberately absent: driving (a fork is a queued run like any other), words for people.
 
 mod close;
+mod inherit;
 mod unsettled;
 
 use crate::drive::fold_from_start;
+use crate::submit::policy_hash;
 use crate::{Engine, History, fresh_id};
 use everloop_loops::{AnyRun, Unknown, carried};
 use everloop_store::{Created, ForkOrigin, NewFork, NewRun, StoreError};
@@ -191,6 +193,7 @@ impl Engine {
             frame: digest_json(&made.frame),
             seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.identity.build.clone(),
+            policy_hash: policy_hash(&made.frame),
             ..made.created
         };
         let (frame, idem_key) = (made.frame, None);
@@ -221,7 +224,8 @@ impl Past {
         let limits = fork.frame.limits;
         let frame = Frame {
             system: old.system.clone(),
-            tools: old.tools.clone(),
+            tools: inherit::tools(old, &fork.frame),
+            policy: inherit::policy(&fork.parent, old, &old.policy.inherited, &fork.frame),
             limits: old.limits,
             carried: old.carried.clone(),
             completion_mark: old.completion_mark.clone(),
@@ -276,7 +280,9 @@ fn begin_again(
     now: UtcMs,
 ) -> Made {
     let limits = frame.limits;
-    let frame = Frame { carried: carried(from.state), ..frame };
+    let old = from.state.frame();
+    let policy = inherit::policy(&from.origin.run, old, from.state.holding(), &frame);
+    let frame = Frame { carried: carried(from.state), policy, ..frame };
     let wanted = [from.created.goal.text.as_str(), goal.text.as_str()];
     let wanted: Vec<&str> = wanted.into_iter().filter(|text| !text.is_empty()).collect();
     goal.text = wanted.join("\n\n");

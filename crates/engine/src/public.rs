@@ -70,7 +70,17 @@ impl Projection {
             }
             Kind::EffectFinished(finished) => {
                 let call = effect.and_then(|effect| self.calls.remove(effect));
-                vec![outcome(call, &finished.outcome, finished.took_ms)]
+                let mut event = outcome(call, &finished.outcome, finished.took_ms);
+                if !finished.labels.is_empty() {
+                    event["labels"] = json!(finished.labels.names());
+                }
+                vec![event]
+            }
+            Kind::ApprovalGiven(given) => {
+                let call = effect.and_then(|effect| self.calls.get(effect));
+                vec![json!({"type": "tool.approved", "call_id": call.map(|call| &call.id),
+                            "tool": call.map(|call| &call.tool), "by": given.by,
+                            "releases": given.releases})]
             }
             Kind::Input(input) => match &input.letter {
                 Letter::Answer { question, text, .. } => vec![json!({

@@ -4,7 +4,7 @@ use crate::drive::fold_from_start;
 use everloop_loops::{AnyRun, Decision};
 use everloop_store::{Store, StoreError};
 use everloop_types::journal::{Entry, Kind, Outcome, RunFinished};
-use everloop_types::{Counts, EffectId, Frame, Reason, RunId, Status};
+use everloop_types::{Counts, EffectId, Frame, Holding, Labels, Reason, RunId, Status};
 use std::sync::Arc;
 
 /// A run's whole past.
@@ -83,6 +83,27 @@ impl History {
         let count = self.entries.iter().take_while(|entry| entry.seq <= seq).count();
         let entries = &self.entries[..count.max(1).min(self.entries.len())];
         Ok(fold_from_start(&self.run, entries, self.frame.clone())?.run)
+    }
+
+    /// What the run has read, and where it may send that; also of one of which only the outcomes
+    /// are left. Of a run from before labels nobody knows, so it may be anything.
+    #[must_use]
+    pub fn holding(&self) -> Holding {
+        let mut holding = match self.state_at(i64::MAX) {
+            Ok(state) => state.holding().clone(),
+            Err(_) => Holding::default(),
+        };
+        let labeled = self.frame.policy.label_guard.is_some();
+        for entry in &self.entries {
+            if let Kind::EffectFinished(finished) = &entry.kind
+                && let Outcome::Observed(_) = finished.outcome
+                && !(labeled && self.is_whole())
+            {
+                let labels = if labeled { finished.labels } else { Labels::ALL };
+                holding.take(labels, &format!("{} #{}", self.run, entry.seq));
+            }
+        }
+        holding
     }
 
     /// Whether no entry is missing; old runs are trimmed to their outcomes.

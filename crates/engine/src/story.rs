@@ -19,7 +19,8 @@ pub struct Line {
     pub words: Words,
 }
 
-/// Tells a journal entry by entry, and what each closed item of the plan has behind it. Entries
+/// Tells a journal entry by entry, what each closed item of the plan has behind it, and when the run
+/// began to hold private or untrusted data. Entries
 /// that only keep house are left out.
 #[must_use]
 pub fn tell(history: &History) -> Vec<Line> {
@@ -33,7 +34,7 @@ pub fn tell(history: &History) -> Vec<Line> {
     lines
 }
 
-/// The closed items, as the fold has them. A journal that cannot be folded tells of none.
+/// The closed items and the labels, as the fold has them. A journal that cannot be folded tells of none.
 struct Claims {
     run: Option<AnyRun>,
     closed: Vec<PlanItem>,
@@ -49,21 +50,31 @@ impl Claims {
         Self { run, closed: Vec::new() }
     }
 
-    /// The items that this entry closed.
+    /// The labels that this entry brought, and the items that it closed.
     fn after(&mut self, entry: &Entry) -> Vec<Words> {
         let Some(run) = &mut self.run else { return Vec::new() };
+        let held = run.holding().labels();
         run.apply(entry);
+        let holding = run.holding();
+        let now = holding.labels();
+        let mut lines = Vec::new();
+        if now.private && !held.private {
+            lines.push(Words::with("story.private", [("from", holding.private.join("; "))]));
+        }
+        if now.untrusted && !held.untrusted {
+            lines.push(Words::with("story.untrusted", [("from", holding.untrusted.join("; "))]));
+        }
         let items = run.progress().items;
         let closed: Vec<_> = items.into_iter().filter(|item| item.evidence.is_some()).collect();
         let before = std::mem::replace(&mut self.closed, closed);
         let new = self.closed.iter().filter(|item| !before.contains(item));
-        new.map(|item| {
+        lines.extend(new.map(|item| {
             let entries: Vec<String> =
                 item.evidence.iter().flatten().map(|seq| format!("#{seq}")).collect();
             let key = if entries.is_empty() { "story.claimed" } else { "story.closed" };
             Words::with(key, [("item", short(&item.text)), ("entries", entries.join(" "))])
-        })
-        .collect()
+        }));
+        lines
     }
 }
 

@@ -61,6 +61,7 @@ impl Engine {
             frame: digest_json(&submission.frame),
             seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.identity.build.clone(),
+            policy_hash: policy_hash(&submission.frame),
         };
         let new = NewRun {
             run: run.clone(),
@@ -137,5 +138,13 @@ impl Engine {
         let sent = self.store.send(run, dedupe, letter, self.clock.now()).await?;
         self.mail.ring(run);
         Ok(sent)
+    }
+}
+
+/// Digest of a policy that an older program would not keep; nothing for a plain one.
+pub(crate) fn policy_hash(frame: &Frame) -> String {
+    match frame.policy.is_newer() {
+        true => digest_json(&frame.policy),
+        false => String::new(),
     }
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 use everloop_types::journal::{Entry, RunCreated, Switch, WaitingOn};
 use everloop_types::{
-    Counts, Frame, Message, Observation, Progress, RunId, Status, ToolCall, UtcMs,
+    Counts, Frame, Holding, Message, Observation, Progress, RunId, Status, ToolCall, UtcMs,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -171,6 +171,12 @@ impl AnyRun {
     #[must_use]
     pub fn unaccounted(&self) -> Vec<Unknown> {
         each!(self, run => run.unaccounted())
+    }
+
+    /// What the run has read, and where it may send that.
+    #[must_use]
+    pub fn holding(&self) -> &Holding {
+        each!(self, run => run.holding())
     }
 
     /// What the run waits for.

@@ -101,7 +101,7 @@ fn let_go(mut run: AnyRun) -> AnyRun {
         let plans = batch.iter().map(|one| Kind::EffectPlanned(one.planned.clone()));
         let ends = batch.iter().map(|one| {
             let seen = one.refused.clone().unwrap_or_else(not_made);
-            Kind::EffectFinished(EffectFinished { outcome: Outcome::Observed(seen), took_ms: 0 })
+            Kind::EffectFinished(EffectFinished::unlabeled(Outcome::Observed(seen), 0))
         });
         for (index, kind) in (0..).zip(plans).chain((0..).zip(ends)) {
             let (seq, at, effect) = (run.last_seq() + 1, run.last_at(), Some(id(index)));

@@ -22,7 +22,7 @@ pub use ledger::{Outstanding, Stage, Unknown};
 use crate::AgentLoop;
 use account::Account;
 use everloop_types::journal::{Waiting, WaitingOn};
-use everloop_types::{Counts, Frame, Notice, Progress, Reason, Status, UtcMs};
+use everloop_types::{Counts, Frame, Holding, Notice, Progress, Reason, Status, UtcMs};
 use evidence::Evidence;
 use guards::Guards;
 use ledger::Ledger;
@@ -171,6 +171,12 @@ impl<L: AgentLoop> Run<L> {
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts { steps: self.inner.progress().steps, ..self.guards.counts }
+    }
+
+    /// What the run has read, and where it may send that.
+    #[must_use]
+    pub fn holding(&self) -> &Holding {
+        &self.ledger.holding
     }
 
     /// What the run waits for.

@@ -170,6 +170,7 @@ async fn claimed(store: &Store, name: &str) -> Result<Claim, StoreError> {
         frame: digest_json(&frame),
         seed: 1,
         build: "bench".to_owned(),
+        policy_hash: String::new(),
     };
     let (run, conversation) = (RunId::new(name), ConversationId::new(name));
     let new = NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 };
@@ -212,7 +213,7 @@ fn tool_step(claim: &Claim, cause: i64) -> Vec<Draft> {
         on_error: OnError::GoOn,
     };
     let outcome = Outcome::Observed(Observation::ok("a line of what was found. ".repeat(12)));
-    let finished = Kind::EffectFinished(EffectFinished { outcome, took_ms: 12 });
+    let finished = Kind::EffectFinished(EffectFinished::unlabeled(outcome, 12));
     vec![
         about(claim, cause, Kind::EffectPlanned(planned)),
         started(claim, cause),
@@ -239,5 +240,5 @@ fn model_finished(claim: &Claim, cause: i64) -> Draft {
         ..Reply::default()
     };
     let outcome = Outcome::Replied(reply);
-    about(claim, cause, Kind::EffectFinished(EffectFinished { outcome, took_ms: 900 }))
+    about(claim, cause, Kind::EffectFinished(EffectFinished::unlabeled(outcome, 900)))
 }

@@ -104,6 +104,12 @@ CREATE INDEX firings_unread ON firings(due_at) WHERE read_at IS NULL;
 CREATE INDEX firings_new ON firings(due_at) WHERE announced_at IS NULL;
 ";
 
+/// What people allowed for good.
+pub(crate) const V4: &str = "
+CREATE TABLE standing_approvals (approval_id TEXT PRIMARY KEY, workspace TEXT NOT NULL,
+  tool TEXT NOT NULL, resource TEXT NOT NULL, by_whom TEXT NOT NULL, at BIGINT NOT NULL);
+";
+
 /// One step of the schema.
 pub(crate) struct Migration {
     /// The version after this step.
@@ -119,6 +125,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, min_reader: 1, sql: V1 },
     Migration { version: 2, min_reader: 1, sql: V2 },
     Migration { version: 3, min_reader: 1, sql: V3 },
+    Migration { version: 4, min_reader: 1, sql: V4 },
 ];
 
 /// Where a database says what it is.

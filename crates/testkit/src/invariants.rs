@@ -5,7 +5,7 @@ use everloop_engine::{History, Verdict};
 use everloop_store::Store;
 use everloop_types::journal::{EffectPlanned, Entry, Found, Kind, Letter, Outcome};
 use everloop_types::{
-    Approval, EffectClass, EffectId, Observation, RunId, Status, digest_bytes, digest_json,
+    Approval, EffectClass, EffectId, Labels, Observation, RunId, Status, digest_bytes, digest_json,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -218,6 +218,7 @@ fn counts_agree(history: &History) -> Result<(), String> {
 fn approvals_fit_calls(history: &History) -> Result<(), String> {
     let (mut calls, mut asked) = (BTreeMap::new(), BTreeMap::new());
     let (mut answered, mut given) = (BTreeSet::new(), BTreeSet::new());
+    let (mut for_good, mut held, mut opened) = (BTreeSet::new(), false, false);
     for entry in &history.entries {
         if let Kind::Input(input) = &entry.kind
             && let Letter::Answer { question, .. } = &input.letter
@@ -234,20 +235,26 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
             }
             Kind::ApprovalGiven(allowed) => {
                 let hash = calls.get(effect).map(digest_json);
-                // A call without walls has a question of its own.
-                let asked_once = ["approve", "approve_bare"].iter().any(|word| {
+                // A call without walls, and one that labels hold back, has a question of its own.
+                let words = ["approve", "approve_bare", "approve_labels"];
+                let asked_once = words.iter().any(|word| {
                     answered.contains(&format!("q{}.{}.{word}", effect.cause, effect.index))
                 });
-                let fits = asked.get(effect) == Some(&allowed.args_hash)
-                    && hash.as_ref() == Some(&allowed.args_hash)
-                    && asked_once;
+                let asked = asked.get(effect) == Some(&allowed.args_hash) && asked_once;
+                let stands = for_good.contains(&allowed.by);
+                let fits = hash.as_ref() == Some(&allowed.args_hash) && (asked || stands);
                 ensure(fits, || format!("permission for {effect} that nobody gave for it"))?;
+                if let Some((_, good)) = allowed.by.split_once(", always: ") {
+                    for_good.insert(format!("always: {good}"));
+                }
+                opened |= allowed.releases.is_some();
                 given.insert(effect);
             }
+            Kind::EffectFinished(finished) => held |= finished.labels == Labels::ALL,
             Kind::EffectStarted(_) => {
                 let spec = calls.get(effect).and_then(|call| history.frame().tool(&call.tool));
                 let asks = spec.is_some_and(|spec| spec.handling.approval == Approval::Ask);
-                let allowed = !asks || given.contains(effect);
+                let allowed = !(asks || held && !opened) || given.contains(effect);
                 ensure(allowed, || format!("{effect} began without permission"))?;
             }
             _ => {}

@@ -1,12 +1,13 @@
 //! Scenarios: a loop, a goal, a script, and a person who answers.
 
 mod errand;
+mod people;
 
 pub(crate) use errand::worked;
 pub use errand::{errand, heir_of};
 
 use everloop_models::Scripted;
-use everloop_types::{Limits, Status};
+use everloop_types::{LabelGuard, Limits, Policy, Status};
 use serde_json::{Value, json};
 
 /// One story that is played undisturbed first, and then disturbed at every point.
@@ -24,6 +25,8 @@ pub struct Scenario {
     pub ends: Status,
     /// What bounds it.
     pub limits: Limits,
+    /// What it may do without asking.
+    pub policy: Policy,
 }
 
 impl Scenario {
@@ -41,7 +44,19 @@ impl Scenario {
 
     fn new(name: &'static str, loop_name: &'static str, script: Vec<Scripted>) -> Self {
         let (ends, limits) = (Status::Succeeded, Limits::default());
-        Self { name, loop_name, script, answer: "yes", ends, limits }
+        let policy = Policy::default();
+        Self { name, loop_name, script, answer: "yes", ends, limits, policy }
+    }
+
+    fn answering(mut self, answer: &'static str) -> Self {
+        self.answer = answer;
+        self
+    }
+
+    /// The made-up tools declare nothing, so each call brings both labels and leads out.
+    fn guarded(mut self) -> Self {
+        self.policy.label_guard = Some(LabelGuard::Ask);
+        self
     }
 
     fn ending(mut self, ends: Status) -> Self {
@@ -94,7 +109,7 @@ fn goal_done(response: &str) -> Scripted {
 /// Every scenario of every loop.
 #[must_use]
 pub fn scenarios() -> Vec<Scenario> {
-    let older = [react_acts(), react_with_people(), react_in_trouble(), plan_replan()];
+    let older = [react_acts(), people::react(), react_in_trouble(), plan_replan()];
     [older.concat(), rounds(), lists()].concat()
 }
 
@@ -138,31 +153,6 @@ fn react_acts() -> Vec<Scenario> {
             ],
         ),
         Scenario::react("looks at many things", vec![flood, Scripted::says("seen")]),
-    ]
-}
-
-fn react_with_people() -> Vec<Scenario> {
-    vec![
-        Scenario::react(
-            "needs permission",
-            vec![call("launch", "rocket"), Scripted::says("launched")],
-        ),
-        Scenario::react(
-            "needs permission twice",
-            vec![
-                call("launch", "rocket").and_calls("launch", json!({"what": "balloon"})),
-                Scripted::says("both launched"),
-            ],
-        ),
-        Scenario::react(
-            "asks a person",
-            vec![
-                Scripted::calls("ask_user", json!({"question": "which colour?"})),
-                call("strike", "blue"),
-                Scripted::says("blue it is"),
-            ],
-        ),
-        Scenario::react("a person settles", vec![call("mail", "invoice"), Scripted::says("sent")]),
     ]
 }
 

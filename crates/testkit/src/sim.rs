@@ -261,6 +261,7 @@ impl Role {
             frame: digest_json(&frame),
             seed: 7,
             build: "simulated".to_owned(),
+            policy_hash: String::new(),
         };
         let conversation = ConversationId::new(format!("conv_{}", self.run));
         let (run, idem_key) = (self.run.clone(), None);
@@ -274,6 +275,7 @@ impl Role {
             system: "You act on things.".to_owned(),
             tools: tools.into_iter().map(quick).collect(),
             limits: self.scenario.limits,
+            policy: self.scenario.policy.clone(),
             model: ModelChoice { name: format!("scripted/{workspace}"), ..ModelChoice::default() },
             time_zone: "UTC".to_owned(),
             workspace: workspace.to_owned(),

@@ -227,6 +227,7 @@ pub(crate) fn submission(scenario: &Scenario, tools: Vec<ToolSpec>) -> Submissio
         system: "You act on things.".to_owned(),
         tools,
         limits: scenario.limits,
+        policy: scenario.policy.clone(),
         model: ModelChoice { name: "scripted/x".to_owned(), ..ModelChoice::default() },
         time_zone: "UTC".to_owned(),
         ..Frame::default()

@@ -38,7 +38,7 @@ async fn queued(store: &Store, texts: &[&str]) -> (Arc<Engine>, RunId) {
     let frame = Frame {
         tools: tools().specs(),
         limits: everloop_testkit::Scenario::react("x", Vec::new()).limits,
-        policy: Policy { approve_all: true },
+        policy: Policy { approve_all: true, ..Policy::default() },
         ..Frame::default()
     };
     let goal = Goal { text: "tell".to_owned(), ..Goal::default() };

@@ -54,6 +54,30 @@ pub fn means_yes(answer: &str) -> bool {
     matches!(word.as_str(), "y" | "yes" | "ok" | "allow" | "1" | "是" | "好" | "可以" | "允许")
 }
 
+/// What an answer to a question for permission means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permission {
+    /// This call, this once.
+    Once,
+    /// This, and the same whenever it comes again.
+    Always,
+    /// No; the answer says why.
+    No,
+}
+
+/// What an answer to a question for permission means, in either language.
+#[must_use]
+pub fn permission(answer: &str) -> Permission {
+    let word = answer.trim().to_lowercase();
+    match word.as_str() {
+        "always" | "a" | "总是" | "始终" | "一直" | "总是允许" | "始终允许" => {
+            Permission::Always
+        }
+        _ if means_yes(answer) => Permission::Once,
+        _ => Permission::No,
+    }
+}
+
 /// Names that mean a command beside its canonical one, and that one. People type in their language.
 #[must_use]
 pub fn command_names() -> &'static [(&'static str, &'static str)] {

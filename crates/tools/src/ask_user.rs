@@ -1,7 +1,7 @@
 //! `ask_user`: a question to the person. The run waits without holding a worker.
 
 use crate::{CallContext, Done, Tool};
-use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
+use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,6 +31,7 @@ impl Tool for AskUser {
             approval: Approval::Allow,
             on_unknown: OnUnknown::TellModel,
             timeout_ms: 0,
+            flow: Some(Flow::NOTHING),
             ..Handling::default()
         }
     }

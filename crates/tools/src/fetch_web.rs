@@ -15,7 +15,9 @@ use crate::hosts::{Host, Hosts, Names};
 use crate::http::canceled;
 use crate::request::{Answer, Body, Http, NoAnswer, Request};
 use crate::{CallContext, Done, Tool, clean, clip};
-use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
+use everloop_types::{
+    Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+};
 use readable::{Kind, Readable};
 use reqwest::Url;
 use schemars::JsonSchema;
@@ -96,6 +98,7 @@ impl Tool for FetchWeb {
             timeout_ms: self.http.timeout_ms,
             grace_ms: GRACE_MS,
             retries: 1,
+            flow: Some(Flow::brings(Labels::UNTRUSTED).sends(Sends::Arg("url".to_owned()))),
             ..Handling::default()
         }
     }

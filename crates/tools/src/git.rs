@@ -15,7 +15,9 @@
 use crate::git_program::{GRACE_MS, Git};
 use crate::place::{here, only_here};
 use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, clip};
-use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
+use everloop_types::{
+    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -34,6 +36,7 @@ fn handling(class: EffectClass, approval: Approval) -> Handling {
         on_unknown: OnUnknown::TellModel,
         timeout_ms: 120_000,
         grace_ms: GRACE_MS,
+        flow: Some(Flow::NOTHING),
         ..Handling::default()
     }
 }
@@ -77,7 +80,8 @@ impl Tool for GitRead {
     }
 
     fn handling(&self) -> Handling {
-        handling(EffectClass::Pure, Approval::Allow)
+        let flow = Some(Flow::workspace());
+        Handling { flow, ..handling(EffectClass::Pure, Approval::Allow) }
     }
 
     async fn call(&self, args: GitReadArgs, context: &CallContext) -> Done {
@@ -238,6 +242,8 @@ impl Tool for GitPush {
         Handling {
             resource_arg: Some("remote".to_owned()),
             on_unknown: OnUnknown::AskUser,
+            // Whoever keeps the remote may say something.
+            flow: Some(Flow::brings(Labels::UNTRUSTED).sends(Sends::Arg("remote".to_owned()))),
             ..handling(EffectClass::Probeable, Approval::Ask)
         }
     }

@@ -16,7 +16,9 @@
 
 use crate::request::{Answer, Http, NoAnswer, Request};
 use crate::{CallContext, Done, Intent, Probe, Tool};
-use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
+use everloop_types::{
+    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+};
 use reqwest::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,6 +59,11 @@ impl HttpGet {
     }
 }
 
+/// What comes back is anybody's, and an address alone can carry something out.
+fn by_address() -> Flow {
+    Flow::brings(Labels::UNTRUSTED).sends(Sends::Arg("url".to_owned()))
+}
+
 impl Tool for HttpGet {
     const NAME: &'static str = "http_get";
     type Args = HttpGetArgs;
@@ -73,6 +80,7 @@ impl Tool for HttpGet {
             timeout_ms: self.http.timeout_ms,
             grace_ms: GRACE_MS,
             retries: 2,
+            flow: Some(by_address()),
             ..Handling::default()
         }
     }
@@ -194,6 +202,7 @@ impl Tool for HttpSend {
             resource_arg: Some("url".to_owned()),
             // Only for a request that certainly never left, or that its key makes harmless.
             retries: 3,
+            flow: Some(by_address()),
             ..Handling::default()
         }
     }

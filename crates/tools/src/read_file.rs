@@ -2,7 +2,7 @@
 
 use crate::replace::short_hash;
 use crate::{CallContext, Done, Tool, Workspace, clean, clip};
-use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
+use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -63,6 +63,7 @@ pub(crate) fn reading() -> Handling {
         on_unknown: OnUnknown::TellModel,
         timeout_ms: 30_000,
         grace_ms: 1_000,
+        flow: Some(Flow::workspace()),
         ..Handling::default()
     }
 }

@@ -26,7 +26,9 @@ use crate::tool::Boxed;
 use crate::{CallContext, Done, Tool, clip};
 use bing::Bing;
 use duckduckgo::DuckDuckGo;
-use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
+use everloop_types::{
+    Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+};
 use fetch::Fetch;
 use reqwest::Url;
 use schemars::JsonSchema;
@@ -217,6 +219,7 @@ impl Tool for InternetSearch {
     }
 
     fn handling(&self) -> Handling {
+        let service = self.provider.name().to_owned();
         Handling {
             class: EffectClass::Pure,
             approval: Approval::Allow,
@@ -224,6 +227,8 @@ impl Tool for InternetSearch {
             timeout_ms: self.timeout_ms,
             grace_ms: GRACE_MS,
             retries: 1,
+            // The words that are searched for go out, too.
+            flow: Some(Flow::brings(Labels::UNTRUSTED).sends(Sends::To(service))),
             ..Handling::default()
         }
     }

@@ -4,7 +4,7 @@
 //! unknown: it is queued, and whoever works next brings it, at least once and under one id.
 
 use crate::{CallContext, Channels, Done, Outgoing, Tool};
-use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
+use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -55,6 +55,7 @@ impl Tool for SendMessage {
             approval: Approval::Ask,
             on_unknown: OnUnknown::TellModel,
             timeout_ms: 10_000,
+            flow: Some(Flow::NOTHING.sends(Sends::Arg("channel".to_owned()))),
             ..Handling::default()
         }
     }

@@ -9,10 +9,12 @@ use crate::record::{Record, Records};
 use crate::shell_rules::{self, Say};
 use crate::walls::{Enclosure, Plot};
 use crate::{
-    Bareness, CallContext, Done, Intent, Judgement, Probe, Sandbox, ShellRule, Tool, WallSetting,
-    Workspace,
+    Bareness, CallContext, Done, Intent, Judgement, Network, Probe, Sandbox, ShellRule, Tool,
+    WallSetting, Workspace,
 };
-use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
+use everloop_types::{
+    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -103,6 +105,7 @@ impl Tool for Shell {
             grace_ms: self.setting.limits.grace_ms,
             // Only for a command that certainly never started.
             retries: 3,
+            flow: Some(Flow::brings(Labels::ALL).sends(self.sends())),
             ..Handling::default()
         }
     }
@@ -148,7 +151,8 @@ impl Tool for Shell {
         match self.look(|plot| plot.check()).await {
             Ok(()) => match said {
                 Some((Say::Allow, rule)) => Judgement::Allow(rule.to_owned()),
-                _ => Judgement::AsSet,
+                Some((_, rule)) => Judgement::Ask(rule.to_owned()),
+                None => Judgement::AsSet,
             },
             Err(_) if self.setting.walls.sandbox == Sandbox::Require => {
                 Judgement::Deny(NO_WALL.to_owned())
@@ -198,6 +202,15 @@ fn from_record(record: Record, chars: usize) -> Probe {
 }
 
 impl Shell {
+    /// Behind walls without a network a command reaches nobody.
+    fn sends(&self) -> Sends {
+        let walls = &self.setting.walls;
+        match walls.network == Network::On || walls.sandbox == Sandbox::Off {
+            true => Sends::Anywhere,
+            false => Sends::No,
+        }
+    }
+
     /// Only a guard keeps records.
     fn records(&self) -> Option<Records> {
         self.guard.as_ref().and(self.records.clone()).map(Records::new)

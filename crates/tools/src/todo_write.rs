@@ -3,7 +3,7 @@
 
 use crate::{CallContext, Done, Tool, clip};
 use everloop_types::{
-    Approval, EffectClass, Handling, ItemState, Observation, OnUnknown, PlanItem, TODO_WRITE,
+    Approval, EffectClass, Flow, Handling, ItemState, Observation, OnUnknown, PlanItem, TODO_WRITE,
     TodoList,
 };
 use schemars::JsonSchema;
@@ -113,6 +113,7 @@ impl Tool for TodoWrite {
             approval: Approval::Allow,
             on_unknown: OnUnknown::TellModel,
             timeout_ms: 5_000,
+            flow: Some(Flow::NOTHING),
             ..Handling::default()
         }
     }

@@ -55,6 +55,8 @@ pub enum Judgement {
     AsSet,
     /// A rule allows it, and which.
     Allow(String),
+    /// A rule wants a person to be asked, and which.
+    Ask(String),
     /// It may not be made, and why.
     Deny(String),
     /// It would run without walls: only a person allows it who was told so, whatever else is

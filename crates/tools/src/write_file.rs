@@ -4,7 +4,9 @@ use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::replace::{Present, Replacement, replace_file, temporary};
 use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, clip};
-use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown, digest_bytes};
+use everloop_types::{
+    Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends, digest_bytes,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -85,6 +87,7 @@ pub(crate) fn changing() -> Handling {
         timeout_ms: 30_000,
         grace_ms: 1_000,
         resource_arg: Some("path".to_owned()),
+        flow: Some(Flow::NOTHING.sends(Sends::Later("path".to_owned()))),
         ..Handling::default()
     }
 }

@@ -1,6 +1,6 @@
 //! The frame: all that a fold needs to rebuild prompts, frozen when the run is created.
 
-use crate::{Carried, EffectClass, Lang};
+use crate::{Carried, EffectClass, Flow, Lang, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -135,6 +135,9 @@ pub struct Handling {
     /// Whether calling it again and again is its purpose (RA-8).
     #[serde(default)]
     pub polls: bool,
+    /// What it brings into a run and can take out; a tool that does not say may do anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
 }
 
 /// Whether a person is asked before a tool runs.
@@ -161,14 +164,6 @@ pub enum OnUnknown {
     AskUser,
     /// The run ends.
     FailRun,
-}
-
-/// What a run may do without asking.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Policy {
-    /// `--yes`: every tool request of this run is approved. Never inherited by forks or children.
-    #[serde(default)]
-    pub approve_all: bool,
 }
 
 /// What bounds a run. Every limit is a setting with a default that is on.

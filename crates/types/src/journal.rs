@@ -4,15 +4,18 @@
 //! alone.
 //! What each kind promises, and when it is written, stands in `docs/ARCHITECTURE.md`.
 
+mod permission;
 mod stored;
 mod upcast;
 
+pub use permission::{ApprovalAsked, ApprovalGiven};
 pub use stored::{FORMATS, Unreadable};
 pub use upcast::{UPCASTS, Upcast};
 
 use crate::{
-    Batch, EffectClass, EffectId, Goal, Handling, Limits, ModelCall, ModelError, Observation,
-    OnError, OnUnknown, Question, Reason, Reply, RunId, Status, ToolCall, UtcMs, WorkerId,
+    Batch, EffectClass, EffectId, Goal, Handling, Labels, Limits, ModelCall, ModelError,
+    Observation, OnError, OnUnknown, Question, Reason, Reply, RunId, Status, ToolCall, UtcMs,
+    WorkerId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -94,6 +97,10 @@ pub struct RunCreated {
     pub seed: u64,
     /// The build that created the run.
     pub build: String,
+    /// Digest of the policy in the frame, where it says more than `--yes`: a program that would
+    /// not keep it must not drive the run.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub policy_hash: String,
 }
 
 /// See [`Kind::EpochStarted`].
@@ -218,22 +225,6 @@ impl EffectPlanned {
     }
 }
 
-/// See [`Kind::ApprovalAsked`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApprovalAsked {
-    /// Digest of tool and arguments.
-    pub args_hash: String,
-}
-
-/// See [`Kind::ApprovalGiven`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApprovalGiven {
-    /// Digest of tool and arguments: the grant holds for nothing else.
-    pub args_hash: String,
-    /// Who gave it.
-    pub by: String,
-}
-
 /// See [`Kind::EffectStarted`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EffectStarted {
@@ -297,6 +288,17 @@ pub struct EffectFinished {
     /// How long the last attempt took.
     #[serde(default)]
     pub took_ms: u64,
+    /// What it brought into the run.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+}
+
+impl EffectFinished {
+    /// An outcome that brought nothing into the run that it did not hold.
+    #[must_use]
+    pub fn unlabeled(outcome: Outcome, took_ms: u64) -> Self {
+        Self { outcome, took_ms, labels: Labels::default() }
+    }
 }
 
 /// What came back from an effect.

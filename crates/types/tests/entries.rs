@@ -11,7 +11,7 @@ use everloop_types::journal::{
     WaitingOn,
 };
 use everloop_types::{
-    CallId, ContextLimits, EffectClass, Ending, Goal, Image, Limits, ModelCall, ModelError,
+    CallId, ContextLimits, EffectClass, Ending, Goal, Image, Labels, Limits, ModelCall, ModelError,
     ModelErrorKind, Observation, Offer, OnError, OnUnknown, OutputSchema, Purpose, Question,
     QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice, Usage, WorkerId,
 };
@@ -69,8 +69,13 @@ fn newer_limits() -> Limits {
 fn samples() -> Vec<Kind> {
     let mut all = vec![
         Kind::EpochStarted(EpochStarted { worker: WorkerId::new("w"), build: text("0.1.0") }),
-        Kind::ApprovalAsked(ApprovalAsked { args_hash: text("h") }),
-        Kind::ApprovalGiven(ApprovalGiven { args_hash: text("h"), by: text("user") }),
+        Kind::ApprovalAsked(ApprovalAsked { args_hash: text("h"), policy_hash: text("p") }),
+        Kind::ApprovalGiven(ApprovalGiven {
+            args_hash: text("h"),
+            by: text("user"),
+            policy_hash: text("p"),
+            releases: Some(text("http_get → a.example")),
+        }),
         Kind::EffectStarted(EffectStarted {
             attempt: 1,
             start_by: 5_000,
@@ -95,13 +100,14 @@ fn samples() -> Vec<Kind> {
             reason: Some(Reason::StepLimit { limit: 20 }),
         }),
     ];
-    let created = |goal| RunCreated {
+    let created = |goal, policy: &str| RunCreated {
         goal,
         loop_name: text("react"),
         loop_ver: 1,
         frame: text("f"),
         seed: 7,
         build: text("0.1.0"),
+        policy_hash: text(policy),
     };
     let forked = |limits, word| Forked {
         from: RunId::new("run_1"),
@@ -110,7 +116,8 @@ fn samples() -> Vec<Kind> {
         settled: vec![text("4:0")],
         word,
     };
-    all.extend([created(goal()), created(pictured())].map(Kind::RunCreated));
+    let runs = [created(goal(), ""), created(pictured(), ""), created(goal(), "p")];
+    all.extend(runs.map(Kind::RunCreated));
     let forks = [(Limits::default(), goal()), (newer_limits(), pictured())];
     all.extend(forks.map(|(limits, word)| Kind::Forked(forked(limits, word))));
     let letters = [
@@ -127,8 +134,11 @@ fn samples() -> Vec<Kind> {
     ];
     all.extend(letters.map(|letter| Kind::Input(Input { dedupe: text("d"), letter })));
     all.extend(planned().map(Kind::EffectPlanned));
-    let finished = |outcome| Kind::EffectFinished(EffectFinished { outcome, took_ms: 3 });
+    let finished = |outcome| Kind::EffectFinished(EffectFinished::unlabeled(outcome, 3));
     all.extend(outcomes().map(finished));
+    let outcome = Outcome::Observed(Observation { ending: Ending::Ok, text: text("a.txt") });
+    let labels = Labels::ALL;
+    all.push(Kind::EffectFinished(EffectFinished { outcome, took_ms: 3, labels }));
     let question = Question {
         id: text("q"),
         kind: QuestionKind::Ask,
@@ -239,7 +249,27 @@ fn only_pictures_and_newer_limits_are_of_format_2() {
         .filter(|kind| matches!(kind, Kind::RunCreated(_) | Kind::Forked(_)))
         .map(Kind::fmt)
         .collect();
-    assert_eq!(fmts, [1, 2, 1, 2]);
+    assert_eq!(fmts, [1, 2, 2, 1, 2]);
+}
+
+/// A run without rules and labels can go back to a program that knows of none.
+#[test]
+fn only_what_an_older_program_would_misread_is_written_in_format_2() {
+    let plain = [
+        (
+            "RunCreated",
+            r#"{"goal":{"text":"x"},"loop":"react","loop_ver":1,"frame":"f","seed":7,"build":"b"}"#,
+        ),
+        ("ApprovalAsked", r#"{"args_hash":"h"}"#),
+        ("ApprovalGiven", r#"{"args_hash":"h","by":"user"}"#),
+        ("EffectFinished", r#"{"outcome":"canceled","took_ms":3}"#),
+    ];
+    for (kind, body) in plain {
+        let read = Kind::read(kind, 1, body).unwrap();
+        assert_eq!(read.fmt(), 1, "{kind}");
+        let newest = samples().into_iter().filter(|sample| sample.name() == kind);
+        assert!(newest.map(|sample| sample.fmt()).any(|fmt| fmt == 2), "{kind}");
+    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use super::skills::{Skill, find};
 use everloop_tools::{CallContext, Done, Tool, clip};
-use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
+use everloop_types::{
+    Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -48,6 +50,7 @@ impl Tool for LoadSkill {
             on_unknown: OnUnknown::TellModel,
             timeout_ms: 30_000,
             grace_ms: 1_000,
+            flow: Some(Flow::brings(Labels::PRIVATE)),
             ..Handling::default()
         }
     }

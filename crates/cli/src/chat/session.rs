@@ -4,6 +4,7 @@ use super::care::Care;
 use super::recovered;
 use crate::app::App;
 use crate::args;
+use crate::commands::foreground::history;
 use crate::commands::run;
 use crate::context;
 use crate::exit::{Exit, Failure};
@@ -15,7 +16,10 @@ use everloop_assistant::kept::reminders;
 use everloop_assistant::show::{self, Reader};
 use everloop_engine::{Asked, Clock, Engine, Submission, SystemClock, Watch};
 use everloop_store::{Firing, Said, Sent, Store};
-use everloop_types::{ConversationId, Goal, Image, Lang, Policy, RunId, Status};
+use everloop_types::{
+    ConversationId, Goal, Holding, Image, Labels, Lang, Policy, RunId, Status, Unattended,
+};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,7 +90,8 @@ impl Session {
             loop_name: run::loop_name(&app, wanted)?,
             model: run::default_model(&app),
             workspace: run::workspace(&app, args.workspace.as_deref())?,
-            policy: Policy { approve_all: args.yes },
+            // A chat is answered through its lines, whoever writes them.
+            policy: Policy { unattended: Unattended::Wait, ..run::policy(&app, args.yes) },
             persona: context::persona(&app, args.persona.as_deref())?.name,
             images: Vec::new(),
         };
@@ -216,7 +221,7 @@ impl Session {
         let model = run::model(app, choice.model.clone())?;
         let persona = context::persona(app, Some(&choice.persona))?;
         let mut frame = run::frame(app, &choice.loop_name, &choice.workspace, model, &persona)?;
-        frame.policy = choice.policy.clone();
+        frame.policy = Policy { inherited: self.held().await?, ..choice.policy.clone() };
         run::suit(app, &mut frame, &goal);
         let context = run::place_of(&choice.workspace) + &self.earlier().await?;
         let goal = Goal { text: goal, context, images: choice.images.clone() };
@@ -233,10 +238,35 @@ impl Session {
     /// What was said before, as the model reads it with a new goal.
     async fn earlier(&self) -> Result<String, Failure> {
         let turns = self.app.settings.small("chat.context_turns") as usize;
+        Ok(told(&self.recent().await?, turns))
+    }
+
+    /// The messages that a new goal is told of.
+    async fn recent(&self) -> Result<Vec<Said>, Failure> {
+        let turns = self.app.settings.small("chat.context_turns") as usize;
         let said = self.store().said_in(&self.door.conversation, turns * 4 + 1).await;
-        let said = said.map_err(|error| self.fail(&error))?;
+        let mut said = said.map_err(|error| self.fail(&error))?;
         let begins = said.iter().rposition(|said| said.role == ANEW).map_or(0, |at| at + 1);
-        Ok(told(&said[begins..], turns))
+        said.drain(..begins);
+        Ok(said)
+    }
+
+    /// What the runs have read whose words a new goal is told of, and what the person opened for
+    /// them: it is the same talk.
+    async fn held(&self) -> Result<Holding, Failure> {
+        let mut held = Holding::default();
+        let runs: BTreeSet<RunId> =
+            self.recent().await?.into_iter().filter_map(|said| said.run).collect();
+        for run in runs {
+            let Ok(past) = history(&self.app, self.store(), &run).await else {
+                held.take(Labels::ALL, run.as_str());
+                continue;
+            };
+            let holding = past.holding();
+            held.join(&holding);
+            holding.released.iter().for_each(|place| held.release(place));
+        }
+        Ok(held)
     }
 
     /// Puts the program into another language.

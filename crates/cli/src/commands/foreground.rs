@@ -71,7 +71,9 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
     let mut signals = Signals::new(app)?;
     if foreground.format == Format::StreamJson {
-        let first = json!({"type": "session", "run_id": foreground.run});
+        let frame = history(app, foreground.store(), &foreground.run).await?.frame().clone();
+        let first = json!({"type": "session", "run_id": foreground.run,
+                           "needs_person": frame.tools_that_ask()});
         terminal::answer(&first.to_string());
         foreground.show_beginning().await?;
     }

@@ -11,7 +11,7 @@ use crate::terminal;
 use everloop_engine::{Engine, Fork, ForkError, Forking, History};
 use everloop_loops::Unknown;
 use everloop_types::journal::{Kind, RunCreated};
-use everloop_types::{Goal, Policy, RunId, Settled};
+use everloop_types::{Goal, RunId, Settled};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -76,7 +76,7 @@ pub(crate) fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<F
     let model = run::model(app, args.model.clone().unwrap_or_else(|| old.model.name.clone()))?;
     let persona = context::persona(app, None)?;
     let mut frame = run::frame(app, &loop_name, &workspace, model, &persona)?;
-    frame.policy = Policy { approve_all: args.yes };
+    frame.policy = run::policy(app, args.yes);
     run::suit(app, &mut frame, created(parent).map_or("", |created| &created.goal.text));
     let text = args.message.as_deref().unwrap_or_default().trim().to_owned();
     let word = Goal { text, context: run::place_of(&workspace), ..Goal::default() };

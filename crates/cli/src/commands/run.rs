@@ -11,8 +11,8 @@ use everloop_assistant::kept::moment;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
 use everloop_types::{
-    Budget, ContextLimits, Fallback, Frame, Goal, Limits, ListLimits, ModelChoice, Policy,
-    RoundLimits, StepLimits, ToolSpec, UtcMs,
+    Budget, ContextLimits, Fallback, Frame, Goal, Holding, LabelGuard, Labels, Limits, ListLimits,
+    ModelChoice, Policy, RoundLimits, StepLimits, ToolSpec, Unattended, UtcMs,
 };
 use std::path::{Path, PathBuf};
 
@@ -24,11 +24,22 @@ pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
 pub(crate) async fn run_with(app: &App, args: args::Run, beside: &str) -> Result<Exit, Failure> {
     let mut submission = submission(app, &args)?;
     submission.goal.context.push_str(beside);
+    if !beside.is_empty() {
+        submission.frame.policy.inherited.take(Labels::UNTRUSTED, "stdin");
+    }
+    let asks = submission.frame.tools_that_ask().join(", ");
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
     let run = submit(app, &engine, submission).await?;
     app.note("run.begun", &[("id", run.as_str())]);
     app.warn_of_no_walls();
+    if !app.interactive && !asks.is_empty() {
+        let key = match app.settings.text("approvals.unattended") {
+            "deny" => "run.unattended_deny",
+            _ => "run.unattended_wait",
+        };
+        app.note(key, &[("tools", &asks)]);
+    }
     let foreground = Foreground { app, engine, run, format: args.output_format };
     drive_here(foreground).await
 }
@@ -53,7 +64,7 @@ fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
     let persona = context::persona(app, args.persona.as_deref())?;
     let images = context::images(app, &args.image)?;
     let mut frame = frame(app, &loop_name, &workspace, model, &persona)?;
-    frame.policy = Policy { approve_all: args.yes };
+    frame.policy = policy(app, args.yes);
     suit(app, &mut frame, &args.goal);
     let goal = Goal { text: args.goal.clone(), context: place_of(&workspace), images };
     Ok(Submission { loop_name, goal, frame, idem_key: None })
@@ -132,6 +143,26 @@ pub(crate) fn frame(
     let tuned = context::tuned(persona, bare.model);
     let model = ModelChoice { fallback: fallback(app, &model)?, name: model, ..tuned };
     Ok(Frame { system: context::system(app, workspace, persona), model, ..bare })
+}
+
+/// What a run may do without asking, as the settings have it now: it is frozen with the run.
+pub(crate) fn policy(app: &App, approve_all: bool) -> Policy {
+    let settings = &app.settings;
+    Policy {
+        approve_all,
+        rules: settings.approval_rules().to_vec(),
+        label_guard: Some(match settings.text("tools.label_guard") {
+            "off" => LabelGuard::Off,
+            "deny" => LabelGuard::Deny,
+            _ => LabelGuard::Ask,
+        }),
+        untrusted_paths: settings.list("tools.untrusted_paths").map(str::to_owned).collect(),
+        unattended: match settings.text("approvals.unattended") {
+            "deny" if !app.interactive => Unattended::Deny,
+            _ => Unattended::Wait,
+        },
+        inherited: Holding::default(),
+    }
 }
 
 /// The same with these tools, for no model yet, and with nothing of the person's or workspace's.

@@ -10,6 +10,8 @@ const fn setting(key: &'static str, form: Form, default: &'static str) -> Settin
 /// Few, because a long list makes models choose badly. `git_push` is left out because it sends.
 const TOOLS: &str = "read_file, list_dir, search_code, edit_file, write_file, shell, git_read, \
     git_commit, internet_search, fetch_web, http_get, http_send, send_message, todo, schedule";
+/// Where others' files mostly lie.
+const UNTRUSTED_PATHS: &str = "**/node_modules/**, **/vendor/**, **/third_party/**, downloads/**";
 
 const MANY: u64 = 1_000_000;
 
@@ -73,6 +75,9 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("tools.shell_file_max", Size, "2GiB"),
     setting("tools.shell_processes", Count(0, MANY), "1024"),
     setting("tools.output_max", Size, "1MiB"),
+    setting("tools.label_guard", OneOf(&["ask", "deny", "off"]), "ask"),
+    setting("tools.untrusted_paths", List(Item::Pattern), UNTRUSTED_PATHS),
+    setting("approvals.unattended", OneOf(&["wait", "deny"]), "wait"),
     setting("store.database", Text, ""),
     setting("tools.fetch_near", List(Item::Host), ""),
     setting("tools.fetch_timeout", Duration, "30s"),

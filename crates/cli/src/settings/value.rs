@@ -35,6 +35,8 @@ pub(crate) enum Item {
     Folder,
     /// A built-in tool by its name.
     Tool,
+    /// A pattern on paths within the workspace.
+    Pattern,
 }
 
 impl Item {
@@ -45,6 +47,9 @@ impl Item {
             Self::Channel => Channel::parse(text).map(|channel| channel.to_string()),
             Self::Tool => {
                 crate::means::built_in().any(|tool| tool.name == text).then(|| text.to_owned())
+            }
+            Self::Pattern => {
+                (!text.starts_with('/') && !text.contains("..")).then(|| text.to_owned())
             }
             Self::Folder => Path::new(text).is_absolute().then(|| text.to_owned()),
         }
@@ -123,6 +128,7 @@ impl Form {
             Self::Text => "…".to_owned(),
             Self::List(Item::Host) => "api.example.com, localhost:8080".to_owned(),
             Self::List(Item::Tool) => "read_file, search_code, edit_file".to_owned(),
+            Self::List(Item::Pattern) => "vendor/**, **/*.html".to_owned(),
             Self::List(Item::Folder) => "/opt/tools, /srv/data".to_owned(),
             Self::List(Item::Channel) => {
                 "ops=https://hooks.example.com/x, log=file:/var/log/out.jsonl".to_owned()

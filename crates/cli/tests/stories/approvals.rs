@@ -95,16 +95,150 @@ fn no_flag_covers_a_command_without_walls() {
     home.verified(&run);
 }
 
+/// The tool is another one than the person was asked about, so the grant lapses.
 #[test]
 fn a_yes_to_a_command_behind_walls_is_none_to_the_same_without() {
     let home = Home::scripted(&touching());
     let run = home.run(RUN).ends_with(3).stdout.trim().to_owned();
     let answer = ["runs", "resume", &run, "--answer", "y"];
-    home.run(answer.iter().chain(&BARE)).ends_with(0);
+    let again = home.run(answer.iter().chain(&BARE)).ends_with(3);
     assert!(!home.work("made").exists());
-    let events = home.events(&run);
-    let denied = of_type(&events, "tool.failed");
-    assert_eq!(denied[0]["ending"], "denied");
-    assert!(denied[0]["result"].as_str().unwrap().contains("none stands any more"));
+    again.says(&["no wall stands around this command"]);
+    home.run(answer.iter().chain(&BARE)).ends_with(0);
+    assert_eq!(home.read("made"), "x\n");
     home.verified(&run);
+}
+
+fn writes(path: &str) -> Value {
+    calls("write_file", json!({ "path": path, "content": "x" }))
+}
+
+fn configured(home: &Home, text: &str) {
+    std::fs::write(home.data().join("config.toml"), text).unwrap();
+}
+
+const RULES: &str = r#"
+[[approvals.rules]]
+tool = "write_file"
+decision = "ask"
+arg = "path"
+matches = "src/**"
+match = ["src/a"]
+
+[[approvals.rules]]
+tool = "*"
+decision = "deny"
+arg = "path"
+matches = "**/secret*"
+match = ["src/secret.txt"]
+
+[[approvals.rules]]
+tool = "shell"
+decision = "allow"
+"#;
+
+#[test]
+fn rules_allow_ask_and_deny_and_a_denial_wins_over_yes() {
+    let replies = [
+        writes("a.txt"),
+        writes("src/secret.txt"),
+        calls("read_file", json!({ "path": "./x/../secret.txt" })),
+        calls("shell", json!({ "command": "echo x >> made" })),
+        writes("src/b.txt"),
+        says("Done."),
+    ];
+    for yes in [&["--yes"][..], &[]] {
+        let home = Home::scripted(&replies);
+        configured(&home, RULES);
+        std::fs::create_dir(home.work("src")).unwrap();
+        let ran = home.run(RUN.iter().chain(yes)).ends_with(if yes.is_empty() { 3 } else { 0 });
+        let run = home.newest();
+        let events = home.events(&run);
+        let denied = of_type(&events, "tool.failed");
+        assert_eq!(denied.len(), 2, "{denied:?}");
+        for event in denied {
+            assert_eq!(event["ending"], "denied");
+            assert!(event["result"].as_str().unwrap().contains("the rule * path = **/secret*"));
+        }
+        assert_eq!((home.read("a.txt").as_str(), home.read("made").as_str()), ("x", "x\n"));
+        assert!(!home.work("src/secret.txt").exists());
+        if yes.is_empty() {
+            ran.says(&["Allow write_file to run?", "src/b.txt"]);
+            assert!(!home.work("src/b.txt").exists());
+            home.run(["runs", "resume", &run, "--answer", "y"]).ends_with(0);
+        }
+        assert_eq!(home.read("src/b.txt"), "x");
+        home.verified(&run);
+    }
+}
+
+/// Rules are frozen with the run: what the file says later is for later runs.
+#[test]
+fn a_run_keeps_the_rules_that_it_was_created_with() {
+    let home = Home::scripted(&[writes("src/a"), writes("src/secret"), says("Done.")]);
+    configured(&home, RULES);
+    std::fs::create_dir(home.work("src")).unwrap();
+    let run = home.run(RUN).ends_with(3).stdout.trim().to_owned();
+    configured(&home, "");
+    home.run(["runs", "resume", &run, "--answer", "y"]).ends_with(0);
+    assert_eq!(home.read("src/a"), "x");
+    assert!(!home.work("src/secret").exists());
+    home.verified(&run);
+}
+
+#[test]
+fn a_rule_with_a_wrong_example_is_a_fault_with_its_line() {
+    let home = Home::scripted(&touching());
+    configured(
+        &home,
+        "[[approvals.rules]]\ntool = \"write_file\"\ndecision = \"allow\"\n\
+                       arg = \"path\"\nmatches = \"src/*\"\nmatch = [\"src/a/b\"]\n",
+    );
+    home.run(RUN).ends_with(5).says(&["line 1", "write_file path = src/*", "src/a/b"]);
+    configured(&home, "[[approvals]]\ntool = \"shell\"\ndecision = \"deny\"\n");
+    home.run(RUN).ends_with(5).says(&["[[approvals.rules]]"]);
+}
+
+/// Always covers the same call in the same folder, in later runs too, until it is withdrawn.
+#[test]
+fn always_is_kept_for_the_same_call_and_can_be_withdrawn() {
+    for word in ["always", "总是"] {
+        let home = Home::scripted(&touching());
+        let run = home.run(RUN).ends_with(3).stdout.trim().to_owned();
+        home.run(["runs", "resume", &run, "--answer", word]).ends_with(0);
+        let given = of_type(&home.events(&run), "tool.approved")[0]["by"].clone();
+        assert!(given.as_str().unwrap().starts_with("user, always: "), "{given}");
+        home.run(RUN).ends_with(0);
+        assert_eq!(home.read("made"), "x\nx\n");
+        let list = home.run(["approvals", "list", "--json"]).ends_with(0).json();
+        let one = &list["data"][0];
+        assert_eq!((&one["tool"], &one["by"]), (&json!("shell"), &json!("user")));
+        assert_eq!(one["resource"], "args:{\"command\":\"echo x >> made\"}");
+        let id = one["id"].as_str().unwrap();
+        assert!(home.run(["approvals"]).ends_with(0).stdout.contains(id));
+        // Another command is another matter, and so is the same one without walls.
+        home.run(RUN.iter().chain(&BARE)).ends_with(3).says(&["no wall stands"]);
+        home.rewrite(&[calls("shell", json!({"command": "echo y >> made"})), says("no")]);
+        home.run(RUN).ends_with(3).says(&["echo y"]);
+        home.rewrite(&touching());
+        home.run(["approvals", "remove", id]).ends_with(0).says(&["Withdrawn: shell"]);
+        home.run(["approvals", "remove", id]).ends_with(2);
+        home.run(RUN).ends_with(3);
+    }
+}
+
+#[test]
+fn a_run_that_nobody_attends_says_what_needs_a_person_and_may_deny_it() {
+    let home = Home::scripted(&touching());
+    home.run(RUN).ends_with(3).says(&["Nobody is there", "shell", "waits"]);
+    let json = home.run(RUN.iter().chain(&["--output-format", "json"])).ends_with(3).json();
+    assert!(json["needs_person"].as_array().unwrap().contains(&json!("shell")), "{json}");
+    let chinese = home.run(RUN.iter().chain(&["--lang", "zh-CN"])).ends_with(3);
+    chinese.says(&["没有人在场", "shell"]);
+    let deny = ["--set", "approvals.unattended=deny"];
+    home.run(RUN.iter().chain(&deny)).ends_with(0).says(&["are denied", "shell"]);
+    assert!(!home.work("made").exists());
+    let events = home.events(&home.newest());
+    let told = of_type(&events, "tool.failed")[0]["result"].as_str().unwrap().to_owned();
+    assert!(told.contains("nobody is there"), "{told}");
 }

@@ -20,6 +20,7 @@ mod doctor;
 mod evidence;
 mod forced;
 mod help;
+mod injections;
 mod keep;
 mod keeping;
 mod kills;

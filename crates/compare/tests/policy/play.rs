@@ -84,6 +84,7 @@ pub(crate) fn play(loop_name: &str, goal: &str, world: World, mind: Mind, frame:
         frame: digest_json(&frame),
         seed: 7,
         build: "test".to_owned(),
+        policy_hash: String::new(),
     };
     let frame = Arc::new(frame);
     let run = AnyRun::new(&created, frame.clone()).expect("a loop of that name");
@@ -120,7 +121,7 @@ impl Player {
                     Outcome::Observed(self.world.answer(call))
                 }
             };
-            let finished = EffectFinished { outcome, took_ms: 1 };
+            let finished = EffectFinished::unlabeled(outcome, 1);
             self.append(Some(id(index)), Kind::EffectFinished(finished));
         }
     }

@@ -1,16 +1,11 @@
-//! People: their letters, their permission, their answers.
+//! People: their letters, what they are asked, their answers. Their permission is in `permit`.
 
-use super::{DriveError, Driven, Driver, Flow, judge};
+use super::{DriveError, Driven, Driver, Flow};
 use everloop_loops::{Outstanding, Stage};
 use everloop_store::{Taken, Then};
-use everloop_tools::{Bareness, Judgement};
-use everloop_types::journal::{
-    ApprovalAsked, ApprovalGiven, EffectPlanned, Input, Kind, Letter, Waiting, WaitingOn,
-};
+use everloop_types::journal::{Input, Kind, Letter, Waiting, WaitingOn};
 use everloop_types::planted::{self, Bug};
-use everloop_types::{
-    Approval, Ending, Observation, Question, QuestionKind, ToolCall, Words, digest_json,
-};
+use everloop_types::{Ending, Observation, Question, QuestionKind, ToolCall, Words};
 
 /// What the inbox held.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,75 +56,9 @@ impl Driver<'_> {
         let Some((open, kind)) = asked else { return };
         match kind {
             QuestionKind::Ask => self.note_seen(&open, Observation::ok(text), 0),
-            QuestionKind::Approve if everloop_text::means_yes(text) => {
-                self.note_approval(&open, by)
-            }
-            QuestionKind::Approve => {
-                let why = format!(
-                    "the user did not allow this call; nothing was done; they said: {text}"
-                );
-                self.note_seen(&open, Observation::denied(why), 0);
-            }
+            QuestionKind::Approve => self.take_permission(&open, id, text, by),
             QuestionKind::Settle => self.note_seen(&open, settled(text), 0),
         }
-    }
-
-    fn note_approval(&mut self, open: &Outstanding, by: String) {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
-        let given = ApprovalGiven { args_hash: digest_json(call), by };
-        self.note(Some(open.effect.clone()), Kind::ApprovalGiven(given));
-    }
-
-    /// Permission by the run's policy, or a refusal, or a question to a person.
-    pub(super) async fn permit(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return Ok(Flow::GoOn) };
-        if self.approval(&open) == Approval::Deny {
-            let seen =
-                Observation::denied("this tool may not be used in this run; nothing was done");
-            self.note_seen(&open, seen, 0);
-            return Ok(Flow::GoOn);
-        }
-        let judged = self.judge(call).await;
-        match judged {
-            Judgement::Deny(why) => {
-                self.note_seen(&open, judge::denied(&why), 0);
-                return Ok(Flow::GoOn);
-            }
-            Judgement::Bare(why) => return self.ask_bare(open, why).await,
-            Judgement::Allow(rule) => {
-                self.note_approval(&open, format!("rule: {rule}"));
-                return Ok(Flow::GoOn);
-            }
-            Judgement::AsSet => {}
-        }
-        if self.run.frame().policy.approve_all {
-            self.note_approval(&open, "--yes".to_owned());
-            return Ok(Flow::GoOn);
-        }
-        if planted::is_on(Bug::ApprovalForOtherArguments) && !self.begun_here.is_empty() {
-            self.note_approval(&open, "person".to_owned());
-            return Ok(Flow::GoOn);
-        }
-        let asked = ApprovalAsked { args_hash: digest_json(call) };
-        self.note(Some(open.effect.clone()), Kind::ApprovalAsked(asked));
-        let words = Words::with(
-            "approve.question",
-            [("tool", call.tool.clone()), ("args", call.args.clone())],
-        );
-        let call = call.clone();
-        self.question(&open, QuestionKind::Approve, &call, call.args.clone(), &words).await
-    }
-
-    /// No flag and no rule covers a call without walls.
-    async fn ask_bare(&mut self, open: Outstanding, why: Bareness) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallTool { call, .. } = open.planned.clone() else {
-            return Ok(Flow::GoOn);
-        };
-        let asked = ApprovalAsked { args_hash: digest_json(&call) };
-        self.note(Some(open.effect.clone()), Kind::ApprovalAsked(asked));
-        let words = judge::bare_question(&call, why);
-        let id = question_id(&open, judge::BARE);
-        self.put(id, QuestionKind::Approve, &call, call.args.clone(), &words).await
     }
 
     /// A tool wants to know something: `请确认：…` (PR-9).
@@ -162,7 +91,7 @@ impl Driver<'_> {
         self.question(open, QuestionKind::Settle, call, call.args.clone(), &words).await
     }
 
-    async fn question(
+    pub(super) async fn question(
         &mut self,
         open: &Outstanding,
         kind: QuestionKind,
@@ -178,7 +107,7 @@ impl Driver<'_> {
         self.put(question_id(open, word), kind, call, text, words).await
     }
 
-    async fn put(
+    pub(super) async fn put(
         &mut self,
         id: String,
         kind: QuestionKind,

@@ -1,9 +1,9 @@
 //! Calls that a tool judges by their arguments, and calls that would run without walls.
 //!
 //! ```text
-//!   judge ──► as set ─────► the run's policy
-//!         ──► allow, deny ─► a rule's word
-//!         ──► bare ────────► a question of its own, whatever else is allowed
+//!   judge ──► as set ──────────► the run's policy
+//!         ──► allow, ask, deny ─► a rule's word
+//!         ──► bare ────────────► a question of its own, whatever else is allowed
 //! ```
 //!
 //! Who was asked is read from the journal: the question about a call without walls has an id of its
@@ -11,9 +11,9 @@
 
 use super::{DriveError, Driver};
 use everloop_loops::Outstanding;
-use everloop_tools::{Bareness, Judgement};
+use everloop_tools::Judgement;
 use everloop_types::journal::{Input, Kind, Letter};
-use everloop_types::{Observation, ToolCall, Words};
+use everloop_types::{Observation, ToolCall};
 
 /// The last word of the id of a question about a call without walls.
 pub(super) const BARE: &str = "approve_bare";
@@ -47,7 +47,7 @@ impl Driver<'_> {
         call: &ToolCall,
     ) -> Result<Footing, DriveError> {
         match self.judge(call).await {
-            Judgement::AsSet | Judgement::Allow(_) => Ok(Footing::Firm),
+            Judgement::AsSet | Judgement::Allow(_) | Judgement::Ask(_) => Ok(Footing::Firm),
             Judgement::Deny(why) => Ok(Footing::Gone(denied(&why))),
             Judgement::Bare(_) if self.was_told_bare(open).await? => Ok(Footing::Bare),
             Judgement::Bare(_) => {
@@ -63,7 +63,7 @@ impl Driver<'_> {
         let id = super::ask::question_id(open, BARE);
         let answers = |kind: &Kind| {
             matches!(kind, Kind::Input(Input { letter: Letter::Answer { question, .. }, .. })
-                if *question == id)
+                if super::permit::is_about(question, &id))
         };
         if self.pending.drafts.iter().any(|draft| answers(&draft.kind)) {
             return Ok(true);
@@ -78,13 +78,4 @@ impl Driver<'_> {
 /// A refusal, with the reason for the model.
 pub(super) fn denied(why: &str) -> Observation {
     Observation::denied(format!("this call may not be made: {why}; nothing was done"))
-}
-
-/// The question about a call without walls.
-pub(super) fn bare_question(call: &ToolCall, why: Bareness) -> Words {
-    let (tool, args) = (("tool", call.tool.clone()), ("args", call.args.clone()));
-    match why {
-        Bareness::Off => Words::with("approve.bare_off", [tool, args]),
-        Bareness::NoWall(why) => Words::with("approve.bare_none", [tool, args, ("why", why)]),
-    }
 }

@@ -88,7 +88,7 @@ impl Past {
 }
 
 fn finished(outcome: Outcome) -> Kind {
-    Kind::EffectFinished(EffectFinished { outcome, took_ms: 0 })
+    Kind::EffectFinished(EffectFinished::unlabeled(outcome, 0))
 }
 
 fn not_performed() -> Observation {

@@ -5,13 +5,13 @@ use super::ledger::{Outstanding, Stage};
 use super::{Closing, Parked, Place, Run};
 use crate::AgentLoop;
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Input, Kind, Letter,
-    Outcome, RunCreated, Waiting, WaitingOn,
+    ApprovalGiven, EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Input, Kind,
+    Letter, Outcome, RunCreated, Waiting, WaitingOn,
 };
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
     CallId, EffectId, Ending, Event, Message, ModelError, ModelErrorKind, Next, Notice,
-    Observation, Purpose, Reason, Reply, TODO_WRITE, ToolCall, UtcMs,
+    Observation, Purpose, Reason, Reply, TODO_WRITE, ToolCall, UtcMs, source_of,
 };
 
 impl<L: AgentLoop> Run<L> {
@@ -26,7 +26,12 @@ impl<L: AgentLoop> Run<L> {
             (Kind::EpochStarted(started), _) => self.begin_epoch(at, started),
             (Kind::Input(input), _) => self.take_input(at, input),
             (Kind::EffectPlanned(planned), Some(effect)) => self.plan(effect, planned),
-            (Kind::ApprovalGiven(_), Some(effect)) => self.move_to(effect, Stage::Approved),
+            (Kind::ApprovalAsked(asked), Some(effect)) => {
+                if let Some(open) = self.ledger.find(effect) {
+                    open.policy_hash.clone_from(&asked.policy_hash);
+                }
+            }
+            (Kind::ApprovalGiven(given), Some(effect)) => self.permit(effect, given),
             (Kind::EffectStarted(started), Some(effect)) => {
                 self.start(effect, started);
             }
@@ -52,6 +57,7 @@ impl<L: AgentLoop> Run<L> {
 
     fn create(&mut self, at: UtcMs, created: &RunCreated) {
         self.ledger.take_ids(&self.frame.carried);
+        self.ledger.holding = self.frame.policy.inherited.clone();
         let (goal, frame) = (created.goal.clone(), self.frame.clone());
         self.inner.evolve(&Event::Started { at, goal, frame });
     }
@@ -108,6 +114,7 @@ impl<L: AgentLoop> Run<L> {
             failed_attempts: 0,
             retry_at: None,
             may_have_acted: false,
+            policy_hash: String::new(),
         });
     }
 
@@ -129,9 +136,13 @@ impl<L: AgentLoop> Run<L> {
         }
     }
 
-    fn move_to(&mut self, effect: &EffectId, stage: Stage) {
+    fn permit(&mut self, effect: &EffectId, given: &ApprovalGiven) {
         if let Some(open) = self.ledger.find(effect) {
-            open.stage = stage;
+            open.stage = Stage::Approved;
+            open.policy_hash.clone_from(&given.policy_hash);
+        }
+        if let Some(place) = &given.releases {
+            self.ledger.holding.release(place);
         }
     }
 
@@ -146,6 +157,7 @@ impl<L: AgentLoop> Run<L> {
                 if seen.ending == Ending::Unknown {
                     self.ledger.remember_unknown(&open, &self.frame);
                 }
+                self.ledger.holding.take(finished.labels, &source_of(call));
                 self.note(entry.seq, effect, call, seen);
                 self.ledger.seen.push((effect.clone(), call.clone(), seen.clone()));
                 self.observed(at, call.id.clone(), seen.clone());

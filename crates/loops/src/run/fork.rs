@@ -37,5 +37,7 @@ impl<L: AgentLoop> Run<L> {
         self.closing = Closing::NotYet;
         self.parked = Parked::No;
         self.ledger.switch = None;
+        // What a person opened they opened for the other run.
+        self.ledger.holding.released.clear();
     }
 }

@@ -2,8 +2,8 @@
 
 use everloop_types::journal::{EffectPlanned, EffectStarted, Switch};
 use everloop_types::{
-    CallId, EffectId, Frame, Message, Observation, OnUnknown, Question, Reply, ToolCall, ToolSpec,
-    UtcMs, digest_bytes,
+    CallId, EffectId, Frame, Holding, Message, Observation, OnUnknown, Question, Reply, ToolCall,
+    ToolSpec, UtcMs, digest_bytes,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,6 +25,9 @@ pub struct Outstanding {
     /// Whether it was begun and nothing proves that it did not act.
     #[serde(default)]
     pub may_have_acted: bool,
+    /// Under which policy, and for which form of its tool, permission was asked for or given.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub policy_hash: String,
 }
 
 /// How far an outstanding effect is.
@@ -64,6 +67,9 @@ pub(super) struct Ledger {
     /// Somebody wants the run to go on under another loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) switch: Option<Box<Switch>>,
+    /// What the run has read, and where it may send that.
+    #[serde(default, skip_serializing_if = "Holding::is_empty")]
+    pub(super) holding: Holding,
 }
 
 impl Ledger {

@@ -254,7 +254,7 @@ fn a_fork_of_a_run_that_noted_nothing_claims_nothing() {
     let reply = Outcome::Replied(Reply { text: "still done".to_owned(), ..Reply::default() });
     let kinds = [
         Kind::EffectPlanned(effects[0].planned.clone()),
-        Kind::EffectFinished(EffectFinished { outcome: reply, took_ms: 0 }),
+        Kind::EffectFinished(EffectFinished::unlabeled(reply, 0)),
     ];
     for (seq, kind) in (last.seq + 2..).zip(kinds) {
         run.apply(&Entry { seq, effect: Some(effect.clone()), kind, ..last.clone() });

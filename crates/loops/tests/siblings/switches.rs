@@ -254,7 +254,7 @@ fn a_cancel_before_the_border_of_a_switch_is_a_cancel() {
     };
     let begun = EffectStarted { attempt: 1, start_by: 0, over_by: None, before: json!(null) };
     let cut = Observation { ending: Ending::Canceled, text: "not done".to_owned() };
-    let cut = EffectFinished { outcome: Outcome::Observed(cut), took_ms: 1 };
+    let cut = EffectFinished::unlabeled(Outcome::Observed(cut), 1);
     let after = |letters: &[Kind]| {
         let begun = [Kind::EffectStarted(begun.clone())];
         let kinds = [&begun, letters, &[Kind::EffectFinished(cut.clone())]].concat();

@@ -83,6 +83,7 @@ impl Player {
             frame: digest_json(&script.frame),
             seed: 7,
             build: "test".to_owned(),
+            policy_hash: String::new(),
         };
         let run = AnyRun::new(&created, frame.clone()).expect("a loop of that name");
         Self {
@@ -229,10 +230,15 @@ impl Player {
             return;
         }
         let args_hash = digest_bytes(call.args.as_bytes());
-        let asked = ApprovalAsked { args_hash: args_hash.clone() };
+        let asked = ApprovalAsked { args_hash: args_hash.clone(), policy_hash: String::new() };
         self.append(Some(&id), Kind::ApprovalAsked(asked));
         self.wait_for_person(&id, QuestionKind::Approve, call);
-        let given = ApprovalGiven { args_hash, by: "user".to_owned() };
+        let given = ApprovalGiven {
+            args_hash,
+            by: "user".to_owned(),
+            policy_hash: String::new(),
+            releases: None,
+        };
         self.append(Some(&id), Kind::ApprovalGiven(given));
         let start_by = self.at + 10_000;
         let started =
@@ -336,7 +342,7 @@ impl Player {
 
     fn append_outcome(&mut self, id: &EffectId, outcome: Outcome) {
         self.watch.finished(id);
-        self.append(Some(id), Kind::EffectFinished(EffectFinished { outcome, took_ms: 20 }));
+        self.append(Some(id), Kind::EffectFinished(EffectFinished::unlabeled(outcome, 20)));
         if self.script.upsets.thorough && self.run.outstanding().is_empty() {
             let state_hash = digest_bytes(self.run.state().as_bytes());
             self.append(None, Kind::SnapshotTaken(SnapshotTaken { state_hash }));

@@ -32,6 +32,7 @@ pub(super) fn new_run(name: &str) -> NewRun {
             frame: digest_json(&frame),
             seed: 7,
             build: "test".to_owned(),
+            policy_hash: String::new(),
         },
         frame,
         idem_key: None,
@@ -96,7 +97,7 @@ pub(super) fn started(id: EffectId) -> Draft {
 
 pub(super) fn finished(id: EffectId, text: &str) -> Draft {
     let outcome = Outcome::Observed(Observation::ok(text));
-    draft(Some(id), Kind::EffectFinished(EffectFinished { outcome, took_ms: 3 }))
+    draft(Some(id), Kind::EffectFinished(EffectFinished::unlabeled(outcome, 3)))
 }
 
 pub(super) fn run_finished(status: Status) -> Draft {

@@ -13,6 +13,7 @@ mod keep;
 mod kept;
 mod kit;
 mod queue;
+mod standing;
 mod workers;
 
 use crate::Store;
@@ -72,6 +73,8 @@ checks! {
         a_change_of_what_was_changed_meanwhile_is_refused, many_at_once_get_different_numbers,
         a_reminder_fires_once,
         a_firing_is_shown_by_one_surface_and_read_once, a_conversation_knows_its_runs_and_words;
+    standing: an_approval_for_good_comes_with_its_commit_or_not_at_all,
+        an_approval_for_good_covers_what_it_names_until_it_is_withdrawn;
     workers: a_lease_is_measured_on_the_databases_clock, a_lease_that_ran_out_is_not_renewed,
         the_reaper_takes_from_the_dead_only, the_reaper_puts_poison_aside,
         one_worker_can_be_buried, a_reaped_owner_cannot_write;

@@ -25,6 +25,7 @@ fn new_run(name: &str) -> NewRun {
         frame: digest_json(&frame),
         seed: 7,
         build: "test".to_owned(),
+        policy_hash: String::new(),
     };
     let conversation = ConversationId::new("conv");
     let run = RunId::new(name);

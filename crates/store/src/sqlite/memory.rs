@@ -69,7 +69,7 @@ impl MemoryDb {
     pub fn clear(&self) {
         let tables = ["workers", "runs", "journal", "inbox", "snapshots", "messages", "outbox"];
         let session = self.session();
-        for table in tables.into_iter().chain(["settlements", "blobs"]) {
+        for table in tables.into_iter().chain(["settlements", "standing_approvals", "blobs"]) {
             let emptied = session.control(&format!("DELETE FROM {table}"));
             emptied.expect("our own tables");
         }

@@ -134,6 +134,7 @@ fn new_run(name: &str) -> NewRun {
         frame: digest_json(&frame),
         seed: 7,
         build: "test".to_owned(),
+        policy_hash: String::new(),
     };
     let (run, conversation) = (RunId::new(name), ConversationId::new(name));
     NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 }

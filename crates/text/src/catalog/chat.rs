@@ -13,7 +13,7 @@ super::texts! {
     "chat.question_stays" => zh: "问题保留，可以稍后回答；再按一次退出", en: "The question stays open for later; press again to exit";
     "exit.again" => zh: "再按一次退出", en: "Press again to exit";
     "ask.later" => zh: "（直接输入回答；也可以稍后回答，任务会等着）", en: "(type your answer, or answer later; the task waits)";
-    "chat.approve" => zh: "（y 允许；其他内容 = 不允许，并作为原因）", en: "(y allows it; anything else is a no, given as the reason)";
+    "chat.approve" => zh: "（y 允许这一次；always 或 总是 = 同样的以后都允许；其他内容 = 不允许，并作为原因）", en: "(y allows it this once; always allows the same from now on; anything else is a no, given as the reason)";
     "chat.settle" => zh: "（1 发生了，2 没有发生）", en: "(1 it happened, 2 it did not)";
     "chat.at_limit" => zh: "到达上限。输入“继续”再给一轮步数，“现在回答”就用已有结果作答；也可以直接说新的目标。", en: "The limit is reached. Type “keep going” for another round of steps, “answer now” for an answer with what there is, or say a new goal.";
     "chat.words_go_on" => zh: "继续|继续做|keep going|1", en: "keep going|go on|continue|继续|1";

@@ -14,6 +14,9 @@ super::texts! {
     "settings.rule_no_example" => zh: "{origin} 第 {line} 行：规则 {pattern} 的 match 里没有例子", en: "{origin}, line {line}: the rule {pattern} has no example in match";
     "settings.rule_no_match" => zh: "{origin} 第 {line} 行：规则 {pattern} 与 match 里的例子不符：{example}", en: "{origin}, line {line}: the rule {pattern} does not decide its example in match: {example}";
     "settings.rule_match" => zh: "{origin} 第 {line} 行：规则 {pattern} 与 no_match 里的例子相符：{example}", en: "{origin}, line {line}: the rule {pattern} decides its example in no_match: {example}";
+    "settings.approval_form" => zh: "{origin} 第 {line} 行：这不是审批规则（{pattern}）。写法：[[approvals.rules]]，tool、decision = allow | ask | deny，可以加 arg 和 matches，match 和 no_match 是例子", en: "{origin}, line {line}: this is no rule on calls ({pattern}). It looks like: [[approvals.rules]] with tool, decision = allow | ask | deny, if wanted arg and matches, and examples in match and no_match";
+    "settings.approval_tool" => zh: "{origin} 第 {line} 行：{pattern} 不是工具名；* 只能在末尾", en: "{origin}, line {line}: {pattern} is no name of a tool; * may stand only at its end";
+    "settings.approval_halved" => zh: "{origin} 第 {line} 行：arg 和 matches 要么都写，要么都不写", en: "{origin}, line {line}: arg and matches belong together";
     "settings.no_equals" => zh: "--set {key} 缺少等号；写法：--set 段.键=值（{origin}）", en: "--set {key} has no equals sign; write --set section.key=value ({origin})";
     "settings.unreadable" => zh: "设置文件 {origin} 不是有效的 TOML{key}：{detail}", en: "The settings file {origin} is not valid TOML{key}: {detail}";
     "model.missing" => zh: "没有配置模型，运行无法开始。三条命令即可：\n  export EVERLOOP_MODEL=openai/模型名\n  export OPENAI_API_KEY=你的密钥\n  export OPENAI_BASE_URL=http://127.0.0.1:8080/v1   （使用本机或其他兼容接口时）\n不需要密钥就能看演示：everloop tour", en: "No model is configured, so no run can start. Three commands fix that:\n  export EVERLOOP_MODEL=openai/MODEL\n  export OPENAI_API_KEY=YOUR_KEY\n  export OPENAI_BASE_URL=http://127.0.0.1:8080/v1   (for a local or other compatible endpoint)\nTo see it work without a key: everloop tour";
@@ -57,7 +60,7 @@ super::texts! {
     "answering.replan" => zh: "{mark} 模型正在检查计划：{chars} 个字符", en: "{mark} the model looks at the plan again: {chars} characters";
     "answering.compact" => zh: "{mark} 模型正在压缩对话：{chars} 个字符", en: "{mark} the model shortens the conversation: {chars} characters";
     "answering.close" => zh: "{mark} 模型正在写总结：{chars} 个字符", en: "{mark} the model writes its last words: {chars} characters";
-    "approve.prompt" => zh: "[y] 允许   其他内容 = 不允许，并作为原因 › ", en: "[y] allow   anything else = no, given as the reason › ";
+    "approve.prompt" => zh: "[y] 这一次   [always] 同样的以后都允许   其他内容 = 不允许，并作为原因 › ", en: "[y] this once   [always] the same from now on   anything else = no, given as the reason › ";
     "settle.prompt" => zh: "[1] 发生了   [2] 没有发生 › ", en: "[1] it happened   [2] it did not › ";
     "progress.plan" => zh: "▸ 计划 v{version}（步数 {steps}/{steps_max}）", en: "▸ Plan v{version} (steps {steps}/{steps_max})";
     "progress.claimed" => zh: "（声称完成，没有依据）", en: " (claimed, nothing behind it)";
@@ -74,6 +77,10 @@ super::texts! {
     "runs.show_created" => zh: "创建时间  {value}", en: "created      {value}";
     "runs.show_model_calls" => zh: "模型调用  {value}", en: "model calls  {value}";
     "runs.show_tool_calls" => zh: "工具调用  {value}", en: "tool calls   {value}";
+    "runs.show_labels" => zh: "标签      {value}", en: "labels       {value}";
+    "runs.labels_private" => zh: "私有（{from}）", en: "private ({from})";
+    "runs.labels_untrusted" => zh: "不可信（{from}）", en: "untrusted ({from})";
+    "runs.labels_released" => zh: "可以发往（{from}）", en: "may send to ({from})";
     "runs.show_cost" => zh: "费用      {value}", en: "cost         {value}";
     "prices.bad" => zh: "价格表 {file} 不能用，费用未知：{detail}", en: "The prices in {file} cannot be used, so costs stay unknown: {detail}";
     "runs.show_tokens" => zh: "词元      {value}", en: "tokens       {value}";

@@ -67,6 +67,11 @@ super::texts! {
     "doctor.sandbox_full" => zh: "命令在沙箱里执行：文件、网络、进程都隔离", en: "commands run behind walls: files, network and processes";
     "doctor.sandbox_inner" => zh: "命令在沙箱里执行：文件和网络隔离；工作目录里有受保护的路径（如 .git）时每次都问", en: "commands run behind walls: files and network; asked each time where the workspace holds protected paths such as .git";
     "doctor.sandbox_none" => zh: "没有沙箱", en: "no wall stands";
+    "doctor.label_guard" => zh: "标签守卫", en: "label guard";
+    "doctor.label_guard_ask" => zh: "读过私有数据和别人的内容之后，往外发送都要先问人", en: "after private data and others' words, whatever sends out is asked about";
+    "doctor.label_guard_deny" => zh: "读过私有数据和别人的内容之后，不允许往外发送", en: "after private data and others' words, whatever sends out is denied";
+    "doctor.label_guard_off" => zh: "已由设置关闭（tools.label_guard = off）", en: "turned off (tools.label_guard = off)";
+    "doctor.label_guard_advice" => zh: "网页里的文字可以让模型把私有文件发出去。打开：everloop config set tools.label_guard ask", en: "the words of a page can make a model send private files away. Turn it on: everloop config set tools.label_guard ask";
     "doctor.sandbox_off" => zh: "已由设置关闭（tools.shell_sandbox = off）", en: "turned off (tools.shell_sandbox = off)";
     "doctor.sandbox_advice" => zh: "每条命令都会先问，--yes 和规则也不例外", en: "Each command is asked about first, also with --yes and whatever rules say";
     "doctor.sandbox_required" => zh: "tools.shell_sandbox = require：命令都不会执行", en: "tools.shell_sandbox = require: no command is run";

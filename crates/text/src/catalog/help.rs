@@ -104,6 +104,13 @@ super::texts! {
     "help.schedule.simulate.to" => zh: "到何时", en: "To when";
     "help.schedule.simulate.crash_at" => zh: "在第几次触发时崩溃（写入前后各一次），或 all", en: "At which firings the process dies (once before and once after the write), or all";
     "help.schedule.simulate.down" => zh: "这段时间没有进程在运行；可以给多次", en: "Nobody is there in this stretch; may be given several times";
+    "help.approvals" => zh: "列出和撤回长期有效的许可", en: "List and withdraw what was allowed for good";
+    "help.approvals.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.approvals.list" => zh: "列出许可，最早的在前", en: "List approvals, the oldest first";
+    "help.approvals.list.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.approvals.remove" => zh: "撤回一个许可", en: "Withdraw an approval";
+    "help.approvals.remove.id" => zh: "许可的 id，或其开头几位", en: "Its id, or the beginning of it";
+    "help.approvals.remove.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.inbox" => zh: "未读的提醒", en: "Reminders not read yet";
     "help.inbox.read" => zh: "全部标为已读", en: "Mark them all as read";
     "help.inbox.json" => zh: "以 JSON 输出", en: "As JSON";

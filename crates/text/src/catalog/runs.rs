@@ -48,10 +48,17 @@ super::texts! {
     "run.canceled_early" => zh: "已取消；到目前为止的结果保留。", en: "Canceled; what was done so far is kept.";
     "run.unsettled" => zh: "结果未知，没有重做：{calls}", en: "Outcome unknown, not repeated: {calls}";
     "run.quarantined" => zh: "此运行无法继续，已隔离：{note}", en: "This run cannot go on and was put aside: {note}";
+    "run.unattended_wait" => zh: "没有人在场；这些工具需要有人回答，到时运行会等待：{tools}（approvals.unattended = wait）", en: "Nobody is there; these tools need a person's answer, and the run waits for it: {tools} (approvals.unattended = wait)";
+    "run.unattended_deny" => zh: "没有人在场；这些工具需要有人回答，会被拒绝：{tools}（approvals.unattended = deny）", en: "Nobody is there; these tools need a person's answer and are denied: {tools} (approvals.unattended = deny)";
+    "approvals.none" => zh: "没有长期有效的许可", en: "Nothing is allowed for good";
+    "approvals.removed" => zh: "已撤回：{tool} {resource}", en: "Withdrawn: {tool} {resource}";
+    "approvals.not_found" => zh: "没有名为 {id} 的许可，或不止一个。查看：everloop approvals", en: "There is no approval {id}, or more than one. See them with: everloop approvals";
     "run.no_walls" => zh: "注意：tools.shell_sandbox = off，命令没有沙箱；每条命令都会先问，--yes 也不例外", en: "Careful: tools.shell_sandbox = off, no wall stands around commands; each is asked about first, also with --yes";
     "approve.bare_off" => zh: "注意：这条命令没有沙箱（设置 tools.shell_sandbox = off），可以做这个帐户能做的一切。\n允许运行 {tool} 吗？\n{args}", en: "Careful: no wall stands around this command (tools.shell_sandbox = off); it can do whatever this account can.\nAllow {tool} to run?\n{args}";
     "approve.bare_none" => zh: "注意：这条命令没有沙箱（{why}），可以做这个帐户能做的一切。\n允许运行 {tool} 吗？\n{args}", en: "Careful: no wall stands around this command ({why}); it can do whatever this account can.\nAllow {tool} to run?\n{args}";
     "approve.question" => zh: "允许运行 {tool} 吗？\n{args}", en: "Allow {tool} to run?\n{args}";
+    "approve.labels" => zh: "注意：这次运行读过别人写的内容（{untrusted}），也读过私有数据（{private}）。\n下一步会把数据带到外面：{place}。读到的文字可能正想让它这样做。\n允许 {tool} 吗？（always = 这次运行都可以发到这个去处）\n{args}", en: "Careful: this run has read what others wrote ({untrusted}) and private data ({private}).\nThis call can carry it out: {place}. The text that was read may be what asks for it.\nAllow {tool}? (always = this run may send to this place)\n{args}";
+    "approve.labels_later" => zh: "注意：这次运行读过别人写的内容（{untrusted}）。\n下一步会写一个以后的运行或别的程序会当作指令的文件：{place}。\n允许 {tool} 吗？（always = 这次运行都可以写这个文件）\n{args}", en: "Careful: this run has read what others wrote ({untrusted}).\nThis call writes a file that later runs or other programs take instructions from: {place}.\nAllow {tool}? (always = this run may write this file)\n{args}";
     "settle.happened" => zh: "发生了", en: "it happened";
     "settle.not" => zh: "没有发生", en: "it did not happen";
     "settle.open" => zh: "结果未知，自 {at}", en: "unknown since {at}";

@@ -2,7 +2,8 @@
 
 use super::setting::{BETWEEN, ServerSetting};
 use everloop_types::{
-    Approval, EffectClass, Handling, OnUnknown, ToolSpec, digest_bytes, digest_json,
+    Approval, EffectClass, Flow, Handling, Labels, OnUnknown, Sends, ToolSpec, digest_bytes,
+    digest_json,
 };
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
@@ -267,6 +268,7 @@ impl Offer {
             grace_ms: GRACE_MS,
             // Only for a call that certainly never left.
             retries: 1,
+            flow: Some(self.flow(server)),
             ..Handling::default()
         };
         match (server.trusted, self.hints) {
@@ -283,6 +285,15 @@ impl Offer {
             },
             _ => dangerous,
         }
+    }
+
+    /// Trust is about hints, never about what others wrote.
+    fn flow(&self, server: &ServerSetting) -> Flow {
+        let sends = match server.trusted && !self.hints.open_world {
+            true => Sends::No,
+            false => Sends::To(server.name.clone()),
+        };
+        Flow::brings(Labels::ALL).sends(sends)
     }
 }
 

@@ -86,12 +86,12 @@ kinds! {
     EpochStarted 1 None,
     Input 2 None,
     EffectPlanned 1 Some(1),
-    ApprovalAsked 1 None,
-    ApprovalGiven 1 None,
+    ApprovalAsked 2 None,
+    ApprovalGiven 2 None,
     EffectStarted 2 Some(2),
     EffectAttemptFailed 1 None,
     EffectProbed 1 None,
-    EffectFinished 1 Some(3),
+    EffectFinished 2 Some(3),
     Waiting 1 None,
     MessageEmitted 1 None,
     SnapshotTaken 1 None,
@@ -106,12 +106,23 @@ impl Kind {
     pub fn fmt(&self) -> i64 {
         match self {
             Self::Input(Input { letter, .. }) if !matches!(letter, Letter::Switch(_)) => 1,
-            Self::RunCreated(created) if created.goal.images.is_empty() => 1,
+            Self::RunCreated(created)
+                if created.goal.images.is_empty() && created.policy_hash.is_empty() =>
+            {
+                1
+            }
             Self::Forked(Forked { word, limits, .. })
                 if word.images.is_empty() && limits.context.is_of_format_1() =>
             {
                 1
             }
+            Self::ApprovalAsked(asked) if asked.policy_hash.is_empty() => 1,
+            Self::ApprovalGiven(given)
+                if given.policy_hash.is_empty() && given.releases.is_none() =>
+            {
+                1
+            }
+            Self::EffectFinished(finished) if finished.labels.is_empty() => 1,
             _ => self.newest_fmt(),
         }
     }

@@ -22,10 +22,14 @@ pub const UPCASTS: &[Upcast] = &[
     Upcast { kind: "EffectStarted", from: 1, step: started_without_an_end },
     // Format 2 has one letter more.
     Upcast { kind: "Input", from: 1, step: std::convert::identity },
-    // Format 2 may hold pictures.
+    // Format 2 may hold pictures, and says under which policy.
     Upcast { kind: "RunCreated", from: 1, step: std::convert::identity },
     // Format 2 may hold pictures and has two limits more.
     Upcast { kind: "Forked", from: 1, step: std::convert::identity },
+    // Format 2 says under which policy, and which labels there are.
+    Upcast { kind: "ApprovalAsked", from: 1, step: std::convert::identity },
+    Upcast { kind: "ApprovalGiven", from: 1, step: std::convert::identity },
+    Upcast { kind: "EffectFinished", from: 1, step: std::convert::identity },
 ];
 
 /// Takes a body from one format up to another; `None` if there is no such way.

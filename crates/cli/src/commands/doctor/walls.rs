@@ -33,6 +33,23 @@ pub(super) fn walls(app: &App, report: &mut Report) {
         });
     }
     sandbox(app, report, standing.level());
+    label_guard(app, report);
+}
+
+/// What happens to private data after others' words were read.
+fn label_guard(app: &App, report: &mut Report) {
+    let setting = app.settings.text("tools.label_guard");
+    report.note("label_guard", setting);
+    let check =
+        |key: &str| Check::good(app, "label_guard", "doctor.label_guard", app.text(key, &[]));
+    report.checks.push(match setting {
+        "off" => {
+            let advice = app.text("doctor.label_guard_advice", &[]);
+            check("doctor.label_guard_off").but(State::Note, advice)
+        }
+        "deny" => check("doctor.label_guard_deny"),
+        _ => check("doctor.label_guard_ask"),
+    });
 }
 
 /// What it means for a command.

@@ -1,0 +1,25 @@
+//! What people allowed for good.
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Approvals {
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Option<ApprovalsVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApprovalsVerb {
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    Remove {
+        id: String,
+        #[arg(long)]
+        json: bool,
+    },
+}

@@ -1,0 +1,66 @@
+//! `everloop approvals`: what was allowed for good, and how to withdraw it.
+
+use crate::app::App;
+use crate::args::{self, ApprovalsVerb};
+use crate::exit::{Exit, Failure};
+use crate::show::timestamp;
+use crate::terminal;
+use everloop_store::Store;
+use everloop_types::Standing;
+use serde_json::{Value, json};
+
+pub(crate) async fn approvals(app: &App, args: args::Approvals) -> Result<Exit, Failure> {
+    let store = app.open_store().await?;
+    match args.verb {
+        None => list(app, &store, args.json).await,
+        Some(ApprovalsVerb::List { json }) => list(app, &store, json).await,
+        Some(ApprovalsVerb::Remove { id, json }) => remove(app, &store, &id, json).await,
+    }
+}
+
+async fn all(app: &App, store: &Store) -> Result<Vec<Standing>, Failure> {
+    store.all_standing().await.map_err(|error| app.store_failure(&error))
+}
+
+async fn list(app: &App, store: &Store, as_json: bool) -> Result<Exit, Failure> {
+    let all = all(app, store).await?;
+    if as_json {
+        let data: Vec<Value> = all.iter().map(object).collect();
+        terminal::answer(&json!({ "data": data }).to_string());
+        return Ok(Exit::Done);
+    }
+    if all.is_empty() {
+        app.note("approvals.none", &[]);
+    }
+    for standing in &all {
+        let Standing { id, tool, resource, workspace, at, .. } = standing;
+        terminal::answer(&format!("{id}  {}  {tool}  {resource}  {workspace}", timestamp(*at)));
+    }
+    Ok(Exit::Done)
+}
+
+/// An id may be given by its beginning, if only one begins so.
+async fn remove(app: &App, store: &Store, id: &str, as_json: bool) -> Result<Exit, Failure> {
+    let all = all(app, store).await?;
+    let found: Vec<&Standing> =
+        all.iter().filter(|standing| !id.is_empty() && standing.id.starts_with(id)).collect();
+    let [standing] = found[..] else {
+        let words = app.text("approvals.not_found", &[("id", id)]);
+        return Err(Failure { exit: Exit::Usage, words });
+    };
+    store.withdraw(&standing.id).await.map_err(|error| app.store_failure(&error))?;
+    match as_json {
+        true => terminal::answer(&json!({ "removed": object(standing) }).to_string()),
+        false => {
+            let args = [("tool", standing.tool.as_str()), ("resource", &standing.resource)];
+            app.note("approvals.removed", &args);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn object(standing: &Standing) -> Value {
+    let Standing { id, workspace, tool, resource, by, at } = standing;
+    json!({"id": id, "tool": tool, "resource": resource, "workspace": workspace, "by": by,
+           "at": timestamp(*at)})
+}

@@ -1,0 +1,273 @@
+//! Permission for one call: by rules, by what stands, by `--yes`, or by a person.
+//!
+//! ```text
+//!   a denial of any rule ──► the model is told
+//!   labels hold it back ───► a question of its own, whatever else is allowed
+//!   no wall stands ────────► a question of its own, whatever else is allowed
+//!   allowed for good, a rule, --yes ──► it goes on
+//!   else ──────────────────► a question; once, always, or no and why
+//! ```
+//!
+//! A grant holds for exactly these arguments, once, and as long as policy and tool stay as they
+//! were when it was asked for.
+
+use super::ask::question_id;
+use super::judge::{BARE, denied};
+use super::{DriveError, Driver, Flow};
+use everloop_loops::{Outstanding, Stage};
+use everloop_store::allow_for_good;
+use everloop_text::Permission;
+use everloop_tools::{Bareness, Judgement};
+use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind};
+use everloop_types::planted::{self, Bug};
+use everloop_types::{
+    Approval, LabelGuard, Observation, QuestionKind, Standing, ToolCall, Unattended, Walls, WayOut,
+    Words, digest_json,
+};
+
+/// The last word of the id of a question about labels.
+const LABELS: &str = "approve_labels";
+
+/// What the rules leave open.
+enum Said {
+    /// One of them allows it, and which.
+    Allowed(String),
+    /// A person is to decide.
+    Ask,
+    /// It is denied, and why.
+    Denied(String),
+}
+
+/// Whether an id is that of a question, or of the same one asked again.
+pub(super) fn is_about(id: &str, question: &str) -> bool {
+    id.strip_prefix(question).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+impl Driver<'_> {
+    /// Whether nobody has to be asked, by what the frame says.
+    pub(super) fn is_free(&self, open: &Outstanding) -> bool {
+        let EffectPlanned::CallTool { call, .. } = &open.planned else { return true };
+        let frame = self.run.frame();
+        let default = frame.tool(&call.tool).map(|tool| tool.handling.approval);
+        let said = frame.policy.says(call, &frame.workspace);
+        let allowed = said.is_none_or(|(decision, _)| decision == Approval::Allow);
+        default == Some(Approval::Allow) && allowed && self.held_by_labels(call).is_none()
+    }
+
+    /// The way out that the run's labels close.
+    fn held_by_labels(&self, call: &ToolCall) -> Option<WayOut> {
+        self.closed_way(call, Walls::Standing)
+    }
+
+    fn closed_way(&self, call: &ToolCall, walls: Walls) -> Option<WayOut> {
+        let (frame, holding) = (self.run.frame(), self.run.holding());
+        if holding.untrusted.is_empty() {
+            return None;
+        }
+        let guarded = !matches!(frame.policy.label_guard, None | Some(LabelGuard::Off));
+        let way = guarded.then(|| frame.way_out(call, walls)).flatten()?;
+        holding.holds_back(&way).then_some(way)
+    }
+
+    /// Whether policy or tool are others than when permission was asked for. A call that may have
+    /// acted goes on as it was begun.
+    pub(super) fn has_lapsed(&self, open: &Outstanding) -> bool {
+        let EffectPlanned::CallTool { call, .. } = &open.planned else { return false };
+        let may_lapse = !open.policy_hash.is_empty() && open.failed_attempts == 0;
+        may_lapse
+            && self.tools.get(&call.tool).is_some()
+            && self.policy_hash(call) != open.policy_hash
+    }
+
+    /// What a grant depends on beside the arguments: the policy, and the tool as it is now.
+    fn policy_hash(&self, call: &ToolCall) -> String {
+        let tool = self.tools.get(&call.tool).map(|tool| {
+            let spec = tool.spec();
+            let flow = &spec.handling.flow;
+            (&spec.description, &spec.schema, spec.handling.approval, flow)
+        });
+        digest_json(&(&self.run.frame().policy, tool))
+    }
+
+    /// Permission by the run's policy, or a refusal, or a question to a person.
+    pub(super) async fn permit(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
+        let EffectPlanned::CallTool { call, .. } = open.planned.clone() else {
+            return Ok(Flow::GoOn);
+        };
+        let judged = self.judge(&call).await;
+        let said = self.rules_say(&call, &judged);
+        if let Said::Denied(why) = said {
+            self.note_seen(&open, denied(&why), 0);
+            return Ok(Flow::GoOn);
+        }
+        let bare = match judged {
+            Judgement::Bare(why) => Some(why),
+            _ => None,
+        };
+        let walls = if bare.is_some() { Walls::None } else { Walls::Standing };
+        if let Some(way) = self.closed_way(&call, walls) {
+            return self.ask_about_labels(open, &call, &way, bare).await;
+        }
+        if let Some(why) = bare {
+            let words = bare_question(&call, why);
+            return self.ask_permission(open, &call, BARE, &words).await;
+        }
+        if let Said::Allowed(rule) = said {
+            self.note_approval(&open, format!("rule: {rule}"), None);
+            return Ok(Flow::GoOn);
+        }
+        if let Some(by) = self.allowed_already(&call).await? {
+            self.note_approval(&open, by, None);
+            return Ok(Flow::GoOn);
+        }
+        if planted::is_on(Bug::ApprovalForOtherArguments) && !self.begun_here.is_empty() {
+            self.note_approval(&open, "person".to_owned(), None);
+            return Ok(Flow::GoOn);
+        }
+        let words = Words::with("approve.question", named(&call));
+        self.ask_permission(open, &call, "approve", &words).await
+    }
+
+    /// Denials first, then wishes to be asked, then permissions, of both kinds of rules.
+    fn rules_say(&self, call: &ToolCall, judged: &Judgement) -> Said {
+        let frame = self.run.frame();
+        let default = frame.tool(&call.tool).map_or(Approval::Deny, |tool| tool.handling.approval);
+        let said = frame.policy.says(call, &frame.workspace);
+        match (default, &said, judged) {
+            (Approval::Deny, ..) => {
+                Said::Denied("this tool may not be used in this run".to_owned())
+            }
+            (_, Some((Approval::Deny, rule)), _) => {
+                Said::Denied(format!("the rule {rule} denies it"))
+            }
+            (_, _, Judgement::Deny(why)) => Said::Denied(why.clone()),
+            (_, Some((Approval::Ask, _)), _) | (_, _, Judgement::Ask(_)) => Said::Ask,
+            (_, Some((Approval::Allow, rule)), _) | (_, _, Judgement::Allow(rule)) => {
+                Said::Allowed(rule.clone())
+            }
+            (Approval::Allow, ..) => Said::Allowed("its tool asks nobody".to_owned()),
+            (Approval::Ask, ..) => Said::Ask,
+        }
+    }
+
+    /// What a person has allowed before, for good or for this run.
+    async fn allowed_already(&self, call: &ToolCall) -> Result<Option<String>, DriveError> {
+        let wanted = Standing::for_call(self.run.frame(), call, "", 0);
+        let standing = self.engine.store.standing(&wanted).await;
+        let standing = standing.map_err(|source| self.failed(source))?;
+        let by_yes = self.run.frame().policy.approve_all.then(|| "--yes".to_owned());
+        Ok(standing.map(|standing| format!("always: {}", standing.id)).or(by_yes))
+    }
+
+    /// No flag and no rule covers a call that may carry away what the run has read.
+    async fn ask_about_labels(
+        &mut self,
+        open: Outstanding,
+        call: &ToolCall,
+        way: &WayOut,
+        bare: Option<Bareness>,
+    ) -> Result<Flow, DriveError> {
+        let holding = self.run.holding();
+        if self.run.frame().policy.label_guard == Some(LabelGuard::Deny) {
+            let why = format!("it could take what was read out of this run ({})", way.place);
+            self.note_seen(&open, denied(&why), 0);
+            return Ok(Flow::GoOn);
+        }
+        let [tool, args] = named(call);
+        let told = [
+            tool,
+            args,
+            ("untrusted", holding.untrusted.join("; ")),
+            ("private", holding.private.join("; ")),
+            ("place", way.place.clone()),
+        ];
+        let key = match way.to_later_runs {
+            true => "approve.labels_later",
+            false => "approve.labels",
+        };
+        let question = Words::with(key, told);
+        match bare {
+            None => self.ask_permission(open, call, LABELS, &question).await,
+            // One answer for both: whoever gives it was told both.
+            Some(why) => {
+                let both = Words::All(vec![question, bare_question(call, why)]);
+                self.ask_permission(open, call, BARE, &both).await
+            }
+        }
+    }
+
+    /// A question to a person, unless nobody is there.
+    async fn ask_permission(
+        &mut self,
+        open: Outstanding,
+        call: &ToolCall,
+        word: &str,
+        words: &Words,
+    ) -> Result<Flow, DriveError> {
+        if self.run.frame().policy.unattended == Unattended::Deny {
+            let why = "it needs a person, and nobody is there (approvals.unattended = deny)";
+            self.note_seen(&open, denied(why), 0);
+            return Ok(Flow::GoOn);
+        }
+        // One that lapsed had an id already.
+        let id = match open.stage {
+            Stage::Planned => question_id(&open, word),
+            _ => format!("{}.{}", question_id(&open, word), self.run.last_seq()),
+        };
+        let policy_hash = self.policy_hash(call);
+        let asked = ApprovalAsked { args_hash: digest_json(call), policy_hash };
+        self.note(Some(open.effect.clone()), Kind::ApprovalAsked(asked));
+        self.put(id, QuestionKind::Approve, call, call.args.clone(), words).await
+    }
+
+    /// What a person answered to a question for permission.
+    pub(super) fn take_permission(&mut self, open: &Outstanding, id: &str, text: &str, by: String) {
+        let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
+        let about = |word| is_about(id, &question_id(open, word));
+        match everloop_text::permission(text) {
+            Permission::No => {
+                let why = format!(
+                    "the user did not allow this call; nothing was done; they said: {text}"
+                );
+                self.note_seen(open, Observation::denied(why), 0);
+            }
+            // Without walls each call is asked about on its own.
+            Permission::Once => self.note_approval(open, by, None),
+            Permission::Always if about(BARE) => self.note_approval(open, by, None),
+            Permission::Always if about(LABELS) => {
+                let way = self.run.frame().way_out(call, Walls::Standing);
+                self.note_approval(open, by, way.map(|way| way.place));
+            }
+            Permission::Always => {
+                let (frame, now) = (self.run.frame(), self.engine.clock.now());
+                let standing = Standing::for_call(frame, call, &by, now);
+                self.note_approval(open, format!("{by}, always: {}", standing.id), None);
+                self.pending.writes.push(allow_for_good(&standing));
+            }
+        }
+    }
+
+    /// An answer counts under the policy that it was asked for under.
+    fn note_approval(&mut self, open: &Outstanding, by: String, releases: Option<String>) {
+        let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
+        let policy_hash = match open.stage {
+            Stage::Asked(_) => open.policy_hash.clone(),
+            _ => self.policy_hash(call),
+        };
+        let given = ApprovalGiven { args_hash: digest_json(call), by, policy_hash, releases };
+        self.note(Some(open.effect.clone()), Kind::ApprovalGiven(given));
+    }
+}
+
+fn named(call: &ToolCall) -> [(&'static str, String); 2] {
+    [("tool", call.tool.clone()), ("args", call.args.clone())]
+}
+
+/// The question about a call without walls.
+fn bare_question(call: &ToolCall, why: Bareness) -> Words {
+    let [tool, args] = named(call);
+    match why {
+        Bareness::Off => Words::with("approve.bare_off", [tool, args]),
+        Bareness::NoWall(why) => Words::with("approve.bare_none", [tool, args, ("why", why)]),
+    }
+}

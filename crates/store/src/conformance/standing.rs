@@ -1,0 +1,52 @@
+//! Checks of what people allow for good.
+
+use super::kit::{NOW, claim, claimed, effect, finished};
+use crate::{Commit, Store, StoreError, allow_for_good};
+use everloop_types::Standing;
+
+fn approval(id: &str, resource: &str) -> Standing {
+    Standing {
+        id: id.to_owned(),
+        workspace: "/work/\u{9879}\u{76ee}".to_owned(),
+        tool: "write_file".to_owned(),
+        resource: resource.to_owned(),
+        by: "user".to_owned(),
+        at: NOW,
+    }
+}
+
+pub(super) async fn an_approval_for_good_comes_with_its_commit_or_not_at_all(store: Store) {
+    let mut stale = claimed(&store, "run_a").await;
+    store.release(&stale, NOW).await.unwrap();
+    let mut ours = claim(&store, "run_a").await;
+    let wanted = approval("a", "path:a.txt");
+    let commit = |claim: &crate::Claim| {
+        let mut commit = Commit::new(vec![finished(effect(claim, 1), "ok")], NOW);
+        commit.writes = vec![allow_for_good(&wanted)];
+        commit
+    };
+    let too_late = commit(&stale);
+    let lost = store.append(&mut stale, too_late).await;
+    assert!(matches!(lost, Err(StoreError::LeaseLost { .. })));
+    assert_eq!(store.standing(&wanted).await.unwrap(), None);
+    let good = commit(&ours);
+    store.append(&mut ours, good).await.unwrap();
+    assert_eq!(store.standing(&wanted).await.unwrap(), Some(wanted.clone()));
+}
+
+pub(super) async fn an_approval_for_good_covers_what_it_names_until_it_is_withdrawn(store: Store) {
+    let mut ours = claimed(&store, "run_a").await;
+    let (one, other) = (approval("a", "path:a.txt"), approval("b", "path:b.txt"));
+    let again = Standing { by: "somebody else".to_owned(), at: NOW + 9, ..one.clone() };
+    let mut commit = Commit::new(vec![finished(effect(&ours, 1), "ok")], NOW);
+    commit.writes = [&one, &other, &again].map(allow_for_good).to_vec();
+    store.append(&mut ours, commit).await.unwrap();
+    assert_eq!(store.all_standing().await.unwrap(), [one.clone(), other.clone()]);
+    // The same digest for something else is no permission.
+    let elsewhere = Standing { workspace: "/elsewhere".to_owned(), ..one.clone() };
+    assert_eq!(store.standing(&elsewhere).await.unwrap(), None);
+    assert!(store.withdraw("a").await.unwrap());
+    assert!(!store.withdraw("a").await.unwrap());
+    assert_eq!(store.standing(&one).await.unwrap(), None);
+    assert_eq!(store.all_standing().await.unwrap(), [other]);
+}

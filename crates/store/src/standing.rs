@@ -1,0 +1,79 @@
+//! Standing approvals: what people allowed for good. Withdrawn ones are gone; who allowed what, and
+//! when, stands in the journals.
+
+use crate::{
+    db::{DbError, Row, Urgency},
+    error::StoreError,
+    statement::{any, params},
+    store::Store,
+};
+use everloop_types::{Standing, Write};
+
+const INSERT: &str = "
+    INSERT INTO standing_approvals (approval_id, workspace, tool, resource, by_whom, at)
+    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (approval_id) DO NOTHING
+";
+
+const SELECT: &str = "
+    SELECT approval_id, workspace, tool, resource, by_whom, at FROM standing_approvals
+     WHERE approval_id = $1
+";
+
+const SELECT_ALL: &str = "
+    SELECT approval_id, workspace, tool, resource, by_whom, at FROM standing_approvals
+     ORDER BY at, approval_id
+";
+
+const DELETE: &str = "DELETE FROM standing_approvals WHERE approval_id = $1";
+
+/// The write that makes an approval stand; it belongs into the commit that gives it.
+#[must_use]
+pub fn allow_for_good(approval: &Standing) -> Write {
+    let Standing { id, workspace, tool, resource, by, at } = approval;
+    let texts = [id, workspace, tool, resource, by].map(String::as_str);
+    let [id, workspace, tool, resource, by] = texts;
+    any(INSERT, params![id, workspace, tool, resource, by, *at])
+}
+
+impl Store {
+    /// The approval that covers what `wanted` covers, if one stands.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn standing(&self, wanted: &Standing) -> Result<Option<Standing>, StoreError> {
+        let rows = self.rows(SELECT, params![wanted.id.as_str()]).await?;
+        let found = rows.into_iter().map(read).next().transpose()?;
+        // An id is a digest: the words decide.
+        Ok(found.filter(|found| found.covers(wanted)))
+    }
+
+    /// All that stand, the oldest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn all_standing(&self) -> Result<Vec<Standing>, StoreError> {
+        let rows = self.rows(SELECT_ALL, params![]).await?;
+        Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
+    }
+
+    /// Withdraws one. Returns whether it stood.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn withdraw(&self, id: &str) -> Result<bool, StoreError> {
+        let done = self.db.commit(vec![any(DELETE, params![id])], Urgency::Critical).await?;
+        Ok(done.first().is_some_and(|done| done.touched > 0))
+    }
+}
+
+fn read(row: Row) -> Result<Standing, DbError> {
+    let mut cells = row.cells();
+    Ok(Standing {
+        id: cells.text()?,
+        workspace: cells.text()?,
+        tool: cells.text()?,
+        resource: cells.text()?,
+        by: cells.text()?,
+        at: cells.int()?,
+    })
+}

@@ -1,0 +1,61 @@
+//! Scenarios in which a person is asked.
+
+use super::{Scenario, call};
+use everloop_models::Scripted;
+use serde_json::json;
+
+pub(super) fn react() -> Vec<Scenario> {
+    vec![
+        Scenario::react(
+            "needs permission",
+            vec![call("launch", "rocket"), Scripted::says("launched")],
+        ),
+        Scenario::react(
+            "needs permission twice",
+            vec![
+                call("launch", "rocket").and_calls("launch", json!({"what": "balloon"})),
+                Scripted::says("both launched"),
+            ],
+        ),
+        Scenario::react(
+            "asks a person",
+            vec![
+                Scripted::calls("ask_user", json!({"question": "which colour?"})),
+                call("strike", "blue"),
+                Scripted::says("blue it is"),
+            ],
+        ),
+        Scenario::react(
+            "allowed for good",
+            vec![
+                call("launch", "rocket"),
+                call("launch", "rocket"),
+                call("launch", "balloon"),
+                Scripted::says("all launched"),
+            ],
+        )
+        .answering("always"),
+        Scenario::react(
+            "labels hold it back",
+            vec![
+                call("look", "sky"),
+                call("strike", "anvil"),
+                call("look", "sea").and_calls("launch", json!({"what": "rocket"})),
+                Scripted::says("done after each was asked about"),
+            ],
+        )
+        .guarded(),
+        Scenario::react(
+            "a place is opened for the run",
+            vec![
+                call("look", "sky"),
+                call("strike", "anvil"),
+                call("strike", "anvil"),
+                Scripted::says("struck twice"),
+            ],
+        )
+        .guarded()
+        .answering("always"),
+        Scenario::react("a person settles", vec![call("mail", "invoice"), Scripted::says("sent")]),
+    ]
+}

@@ -1,0 +1,339 @@
+//! Labels: what a run has read, and where a call would take it.
+//!
+//! A value is private or public, untrusted or trusted. A run holds the labels of all that it has
+//! read; text cannot take one back. Once it holds private *and* untrusted data, whatever can send
+//! out needs a person: the untrusted text may have asked for it.
+
+use crate::pattern::{host_of, path_fits, path_within};
+use crate::{Frame, ToolCall};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a value is. Without any it is public and trusted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Labels {
+    /// Not meant for everybody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
+    /// Written by somebody else than the person: it may hold instructions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untrusted: bool,
+}
+
+impl Labels {
+    /// Of what nobody has said anything.
+    pub const ALL: Self = Self { private: true, untrusted: true };
+    /// Of what is the person's own.
+    pub const PRIVATE: Self = Self { private: true, untrusted: false };
+    /// Of what anybody may have written for anybody.
+    pub const UNTRUSTED: Self = Self { private: false, untrusted: true };
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The words for scripts, both of them.
+    #[must_use]
+    pub fn names(self) -> [&'static str; 2] {
+        [
+            if self.private { "private" } else { "public" },
+            if self.untrusted { "untrusted" } else { "trusted" },
+        ]
+    }
+}
+
+/// What a tool brings into a run, and what it can take out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flow {
+    /// The labels of what it returns.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub brings: Labels,
+    /// Whether that comes from files of the workspace, some of which others may have written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub workspace: bool,
+    /// Where a call can take what the run knows.
+    #[serde(default, skip_serializing_if = "Sends::is_no")]
+    pub sends: Sends,
+}
+
+/// Where a call can take what the run knows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sends {
+    /// Nowhere.
+    #[default]
+    No,
+    /// To this service.
+    To(String),
+    /// To whatever this argument names: the host of an address, a remote, a channel.
+    Arg(String),
+    /// To later runs, if the file that this argument names is one that they read as instructions.
+    Later(String),
+    /// Anywhere.
+    Anywhere,
+}
+
+impl Sends {
+    fn is_no(&self) -> bool {
+        *self == Self::No
+    }
+}
+
+impl Flow {
+    /// Brings nothing and sends nothing.
+    pub const NOTHING: Self = Self {
+        brings: Labels { private: false, untrusted: false },
+        workspace: false,
+        sends: Sends::No,
+    };
+
+    /// Of a tool that says nothing about itself.
+    const UNDECLARED: Self = Self { brings: Labels::ALL, workspace: false, sends: Sends::Anywhere };
+
+    /// Brings this, and sends nothing.
+    #[must_use]
+    pub fn brings(brings: Labels) -> Self {
+        Self { brings, ..Self::NOTHING }
+    }
+
+    /// The same, and sends.
+    #[must_use]
+    pub fn sends(self, sends: Sends) -> Self {
+        Self { sends, ..self }
+    }
+
+    /// Reads files of the workspace.
+    #[must_use]
+    pub fn workspace() -> Self {
+        Self { brings: Labels::PRIVATE, workspace: true, sends: Sends::No }
+    }
+}
+
+/// What happens to a call that can send out once a run holds private and untrusted data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LabelGuard {
+    /// A person is asked, whatever else is allowed.
+    #[default]
+    Ask,
+    /// It is denied.
+    Deny,
+    /// Nothing: labels are kept and shown, no more.
+    Off,
+}
+
+/// What a run holds: where its private and its untrusted data came from, and to which places a
+/// person lets it send all the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holding {
+    /// What was read that is private; the first few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub private: Vec<String>,
+    /// What was read that is untrusted; the first few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untrusted: Vec<String>,
+    /// Places that a person opened for the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub released: Vec<String>,
+}
+
+/// How many sources of one label are remembered: enough for a question.
+const SOURCES_MAX: usize = 4;
+
+/// How many places can be opened; beyond it each is asked about anew.
+const RELEASED_MAX: usize = 200;
+
+/// Characters of a source.
+const SOURCE_CHARS_MAX: usize = 100;
+
+impl Holding {
+    /// Whether nothing is held.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The labels of all that was read.
+    #[must_use]
+    pub fn labels(&self) -> Labels {
+        Labels { private: !self.private.is_empty(), untrusted: !self.untrusted.is_empty() }
+    }
+
+    /// Takes in what a source brought.
+    pub fn take(&mut self, labels: Labels, source: &str) {
+        let add = |held: bool, sources: &mut Vec<String>| {
+            if held && sources.len() < SOURCES_MAX && !sources.iter().any(|known| known == source) {
+                sources.push(source.to_owned());
+            }
+        };
+        add(labels.private, &mut self.private);
+        add(labels.untrusted, &mut self.untrusted);
+    }
+
+    /// Takes in what another run holds.
+    pub fn join(&mut self, other: &Self) {
+        for source in &other.private {
+            self.take(Labels::PRIVATE, source);
+        }
+        for source in &other.untrusted {
+            self.take(Labels::UNTRUSTED, source);
+        }
+    }
+
+    /// A person lets the run send to a place from now on.
+    pub fn release(&mut self, place: &str) {
+        if self.released.len() < RELEASED_MAX && !self.released.iter().any(|known| known == place) {
+            self.released.push(place.to_owned());
+        }
+    }
+
+    /// Whether a call that leads there needs a person.
+    #[must_use]
+    pub fn holds_back(&self, way: &WayOut) -> bool {
+        let labels = self.labels();
+        let mixed = labels.untrusted && (labels.private || way.to_later_runs);
+        mixed && !self.released.contains(&way.place)
+    }
+}
+
+/// Where a call would take what the run knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WayOut {
+    /// The tool and the place, for people and for comparing.
+    pub place: String,
+    /// Whether later runs would read it as instructions.
+    pub to_later_runs: bool,
+}
+
+/// Files that later runs, or other programs, take instructions from.
+const INSTRUCTIONS: [&str; 9] = [
+    "**/agents.md",
+    "**/claude.md",
+    "**/skill.md",
+    "**/.agents/**",
+    "**/.everloop/**",
+    "**/.git/**",
+    "**/.github/**",
+    "**/.husky/**",
+    "**/.envrc",
+];
+
+/// Characters of arguments that are shown whole as a place; longer ones are named by digest.
+const ARGS_CHARS_MAX: usize = 200;
+
+impl Frame {
+    fn flow(&self, call: &ToolCall) -> Flow {
+        let declared = self.tool(&call.tool).and_then(|tool| tool.handling.flow.clone());
+        declared.unwrap_or(Flow::UNDECLARED)
+    }
+
+    /// The labels of what a call returns; none in runs from before labels.
+    #[must_use]
+    pub fn brings(&self, call: &ToolCall) -> Labels {
+        if self.policy.label_guard.is_none() {
+            return Labels::default();
+        }
+        let flow = self.flow(call);
+        let mut labels = flow.brings;
+        if flow.workspace {
+            let path = argument(call, "path").unwrap_or_else(|| ".".to_owned());
+            let path = path_within(&path, &self.workspace);
+            let by_others = |path: &str| {
+                self.policy.untrusted_paths.iter().any(|pattern| path_fits(pattern, path))
+            };
+            labels.untrusted |= path.is_none_or(|path| by_others(&path));
+        }
+        labels
+    }
+
+    /// Where a call would take what the run knows, if anywhere. A call without walls reaches
+    /// anything, whatever its tool says.
+    #[must_use]
+    pub fn way_out(&self, call: &ToolCall, walls: Walls) -> Option<WayOut> {
+        let sends = match walls {
+            Walls::Standing => self.flow(call).sends,
+            Walls::None => Sends::Anywhere,
+        };
+        let (place, to_later_runs) = match sends {
+            Sends::No => return None,
+            Sends::To(service) => (service, false),
+            Sends::Arg(name) => (named(call, &name).unwrap_or_else(|| exact(call)), false),
+            Sends::Anywhere => (exact(call), false),
+            Sends::Later(name) => {
+                let path = argument(call, &name).unwrap_or_default();
+                let path = path_within(&path, &self.workspace).unwrap_or(path);
+                let lower = path.to_lowercase();
+                if !INSTRUCTIONS.iter().any(|pattern| path_fits(pattern, &lower)) {
+                    return None;
+                }
+                (path, true)
+            }
+        };
+        Some(WayOut { place: format!("{} → {place}", call.tool), to_later_runs })
+    }
+}
+
+/// Whether walls stand around a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Walls {
+    /// They do, or none are needed.
+    Standing,
+    /// None.
+    None,
+}
+
+/// What a call reads, for people: the tool and its first argument.
+#[must_use]
+pub fn source_of(call: &ToolCall) -> String {
+    let named = ["path", "url", "query", "command"].iter().find_map(|name| argument(call, name));
+    let text = format!("{} {}", call.tool, named.unwrap_or_default());
+    clipped(text.trim(), SOURCE_CHARS_MAX)
+}
+
+/// The place that an argument names: a host, or the text itself.
+fn named(call: &ToolCall, name: &str) -> Option<String> {
+    let value = argument(call, name)?;
+    if name == "url" {
+        return host_of(&value);
+    }
+    let is_plain = value.chars().count() <= ARGS_CHARS_MAX && !value.contains(char::is_whitespace);
+    is_plain.then_some(value)
+}
+
+/// The arguments themselves: nothing else is this place.
+fn exact(call: &ToolCall) -> String {
+    let args = canonical(&call.args);
+    match args.chars().count() > ARGS_CHARS_MAX {
+        true => crate::digest_bytes(args.as_bytes()),
+        false => args,
+    }
+}
+
+/// Arguments without needless spaces, their names in order.
+#[must_use]
+pub fn canonical(args: &str) -> String {
+    serde_json::from_str::<Value>(args).map_or_else(|_| args.to_owned(), |args| args.to_string())
+}
+
+fn argument(call: &ToolCall, name: &str) -> Option<String> {
+    let args: Value = serde_json::from_str(&call.args).ok()?;
+    match args.get(name)? {
+        Value::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// One line, cut to a bound.
+fn clipped(text: &str, chars_max: usize) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+#[path = "labels_tests.rs"]
+mod tests;

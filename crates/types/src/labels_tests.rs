@@ -1,0 +1,109 @@
+//! What a call brings and where it leads.
+
+use super::*;
+use crate::{CallId, Handling, Policy, ToolSpec};
+
+fn frame() -> Frame {
+    let tool = |name: &str, flow| ToolSpec {
+        name: name.into(),
+        handling: Handling { flow, ..Handling::default() },
+        ..ToolSpec::default()
+    };
+    let out = |sends| Some(Flow::brings(Labels::UNTRUSTED).sends(sends));
+    let tools = vec![
+        tool("read_file", Some(Flow::workspace())),
+        tool("http_get", out(Sends::Arg("url".into()))),
+        tool("search", out(Sends::To("search.example".into()))),
+        tool("write_file", Some(Flow::NOTHING.sends(Sends::Later("path".into())))),
+        tool("shell", Some(Flow::brings(Labels::ALL))),
+        tool("plugin", None),
+    ];
+    let policy = Policy {
+        label_guard: Some(LabelGuard::Ask),
+        untrusted_paths: vec!["vendor/**".into()],
+        ..Policy::default()
+    };
+    Frame { tools, policy, workspace: "/work".into(), ..Frame::default() }
+}
+
+fn call(tool: &str, args: Value) -> ToolCall {
+    ToolCall { id: CallId::new("c"), tool: tool.into(), args: args.to_string() }
+}
+
+fn way(tool: &str, args: Value) -> Option<String> {
+    frame().way_out(&call(tool, args), Walls::Standing).map(|way| way.place)
+}
+
+#[test]
+fn files_of_the_person_are_trusted_and_those_of_others_are_not() {
+    let brings = |path: &str| frame().brings(&call("read_file", serde_json::json!({"path": path})));
+    assert_eq!(brings("notes.txt"), Labels::PRIVATE);
+    assert_eq!(brings("vendor/x/README.md"), Labels::ALL);
+    assert_eq!(brings("src/../vendor/x"), Labels::ALL);
+    assert_eq!(brings("../elsewhere"), Labels::ALL, "what cannot be placed is not trusted");
+}
+
+#[test]
+fn a_tool_that_says_nothing_about_itself_may_do_anything() {
+    let call = call("plugin", serde_json::json!({"b": 1, "a": 2}));
+    assert_eq!(frame().brings(&call), Labels::ALL);
+    let way = frame().way_out(&call, Walls::Standing).unwrap();
+    assert_eq!(way.place, "plugin → {\"a\":2,\"b\":1}");
+}
+
+#[test]
+fn runs_from_before_labels_have_none() {
+    let mut frame = frame();
+    frame.policy.label_guard = None;
+    assert_eq!(frame.brings(&call("plugin", Value::Null)), Labels::default());
+}
+
+#[test]
+fn a_way_out_is_named_by_its_host_its_service_or_its_exact_arguments() {
+    use serde_json::json;
+    let url = |url: &str| way("http_get", json!({"url": url}));
+    assert_eq!(url("https://A.example/?q=secret").as_deref(), Some("http_get → a.example"));
+    assert_ne!(url("https://a.example@evil.example/1"), url("https://a.example@evil.example/2"));
+    assert_eq!(way("search", json!({"query": "x"})).as_deref(), Some("search → search.example"));
+    assert_eq!(way("shell", json!({"command": "ls"})), None);
+    let bare = frame().way_out(&call("shell", json!({"command": "ls"})), Walls::None);
+    assert!(bare.unwrap().place.contains("ls"));
+}
+
+#[test]
+fn files_that_later_runs_read_as_instructions_are_ways_out() {
+    use serde_json::json;
+    for path in ["AGENTS.md", "docs/agents.md", ".agents/skills/x/SKILL.md", ".git/hooks/pre-push"]
+    {
+        let way = frame().way_out(&call("write_file", json!({"path": path})), Walls::Standing);
+        assert!(way.is_some_and(|way| way.to_later_runs), "{path}");
+    }
+    assert_eq!(way("write_file", json!({"path": "notes.md"})), None);
+}
+
+#[test]
+fn private_and_untrusted_together_hold_back_and_a_release_opens_one_place() {
+    let out = |place: &str| WayOut { place: place.into(), to_later_runs: false };
+    let later = WayOut { place: "w".into(), to_later_runs: true };
+    let mut holding = Holding::default();
+    assert!(!holding.holds_back(&out("a")));
+    holding.take(Labels::UNTRUSTED, "page");
+    assert!(!holding.holds_back(&out("a")) && holding.holds_back(&later));
+    holding.take(Labels::PRIVATE, "file");
+    assert!(holding.holds_back(&out("a")));
+    holding.release("a");
+    assert!(!holding.holds_back(&out("a")) && holding.holds_back(&out("b")));
+}
+
+#[test]
+fn what_is_remembered_has_a_bound_and_labels_never_go() {
+    let mut holding = Holding::default();
+    for n in 0..1_000 {
+        holding.take(Labels::ALL, &format!("source {n}"));
+        holding.release(&format!("place {n}"));
+    }
+    assert_eq!(holding.labels(), Labels::ALL);
+    assert!(holding.private.len() <= SOURCES_MAX && holding.released.len() <= RELEASED_MAX);
+    let long = call("read_file", serde_json::json!({"path": "x\n".repeat(500)}));
+    assert!(source_of(&long).chars().count() <= SOURCE_CHARS_MAX + 1);
+}

@@ -1,0 +1,149 @@
+//! Patterns on paths and hosts, and what an address or a path means before it is compared.
+//!
+//! Whatever can be read in two ways is read in none: the caller decides what that means for it.
+
+/// Whether a path fits a pattern. `?` is one letter, `*` any letters of one part, `**` any parts,
+/// also none.
+#[must_use]
+pub fn path_fits(pattern: &str, path: &str) -> bool {
+    let parts = |text: &str| text.split('/').map(str::to_owned).collect::<Vec<_>>();
+    parts_fit(&parts(pattern), &parts(path))
+}
+
+fn parts_fit(pattern: &[String], path: &[String]) -> bool {
+    match pattern.split_first() {
+        None => path.is_empty(),
+        Some((first, rest)) if first == "**" => {
+            (0..=path.len()).any(|skipped| parts_fit(rest, &path[skipped..]))
+        }
+        Some((first, rest)) => path
+            .split_first()
+            .is_some_and(|(part, others)| word_fits(first, part) && parts_fit(rest, others)),
+    }
+}
+
+/// Whether a word fits a pattern in which `*` is any letters and `?` one.
+pub(crate) fn word_fits(pattern: &str, word: &str) -> bool {
+    let (pattern, word): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), word.chars().collect());
+    let (mut p, mut w, mut star) = (0, 0, None);
+    while w < word.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, w));
+                p += 1;
+            }
+            Some(letter) if *letter == '?' || *letter == word[w] => (p, w) = (p + 1, w + 1),
+            // The last star takes one letter more.
+            _ => match star {
+                Some((at, taken)) => {
+                    star = Some((at, taken + 1));
+                    (p, w) = (at + 1, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|letter| *letter == '*')
+}
+
+/// A path within the workspace, without `.`, `..` and the workspace itself; `.` for the workspace.
+/// None for one that leaves it, or may.
+#[must_use]
+pub fn path_within(path: &str, workspace: &str) -> Option<String> {
+    let inner = match path.strip_prefix('/') {
+        None => path,
+        Some(_) => match path.strip_prefix(workspace.trim_end_matches('/'))? {
+            "" => ".",
+            inner => inner.strip_prefix('/')?,
+        },
+    };
+    if inner.contains(['\\', '\0']) {
+        return None;
+    }
+    let mut parts = Vec::new();
+    for part in inner.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
+}
+
+/// The host of an address, in small letters and with its port if it names one. None for an address
+/// that two readers could read in two ways.
+#[must_use]
+pub fn host_of(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://")?;
+    if !["http", "https"].iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
+        return None;
+    }
+    let host = rest.split(['/', '?', '#']).next()?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
+    let is_plain = !host.is_empty() && host.chars().all(plain);
+    let no_tricks = address.chars().all(|c| !c.is_control() && c != '\\');
+    (is_plain && no_tricks).then(|| host.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{host_of, path_fits, path_within, word_fits};
+
+    #[test]
+    fn a_star_stays_in_its_part_and_two_cross_them() {
+        for (pattern, fits, fits_not) in [
+            ("src/**", &["src/a.rs", "src/a/b.rs", "src"][..], &["srcs/a", "a/src/b"][..]),
+            ("src/*.rs", &["src/a.rs"], &["src/a/b.rs", "src/a.txt"]),
+            ("**/AGENTS.md", &["AGENTS.md", "a/b/AGENTS.md"], &["AGENTS.md/x"]),
+            ("**", &[".", "a", "a/b"], &[]),
+            ("a?c", &["abc"], &["ac", "a/c"]),
+        ] {
+            for path in fits {
+                assert!(path_fits(pattern, path), "{pattern} {path}");
+            }
+            for path in fits_not {
+                assert!(!path_fits(pattern, path), "{pattern} {path}");
+            }
+        }
+        assert!(word_fits("git_*", "git_push") && !word_fits("git_*", "gitpush"));
+        assert!(word_fits("*.example.com", "a.example.com"));
+        assert!(!word_fits("*.example.com", "example.com.evil"));
+        assert!(word_fits("*a*b*", "xaxbx") && !word_fits("*a*b", "ba"));
+    }
+
+    #[test]
+    fn a_path_is_compared_without_its_detours() {
+        for (path, means) in [
+            ("./src/../a.txt", Some("a.txt")),
+            ("src//b.rs", Some("src/b.rs")),
+            ("/work/src/b.rs", Some("src/b.rs")),
+            ("/work", Some(".")),
+            ("/works/x", None),
+            ("../x", None),
+            ("src/../../x", None),
+            ("/etc/passwd", None),
+            ("a\\b", None),
+        ] {
+            assert_eq!(path_within(path, "/work").as_deref(), means, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_could_be_read_in_two_ways_has_no_host() {
+        for (address, host) in [
+            ("https://API.example.com/v1?x=1", Some("api.example.com")),
+            ("http://localhost:8080", Some("localhost:8080")),
+            ("http://[::1]:80/a", Some("[::1]:80")),
+            ("https://a.example@evil.example/", None),
+            ("https://a.example\\.evil.example/", None),
+            ("https://a.exa\tmple/", None),
+            ("https:///x", None),
+            ("ftp://a.example/", None),
+            ("https://ex\u{e4}mple.com/", None),
+        ] {
+            assert_eq!(host_of(address).as_deref(), host, "{address}");
+        }
+    }
+}
