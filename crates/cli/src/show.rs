@@ -180,8 +180,8 @@ pub(crate) fn row_json(row: &RunRow) -> Value {
         "created_at": timestamp(row.times.created_at),
         "updated_at": timestamp(row.times.updated_at),
         "note": row.note,
-        "forked_from": row.forked.as_ref().map(|origin| &origin.run),
-        "forked_at": row.forked.as_ref().map(|origin| origin.at_seq),
+        "forked_from": row.origin.forked.as_ref().map(|origin| &origin.run),
+        "forked_at": row.origin.forked.as_ref().map(|origin| origin.at_seq),
     })
 }
 

@@ -12,6 +12,7 @@
 mod ask;
 mod cancel;
 mod commit;
+mod delegate;
 mod judge;
 mod model;
 mod probe;
@@ -102,6 +103,8 @@ enum Work {
     Recover(Outstanding),
     /// A person still has to answer.
     AwaitAnswer(everloop_types::Question),
+    /// A child is at it.
+    AwaitChild(Outstanding, RunId),
 }
 
 pub(crate) struct Driver<'e> {
@@ -224,6 +227,7 @@ impl<'e> Driver<'e> {
                 Work::Permit(open) => self.permit(open).await?,
                 Work::Recover(open) => self.recover(open).await?,
                 Work::AwaitAnswer(question) => self.await_answer(question).await?,
+                Work::AwaitChild(open, child) => self.await_child(&open, child).await?,
             };
             if let Flow::Over(driven) = flow {
                 return Ok(driven);
@@ -247,6 +251,7 @@ impl<'e> Driver<'e> {
         match (&first.stage, &first.planned) {
             (_, EffectPlanned::CallModel { .. }) => Work::Ask(first.clone()),
             (Stage::Asked(question), _) => Work::AwaitAnswer(question.clone()),
+            (Stage::Delegated(child), _) => Work::AwaitChild(first.clone(), child.clone()),
             (Stage::Started(_), _) if !begun_here => Work::Recover(first.clone()),
             (Stage::Planned, _) if self.approval(first) != Approval::Allow => {
                 Work::Permit(first.clone())
@@ -322,6 +327,7 @@ impl<'e> Driver<'e> {
     ) -> Result<Driven, DriveError> {
         self.emit("final".to_owned(), words);
         self.note(None, Kind::RunFinished(RunFinished { status, reason }));
+        self.tell_parent(status, words);
         self.commit(Then::Finish(status)).await?;
         Ok(Driven::Finished(status))
     }

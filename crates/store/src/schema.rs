@@ -104,6 +104,11 @@ CREATE INDEX firings_unread ON firings(due_at) WHERE read_at IS NULL;
 CREATE INDEX firings_new ON firings(due_at) WHERE announced_at IS NULL;
 ";
 
+/// The children of a run.
+pub(crate) const V4: &str = "
+CREATE INDEX runs_parent ON runs(parent_run_id) WHERE parent_run_id IS NOT NULL;
+";
+
 /// One step of the schema.
 pub(crate) struct Migration {
     /// The version after this step.
@@ -119,6 +124,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, min_reader: 1, sql: V1 },
     Migration { version: 2, min_reader: 1, sql: V2 },
     Migration { version: 3, min_reader: 1, sql: V3 },
+    Migration { version: 4, min_reader: 1, sql: V4 },
 ];
 
 /// Where a database says what it is.

@@ -1,9 +1,11 @@
 //! Scenarios: a loop, a goal, a script, and a person who answers.
 
 mod errand;
+mod family;
 
 pub(crate) use errand::worked;
 pub use errand::{errand, heir_of};
+pub use family::families;
 
 use everloop_models::Scripted;
 use everloop_types::{Limits, Status};
@@ -24,6 +26,8 @@ pub struct Scenario {
     pub ends: Status,
     /// What bounds it.
     pub limits: Limits,
+    /// What the model says to runs below this one, by a word of their task.
+    pub helpers: Vec<(&'static str, Vec<Scripted>)>,
 }
 
 impl Scenario {
@@ -41,7 +45,8 @@ impl Scenario {
 
     fn new(name: &'static str, loop_name: &'static str, script: Vec<Scripted>) -> Self {
         let (ends, limits) = (Status::Succeeded, Limits::default());
-        Self { name, loop_name, script, answer: "yes", ends, limits }
+        let helpers = Vec::new();
+        Self { name, loop_name, script, answer: "yes", ends, limits, helpers }
     }
 
     fn ending(mut self, ends: Status) -> Self {

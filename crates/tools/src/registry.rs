@@ -1,9 +1,9 @@
 //! Which tools there are, in the order in which the model sees them.
 
 use crate::{
-    AnyTool, AskUser, Channels, Git, GitCommit, GitPush, GitRead, Http, HttpGet, HttpSend,
-    InternetSearch, ListDir, ReadFile, SearchSetting, SendMessage, Shell, ShellSetting, TodoWrite,
-    Tool, Workspace, WorkspaceError, WriteFile, erase,
+    AnyTool, AskUser, Channels, Delegate, Git, GitCommit, GitPush, GitRead, Http, HttpGet,
+    HttpSend, InternetSearch, ListDir, ReadFile, SearchSetting, SendMessage, Shell, ShellSetting,
+    TodoWrite, Tool, Workspace, WorkspaceError, WriteFile, erase,
 };
 use everloop_types::ToolSpec;
 use std::path::PathBuf;
@@ -88,7 +88,8 @@ impl Registry {
             .with(WriteFile { workspace, records })
             .with(shell)
             .with(AskUser)
-            .with(TodoWrite);
+            .with(TodoWrite)
+            .with(Delegate);
         if repository {
             let push = GitPush(git.clone());
             registry = registry.with(GitRead(git.clone())).with(GitCommit(git)).with(push);

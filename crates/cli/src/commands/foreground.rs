@@ -109,7 +109,7 @@ impl Foreground<'_> {
     pub(super) async fn show_beginning(&self) -> Result<(), Failure> {
         let fail = |error| self.app.store_failure(&error);
         let row = self.store().run(&self.run).await.map_err(fail)?;
-        let most = if row.is_some_and(|row| row.forked.is_some()) { usize::MAX } else { 1 };
+        let most = if row.is_some_and(|row| row.origin.forked.is_some()) { usize::MAX } else { 1 };
         let mut entries = self.store().journal(&self.run, 0, most).await.map_err(fail)?;
         entries.retain(|entry| matches!(entry.kind, Kind::RunCreated(_) | Kind::Forked(_)));
         for event in entries.iter().flat_map(|e| Projection::default().entry(&self.run, e)) {

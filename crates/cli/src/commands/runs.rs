@@ -194,7 +194,7 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         terminal::answer(&app.text("runs.show_cost", &[("value", &cost.words())]));
     }
     for (key, others) in [
-        ("runs.show_forked", shown.row.forked.as_slice()),
+        ("runs.show_forked", shown.row.origin.forked.as_slice()),
         ("runs.show_forks", shown.forks.as_slice()),
     ] {
         let others: Vec<String> =
