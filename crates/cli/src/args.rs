@@ -147,6 +147,11 @@ pub(crate) enum Runs {
         #[arg(long)]
         json: bool,
     },
+    Tree {
+        id: String,
+        #[arg(long)]
+        json: bool,
+    },
     Events {
         id: String,
         #[arg(long, default_value_t = 0)]

@@ -8,7 +8,7 @@ use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
 use everloop_engine::{Means, SystemClock};
 use everloop_models::{Endpoint, Model, Timeouts, connect};
 use everloop_tools::{
-    Channel, Channels, Host, Http, Limits, Network, Registry, Sandbox, SearchService,
+    Channel, Channels, Delegate, Host, Http, Limits, Network, Registry, Sandbox, SearchService,
     SearchSetting, Setting, ShellLimits, ShellSetting, WallSetting,
 };
 use everloop_types::{Frame, Lang, ModelChoice, ModelError, ModelErrorKind};
@@ -101,7 +101,8 @@ impl LocalMeans {
             lang,
         };
         let registry = Registry::builtin(&Setting { workspace, ..self.tools.clone() }).ok()?;
-        Some(registry.with(TodoTool(office.clone())).with(ScheduleTool(office)))
+        let registry = registry.with(TodoTool(office.clone())).with(ScheduleTool(office));
+        Some(registry.with(Delegate))
     }
 }
 

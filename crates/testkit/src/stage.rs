@@ -13,7 +13,7 @@ use everloop_store::{Claim, MemoryDb, Store, StoreError};
 use everloop_tools::Registry;
 use everloop_types::journal::{Letter, WaitingOn};
 use everloop_types::{
-    Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, ToolSpec, WorkerId,
+    Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, Status, ToolSpec, WorkerId,
 };
 use std::sync::Arc;
 
@@ -243,9 +243,17 @@ pub(crate) async fn tree(store: &Store, run: &RunId) -> Result<Vec<RunId>, Store
     Ok(all)
 }
 
-/// The deepest run that can go on. A parent whose child lives waits for it.
+/// The first run from the top that is awake, or else the deepest, which all others wait for.
 async fn front(store: &Store, run: &RunId) -> Result<RunId, StoreError> {
-    Ok(store.descendants(run).await?.pop().unwrap_or_else(|| run.clone()))
+    let mut deepest = run.clone();
+    for run in [vec![run.clone()], store.descendants(run).await?].concat() {
+        let at = store.position(&run).await?;
+        if at.is_some_and(|at| at.status == Status::Queued) {
+            return Ok(run);
+        }
+        deepest = run;
+    }
+    Ok(deepest)
 }
 
 /// The question that a run waits with.
@@ -319,8 +327,6 @@ pub(crate) struct PointModel {
     after: ScriptedModel,
     /// Speaks once another loop has taken over.
     heir: ScriptedModel,
-    /// Speak to runs below, by a word of their task.
-    helpers: Vec<(&'static str, ScriptedModel)>,
     gate: Arc<dyn Gate>,
 }
 
@@ -330,20 +336,11 @@ impl PointModel {
         let after = ScriptedModel::new(Vec::new()).closing("the end");
         let errand = errand(heir_of(scenario.loop_name), "strike", "the heir's anvil");
         let heir = ScriptedModel::new(errand.script);
-        let helper = |(word, script): &(&'static str, Vec<_>)| {
-            (*word, ScriptedModel::new(script.clone()).closing("all that was left"))
-        };
-        let helpers = scenario.helpers.iter().map(helper).collect();
-        Self { script, after, heir, helpers, gate }
-    }
-}
-
-impl PointModel {
-    /// Who speaks to a run with this goal.
-    fn helper(&self, messages: &[Message]) -> Option<&ScriptedModel> {
-        let goal = messages.iter().find(|message| matches!(message, Message::User { .. }))?;
-        let asked = |(word, _): &&(&str, ScriptedModel)| goal.text().contains(*word);
-        self.helpers.iter().find(asked).map(|(_, helper)| helper)
+        let script = scenario
+            .helpers
+            .iter()
+            .fold(script, |script, (word, replies)| script.speaking_of(*word, replies.clone()));
+        Self { script, after, heir, gate }
     }
 }
 
@@ -357,11 +354,6 @@ impl Model for PointModel {
             if let Some(carried) = carried {
                 let request = Request { messages: &request.messages[carried..], ..request };
                 let replied = self.heir.ask(request, on_delta).await;
-                self.gate.pass(Point::AfterEffect).await;
-                return replied;
-            }
-            if let Some(helper) = self.helper(request.messages) {
-                let replied = helper.ask(request, on_delta).await;
                 self.gate.pass(Point::AfterEffect).await;
                 return replied;
             }

@@ -10,12 +10,13 @@ use everloop_types::planted::{Bug, plant};
 use tokio::sync::{Mutex, MutexGuard};
 
 /// Between them they act, wait, ask and take snapshots; `sweep.rs` has all the others.
-const SCENARIOS: [&str; 5] = [
+const SCENARIOS: [&str; 6] = [
     "one dangerous act",
     "every class in one batch",
     "asks a person",
     "needs permission twice",
     "a child acts",
+    "a child asks and needs permission",
 ];
 
 /// The one that also gets two crashes in a row, which are many.

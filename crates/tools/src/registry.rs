@@ -1,9 +1,9 @@
 //! Which tools there are, in the order in which the model sees them.
 
 use crate::{
-    AnyTool, AskUser, Channels, Delegate, Git, GitCommit, GitPush, GitRead, Http, HttpGet,
-    HttpSend, InternetSearch, ListDir, ReadFile, SearchSetting, SendMessage, Shell, ShellSetting,
-    TodoWrite, Tool, Workspace, WorkspaceError, WriteFile, erase,
+    AnyTool, AskUser, Channels, Git, GitCommit, GitPush, GitRead, Http, HttpGet, HttpSend,
+    InternetSearch, ListDir, ReadFile, SearchSetting, SendMessage, Shell, ShellSetting, TodoWrite,
+    Tool, Workspace, WorkspaceError, WriteFile, erase,
 };
 use everloop_types::ToolSpec;
 use std::path::PathBuf;
@@ -88,8 +88,7 @@ impl Registry {
             .with(WriteFile { workspace, records })
             .with(shell)
             .with(AskUser)
-            .with(TodoWrite)
-            .with(Delegate);
+            .with(TodoWrite);
         if repository {
             let push = GitPush(git.clone());
             registry = registry.with(GitRead(git.clone())).with(GitCommit(git)).with(push);

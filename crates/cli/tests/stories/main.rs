@@ -15,6 +15,7 @@ mod compare;
 mod config;
 mod copies;
 mod data_folder;
+mod delegates;
 mod doctor;
 mod evidence;
 mod forced;
