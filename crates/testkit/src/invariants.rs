@@ -51,7 +51,8 @@ pub async fn check_midway(watched: &Watched<'_>) -> Result<(), String> {
 pub async fn check(watched: &Watched<'_>) -> Result<Ending, String> {
     let mut members = family::members(watched).await?;
     let first = members.remove(0);
-    for below in members {
+    // Who was put aside has last words and no ending.
+    for below in members.iter().filter(|one| one.status != Status::Quarantined) {
         ended(&below.history, below.status).map_err(|why| format!("{}: {why}", below.run))?;
     }
     ended(&first.history, first.status)

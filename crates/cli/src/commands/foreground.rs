@@ -227,13 +227,14 @@ impl Foreground<'_> {
         if status.is_final() {
             return Ok(Some(Round::Over).filter(|_| front == self.run));
         }
-        let shown = super::runs::shown(self.app, self.store(), &front).await?;
-        if status == Status::Waiting
-            && let Some(WaitingOn::Person { question }) = shown.waiting_on
-        {
-            return Ok(Some(Round::Asks(front, question)));
+        if status != Status::Waiting {
+            return Ok(None);
         }
-        Ok(None)
+        let shown = super::runs::shown(self.app, self.store(), &front).await?;
+        Ok(match shown.waiting_on {
+            Some(WaitingOn::Person { question }) => Some(Round::Asks(front, question)),
+            _ => None,
+        })
     }
 
     fn manner(&self) -> Manner {

@@ -284,11 +284,10 @@ async fn end_within(
     Ok(false)
 }
 
-/// Whether the run is over now.
+/// Whether the run and all below it are over now.
 async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<bool, Failure> {
     let fail = |error| app.store_failure(&error);
-    let row = engine.store().run(run).await.map_err(fail)?;
-    if row.is_none_or(|row| row.status.is_final()) {
+    if family::is_over(app, engine.store(), run).await? {
         return Ok(true);
     }
     let worker = &engine.identity().worker;
@@ -299,7 +298,8 @@ async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<
     if !app.is_cluster() {
         engine.take_up().await.map_err(fail)?;
     }
-    if let Some(claim) = engine.store().claim_run(worker, run, now).await.map_err(fail)? {
+    let front = family::front(app, engine.store(), run).await?;
+    if let Some(claim) = engine.store().claim_run(worker, &front, now).await.map_err(fail)? {
         let driven = engine.drive(claim).await;
         driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;
     }
