@@ -105,3 +105,7 @@ impl<L: AgentLoop> Run<L> {
 fn refused(why: &str) -> Observation {
     Observation::error(format!("{why}; nothing was started; do the task yourself"))
 }
+
+#[cfg(test)]
+#[path = "family_tests.rs"]
+mod tests;
