@@ -110,17 +110,7 @@ fn words(entry: &Entry, calls: &mut Calls) -> Option<Words> {
             Words::with(key, [("tool", tool), ("text", short(&probed.detail))])
         }
         Kind::EffectFinished(finished) => outcome(&tool, &finished.outcome, finished.took_ms),
-        Kind::Waiting(waiting) => match &waiting.on {
-            WaitingOn::Person { question } => {
-                Words::with("story.waits_for_person", [("text", short(&question.text))])
-            }
-            WaitingOn::Model { error } => {
-                Words::with("story.waits_for_model", [("error", short(&error.detail))])
-            }
-            WaitingOn::Child { run } => {
-                Words::with("story.waits_for_child", [("child", run.to_string())])
-            }
-        },
+        Kind::Waiting(waiting) => waits(&waiting.on),
         Kind::MessageEmitted(_) => return None,
         Kind::SnapshotTaken(_) => Words::key("story.snapshot"),
         Kind::Spawned(spawned) => {
@@ -137,6 +127,21 @@ fn words(entry: &Entry, calls: &mut Calls) -> Option<Words> {
             Words::with("story.finished", [("status", finished.status.to_string())])
         }
     })
+}
+
+/// What a run waits for.
+fn waits(on: &WaitingOn) -> Words {
+    match on {
+        WaitingOn::Person { question } => {
+            Words::with("story.waits_for_person", [("text", short(&question.text))])
+        }
+        WaitingOn::Model { error } => {
+            Words::with("story.waits_for_model", [("error", short(&error.detail))])
+        }
+        WaitingOn::Child { run } => {
+            Words::with("story.waits_for_child", [("child", run.to_string())])
+        }
+    }
 }
 
 fn call_of(planned: &EffectPlanned) -> Option<ToolCall> {
