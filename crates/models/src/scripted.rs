@@ -151,7 +151,8 @@ impl ScriptedModel {
     }
 
     /// Reads a script: `{"replies": [{"text": …}, {"calls": [{"tool": …, "args": {…}}]}],
-    /// "closing": …, "others": [{"goal": …, "replies": […]}]}`; each reply may also have `reasoning`, `delay_ms`, `chunk` and `fail`.
+    /// "closing": …, "others": [{"goal": …, "replies": […]}]}`; each reply may also have
+    /// `reasoning`, `delay_ms`, `chunk` and `fail`.
     ///
     /// # Errors
     /// When the file is not there or is no script.

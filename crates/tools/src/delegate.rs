@@ -30,8 +30,9 @@ impl Tool for Delegate {
     type Args = DelegateArgs;
 
     fn description(&self) -> &'static str {
-        "Hand a large task that stands on its own to a helper, and get its final answer. The helper \
-         knows only what the task says and shares this run's budget. Do small things yourself."
+        "Hand a large task that stands on its own to a helper, and get its final answer. The \
+         helper knows only what the task says and shares this run's budget. Do small things \
+         yourself."
     }
 
     /// Child and record are one transaction, so whether there is a child is never unknown. What
