@@ -145,12 +145,17 @@ impl Door {
     }
 }
 
-/// The question that a run waits with, if it waits with one.
+/// The question that a run waits with, its own or that of a run below it.
 ///
 /// # Errors
 /// If the store fails.
 pub async fn question_of(store: &Store, run: &RunId) -> Result<Option<OpenQuestion>, StoreError> {
-    let Some(history) = History::read(store, run).await? else { return Ok(None) };
+    let below = store.descendants(run).await?;
+    let run = below.last().unwrap_or(run);
+    let waits = store.position(run).await?.is_some_and(|at| at.status == Status::Waiting);
+    let Some(history) = History::read(store, run).await?.filter(|_| waits) else {
+        return Ok(None);
+    };
     let waits = history.entries.iter().rev().find_map(|entry| match &entry.kind {
         Kind::Waiting(waiting) => Some(waiting.on.clone()),
         _ => None,

@@ -163,6 +163,11 @@ pub(crate) enum Runs {
         #[arg(long)]
         json: bool,
     },
+    Tree {
+        id: String,
+        #[arg(long)]
+        json: bool,
+    },
     Events {
         id: String,
         #[arg(long, default_value_t = 0)]

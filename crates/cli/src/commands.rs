@@ -7,6 +7,7 @@ pub(crate) mod copies;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod exchange;
+pub(crate) mod family;
 pub(crate) mod foreground;
 pub(crate) mod fork;
 pub(crate) mod keep;

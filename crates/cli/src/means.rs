@@ -13,7 +13,7 @@ use everloop_engine::{Means, Summary, SystemClock};
 use everloop_models::{Counted, Endpoint, Model, Timeouts, connect};
 use everloop_tools::mcp::Servers;
 use everloop_tools::{
-    BUILT_IN, BuiltIn, Channel, Channels, Host, Http, Limits, Network, Registry, Sandbox,
+    BUILT_IN, BuiltIn, Channel, Channels, Delegate, Host, Http, Limits, Network, Registry, Sandbox,
     SearchService, SearchSetting, Setting, ShellLimits, ShellSetting, WallSetting, WebSetting,
 };
 use everloop_types::{Frame, Lang, ModelChoice, ModelError, ModelErrorKind, TODO_WRITE, ToolSpec};
@@ -143,7 +143,7 @@ impl LocalMeans {
             lang,
         };
         let setting = Setting { workspace: workspace.clone(), ..self.tools.clone() };
-        let registry = Registry::builtin(&setting).ok()?;
+        let registry = Registry::builtin(&setting).ok()?.with(Delegate);
         let registry = registry.with(TodoTool(office.clone())).with(ScheduleTool(office));
         Some(match self.load_skill(workspace) {
             Some(tool) => registry.with(tool),

@@ -1,12 +1,14 @@
 //! What the CLI shows: JSON objects with fixed fields, and lines of progress.
 
 mod answering;
+mod below;
 
 use crate::app::App;
 use crate::commands::settle::unknown_json;
 use crate::prices::Cost;
 use crate::terminal::{self, Marks, complain, marks};
 use answering::Answering;
+pub(crate) use below::{Below, run_of};
 use everloop_engine::{Fragment, History, OpenUnknown, Projection, Update};
 use everloop_store::{ForkOrigin, OutboxCount, RunRow};
 use everloop_types::journal::{
@@ -83,7 +85,7 @@ impl Shown {
             (Some(text), _) => Some(text.to_owned()),
             (None, Some(WaitingOn::Person { .. })) => self.question.clone(),
             (None, Some(WaitingOn::Model { error })) => Some(error.detail.clone()),
-            (None, None) => None,
+            (None, Some(WaitingOn::Child { .. }) | None) => None,
         }
     }
 
@@ -191,8 +193,9 @@ pub(crate) fn row_json(row: &RunRow) -> Value {
         "created_at": timestamp(row.times.created_at),
         "updated_at": timestamp(row.times.updated_at),
         "note": row.note,
-        "forked_from": row.forked.as_ref().map(|origin| &origin.run),
-        "forked_at": row.forked.as_ref().map(|origin| origin.at_seq),
+        "forked_from": row.origin.forked.as_ref().map(|origin| &origin.run),
+        "parent": row.origin.parent,
+        "forked_at": row.origin.forked.as_ref().map(|origin| origin.at_seq),
     })
 }
 

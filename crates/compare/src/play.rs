@@ -131,7 +131,10 @@ async fn drive(engine: &Engine, run: &RunId, part: &Part) -> Result<Status, Play
             }
             // The time-out of the run bounds this.
             Driven::Parked(WaitingOn::Model { .. }) => tokio::time::sleep(MODEL_PAUSE).await,
-            Driven::Released => return Err(PlayError::NotOurs),
+            // No task is handed on here: children would be counted apart.
+            Driven::Parked(WaitingOn::Child { .. }) | Driven::Released => {
+                return Err(PlayError::NotOurs);
+            }
         }
     }
 }

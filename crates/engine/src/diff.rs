@@ -228,6 +228,7 @@ fn said(letter: &Letter) -> String {
     match letter {
         Letter::Answer { text, .. } | Letter::Steer { text } => text.clone(),
         Letter::Switch(switch) => format!("switch to {}", switch.loop_name),
+        Letter::Child(ended) => format!("child {}: {}", ended.status, ended.text),
         Letter::Cancel { .. } | Letter::AnswerNow => letter.kind().to_owned(),
     }
 }

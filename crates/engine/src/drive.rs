@@ -12,6 +12,7 @@
 mod ask;
 mod cancel;
 mod commit;
+mod delegate;
 mod judge;
 mod model;
 mod permit;
@@ -105,6 +106,8 @@ enum Work {
     Recover(Outstanding),
     /// A person still has to answer.
     AwaitAnswer(everloop_types::Question),
+    /// A child is at it.
+    AwaitChild(Outstanding, RunId),
 }
 
 pub(crate) struct Driver<'e> {
@@ -238,6 +241,7 @@ impl<'e> Driver<'e> {
                 Work::Permit(open) => self.permit(open).await?,
                 Work::Recover(open) => self.recover(open).await?,
                 Work::AwaitAnswer(question) => self.await_answer(question).await?,
+                Work::AwaitChild(open, child) => self.await_child(&open, child).await?,
             };
             if let Flow::Over(driven) = flow {
                 return Ok(driven);
@@ -261,6 +265,7 @@ impl<'e> Driver<'e> {
         match (&first.stage, &first.planned) {
             (_, EffectPlanned::CallModel { .. }) => Work::Ask(first.clone()),
             (Stage::Asked(question), _) => Work::AwaitAnswer(question.clone()),
+            (Stage::Delegated(child), _) => Work::AwaitChild(first.clone(), child.clone()),
             (Stage::Started(_), _) if !begun_here => Work::Recover(first.clone()),
             (Stage::Planned, _) if !self.is_free(first) => Work::Permit(first.clone()),
             (Stage::Approved, _) if self.has_lapsed(first) => Work::Permit(first.clone()),
@@ -309,13 +314,23 @@ impl<'e> Driver<'e> {
 
     /// What a tool came back with, and the labels of that; a refusal brings nothing.
     fn note_seen(&mut self, open: &Outstanding, seen: Observation, took_ms: u64) {
-        let failed = !seen.is_ok();
         let labels = match &open.planned {
             EffectPlanned::CallTool { call, .. } if seen.ending != Ending::Denied => {
                 self.run.frame().brings(call)
             }
             _ => Labels::default(),
         };
+        self.note_labeled(open, seen, took_ms, labels);
+    }
+
+    fn note_labeled(
+        &mut self,
+        open: &Outstanding,
+        seen: Observation,
+        took_ms: u64,
+        labels: Labels,
+    ) {
+        let failed = !seen.is_ok();
         let finished = EffectFinished { outcome: Outcome::Observed(seen), took_ms, labels };
         self.note(Some(open.effect.clone()), Kind::EffectFinished(finished));
         if failed {
@@ -332,6 +347,7 @@ impl<'e> Driver<'e> {
     ) -> Result<Driven, DriveError> {
         self.emit("final".to_owned(), words);
         self.note(None, Kind::RunFinished(RunFinished { status, reason }));
+        self.tell_parent(status, words);
         self.commit(Then::Finish(status)).await?;
         Ok(Driven::Finished(status))
     }

@@ -66,6 +66,9 @@ pub enum ForkError {
     /// Effects may have happened, and nobody knows.
     #[error("{} effects have an unknown outcome; settle them first", .0.len())]
     Unsettled(Vec<Unknown>),
+    /// A child of the run is at work, and reports to the run alone.
+    #[error("the child {0} is still at work; wait for its end, or cancel it, or fork earlier")]
+    ChildAtWork(RunId),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -2,6 +2,9 @@
 
 use everloop_types::{EffectId, UtcMs, digest_bytes};
 
+/// The characters of an id that are its time.
+const TIME_CHARS: usize = 10;
+
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// `prefix` and 26 characters: 48 bits of time, 80 bits of chance.
@@ -28,9 +31,33 @@ pub(crate) fn idem_key(effect: &EffectId) -> String {
     digest_bytes(effect.to_string().as_bytes())
 }
 
+/// `prefix` and 26 characters that follow from the effect alone: the time is that of its run, so
+/// that a child stands beside its parent in every list.
+#[must_use]
+pub(crate) fn derived_id(prefix: &str, effect: &EffectId) -> String {
+    let run = effect.run.as_str();
+    let own = run.split_once('_').map_or(run, |(_, own)| own);
+    let time: String = own.chars().take(TIME_CHARS).collect();
+    let rest = digest_bytes(effect.to_string().as_bytes());
+    let rest: String = rest.chars().take(26 - TIME_CHARS).collect();
+    format!("{prefix}{time:0>TIME_CHARS$}{rest}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::fresh_id;
+    use super::{derived_id, fresh_id};
+    use everloop_types::{EffectId, RunId};
+
+    #[test]
+    fn a_child_is_named_by_its_effect_and_nothing_else() {
+        let run = RunId::new(fresh_id("run_", 1_000));
+        let effect = EffectId { run, cause: 4, index: 0 };
+        let id = derived_id("run_", &effect);
+        assert_eq!(id, derived_id("run_", &effect.clone()));
+        assert_eq!((id.len(), &id[..14]), (30, &effect.run.as_str()[..14]));
+        assert_ne!(id, derived_id("run_", &EffectId { index: 1, ..effect.clone() }));
+        assert_ne!(id, effect.run.as_str());
+    }
 
     #[test]
     fn ids_sort_by_time_and_never_repeat() {

@@ -89,11 +89,21 @@ impl Projection {
                 Letter::Switch(switch) => vec![json!({
                     "type": "run.switching", "loop": switch.loop_name, "to": switch.to,
                 })],
+                Letter::Child(ended) => vec![json!({
+                    "type": "child.ended", "child": ended.child, "status": ended.status,
+                    "text": ended.text,
+                })],
                 _ => Vec::new(),
             },
             Kind::Waiting(waiting) => waits(&waiting.on),
             Kind::Forked(forked) => vec![json!({
                 "type": "run.forked", "from": forked.from, "at": forked.at_seq,
+            })],
+            Kind::Spawned(spawned) => vec![json!({
+                "type": "run.spawned", "parent": spawned.by.run,
+            })],
+            Kind::Delegated(delegated) => vec![json!({
+                "type": "child.started", "child": delegated.to,
             })],
             Kind::RunFinished(finished) => vec![json!({
                 "type": format!("run.{}", finished.status), "status": finished.status,
@@ -150,6 +160,9 @@ fn waits(on: &WaitingOn) -> Vec<Value> {
         ],
         WaitingOn::Model { error } => vec![json!({
             "type": "run.waiting", "waiting_for": "model", "error": error.detail,
+        })],
+        WaitingOn::Child { run } => vec![json!({
+            "type": "run.waiting", "waiting_for": "child", "child": run,
         })],
     }
 }

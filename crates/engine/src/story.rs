@@ -121,16 +121,15 @@ fn words(entry: &Entry, calls: &mut Calls) -> Option<Words> {
             Words::with(key, [("tool", tool), ("text", short(&probed.detail))])
         }
         Kind::EffectFinished(finished) => outcome(&tool, &finished.outcome, finished.took_ms),
-        Kind::Waiting(waiting) => match &waiting.on {
-            WaitingOn::Person { question } => {
-                Words::with("story.waits_for_person", [("text", short(&question.text))])
-            }
-            WaitingOn::Model { error } => {
-                Words::with("story.waits_for_model", [("error", short(&error.detail))])
-            }
-        },
+        Kind::Waiting(waiting) => waits(&waiting.on),
         Kind::MessageEmitted(_) => return None,
         Kind::SnapshotTaken(_) => Words::key("story.snapshot"),
+        Kind::Spawned(spawned) => {
+            Words::with("story.spawned", [("parent", spawned.by.run.to_string())])
+        }
+        Kind::Delegated(delegated) => {
+            Words::with("story.delegated", [("child", delegated.to.to_string())])
+        }
         Kind::Forked(forked) => Words::with(
             "story.forked",
             [("from", forked.from.to_string()), ("at", forked.at_seq.to_string())],
@@ -139,6 +138,21 @@ fn words(entry: &Entry, calls: &mut Calls) -> Option<Words> {
             Words::with("story.finished", [("status", finished.status.to_string())])
         }
     })
+}
+
+/// What a run waits for.
+fn waits(on: &WaitingOn) -> Words {
+    match on {
+        WaitingOn::Person { question } => {
+            Words::with("story.waits_for_person", [("text", short(&question.text))])
+        }
+        WaitingOn::Model { error } => {
+            Words::with("story.waits_for_model", [("error", short(&error.detail))])
+        }
+        WaitingOn::Child { run } => {
+            Words::with("story.waits_for_child", [("child", run.to_string())])
+        }
+    }
 }
 
 fn call_of(planned: &EffectPlanned) -> Option<ToolCall> {
@@ -207,6 +221,14 @@ fn letter(letter: &Letter) -> Words {
         Letter::Switch(switch) => {
             let args = [("loop", switch.loop_name.clone()), ("to", switch.to.to_string())];
             Words::with("story.switch_asked", args)
+        }
+        Letter::Child(ended) => {
+            let args = [
+                ("child", ended.child.to_string()),
+                ("status", ended.status.to_string()),
+                ("text", short(&ended.text)),
+            ];
+            Words::with("story.child_ended", args)
         }
     }
 }

@@ -137,6 +137,11 @@ impl Engine {
     ) -> Result<Sent, StoreError> {
         let sent = self.store.send(run, dedupe, letter, self.clock.now()).await?;
         self.mail.ring(run);
+        if matches!(letter, Letter::Cancel { .. }) {
+            // They have it in their inboxes; if this look fails they hear of it a little later.
+            let below = self.store.descendants(run).await.unwrap_or_default();
+            below.iter().for_each(|run| self.mail.ring(run));
+        }
         Ok(sent)
     }
 }

@@ -1,8 +1,9 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
 use crate::{DriveError, Driven, Engine, LeaseTimes};
-use everloop_store::{Claim, Orphan, StoreError};
-use everloop_types::{RunId, Status, UtcMs};
+use everloop_store::{Claim, LastWord, Orphan, Report as Letter, StoreError};
+use everloop_types::journal::{ChildEnded, Used};
+use everloop_types::{RunId, Status, Usage, UtcMs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::task::{Id, JoinError, JoinSet};
@@ -295,6 +296,28 @@ impl Engine {
         Ok(orphans)
     }
 
+    /// What is said for a run that cannot speak. What a child used cannot be read then, so its
+    /// parent is charged all that it had: never too little.
+    pub(crate) async fn last_word(
+        &self,
+        run: &RunId,
+        message: String,
+    ) -> Result<LastWord, StoreError> {
+        let Some(to) = self.store.parent(run).await? else { return Ok(message.into()) };
+        let frame = self.store.frame(run).await.ok().flatten();
+        let had = frame.map(|frame| frame.limits.budget);
+        let used = had.map_or_else(Used::default, |had| Used {
+            model_calls: had.model_calls,
+            tool_calls: had.tool_calls,
+            usage: Usage { input_tokens: had.tokens, ..Usage::default() },
+            work_ms: had.work_ms,
+        });
+        let (child, text) = (run.clone(), message.clone());
+        let (status, labels) = (Status::Quarantined, Labels::ALL);
+        let ended = ChildEnded { child, status, text, used, labels };
+        Ok(LastWord { message, report: Some(Letter { to, ended }) })
+    }
+
     /// A run that was put aside ends in words like any other. Tells whether it was put aside.
     pub(crate) async fn speak_for_quarantined(&self, run: &RunId) -> Result<bool, StoreError> {
         let Some(row) = self.store.run(run).await? else { return Ok(false) };
@@ -304,7 +327,8 @@ impl Engine {
         let note = row.note.unwrap_or_default();
         let language = self.store.frame(run).await?.map(|frame| frame.language).unwrap_or_default();
         let words = everloop_text::get(language, "run.quarantined", &[("note", &note)]);
-        self.store.quarantine(run, None, &note, self.clock.now(), Some(words)).await?;
+        let word = self.last_word(run, words).await?;
+        self.store.quarantine(run, None, &note, self.clock.now(), Some(word)).await?;
         Ok(true)
     }
 }

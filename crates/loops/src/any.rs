@@ -6,7 +6,8 @@ use crate::{
 };
 use everloop_types::journal::{Entry, RunCreated, Switch, WaitingOn};
 use everloop_types::{
-    Counts, Frame, Holding, Message, Observation, Progress, RunId, Status, ToolCall, UtcMs,
+    Budget, Counts, EffectId, Frame, Holding, Message, Observation, Progress, RunId, Status,
+    ToolCall, UtcMs,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -207,6 +208,26 @@ impl AnyRun {
     #[must_use]
     pub fn successor(&self) -> Option<&RunId> {
         each!(self, run => run.successor()).filter(|_| self.ended() == Some(Status::Canceled))
+    }
+
+    /// The parent's effect that this run is for, if it is a child.
+    #[must_use]
+    pub fn parent(&self) -> Option<&EffectId> {
+        each!(self, run => run.parent())
+    }
+
+    /// The child that this run waits for.
+    #[must_use]
+    pub fn living_child(&self) -> Option<&RunId> {
+        each!(self, run => run.living_child())
+    }
+
+    /// What a child may use that begins now.
+    ///
+    /// # Errors
+    /// Why there can be no child, for the model.
+    pub fn allowance(&self) -> Result<Budget, Observation> {
+        each!(self, run => run.allowance())
     }
 
     /// The words of an ending that the journal's size forces.

@@ -10,6 +10,7 @@
 mod account;
 mod decide;
 mod evidence;
+mod family;
 mod fold;
 mod fork;
 mod guards;

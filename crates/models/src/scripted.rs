@@ -123,6 +123,8 @@ pub struct SeenRequest {
 pub struct ScriptedModel {
     replies: Vec<Scripted>,
     closing: Option<String>,
+    /// What is said instead where the goal has this word in it.
+    others: Vec<(String, Vec<Scripted>)>,
     keeps: Keeps,
     memory: Mutex<Memory>,
 }
@@ -149,12 +151,27 @@ impl ScriptedModel {
     }
 
     /// Reads a script: `{"replies": [{"text": …}, {"calls": [{"tool": …, "args": {…}}]}],
-    /// "closing": …}`; each reply may also have `reasoning`, `delay_ms`, `chunk` and `fail`.
+    /// "closing": …, "others": [{"goal": …, "replies": […]}]}`; each reply may also have
+    /// `reasoning`, `delay_ms`, `chunk` and `fail`.
     ///
     /// # Errors
     /// When the file is not there or is no script.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConnectError> {
         crate::scripted_file::load(path.as_ref())
+    }
+
+    /// Says these instead to runs with this word in their goal: to children, mostly.
+    #[must_use]
+    pub fn speaking_of(mut self, word: impl Into<String>, replies: Vec<Scripted>) -> Self {
+        self.others.push((word.into(), replies));
+        self
+    }
+
+    fn replies_to(&self, messages: &[Message]) -> &[Scripted] {
+        let goal = messages.iter().find(|message| matches!(message, Message::User { .. }));
+        let goal = goal.map_or("", Message::text);
+        let other = self.others.iter().find(|(word, _)| goal.contains(word));
+        other.map_or(&self.replies, |(_, replies)| replies)
     }
 
     /// Says this when the prompt runs past the end of the script.
@@ -209,7 +226,8 @@ impl ScriptedModel {
         let n = request.messages.iter().filter(assistant).count();
         let attempt = self.note(&request, n);
         let closing = self.closing.as_ref().map(Scripted::says);
-        let Some(scripted) = self.replies.get(n).or(closing.as_ref()) else {
+        let replies = self.replies_to(request.messages);
+        let Some(scripted) = replies.get(n).or(closing.as_ref()) else {
             let detail = "script has no further reply";
             return Err(ModelError::new(ModelErrorKind::Refused, detail));
         };

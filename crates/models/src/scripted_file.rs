@@ -12,6 +12,16 @@ struct Script {
     replies: Vec<Entry>,
     #[serde(default)]
     closing: Option<String>,
+    #[serde(default)]
+    others: Vec<Other>,
+}
+
+/// What is said to runs with another goal.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Other {
+    goal: String,
+    replies: Vec<Entry>,
 }
 
 #[derive(Deserialize)]
@@ -50,6 +60,9 @@ pub(crate) fn load(path: &Path) -> Result<ScriptedModel, ConnectError> {
 pub(crate) fn parse(text: &str) -> Result<ScriptedModel, serde_json::Error> {
     let script: Script = serde_json::from_str(text)?;
     let model = ScriptedModel::new(script.replies.into_iter().map(scripted).collect());
+    let model = script.others.into_iter().fold(model, |model, other| {
+        model.speaking_of(other.goal, other.replies.into_iter().map(scripted).collect())
+    });
     Ok(match script.closing {
         Some(text) => model.closing(text),
         None => model,

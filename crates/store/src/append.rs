@@ -1,15 +1,16 @@
 //! The one way to write a journal: entries and all that belongs to them in one transaction.
 //!
 //! ```text
-//!   advance (compare-and-set) ─► entries ─► letters taken ─► messages ─► snapshot
-//!                             ─► outbox ─► the caller's own writes ─► a run that takes over
-//!                             ─► what becomes of this one
+//!   the parent hears ─► advance (compare-and-set) ─► entries ─► letters taken ─► messages
+//!                    ─► snapshot ─► outbox ─► the caller's own writes ─► a run that takes over
+//!                    ─► a child begins ─► children end ─► what becomes of this one
 //! ```
 
 use crate::{
     db::{DbError, Urgency},
     dialect,
     error::{Limit, StoreError},
+    family::{self, Kin},
     fork::{self, NewFork},
     outbox::{self, NewOutbox},
     queue::Claim,
@@ -41,6 +42,8 @@ pub struct Commit {
     pub outbox: Vec<NewOutbox>,
     /// A run that goes on in place of this one.
     pub successor: Option<Box<NewFork>>,
+    /// What it means for the run's parent and children.
+    pub kin: Kin,
     /// What becomes of the run.
     pub then: Then,
     /// The present moment.
@@ -59,6 +62,7 @@ impl Commit {
             writes: Vec::new(),
             outbox: Vec::new(),
             successor: None,
+            kin: Kin::default(),
             then: Then::GoOn,
             now,
         }
@@ -112,8 +116,8 @@ pub enum Then {
     Finish(Status),
 }
 
-/// The compare-and-set on the run's row comes first: its row lock orders us against every other
-/// claimer. Also refuses to let the journal grow past `$6` bytes.
+/// The compare-and-set on the run's row comes before all else of it: its row lock orders us against
+/// every other claimer. Also refuses to let the journal grow past `$6` bytes.
 const ADVANCE: &str = "
     UPDATE runs
        SET next_seq = next_seq + $4, bytes = bytes + $5, snap_seq = COALESCE($7, snap_seq),
@@ -184,8 +188,9 @@ impl Store {
     pub async fn append(
         &self,
         claim: &mut Claim,
-        commit: Commit,
+        mut commit: Commit,
     ) -> Result<Vec<Entry>, StoreError> {
+        self.bear_early(&mut commit.kin).await?;
         let mut plan = Plan::make(claim, commit)?;
         let writes = std::mem::take(&mut plan.writes);
         let (writes, later) = split_last_words(writes);
@@ -273,11 +278,15 @@ impl Plan {
             entries: Vec::with_capacity(commit.drafts.len()),
             snap_seq,
         };
+        for write in commit.kin.report.iter().flat_map(|it| family::report(it, commit.now)) {
+            plan.push(Part::Other, write);
+        }
         let fenced = !planted::is_on(Bug::EpochFenceRemoved);
         let advance = if fenced { ADVANCE } else { ADVANCE_UNFENCED };
+        let place = plan.writes.len();
         plan.push(Part::Advance, one(advance, Vec::new()));
         let bytes = plan.add_entries(claim, commit.drafts)?;
-        plan.writes[0].params = params![
+        plan.writes[place].params = params![
             claim.run.as_str(),
             claim.epoch,
             claim.next_seq,
@@ -300,10 +309,10 @@ impl Plan {
         for (index, write) in commit.writes.into_iter().enumerate() {
             plan.push(Part::Own(index), write);
         }
-        if let Some(successor) = commit.successor {
-            for write in fork::writes(&successor)? {
-                plan.push(Part::Other, write);
-            }
+        let successor = commit.successor.map(|successor| fork::writes(&successor)).transpose()?;
+        let children = family::of_children(&commit.kin, &claim.run, commit.now)?;
+        for write in successor.into_iter().flatten().chain(children) {
+            plan.push(Part::Other, write);
         }
         plan.add_ending(claim, commit.then, commit.now);
         Ok(plan)

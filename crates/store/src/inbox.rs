@@ -3,6 +3,7 @@
 use crate::{
     db::{DbError, Urgency},
     error::{Limit, StoreError},
+    family,
     statement::{one, params},
     store::Store,
 };
@@ -31,7 +32,7 @@ pub struct Unread {
 }
 
 /// Before the letter itself: the row orders us against a run that is about to park.
-const RING: &str = "
+pub(crate) const RING: &str = "
     UPDATE runs
        SET inbox_ctr = inbox_ctr + 1,
            status = CASE WHEN status = 'waiting' THEN 'queued' ELSE status END,
@@ -58,6 +59,9 @@ const WITH_MAIL: &str = "
 impl Store {
     /// Sends a letter. The first one with its `dedupe` counts; a repeated one changes nothing.
     ///
+    /// A cancel goes to every run below it as well, in the same transaction: whoever is at work
+    /// down there hears of it at once.
+    ///
     /// # Errors
     /// [`StoreError::OverLimit`] if the letter is too large. After [`StoreError::Unknown`] send
     /// it again.
@@ -73,7 +77,10 @@ impl Store {
             return Err(StoreError::OverLimit { run: run.clone(), limit: Limit::Letter });
         }
         let put = params![run.as_str(), dedupe, letter.kind(), body, now];
-        let writes = vec![one(RING, params![run.as_str(), now]), one(PUT, put)];
+        let mut writes = vec![one(RING, params![run.as_str(), now]), one(PUT, put)];
+        if matches!(letter, Letter::Cancel { .. }) {
+            writes.extend(family::to_descendants(&self.descendants(run).await?, letter, now));
+        }
         match self.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Sent::Accepted),
             Err(DbError::Expectation { index: 0, .. }) => Ok(match self.position(run).await? {
@@ -114,7 +121,7 @@ impl Store {
 
 fn read_letter(run: &RunId, kind: String, body: &str) -> Result<Letter, StoreError> {
     serde_json::from_str(body).map_err(|_| match kind.as_str() {
-        "answer" | "cancel" | "steer" | "answer_now" | "switch" => {
+        "answer" | "cancel" | "steer" | "answer_now" | "switch" | "child" => {
             StoreError::Damaged { run: run.clone(), seq: 0 }
         }
         _ => StoreError::NewerEntry { run: run.clone(), seq: 0, kind, fmt: 1 },

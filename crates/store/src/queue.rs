@@ -4,6 +4,7 @@ use crate::{
     db::{Row, Urgency},
     dialect::skip_locked,
     error::StoreError,
+    family::{self, Report},
     runs::status,
     statement::{CLOSE_INBOX, NEVER, any, int, one, params},
     store::Store,
@@ -60,6 +61,21 @@ pub struct Orphan {
     pub goal: String,
     /// Queued, or quarantined if it never gets anywhere.
     pub status_now: Status,
+}
+
+/// What is said for a run that cannot speak for itself.
+#[derive(Debug, Clone)]
+pub struct LastWord {
+    /// To the user.
+    pub message: String,
+    /// To its parent, if it is a child.
+    pub report: Option<Report>,
+}
+
+impl From<String> for LastWord {
+    fn from(message: String) -> Self {
+        Self { message, report: None }
+    }
 }
 
 /// Claims in a row without progress that end a run's service.
@@ -306,9 +322,9 @@ impl Store {
         Ok(())
     }
 
-    /// Takes a run out of service: `note` says why, `message` is the last word to the user.
+    /// Takes a run out of service: `note` says why. Its children end with it.
     ///
-    /// With an epoch, only if that claim still holds. May be repeated, to add the message.
+    /// With an epoch, only if that claim still holds. May be repeated, to add the last word.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] if the claim no longer holds or the run is over.
@@ -318,12 +334,15 @@ impl Store {
         epoch: Option<i64>,
         note: &str,
         now: UtcMs,
-        message: Option<String>,
+        word: Option<LastWord>,
     ) -> Result<(), StoreError> {
-        let mut writes = vec![
-            one(QUARANTINE, params![run.as_str(), note, NEVER, now, epoch]),
-            any(CLOSE_INBOX, params![run.as_str()]),
-        ];
+        let (message, report) = word.map_or((None, None), |it| (Some(it.message), it.report));
+        let report = report.map(|report| family::report(&report, now));
+        let mut writes: Vec<Write> = report.into_iter().flatten().collect();
+        let taking_out = writes.len();
+        writes.push(one(QUARANTINE, params![run.as_str(), note, NEVER, now, epoch]));
+        writes.push(any(CLOSE_INBOX, params![run.as_str()]));
+        writes.extend(family::stop_children(run, now));
         if let Some(message) = message {
             let id = format!("{run}:final");
             writes.push(any(HOLD_CONVERSATION_OF, params![run.as_str()]));
@@ -331,7 +350,7 @@ impl Store {
         }
         match self.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(()),
-            Err(crate::DbError::Expectation { index: 0, .. }) => {
+            Err(crate::DbError::Expectation { index, .. }) if index == taking_out => {
                 Err(StoreError::LeaseLost { run: run.clone() })
             }
             Err(error) => Err(error.into()),

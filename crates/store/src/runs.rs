@@ -31,8 +31,17 @@ pub struct RunRow {
     pub lease: RunLease,
     /// Its moments.
     pub times: RunTimes,
-    /// Where it comes from, if it is a fork.
+    /// Where it comes from, if not from a person.
+    pub origin: Origin,
+}
+
+/// The runs that a run comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The one that it was forked from.
     pub forked: Option<ForkOrigin>,
+    /// The one that waits for it.
+    pub parent: Option<RunId>,
 }
 
 /// How often a run was claimed, and how far it came.
@@ -109,7 +118,7 @@ pub struct MessageRow {
 const RUN: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
            epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
-           forked_from, forked_at_seq
+           forked_from, forked_at_seq, parent_run_id
       FROM runs WHERE run_id = $1
 ";
 
@@ -117,7 +126,7 @@ const RUN: &str = "
 const RUNS: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
            epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
-           forked_from, forked_at_seq
+           forked_from, forked_at_seq, parent_run_id
       FROM runs
      WHERE run_id < COALESCE($1, '~') AND status IN ($3, $4, $5, $6, $7, $8, $9, $10)
      ORDER BY run_id DESC LIMIT $2
@@ -242,11 +251,14 @@ fn read_run(row: Row) -> Result<RunRow, StoreError> {
             wake_at: Some(cells.int()?).filter(|at| *at != NEVER),
             trimmed_at: cells.opt_int()?,
         },
-        forked: match (cells.opt_text()?, cells.opt_int()?) {
-            (Some(run), at_seq) => {
-                Some(ForkOrigin { run: RunId::new(run), at_seq: at_seq.unwrap_or(0) })
-            }
-            (None, _) => None,
+        origin: Origin {
+            forked: match (cells.opt_text()?, cells.opt_int()?) {
+                (Some(run), at_seq) => {
+                    Some(ForkOrigin { run: RunId::new(run), at_seq: at_seq.unwrap_or(0) })
+                }
+                (None, _) => None,
+            },
+            parent: cells.opt_text()?.map(RunId::new),
         },
     })
 }

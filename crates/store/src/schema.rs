@@ -110,6 +110,11 @@ CREATE TABLE standing_approvals (approval_id TEXT PRIMARY KEY, workspace TEXT NO
   tool TEXT NOT NULL, resource TEXT NOT NULL, by_whom TEXT NOT NULL, at BIGINT NOT NULL);
 ";
 
+/// The children of a run.
+pub(crate) const V5: &str = "
+CREATE INDEX runs_parent ON runs(parent_run_id) WHERE parent_run_id IS NOT NULL;
+";
+
 /// One step of the schema.
 pub(crate) struct Migration {
     /// The version after this step.
@@ -126,6 +131,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, min_reader: 1, sql: V2 },
     Migration { version: 3, min_reader: 1, sql: V3 },
     Migration { version: 4, min_reader: 1, sql: V4 },
+    Migration { version: 5, min_reader: 1, sql: V5 },
 ];
 
 /// Where a database says what it is.

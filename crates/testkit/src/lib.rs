@@ -23,7 +23,7 @@ pub use clock::VirtualClock;
 pub use invariants::{Ending, Watched, check, check_midway};
 pub use points::{Gate, InTime, Passing, Point, Points};
 pub use processes::{Company, Database, Generation, Part, Played, ended, parts, play};
-pub use scenario::{Scenario, errand, heir_of, scenarios};
+pub use scenario::{Scenario, errand, families, heir_of, scenarios};
 pub use sim::{Simulated, simulate};
 pub use stage::{Process, Stage, Went};
 pub use sweep::{

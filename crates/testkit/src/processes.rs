@@ -14,7 +14,7 @@ mod company;
 pub use company::{Company, Generation, Played, ended};
 
 use crate::points::{Gate, PointDb, Points};
-use crate::scenario::{Scenario, scenarios};
+use crate::scenario::{Scenario, families, scenarios};
 use crate::stage::{PointModel, in_words, open_question, submission};
 use crate::world::{World, registry};
 use everloop_engine::{
@@ -209,6 +209,8 @@ async fn work(
 }
 
 async fn answer(engine: &Engine, scenario: &Scenario, run: &RunId) -> Result<(), StoreError> {
+    let below = engine.store().descendants(run).await?;
+    let run = below.last().unwrap_or(run);
     if let Some(question) = open_question(engine.store(), run).await? {
         let (text, by) = (scenario.answer.to_owned(), "person".to_owned());
         engine.answer(run, Asked { question: question.id, text, by }).await?;
@@ -216,7 +218,8 @@ async fn answer(engine: &Engine, scenario: &Scenario, run: &RunId) -> Result<(),
     Ok(())
 }
 
-/// The scenarios that processes play: all others, and one that holds a process of its own.
+/// The scenarios that processes play: all others, one that holds a process of its own, and those
+/// with children.
 #[must_use]
 pub fn parts() -> Vec<Scenario> {
     let mut parts = scenarios();
@@ -229,6 +232,7 @@ pub fn parts() -> Vec<Scenario> {
         Scripted::says("struck"),
     ];
     parts.push(Scenario::react("a long command", script));
+    parts.extend(families());
     parts
 }
 

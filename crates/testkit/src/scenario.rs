@@ -1,10 +1,12 @@
 //! Scenarios: a loop, a goal, a script, and a person who answers.
 
 mod errand;
+mod family;
 mod people;
 
 pub(crate) use errand::worked;
 pub use errand::{errand, heir_of};
+pub use family::families;
 
 use everloop_models::Scripted;
 use everloop_types::{LabelGuard, Limits, Policy, Status};
@@ -27,6 +29,8 @@ pub struct Scenario {
     pub limits: Limits,
     /// What it may do without asking.
     pub policy: Policy,
+    /// What the model says to runs below this one, by a word of their task.
+    pub helpers: Vec<(&'static str, Vec<Scripted>)>,
 }
 
 impl Scenario {
@@ -44,8 +48,8 @@ impl Scenario {
 
     fn new(name: &'static str, loop_name: &'static str, script: Vec<Scripted>) -> Self {
         let (ends, limits) = (Status::Succeeded, Limits::default());
-        let policy = Policy::default();
-        Self { name, loop_name, script, answer: "yes", ends, limits, policy }
+        let (policy, helpers) = (Policy::default(), Vec::new());
+        Self { name, loop_name, script, answer: "yes", ends, limits, policy, helpers }
     }
 
     fn answering(mut self, answer: &'static str) -> Self {

@@ -176,7 +176,8 @@ impl Cast {
         for role in self.roles.values() {
             let row = self.store.run(&role.run).await.expect("readable").expect("exists");
             let spoken = row.status != Status::Quarantined || self.has_last_words(role).await;
-            if !row.status.is_final() || !spoken {
+            let below = self.store.descendants(&role.run).await.expect("readable");
+            if !row.status.is_final() || !spoken || !below.is_empty() {
                 return false;
             }
         }

@@ -13,7 +13,7 @@ use everloop_store::{Claim, MemoryDb, Store, StoreError};
 use everloop_tools::Registry;
 use everloop_types::journal::{Letter, WaitingOn};
 use everloop_types::{
-    Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, ToolSpec, WorkerId,
+    Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, Status, ToolSpec, WorkerId,
 };
 use std::sync::Arc;
 
@@ -172,13 +172,36 @@ impl Stage {
         Err("it does not end".to_owned())
     }
 
-    /// Whether the run has its ending.
+    /// Whether the run has its ending, and all runs below it.
     ///
     /// # Panics
     /// If there is no run.
     pub async fn is_over(&self) -> bool {
         let row = self.store.run(&self.run).await.expect("readable").expect("exists");
-        row.status.is_final()
+        let below = self.store.descendants(&self.run).await.expect("readable");
+        row.status.is_final() && below.is_empty()
+    }
+
+    /// The run and all that were ever below it, from the top down.
+    ///
+    /// # Panics
+    /// If a run cannot be read.
+    pub async fn tree(&self) -> Vec<RunId> {
+        tree(&self.store, &self.run).await.expect("readable")
+    }
+
+    /// The run that asks something, of this one and all below it.
+    ///
+    /// # Panics
+    /// If a run cannot be read.
+    pub async fn asking(&self) -> Option<(RunId, Question)> {
+        let below = self.store.descendants(&self.run).await.expect("readable");
+        for run in below.into_iter().rev().chain([self.run.clone()]) {
+            if let Some(question) = open_question(&self.store, &run).await.expect("readable") {
+                return Some((run, question));
+            }
+        }
+        None
     }
 
     /// The question that the run waits with.
@@ -201,12 +224,36 @@ impl Stage {
     /// # Panics
     /// If it cannot be written.
     pub async fn answer_open_question(&mut self) {
-        let Some(question) = self.open_question().await else { return };
+        let Some((run, question)) = self.asking().await else { return };
         let now = everloop_engine::Clock::now(&self.clock);
         let letter = self.answer_to(&question);
-        let sent = self.store.send(&self.run, &question.id, &letter, now).await;
+        let sent = self.store.send(&run, &question.id, &letter, now).await;
         sent.expect("the letter is written");
     }
+}
+
+/// A run and all that were ever below it, from the top down.
+pub(crate) async fn tree(store: &Store, run: &RunId) -> Result<Vec<RunId>, StoreError> {
+    let mut all = vec![run.clone()];
+    let mut at = 0;
+    while let Some(run) = all.get(at).cloned() {
+        all.extend(store.children(&run).await?.into_iter().map(|child| child.run));
+        at += 1;
+    }
+    Ok(all)
+}
+
+/// The first run from the top that is awake, or else the deepest, which all others wait for.
+async fn front(store: &Store, run: &RunId) -> Result<RunId, StoreError> {
+    let mut deepest = run.clone();
+    for run in [vec![run.clone()], store.descendants(run).await?].concat() {
+        let at = store.position(&run).await?;
+        if at.is_some_and(|at| at.status == Status::Queued) {
+            return Ok(run);
+        }
+        deepest = run;
+    }
+    Ok(deepest)
 }
 
 /// The question that a run waits with.
@@ -257,12 +304,13 @@ impl Process {
         }
     }
 
-    /// Proves the others dead and claims the run.
+    /// Proves the others dead and claims the run, or the one below it that can go on.
     pub async fn claim(&self, run: &RunId) -> Option<Claim> {
         let (store, now) = (self.engine.store(), self.engine.clock().now());
         // A reply that was lost here leaves the run to the next process, as a crash would.
         store.requeue_orphans(now).await.ok()?;
-        store.claim_run(&self.engine.identity().worker, run, now).await.ok().flatten()
+        let run = front(store, run).await.ok()?;
+        store.claim_run(&self.engine.identity().worker, &run, now).await.ok().flatten()
     }
 
     /// Answers through the engine, as a surface does.
@@ -289,6 +337,10 @@ impl PointModel {
         let after = ScriptedModel::new(Vec::new()).closing("the end");
         let errand = errand(heir_of(scenario.loop_name), "strike", "the heir's anvil");
         let heir = ScriptedModel::new(errand.script);
+        let script = scenario
+            .helpers
+            .iter()
+            .fold(script, |script, (word, replies)| script.speaking_of(*word, replies.clone()));
         Self { script, after, heir, gate }
     }
 }

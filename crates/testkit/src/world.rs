@@ -2,7 +2,9 @@
 
 use crate::points::{Gate, InTime, Point};
 use crate::trouble::with_trouble;
-use everloop_tools::{AskUser, CallContext, Done, Intent, Probe, Registry, TodoWrite, Tool};
+use everloop_tools::{
+    AskUser, CallContext, Delegate, Done, Intent, Probe, Registry, TodoWrite, Tool,
+};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -240,6 +242,7 @@ pub(crate) fn registry(world: &Arc<World>, gate: &Arc<dyn Gate>) -> Registry {
         .with(Toss(hands()))
         .with(Post(hands()))
         .with(AskUser)
-        .with(TodoWrite);
+        .with(TodoWrite)
+        .with(Delegate);
     with_trouble(calm)
 }

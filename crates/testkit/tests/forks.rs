@@ -119,7 +119,7 @@ async fn check_new(stage: &Stage, made: &Forking) {
     assert!(past.entries.iter().all(|e| e.effect.as_ref().is_none_or(|f| f.run == made.run)));
     let row = stage.store.run(&made.run).await.expect("readable").expect("exists");
     assert_eq!((row.status, row.lease.next_seq), (Status::Queued, cut + 1));
-    let origin = row.forked.expect("it knows where it comes from");
+    let origin = row.origin.forked.expect("it knows where it comes from");
     assert_eq!((origin.run, origin.at_seq), (stage.run.clone(), made.at));
 }
 

@@ -3,15 +3,21 @@
 //! A sweep that passes proves little until it is known to fail. With no bug the same sweeps pass.
 
 use everloop_testkit::{
-    Scenario, Swept, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters,
-    sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
+    Scenario, Swept, families, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
+    sweep_letters, sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
 };
 use everloop_types::planted::{Bug, plant};
 use tokio::sync::{Mutex, MutexGuard};
 
 /// Between them they act, wait, ask and take snapshots; `sweep.rs` has all the others.
-const SCENARIOS: [&str; 4] =
-    ["one dangerous act", "every class in one batch", "asks a person", "needs permission twice"];
+const SCENARIOS: [&str; 6] = [
+    "one dangerous act",
+    "every class in one batch",
+    "asks a person",
+    "needs permission twice",
+    "a child acts",
+    "a child asks and needs permission",
+];
 
 /// The one that also gets two crashes in a row, which are many.
 const TWICE: &str = "one dangerous act";
@@ -55,7 +61,8 @@ async fn sweep(scenario: &Scenario, which: usize) -> Result<Swept, String> {
 }
 
 fn chosen() -> impl Iterator<Item = (Scenario, usize)> {
-    let scenarios = scenarios().into_iter().filter(|one| SCENARIOS.contains(&one.name));
+    let all = scenarios().into_iter().chain(families());
+    let scenarios = all.filter(|one| SCENARIOS.contains(&one.name));
     scenarios.flat_map(|one| (0..SWEEPS).map(move |which| (one.clone(), which)))
 }
 
@@ -156,4 +163,14 @@ async fn a_probe_that_is_not_written_down_is_found() {
 #[tokio::test(start_paused = true)]
 async fn an_heir_that_forgets_a_living_owner_is_found() {
     is_found(Bug::LivingOwnerForgotten, "(Probeable) happened 2 times").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_is_made_outside_of_its_parents_transaction_is_found() {
+    is_found(Bug::ChildOutsideTransaction, "and there are").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_that_leaves_a_child_at_work_is_found() {
+    is_found(Bug::CancelNotCascaded, "works for a run that is over").await;
 }

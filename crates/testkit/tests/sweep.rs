@@ -4,8 +4,9 @@
 
 use everloop_loops::LOOPS;
 use everloop_testkit::{
-    Scenario, Swept, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters,
-    sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_switches, sweep_takeovers,
+    Scenario, Swept, families, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
+    sweep_letters, sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_switches,
+    sweep_takeovers,
 };
 
 async fn all<F>(what: &str, least: usize, sweep: impl Fn(Scenario) -> F)
@@ -13,7 +14,7 @@ where
     F: Future<Output = Result<Swept, String>>,
 {
     let mut total = Swept::default();
-    for scenario in scenarios() {
+    for scenario in scenarios().into_iter().chain(families()) {
         total.add(sweep(scenario).await.unwrap_or_else(|broken| panic!("{broken}")));
     }
     println!("{what}: {} points, {} ended unsettled, 0 violations", total.points, total.unsettled);

@@ -1,5 +1,6 @@
 //! What a tool is: as its author writes it, and as the engine calls it.
 
+use crate::DelegateArgs;
 use everloop_types::check_args;
 use everloop_types::{EffectId, Handling, Observation, ToolSpec, Write};
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -84,6 +85,8 @@ pub enum Done {
     Queued(Observation, Outgoing),
     /// A question to the person; the outcome arrives through the inbox.
     Ask(String),
+    /// A task for a child run; the outcome is its end.
+    Delegate(DelegateArgs),
     /// An error that may pass and certainly acted on nothing: the call may be made again.
     Passing(String),
     /// It may have acted and brought no outcome, and why: made again only if its key is honoured.

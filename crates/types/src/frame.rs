@@ -175,6 +175,36 @@ pub struct Limits {
     pub budget: Budget,
     /// Limits of what the model is shown and may ask at once.
     pub context: ContextLimits,
+    /// How many children it may have, and how deep.
+    #[serde(default, skip_serializing_if = "DelegateLimits::is_default")]
+    pub delegate: DelegateLimits,
+}
+
+/// Limits of the tree below a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DelegateLimits {
+    /// Generations below this run; a run with 0 has no children.
+    pub max_depth: u32,
+    /// Children of this run.
+    pub max_children: u32,
+}
+
+impl DelegateLimits {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Those of a child.
+    #[must_use]
+    pub fn below(self) -> Self {
+        Self { max_depth: self.max_depth.saturating_sub(1), ..self }
+    }
+}
+
+impl Default for DelegateLimits {
+    fn default() -> Self {
+        Self { max_depth: 2, max_children: 8 }
+    }
 }
 
 /// Limits that loops count by themselves.

@@ -4,10 +4,12 @@
 //! alone.
 //! What each kind promises, and when it is written, stands in `docs/ARCHITECTURE.md`.
 
+mod family;
 mod permission;
 mod stored;
 mod upcast;
 
+pub use family::{ChildEnded, Delegated, Spawned, Used};
 pub use permission::{ApprovalAsked, ApprovalGiven};
 pub use stored::{FORMATS, Unreadable};
 pub use upcast::{UPCASTS, Upcast};
@@ -77,6 +79,10 @@ pub enum Kind {
     SnapshotTaken(SnapshotTaken),
     /// What stands above was taken over from another run; from here on the run is its own.
     Forked(Forked),
+    /// The run is a child of another one.
+    Spawned(Spawned),
+    /// The effect was handed to a child, which was created in the same transaction.
+    Delegated(Delegated),
     /// The run is over. Nothing follows.
     RunFinished(RunFinished),
 }
@@ -148,6 +154,8 @@ pub enum Letter {
     AnswerNow,
     /// Go on under another loop, as another run.
     Switch(Box<Switch>),
+    /// A child has ended. Written by the child, in the transaction of its end.
+    Child(Box<ChildEnded>),
 }
 
 /// The run that takes over at the next step border. Chosen by the sender, so that whoever carries
@@ -176,6 +184,7 @@ impl Letter {
             Self::Steer { .. } => "steer",
             Self::AnswerNow => "answer_now",
             Self::Switch(_) => "switch",
+            Self::Child(_) => "child",
         }
     }
 }
@@ -340,6 +349,11 @@ pub enum WaitingOn {
     Model {
         /// What went wrong last.
         error: ModelError,
+    },
+    /// The end of a child.
+    Child {
+        /// The child.
+        run: RunId,
     },
 }
 

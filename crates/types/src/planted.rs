@@ -37,6 +37,10 @@ pub enum Bug {
     ProbeNotJournaled,
     /// A probe that finds nothing is believed while an older owner may still be inside the call.
     LivingOwnerForgotten,
+    /// A child is created in a transaction of its own, before its parent's record of it.
+    ChildOutsideTransaction,
+    /// A run that is canceled leaves its child at work.
+    CancelNotCascaded,
 }
 
 #[cfg(feature = "planted")]

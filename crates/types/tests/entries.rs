@@ -5,15 +5,16 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use everloop_types::journal::{
-    ApprovalAsked, ApprovalGiven, EffectAttemptFailed, EffectFinished, EffectPlanned, EffectProbed,
-    EffectStarted, EpochStarted, FORMATS, Forked, Found, Input, Kind, Letter, MessageEmitted,
-    Outcome, RunCreated, RunFinished, SnapshotTaken, Switch, UPCASTS, Unreadable, Waiting,
-    WaitingOn,
+    ApprovalAsked, ApprovalGiven, ChildEnded, Delegated, EffectAttemptFailed, EffectFinished,
+    EffectPlanned, EffectProbed, EffectStarted, EpochStarted, FORMATS, Forked, Found, Input, Kind,
+    Letter, MessageEmitted, Outcome, RunCreated, RunFinished, SnapshotTaken, Spawned, Switch,
+    UPCASTS, Unreadable, Used, Waiting, WaitingOn,
 };
 use everloop_types::{
-    CallId, ContextLimits, EffectClass, Ending, Goal, Image, Labels, Limits, ModelCall, ModelError,
-    ModelErrorKind, Observation, Offer, OnError, OnUnknown, OutputSchema, Purpose, Question,
-    QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice, Usage, WorkerId,
+    CallId, ContextLimits, EffectClass, EffectId, Ending, Goal, Image, Labels, Limits, ModelCall,
+    ModelError, ModelErrorKind, Observation, Offer, OnError, OnUnknown, OutputSchema, Purpose,
+    Question, QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice, Usage,
+    WorkerId,
 };
 use serde_json::{Value, json};
 
@@ -95,6 +96,8 @@ fn samples() -> Vec<Kind> {
         }),
         Kind::MessageEmitted(MessageEmitted { slot: text("final") }),
         Kind::SnapshotTaken(SnapshotTaken { state_hash: text("h") }),
+        Kind::Spawned(Spawned { by: EffectId { run: RunId::new("run_1"), cause: 4, index: 0 } }),
+        Kind::Delegated(Delegated { to: RunId::new("run_2") }),
         Kind::RunFinished(RunFinished {
             status: Status::Failed,
             reason: Some(Reason::StepLimit { limit: 20 }),
@@ -131,6 +134,18 @@ fn samples() -> Vec<Kind> {
             frame: json!({"system": "s"}),
             context: text("[today]"),
         })),
+        Letter::Child(Box::new(ChildEnded {
+            child: RunId::new("run_2"),
+            status: Status::Succeeded,
+            text: text("three files"),
+            used: Used {
+                model_calls: 2,
+                tool_calls: 1,
+                usage: Usage { input_tokens: 3, output_tokens: 2, cached_tokens: 1 },
+                work_ms: 9,
+            },
+            labels: Labels::ALL,
+        })),
     ];
     all.extend(letters.map(|letter| Kind::Input(Input { dedupe: text("d"), letter })));
     all.extend(planned().map(Kind::EffectPlanned));
@@ -145,7 +160,8 @@ fn samples() -> Vec<Kind> {
         call: CallId::new("c1"),
         text: text("?"),
     };
-    let waits = [WaitingOn::Person { question }, WaitingOn::Model { error: model_error() }];
+    let child = WaitingOn::Child { run: RunId::new("run_2") };
+    let waits = [WaitingOn::Person { question }, WaitingOn::Model { error: model_error() }, child];
     all.extend(waits.map(|on| Kind::Waiting(Waiting { on, until: Some(8) })));
     all
 }
@@ -225,20 +241,24 @@ fn a_changed_form_raises_its_format() {
     );
 }
 
-/// Whoever never switches a run can go back to a program that knows of no switch.
+/// Whoever never switches a run, or never delegates, can go back to a program that cannot.
 #[test]
-fn only_a_switch_is_a_letter_of_format_2() {
+fn a_letter_is_written_in_the_oldest_format_that_has_room_for_it() {
     let mut written = Vec::new();
     for kind in samples() {
         let Kind::Input(input) = &kind else { continue };
-        let fmt = if matches!(input.letter, Letter::Switch(_)) { 2 } else { 1 };
+        let fmt = match input.letter {
+            Letter::Child(_) => 3,
+            Letter::Switch(_) => 2,
+            _ => 1,
+        };
         assert_eq!(kind.fmt(), fmt, "{input:?}");
-        for fmt in fmt..=2 {
+        for fmt in fmt..=3 {
             assert_eq!(Kind::read("Input", fmt, &kind.body()).as_ref(), Ok(&kind));
         }
         written.push(fmt);
     }
-    assert_eq!(written, [1, 1, 1, 1, 2]);
+    assert_eq!(written, [1, 1, 1, 1, 2, 3]);
 }
 
 /// Whoever shows no picture and forks under old limits can go back to a program that knows neither.

@@ -1,11 +1,10 @@
 //! Where a run that somebody looks at stands, and what is said when it stands still.
 
 use super::session::{Heard, Session};
-use crate::commands::{fork, runs, switch};
+use crate::commands::{family, fork, runs, switch};
 use crate::exit::Failure;
 use crate::show::Shown;
 use everloop_assistant::door::{OpenQuestion, question_of};
-use everloop_engine::Update;
 use everloop_types::journal::{Letter, WaitingOn};
 use everloop_types::{QuestionKind, Reason, RunId, Status};
 use std::time::Duration;
@@ -20,18 +19,6 @@ pub(super) enum Still {
     GoesOn(String, RunId),
     Asks(OpenQuestion),
     NoModel(String),
-}
-
-/// The run that an update is about.
-pub(super) fn run_of(update: &Update) -> &RunId {
-    match update {
-        Update::Entry(run, _)
-        | Update::Progress(run, _)
-        | Update::Delta(run, _)
-        | Update::Recovered { run, .. }
-        | Update::Retrying { run, .. }
-        | Update::FellBack { run, .. } => run,
-    }
 }
 
 impl Session {
@@ -61,7 +48,8 @@ impl Session {
         if let Some(question) = asks {
             return Ok(Some(Still::Asks(question)));
         }
-        let shown = runs::shown(&self.app, self.store(), run).await?;
+        let front = family::front(&self.app, self.store(), run).await?;
+        let shown = runs::shown(&self.app, self.store(), &front).await?;
         Ok(match shown.waiting_on {
             Some(WaitingOn::Model { error }) => Some(Still::NoModel(error.detail)),
             _ => None,
@@ -83,7 +71,8 @@ impl Session {
         if let Some(Still::NoModel(_)) = self.still(run).await? {
             // Whoever has the right to drive takes it up.
             let now = self.engine.clock().now();
-            self.store().hasten(run, now).await.map_err(fail)?;
+            let front = family::front(&self.app, self.store(), run).await?;
+            self.store().hasten(&front, now).await.map_err(fail)?;
         }
         Ok(())
     }

@@ -2,14 +2,16 @@
 //!
 //! Questions and answers go to stdout, progress to stderr. The end of the input is the end.
 
-use super::follow::{LOOK_AGAIN, Still, run_of};
+use super::follow::{LOOK_AGAIN, Still};
 use super::session::{Heard, Session};
+use crate::app::App;
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
-use crate::show::{Manner, Printer};
+use crate::show::{Below, Manner, Printer, run_of};
 use crate::signals::Signals;
 use crate::terminal;
 use everloop_assistant::show::firing_lines;
+use everloop_engine::Update;
 use everloop_types::RunId;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 
@@ -151,14 +153,13 @@ async fn follow_one(
     let app = session.app.clone();
     let manner = if app.quiet { Manner::Silent } else { Manner::Lines };
     let mut printer = Printer::new(&app, manner);
+    let mut below = Below::of(session.store(), run).await;
     let mut again = tokio::time::interval(LOOK_AGAIN);
     signals.interrupts = 0;
     let still = loop {
         tokio::select! {
             Some(update) = session.watch.recv() => {
-                if run_of(&update) == run {
-                    printer.show(&update);
-                }
+                show(&mut printer, &mut below, &app, run, &update);
             }
             exit = signals.next() => {
                 if exit == Exit::Terminated || signals.interrupts > 1 {
@@ -177,11 +178,18 @@ async fn follow_one(
         }
     };
     while let Ok(update) = session.watch.try_recv() {
-        if run_of(&update) == run {
-            printer.show(&update);
-        }
+        show(&mut printer, &mut below, &app, run, &update);
     }
     Ok(say_still(session, run, still))
+}
+
+fn show(printer: &mut Printer<'_>, below: &mut Below, app: &App, run: &RunId, update: &Update) {
+    if run_of(update) == run {
+        printer.show(update);
+    }
+    if let Some(line) = below.line(app, run, update).filter(|_| !app.quiet) {
+        terminal::complain(&line);
+    }
 }
 
 /// Says why a run stands still.

@@ -1,13 +1,16 @@
 //! Looking at a run: its plan and its answer as they come, keys that stop it, lines typed ahead.
 
-use super::follow::{LOOK_AGAIN, Still, run_of};
+use super::follow::{LOOK_AGAIN, Still};
 use super::keys::{Key, Keys};
 use super::live::Live;
 use super::person::{Looked, Person};
 use super::session::Heard;
+use crate::app::App;
 use crate::exit::Failure;
+use crate::show::{Below, run_of};
 use crate::terminal;
 use everloop_assistant::commands::Command;
+use everloop_engine::Update;
 use everloop_types::RunId;
 use everloop_types::journal::Letter;
 
@@ -16,6 +19,7 @@ impl Person {
     pub(super) async fn look_at(&mut self, run: &RunId) -> Result<Looked, Failure> {
         let app = self.session.app.clone();
         let mut live = Live::new(&app);
+        let mut below = Below::of(self.session.store(), run).await;
         let mut keys = Keys::listen();
         let mut stops = 0_u32;
         let mut again = tokio::time::interval(LOOK_AGAIN);
@@ -24,9 +28,7 @@ impl Person {
         let ended = loop {
             tokio::select! {
                 Some(update) = self.session.watch.recv() => {
-                    if run_of(&update) == run {
-                        live.take(&update);
-                    }
+                    show(&mut live, &mut below, &app, run, &update);
                 }
                 key = keys.next() => {
                     let looked = match key {
@@ -51,9 +53,7 @@ impl Person {
             }
         };
         while let Ok(update) = self.session.watch.try_recv() {
-            if run_of(&update) == run {
-                live.take(&update);
-            }
+            show(&mut live, &mut below, &app, run, &update);
         }
         live.erase();
         drop(keys);
@@ -107,6 +107,8 @@ impl Person {
             2 => {
                 live.print(&session.text("chat.not_waiting", &[]));
                 session.engine.hurry(run);
+                let below = session.store().descendants(run).await.unwrap_or_default();
+                below.iter().for_each(|run| session.engine.hurry(run));
             }
             _ => return Ok(Some(Looked::Leave)),
         }
@@ -194,6 +196,15 @@ impl Person {
             }
         }
         None
+    }
+}
+
+fn show(live: &mut Live<'_>, below: &mut Below, app: &App, run: &RunId, update: &Update) {
+    if run_of(update) == run {
+        live.take(update);
+    }
+    if let Some(line) = below.line(app, run, update) {
+        live.print(&line);
     }
 }
 

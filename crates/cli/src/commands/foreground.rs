@@ -1,13 +1,15 @@
 //! Driving a run in the foreground: to its end, its next question, or a signal.
 
-use super::messages;
+mod printing;
+
+use super::{family, messages};
 use crate::app::{App, chain};
 use crate::args::Format;
 use crate::exit::{Exit, Failure};
-use crate::show::{Manner, Printer, Shown};
+use crate::show::{Below, Manner, Printer, Shown, run_of};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_engine::{Asked, DriveError, Driven, Engine, History, Projection, Watch};
+use everloop_engine::{Asked, DriveError, Driven, Engine, History, Projection, Update};
 use everloop_store::{Claim, Holder, Store};
 use everloop_types::journal::{Kind, WaitingOn};
 use everloop_types::{ModelError, Question, QuestionKind, RunId, Status};
@@ -32,7 +34,10 @@ pub(crate) struct Foreground<'a> {
 /// What one round of following came to.
 enum Round {
     Over,
-    Asks(Question),
+    /// A run of the tree came to a stop, and another one goes on.
+    Again,
+    /// The run, or one below it, asks.
+    Asks(RunId, Question),
     NoModel(ModelError),
     Signal(Exit),
 }
@@ -80,6 +85,7 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let mut printer = Printer::new(app, foreground.manner());
     loop {
         match foreground.round(&mut signals, &mut printer).await? {
+            Round::Again => {}
             Round::Over if foreground.goes_on().await? => {}
             Round::Over => return foreground.finish().await,
             Round::Signal(exit) => return Ok(foreground.leave(exit)),
@@ -89,14 +95,14 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
                 foreground.print_result().await?;
                 return Ok(Exit::Failed);
             }
-            Round::Asks(question) if app.interactive => {
-                match foreground.ask(&question, &mut signals).await? {
+            Round::Asks(run, question) if app.interactive => {
+                match foreground.ask(&run, &question, &mut signals).await? {
                     Heard::Answer => {}
-                    Heard::Nothing => return foreground.needs_person(&question).await,
+                    Heard::Nothing => return foreground.needs_person(&run, &question).await,
                     Heard::Terminated => return Ok(foreground.leave(Exit::Terminated)),
                 }
             }
-            Round::Asks(question) => return foreground.needs_person(&question).await,
+            Round::Asks(run, question) => return foreground.needs_person(&run, &question).await,
         }
     }
 }
@@ -111,7 +117,7 @@ impl Foreground<'_> {
     pub(super) async fn show_beginning(&self) -> Result<(), Failure> {
         let fail = |error| self.app.store_failure(&error);
         let row = self.store().run(&self.run).await.map_err(fail)?;
-        let most = if row.is_some_and(|row| row.forked.is_some()) { usize::MAX } else { 1 };
+        let most = if row.is_some_and(|row| row.origin.forked.is_some()) { usize::MAX } else { 1 };
         let mut entries = self.store().journal(&self.run, 0, most).await.map_err(fail)?;
         entries.retain(|entry| matches!(entry.kind, Kind::RunCreated(_) | Kind::Forked(_)));
         for event in entries.iter().flat_map(|e| Projection::default().entry(&self.run, e)) {
@@ -206,7 +212,8 @@ impl Foreground<'_> {
             return Ok(Some(round));
         }
         let worker = &self.engine.identity().worker;
-        let claim = self.store().claim_run(worker, &self.run, now).await;
+        let front = family::front(app, self.store(), &self.run).await?;
+        let claim = self.store().claim_run(worker, &front, now).await;
         match claim.map_err(|error| app.store_failure(&error))? {
             Some(claim) => self.drive(claim, signals, printer).await,
             None => Ok(None),
@@ -215,18 +222,21 @@ impl Foreground<'_> {
 
     /// Whether the run stands still without our help.
     async fn look(&self) -> Result<Option<Round>, Failure> {
-        let row = self.store().run(&self.run).await;
-        let row = row.map_err(|error| self.app.store_failure(&error))?;
-        let status = row.map_or(Status::Failed, |row| row.status);
+        let front = family::front(self.app, self.store(), &self.run).await?;
+        let at = self.store().position(&front).await;
+        let at = at.map_err(|error| self.app.store_failure(&error))?;
+        let status = at.map_or(Status::Failed, |at| at.status);
         if status.is_final() {
-            return Ok(Some(Round::Over));
+            return Ok(Some(Round::Over).filter(|_| front == self.run));
         }
-        if status == Status::Waiting
-            && let Some(WaitingOn::Person { question }) = self.shown().await?.waiting_on
-        {
-            return Ok(Some(Round::Asks(question)));
+        if status != Status::Waiting {
+            return Ok(None);
         }
-        Ok(None)
+        let shown = super::runs::shown(self.app, self.store(), &front).await?;
+        Ok(match shown.waiting_on {
+            Some(WaitingOn::Person { question }) => Some(Round::Asks(front, question)),
+            _ => None,
+        })
     }
 
     fn manner(&self) -> Manner {
@@ -245,11 +255,12 @@ impl Foreground<'_> {
         printer: &mut Printer<'_>,
     ) -> Result<Option<Round>, Failure> {
         let (mut watch, held) = (self.engine.watch(), claim.clone());
+        let mut below = Below::of(self.store(), &self.run).await;
         let mut driving = std::pin::pin!(self.engine.drive(claim));
         let driven = loop {
             tokio::select! {
                 biased;
-                Some(update) = watch.recv() => printer.show(&update),
+                Some(update) = watch.recv() => self.show(&update, printer, &mut below),
                 driven = &mut driving => break driven,
                 exit = signals.next() => {
                     match exit {
@@ -266,11 +277,18 @@ impl Foreground<'_> {
                 }
             }
         };
-        show_rest(&mut watch, printer);
+        while let Ok(update) = watch.try_recv() {
+            self.show(&update, printer, &mut below);
+        }
         let round = match driven {
-            Ok(Driven::Finished(_)) => Round::Over,
+            Ok(Driven::Finished(_))
+                if family::is_over(self.app, self.store(), &self.run).await? =>
+            {
+                Round::Over
+            }
+            Ok(Driven::Finished(_) | Driven::Parked(WaitingOn::Child { .. })) => Round::Again,
             Ok(Driven::Released) => Round::Signal(Exit::Terminated),
-            Ok(Driven::Parked(WaitingOn::Person { question })) => Round::Asks(question),
+            Ok(Driven::Parked(WaitingOn::Person { question })) => Round::Asks(held.run, question),
             Ok(Driven::Parked(WaitingOn::Model { error })) => Round::NoModel(error),
             // Somebody else has it, or the database was out of reach: it is followed from here.
             Err(DriveError::LeaseLost(_)) if self.app.is_cluster() => {
@@ -285,6 +303,17 @@ impl Foreground<'_> {
         Ok(Some(round))
     }
 
+    /// Programs read of every run; people read a line of those below.
+    fn show(&self, update: &Update, printer: &mut Printer<'_>, below: &mut Below) {
+        let line = below.line(self.app, &self.run, update);
+        match self.manner() {
+            Manner::Lines if run_of(update) != &self.run => {
+                line.iter().for_each(|line| terminal::complain(line));
+            }
+            _ => printer.show(update),
+        }
+    }
+
     fn drive_failure(&self, error: &DriveError) -> Failure {
         let words = chain(error);
         let args = [("detail", words.as_str()), ("id", self.run.as_str())];
@@ -296,9 +325,14 @@ impl Foreground<'_> {
     }
 
     /// Puts the open question to the person.
-    async fn ask(&self, question: &Question, signals: &mut Signals) -> Result<Heard, Failure> {
+    async fn ask(
+        &self,
+        run: &RunId,
+        question: &Question,
+        signals: &mut Signals,
+    ) -> Result<Heard, Failure> {
         let app = self.app;
-        terminal::complain(&self.question_text(question).await?);
+        terminal::complain(&self.question_text(run, question).await?);
         let prompt = match question.kind {
             QuestionKind::Ask => "› ".to_owned(),
             QuestionKind::Approve => app.text("approve.prompt", &[]),
@@ -315,15 +349,15 @@ impl Foreground<'_> {
             return Ok(Heard::Nothing);
         };
         let answer = Asked { question: question.id.clone(), text, by: "user".to_owned() };
-        let sent = self.engine.answer(&self.run, answer).await;
+        let sent = self.engine.answer(run, answer).await;
         sent.map_err(|error| app.store_failure(&error))?;
         Ok(Heard::Answer)
     }
 
     /// Nobody can be asked: the run is kept, and its id printed.
-    async fn needs_person(&self, question: &Question) -> Result<Exit, Failure> {
+    async fn needs_person(&self, run: &RunId, question: &Question) -> Result<Exit, Failure> {
         let app = self.app;
-        let question = self.question_text(question).await?;
+        let question = self.question_text(run, question).await?;
         let args = [("id", self.run.as_str()), ("question", question.as_str())];
         terminal::complain(&app.text("run.needs_person", &args));
         match self.format {
@@ -343,50 +377,13 @@ impl Foreground<'_> {
         exit
     }
 
-    async fn finish(&self) -> Result<Exit, Failure> {
-        let shown = self.shown().await?;
-        self.print(&shown);
-        if self.manner() == Manner::Lines {
-            terminal::complain(&shown.summary(self.app));
-        }
-        if shown.has_open_unknown() {
-            self.app.note("settle.how", &[("id", self.run.as_str())]);
-        }
-        Ok(Exit::of(shown.row.status, shown.reason()))
-    }
-
-    async fn print_result(&self) -> Result<(), Failure> {
-        if self.format != Format::Text {
-            self.print(&self.shown().await?);
-        }
-        Ok(())
-    }
-
-    fn print(&self, shown: &Shown) {
-        match self.format {
-            Format::Text => terminal::answer(&shown.text().unwrap_or_default()),
-            Format::Json => terminal::answer(&shown.result().to_string()),
-            Format::StreamJson => {
-                let mut result = shown.result();
-                result["type"] = json!("result");
-                terminal::answer(&result.to_string());
-            }
-        }
-    }
-
-    async fn question_text(&self, question: &Question) -> Result<String, Failure> {
-        let asked = super::runs::question_text(self.app, self.store(), &self.run, question).await?;
+    async fn question_text(&self, run: &RunId, question: &Question) -> Result<String, Failure> {
+        let asked = super::runs::question_text(self.app, self.store(), run, question).await?;
         Ok(asked.unwrap_or_else(|| question.text.clone()))
     }
 
     async fn shown(&self) -> Result<Shown, Failure> {
         super::runs::shown(self.app, self.store(), &self.run).await
-    }
-}
-
-fn show_rest(watch: &mut Watch, printer: &mut Printer<'_>) {
-    while let Ok(update) = watch.try_recv() {
-        printer.show(&update);
     }
 }
 

@@ -126,6 +126,10 @@ fn failure(app: &App, parent: &RunId, error: &ForkError) -> Failure {
             (Exit::Usage, app.text("replay.no_event", &[("seq", &at), ("last", &last)]))
         }
         ForkError::NotWhole(_) => (Exit::Failed, app.text("fork.not_whole", &[("id", id)])),
+        ForkError::ChildAtWork(child) => {
+            let args = [("id", id), ("child", child.as_str())];
+            (Exit::Failed, app.text("fork.child_at_work", &args))
+        }
         ForkError::Unsettled(open) => return unsettled(app, parent, open),
         ForkError::Store(error) => return app.store_failure(error),
     };

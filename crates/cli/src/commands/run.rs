@@ -10,9 +10,10 @@ use everloop_assistant::context::personas::Persona;
 use everloop_assistant::kept::moment;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS};
+use everloop_tools::{Delegate, Tool as _};
 use everloop_types::{
-    Budget, ContextLimits, Fallback, Frame, Goal, Holding, LabelGuard, Labels, Limits, ListLimits,
-    ModelChoice, Policy, RoundLimits, StepLimits, ToolSpec, Unattended, UtcMs,
+    Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, Holding, LabelGuard, Labels,
+    Limits, ListLimits, ModelChoice, Policy, RoundLimits, StepLimits, ToolSpec, Unattended, UtcMs,
 };
 use std::path::{Path, PathBuf};
 
@@ -173,10 +174,11 @@ pub(crate) fn frame_with(
     tools: Vec<ToolSpec>,
 ) -> Frame {
     let settings = &app.settings;
+    let limits = limits(app, loop_name);
     Frame {
         system: context::plain_system(app, workspace),
-        tools,
-        limits: limits(app, loop_name),
+        tools: suited(tools, loop_name, &limits),
+        limits,
         policy: Policy::default(),
         model: ModelChoice {
             name: String::new(),
@@ -271,7 +273,21 @@ pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
             calls_per_reply: size("loop.calls_per_reply"),
             repetitions: settings.small("loop.repetitions"),
         },
+        delegate: DelegateLimits {
+            max_depth: settings.small("delegate.max_depth"),
+            max_children: settings.small("delegate.max_children"),
+        },
     }
+}
+
+/// A long list makes models choose badly, and loops that plan have divided their work already: only
+/// where the model chooses each next call is it offered to hand one on.
+fn suited(mut tools: Vec<ToolSpec>, loop_name: &str, limits: &Limits) -> Vec<ToolSpec> {
+    let delegates = matches!(loop_name, "react" | "tool-driven" | "hybrid")
+        && limits.delegate.max_depth > 0
+        && limits.delegate.max_children > 0;
+    tools.retain(|tool| delegates || tool.name != Delegate::NAME);
+    tools
 }
 
 /// Time and place, as the model reads them with the goal.

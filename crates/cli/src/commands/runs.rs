@@ -1,7 +1,7 @@
 //! `everloop runs`: list, show, events, cancel, resume; `settle` has a file of its own.
 
 use super::foreground::{Foreground, drive_here, history};
-use super::{settle, switch};
+use super::{family, settle, switch};
 use crate::app::App;
 use crate::args::{Format, Runs};
 use crate::exit::{Exit, Failure};
@@ -26,6 +26,7 @@ pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
             list(app, &store, &filter, as_format(json)).await
         }
         Runs::Show { id, json } => show(app, &store, &id, as_format(json)).await,
+        Runs::Tree { id, json } => family::tree(app, &store, &id, as_format(json)).await,
         Runs::Events { id, after } => events(app, &store, &id, after).await,
         Runs::Cancel { id } => cancel(app, store, &id).await,
         Runs::Resume { id, answer, output_format } => {
@@ -144,7 +145,8 @@ async fn list(
         let status = status_words(app, row.status, settled);
         let (id, created) = (row.run.as_str(), timestamp(row.times.created_at));
         let (name, goal) = (&row.loop_name, preview(&row.goal));
-        terminal::answer(&format!("{id}  {status:<11}  {name:<12}  {created}  {goal}"));
+        let mark = if row.origin.parent.is_some() { "↳ " } else { "" };
+        terminal::answer(&format!("{id}  {status:<11}  {name:<12}  {created}  {mark}{goal}"));
     }
     Ok(Exit::Done)
 }
@@ -170,8 +172,11 @@ fn status_words(app: &App, status: Status, settled: bool) -> String {
 async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let shown = shown(app, store, &run).await?;
+    let children = store.children(&run).await.map_err(|error| app.store_failure(&error))?;
     if format == Format::Json {
-        terminal::answer(&shown.whole().to_string());
+        let mut whole = shown.whole();
+        whole["children"] = children.iter().map(family::child_json).collect();
+        terminal::answer(&whole.to_string());
         return Ok(Exit::Done);
     }
     let counts = shown.counts;
@@ -197,7 +202,7 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         terminal::answer(&app.text("runs.show_cost", &[("value", &cost.words())]));
     }
     for (key, others) in [
-        ("runs.show_forked", shown.row.forked.as_slice()),
+        ("runs.show_forked", shown.row.origin.forked.as_slice()),
         ("runs.show_forks", shown.forks.as_slice()),
     ] {
         let others: Vec<String> =
@@ -206,6 +211,7 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
             terminal::answer(&app.text(key, &[("value", &others.join(", "))]));
         }
     }
+    family::show_kin(app, &shown.row, &children);
     let OutboxCount { sent, waiting } = shown.messages;
     if sent + waiting > 0 {
         let args = [("sent", sent.to_string()), ("waiting", waiting.to_string())];
@@ -296,11 +302,10 @@ async fn end_within(
     Ok(false)
 }
 
-/// Whether the run is over now.
+/// Whether the run and all below it are over now.
 async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<bool, Failure> {
     let fail = |error| app.store_failure(&error);
-    let row = engine.store().run(run).await.map_err(fail)?;
-    if row.is_none_or(|row| row.status.is_final()) {
+    if family::is_over(app, engine.store(), run).await? {
         return Ok(true);
     }
     let worker = &engine.identity().worker;
@@ -311,7 +316,8 @@ async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<
     if !app.is_cluster() {
         engine.take_up().await.map_err(fail)?;
     }
-    if let Some(claim) = engine.store().claim_run(worker, run, now).await.map_err(fail)? {
+    let front = family::front(app, engine.store(), run).await?;
+    if let Some(claim) = engine.store().claim_run(worker, &front, now).await.map_err(fail)? {
         let driven = engine.drive(claim).await;
         driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;
     }
@@ -332,13 +338,14 @@ async fn resume(
             let words = app.text("run.empty_answer", &[("id", run.as_str())]);
             return Err(Failure { exit: Exit::Usage, words });
         }
-        let waiting = shown(app, engine.store(), &run).await?.waiting_on;
+        let asks = family::front(app, engine.store(), &run).await?;
+        let waiting = shown(app, engine.store(), &asks).await?.waiting_on;
         let Some(WaitingOn::Person { question }) = waiting else {
             let words = app.text("run.asks_nothing", &[("id", run.as_str())]);
             return Err(Failure { exit: Exit::Usage, words });
         };
         let answer = Asked { question: question.id, text, by: "user".to_owned() };
-        let sent = engine.answer(&run, answer).await.map_err(|error| app.store_failure(&error))?;
+        let sent = engine.answer(&asks, answer).await.map_err(|error| app.store_failure(&error))?;
         if sent == Sent::AlreadySent {
             app.note("run.already_answered", &[]);
         }

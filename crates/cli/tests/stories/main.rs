@@ -16,6 +16,7 @@ mod config;
 mod context;
 mod copies;
 mod data_folder;
+mod delegates;
 mod doctor;
 mod evidence;
 mod forced;

@@ -126,6 +126,13 @@ impl Home {
         std::fs::write(self.path("script.json"), script(replies)).unwrap();
     }
 
+    /// The same, and runs with this word in their goal hear something else.
+    pub(crate) fn rewrite_with(&self, replies: &[Value], word: &str, others: &[Value]) {
+        let others = serde_json::json!([{"goal": word, "replies": others}]);
+        let script = serde_json::json!({"replies": replies, "others": others});
+        std::fs::write(self.path("script.json"), script.to_string()).unwrap();
+    }
+
     /// From now on the model is an OpenAI-compatible endpoint.
     pub(crate) fn endpoint(self, url: &str) -> Self {
         self.with("EVERLOOP_MODEL", "openai/x").with("OPENAI_BASE_URL", url)

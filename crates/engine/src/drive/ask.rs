@@ -40,8 +40,13 @@ impl Driver<'_> {
             let draft = self.pending.drafts.len();
             self.pending.taken.push(Taken { dedupe: dedupe.clone(), draft });
             self.note(None, Kind::Input(Input { dedupe, letter: letter.clone() }));
-            if let Letter::Answer { question, text, by } = letter {
-                self.take_answer(&question, &text, by);
+            match letter {
+                Letter::Answer { question, text, by } => self.take_answer(&question, &text, by),
+                Letter::Child(ended) => self.take_child(&ended),
+                Letter::Cancel { .. }
+                | Letter::Steer { .. }
+                | Letter::AnswerNow
+                | Letter::Switch(_) => {}
             }
         }
         Ok(mail)

@@ -20,9 +20,13 @@ impl Driver<'_> {
     }
 
     pub(super) fn settle_outstanding(&mut self, why: &str) {
+        self.pending.kin.stops_children |= self.run.living_child().is_some();
         for open in self.run.outstanding().to_vec() {
             let outcome = match &open.planned {
                 EffectPlanned::CallModel { .. } => Outcome::Canceled,
+                EffectPlanned::CallTool { .. } if matches!(open.stage, Stage::Delegated(_)) => {
+                    Outcome::Observed(not_awaited(why))
+                }
                 EffectPlanned::CallTool { .. } if open.may_have_acted => {
                     Outcome::Observed(interrupted(""))
                 }
@@ -65,6 +69,14 @@ impl Driver<'_> {
 
 fn not_wanted(why: &str) -> Observation {
     Observation { ending: Ending::Canceled, text: format!("not performed: {why}") }
+}
+
+/// The child is told to end in the same transaction, and its own journal says how it did.
+fn not_awaited(why: &str) -> Observation {
+    Observation {
+        ending: Ending::Canceled,
+        text: format!("not waited for: {why}; the child run was told to end, too"),
+    }
 }
 
 /// The third outcome. The model is told to look before it leaps, and what a probe saw.

@@ -121,9 +121,13 @@ impl Engine {
                 let frame = self.store.frame(&run).await.ok().flatten().unwrap_or_default();
                 let words =
                     everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
+                let word = match self.last_word(&run, words).await {
+                    Ok(word) => word,
+                    Err(source) => return DriveError::Store { run, source },
+                };
                 let now = self.clock.now();
                 let put_aside =
-                    self.store.quarantine(&run, Some(claim.epoch), &note, now, Some(words)).await;
+                    self.store.quarantine(&run, Some(claim.epoch), &note, now, Some(word)).await;
                 match put_aside {
                     Ok(()) => DriveError::Quarantined { run, note },
                     Err(source) => DriveError::Store { run, source },

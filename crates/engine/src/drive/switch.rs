@@ -30,7 +30,7 @@ impl Driver<'_> {
         self.end(self.run.canceled()).await
     }
 
-    async fn created(&self) -> Result<RunCreated, DriveError> {
+    pub(super) async fn created(&self) -> Result<RunCreated, DriveError> {
         let first = self.engine.store.journal(&self.claim.run, 0, 1).await;
         let first = first.map_err(|source| self.failed(source))?.into_iter().next();
         match first.map(|entry| entry.kind) {

@@ -56,6 +56,9 @@ impl Driver<'_> {
                     Observation::error(error)
                 }
                 CameBack::Done(Done::Ask(question)) => Observation::error(question),
+                CameBack::Done(Done::Delegate(_)) => {
+                    Observation::error("a call that changes nothing cannot delegate")
+                }
                 CameBack::Silent(ending) => stopped(ending),
             };
             self.note_seen(open, bounded(seen, &frame), took_ms);
@@ -99,6 +102,7 @@ impl Driver<'_> {
         };
         match done {
             Done::Ask(question) => return self.ask_person(&open, &call, question).await,
+            Done::Delegate(wanted) => return self.delegate(&open, &wanted).await,
             Done::Lost(why) if class.needs_intent() => return self.lost(&open, &call, why).await,
             Done::Seen(seen) => self.note_seen(&open, bounded(seen, &frame), took_ms),
             Done::Wrote(seen, writes) => {
@@ -336,7 +340,7 @@ fn stopped(ending: Ending) -> Observation {
 }
 
 /// The last guard on size; tools cut their own output with more care.
-fn bounded(mut seen: Observation, frame: &Frame) -> Observation {
+pub(super) fn bounded(mut seen: Observation, frame: &Frame) -> Observation {
     let most = frame.limits.context.observation_chars;
     if let Some((end, _)) = seen.text.char_indices().nth(most) {
         seen.text.truncate(end);

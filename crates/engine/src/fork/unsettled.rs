@@ -10,7 +10,7 @@ use super::{Fork, ForkError, Past};
 use crate::Engine;
 use everloop_loops::Unknown;
 use everloop_tools::Probe;
-use everloop_types::journal::{EffectPlanned, EffectStarted, Kind, Outcome};
+use everloop_types::journal::{EffectPlanned, EffectStarted, Input, Kind, Letter, Outcome};
 use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Settled, Status, ToolCall};
 use std::collections::BTreeMap;
 
@@ -47,6 +47,7 @@ impl Known {
 impl Engine {
     /// Finds out what became of every effect that may have happened.
     pub(super) async fn account_for(&self, fork: &Fork, past: &Past) -> Result<Known, ForkError> {
+        self.no_child_at_work(past).await?;
         let mut known = Known::default();
         let mut open = Vec::new();
         let written = past.state.unknowns();
@@ -61,6 +62,20 @@ impl Engine {
             }
         }
         if open.is_empty() { Ok(known) } else { Err(ForkError::Unsettled(open)) }
+    }
+
+    /// A child has one parent: nobody else can hear how it ends.
+    async fn no_child_at_work(&self, past: &Past) -> Result<(), ForkError> {
+        let Some(child) = past.state.living_child() else { return Ok(()) };
+        let heard = past.history.entries.iter().any(|entry| match &entry.kind {
+            Kind::Input(Input { letter: Letter::Child(ended), .. }) => ended.child == *child,
+            _ => false,
+        });
+        let at = self.store.position(child).await?;
+        match at.is_some_and(|at| !at.status.is_final()) && !heard {
+            true => Err(ForkError::ChildAtWork(child.clone())),
+            false => Ok(()),
+        }
     }
 
     async fn find_out(

@@ -49,6 +49,8 @@ impl<L: AgentLoop> Run<L> {
                 self.wait(waiting);
             }
             (Kind::Forked(forked), _) => self.fork(at, forked),
+            (Kind::Spawned(spawned), _) => self.be_spawned(spawned),
+            (Kind::Delegated(delegated), Some(effect)) => self.delegate(effect, delegated),
             (Kind::RunFinished(finished), _) => self.parked = Parked::Ended(finished.status),
             _ => {}
         }
@@ -86,6 +88,7 @@ impl<L: AgentLoop> Run<L> {
             Letter::Cancel { .. } => return self.ledger.switch = None,
             // An answer becomes an outcome: an entry of its own.
             Letter::Answer { .. } => return,
+            Letter::Child(ended) => return self.charge(ended),
         }
         self.fold_held(at);
     }

@@ -1,5 +1,6 @@
 //! A fork: what was folded so far is another run's past; from here on limits count anew.
 
+use super::family::Family;
 use super::{Closing, Parked, Run};
 use crate::AgentLoop;
 use everloop_types::journal::Forked;
@@ -27,7 +28,8 @@ impl<L: AgentLoop> Run<L> {
         self.inner.evolve(&Event::Forked { at, word });
     }
 
-    /// Last words that the other run looked for are not wanted here, nor is its successor.
+    /// Last words that the other run looked for are not wanted here, nor is its successor. Its
+    /// parent waits for it and not for us.
     fn reopen(&mut self) {
         let asked_for = self.instruction(Purpose::Close);
         if self.inner.transcript().messages().last() == asked_for.as_ref() {
@@ -39,5 +41,6 @@ impl<L: AgentLoop> Run<L> {
         self.ledger.switch = None;
         // What a person opened they opened for the other run.
         self.ledger.holding.released.clear();
+        self.ledger.family = Family::default();
     }
 }

@@ -1,9 +1,10 @@
 //! What is outstanding, what is unknown, and which call ids are taken.
 
+use super::family::Family;
 use everloop_types::journal::{EffectPlanned, EffectStarted, Switch};
 use everloop_types::{
-    CallId, EffectId, Frame, Holding, Message, Observation, OnUnknown, Question, Reply, ToolCall,
-    ToolSpec, UtcMs, digest_bytes,
+    CallId, EffectId, Frame, Holding, Message, Observation, OnUnknown, Question, Reply, RunId,
+    ToolCall, ToolSpec, UtcMs, digest_bytes,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,6 +43,8 @@ pub enum Stage {
     Approved,
     /// Its intent is durable: from here on it may have happened.
     Started(EffectStarted),
+    /// A child does it, and the run waits for the child's end.
+    Delegated(RunId),
 }
 
 /// An effect whose outcome is unknown.
@@ -70,6 +73,8 @@ pub(super) struct Ledger {
     /// What the run has read, and where it may send that.
     #[serde(default, skip_serializing_if = "Holding::is_empty")]
     pub(super) holding: Holding,
+    #[serde(default, skip_serializing_if = "Family::is_none")]
+    pub(super) family: Family,
 }
 
 impl Ledger {
@@ -117,6 +122,12 @@ impl Ledger {
 }
 
 impl Outstanding {
+    /// Whether the end of this child is its outcome.
+    #[must_use]
+    pub fn waits_for(&self, child: &RunId) -> bool {
+        matches!(&self.stage, Stage::Delegated(run) if run == child)
+    }
+
     /// The effect as it is if nobody ever learns how it ended. Model calls change nothing.
     pub(super) fn as_unknown(&self, frame: &Frame) -> Option<Unknown> {
         let EffectPlanned::CallTool { call, on_unknown, .. } = &self.planned else { return None };

@@ -200,7 +200,7 @@ fn limits() -> impl Strategy<Value = Limits> {
     );
     (steps, budget, context, any::<bool>()).prop_map(|(mut steps, budget, context, evidence)| {
         steps.list.evidence = evidence;
-        Limits { steps, budget, context }
+        Limits { steps, budget, context, ..Limits::default() }
     })
 }
 

@@ -7,6 +7,7 @@
 
 mod damage;
 mod endings;
+mod family;
 mod inbox;
 mod journal;
 mod keep;
@@ -62,6 +63,9 @@ checks! {
     endings: finishing_is_final, the_final_message_is_the_only_one,
         status_and_message_come_together_or_not_at_all, own_writes_share_the_commit,
         the_outbox_is_in_order, the_first_settlement_counts, messages_keep_their_order;
+    family: a_child_and_its_parents_record_come_together,
+        a_childs_end_and_its_letter_come_together, a_parents_end_stops_its_children,
+        a_child_that_is_put_aside_is_reported_and_takes_its_children_along;
     damage: a_flipped_byte_stops_that_run_only, a_missing_entry_is_damage,
         a_damaged_snapshot_is_passed_over, a_damaged_blob_is_noticed,
         a_newer_kind_is_refused, a_newer_letter_is_refused;

@@ -96,7 +96,7 @@ pub(super) async fn five_claims_without_progress_end_the_service(store: Store) {
     assert_eq!(row.lease.stalls, 5);
     assert!(store.runs_with_mail().await.unwrap().is_empty());
     assert_eq!(store.requeue_orphans(NOW).await.unwrap(), last, "its last message is missing");
-    let note = Some("gave up".to_owned());
+    let note = Some("gave up".to_owned().into());
     store.quarantine(&run_id("run_a"), None, "stuck", NOW, note).await.unwrap();
     assert_eq!(store.requeue_orphans(NOW).await.unwrap(), []);
     assert_eq!(store.claim(&worker("w1"), NOW, 5).await.unwrap(), []);
@@ -125,7 +125,7 @@ pub(super) async fn a_pardon_forgets_the_stalls(store: Store) {
 
 pub(super) async fn quarantine_gives_one_last_message(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
-    let words = || Some("taken out of service".to_owned());
+    let words = || Some("taken out of service".to_owned().into());
     let stale = store.quarantine(&ours.run, Some(7), "damaged", NOW, words()).await;
     assert!(matches!(stale, Err(StoreError::LeaseLost { .. })));
     for _ in 0..2 {

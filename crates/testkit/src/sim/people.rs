@@ -46,7 +46,7 @@ struct Person {
     cast: Arc<Cast>,
     run: RunId,
     chance: Chance,
-    answers: BTreeMap<String, u32>,
+    answers: BTreeMap<(RunId, String), u32>,
 }
 
 impl Person {
@@ -64,41 +64,48 @@ impl Person {
     }
 
     async fn send(&self, dedupe: &str, letter: &Letter) {
-        let sent = self.store().send(&self.run, dedupe, letter, self.cast.time.now()).await;
-        let sent = sent.expect("the letter is written");
-        self.cast.story.tell(|| format!("person: {dedupe} to {}: {sent:?}", self.run));
+        self.send_to(&self.run, dedupe, letter).await;
     }
 
-    async fn open_question(&self) -> Option<Question> {
-        let history = History::read(self.store(), &self.run).await.ok()??;
+    async fn send_to(&self, run: &RunId, dedupe: &str, letter: &Letter) {
+        let sent = self.store().send(run, dedupe, letter, self.cast.time.now()).await;
+        let sent = sent.expect("the letter is written");
+        self.cast.story.tell(|| format!("person: {dedupe} to {run}: {sent:?}"));
+    }
+
+    /// The run's own question, or that of the run which all others wait for.
+    async fn open_question(&self) -> Option<(RunId, Question)> {
+        let below = self.store().descendants(&self.run).await.ok()?;
+        let run = below.last().unwrap_or(&self.run);
+        let history = History::read(self.store(), run).await.ok()??;
         match history.state_at(i64::MAX).ok()?.waiting_on() {
-            Some(WaitingOn::Person { question }) => Some(question.clone()),
+            Some(WaitingOn::Person { question }) => Some((run.clone(), question.clone())),
             _ => None,
         }
     }
 
     /// Sometimes later, sometimes more than once, sometimes together with a cancel.
     async fn answer(&mut self) {
-        let Some(question) = self.open_question().await else { return };
-        let said = self.answers.entry(question.id.clone()).or_default();
+        let Some((run, question)) = self.open_question().await else { return };
+        let said = self.answers.entry((run.clone(), question.id.clone())).or_default();
         *said += 1;
         if *said == 1 && self.chance.one_in(3) {
             return;
         }
         let word = *self.chance.pick(&["yes", "no", "happened", "not", "blue"]);
         let manner = self.chance.below(6);
-        self.say(&question, word).await;
+        self.say(&run, &question, word).await;
         match manner {
-            0 => self.say(&question, word).await,
-            1 => self.say(&question, "something else").await,
+            0 => self.say(&run, &question, word).await,
+            1 => self.say(&run, &question, "something else").await,
             2 if self.chance.one_in(3) => self.cancel().await,
             _ => {}
         }
     }
 
-    async fn say(&self, question: &Question, text: &str) {
+    async fn say(&self, run: &RunId, question: &Question, text: &str) {
         let (text, by) = (text.to_owned(), "person".to_owned());
         let letter = Letter::Answer { question: question.id.clone(), text, by };
-        self.send(&question.id, &letter).await;
+        self.send_to(run, &question.id, &letter).await;
     }
 }

@@ -2,7 +2,7 @@
 //! that cancels, answers and parking meet on one run, whatever loop decides it.
 
 use super::chance::Chance;
-use crate::scenario::{Scenario, scenarios, worked};
+use crate::scenario::{Scenario, families, scenarios, worked};
 use everloop_loops::LOOPS;
 use serde_json::{Value, json};
 
@@ -11,7 +11,8 @@ const ACTS: &[&str] = &["look", "strike", "launch", "mail", "put", "post"];
 /// A story of this seed's own, or one of those that the sweeps play.
 pub(super) fn scenario(chance: &mut Chance) -> Scenario {
     if chance.one_in(3) {
-        return chance.pick(&scenarios()).clone();
+        // Those with children twice: more can meet there.
+        return chance.pick(&[scenarios(), families(), families()].concat()).clone();
     }
     let steps = chance.between(1, 4);
     let batches: Vec<Vec<(&str, Value)>> = (0..steps).map(|step| batch(chance, step)).collect();

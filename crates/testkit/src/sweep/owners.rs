@@ -149,8 +149,13 @@ struct Traces {
 
 impl Traces {
     async fn of(stage: &Stage) -> Self {
-        let at = stage.store.position(&stage.run).await.expect("readable").expect("exists");
         let acts = stage.world.acts().iter().filter(|act| act.tool != "look").count();
-        Self { epoch: at.epoch, next_seq: at.next_seq, acts }
+        let mut all = Self { epoch: 0, next_seq: 0, acts };
+        for run in stage.tree().await {
+            let at = stage.store.position(&run).await.expect("readable").expect("exists");
+            all.epoch += at.epoch;
+            all.next_seq += at.next_seq;
+        }
+        all
     }
 }

@@ -170,7 +170,9 @@ impl Place<'_> {
     async fn found_out(&self, stage: &Stage, died: bool) -> Result<(), String> {
         let history = History::read(&stage.store, &stage.run).await.expect("readable");
         let state = history.expect("exists").state_at(i64::MAX).expect("foldable");
-        let nobody_knows = |tool: &str| died && matches!(tool, "strike" | "launch" | "toss");
+        // What a child leaves unknown is unknown to its parent.
+        let dark = ["strike", "launch", "toss", "delegate"];
+        let nobody_knows = |tool: &str| died && dark.contains(&tool);
         let odd = state.unknowns().iter().find(|open| !nobody_knows(&open.call.tool));
         self.ensure(odd.is_none(), || format!("it could be known what became of {odd:?}"))
     }

@@ -65,6 +65,8 @@ super::texts! {
     "progress.plan" => zh: "▸ 计划 v{version}（步数 {steps}/{steps_max}）", en: "▸ Plan v{version} (steps {steps}/{steps_max})";
     "progress.claimed" => zh: "（声称完成，没有依据）", en: " (claimed, nothing behind it)";
     "progress.calls" => zh: "{mark} {tool} {args}", en: "{mark} {tool} {args}";
+    "progress.child" => zh: "↳ {text}", en: "↳ {text}";
+    "progress.child_ended" => zh: "子运行结束：{status}", en: "the child has ended: {status}";
     "progress.came_back" => zh: "  {mark} {tool}：{text}", en: "  {mark} {tool}: {text}";
     "progress.model_failed" => zh: "{mark} 模型出错：{detail}", en: "{mark} The model failed: {detail}";
     "runs.none" => zh: "还没有运行。试试：everloop run \"要做的事\"", en: "There are no runs yet. Try: everloop run \"what is to be done\"";
@@ -95,6 +97,9 @@ super::texts! {
     "fork.not_whole" => zh: "运行 {id} 的日志已按保留期限缩短，不能再分出", en: "The journal of run {id} was shortened after its time, so it cannot be forked any more";
     "fork.unsettled" => zh: "没有分出：运行 {id} 中有操作可能已经发生，结果未知，不能直接重做：\n{calls}\n先查明情况再确认：everloop runs settle {id}（被中断的运行先继续：everloop runs resume {id}）；或在此之前的事件分出（--at）", en: "Not forked: effects of run {id} may have happened and nobody knows, so they must not simply be done again:\n{calls}\nLook, and settle them first: everloop runs settle {id} (a run that was interrupted goes on before that: everloop runs resume {id}); or fork at an event before them (--at)";
     "runs.show_forked" => zh: "来自      {value}", en: "forked from  {value}";
+    "fork.child_at_work" => zh: "没有分出：运行 {id} 在这里等待子运行 {child}，它只向 {id} 汇报。等它结束，或取消它（everloop runs cancel {child}），或在此之前的事件分出（--at）", en: "Not forked: run {id} waits here for its child {child}, which reports to {id} alone. Wait for its end, or cancel it (everloop runs cancel {child}), or fork at an event before it (--at)";
+    "runs.show_parent" => zh: "委派自    {value}", en: "delegated by {value}";
+    "runs.show_children" => zh: "子运行    {value}", en: "children     {value}";
     "runs.show_forks" => zh: "分出      {value}", en: "forks        {value}";
     "diff.same" => zh: "两个运行相同：决定、模型回复、工具结果和结尾都一致。", en: "The two runs are the same: decisions, replies, tool results and ending agree.";
     "diff.goal" => zh: "目标不同。", en: "They want something else.";

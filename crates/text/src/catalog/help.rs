@@ -136,6 +136,9 @@ super::texts! {
     "help.runs.show" => zh: "查看一个运行", en: "Show one run";
     "help.runs.show.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";
     "help.runs.show.json" => zh: "以 JSON 输出", en: "As JSON";
+    "help.runs.tree" => zh: "以树形列出一个运行和它委派的所有运行", en: "Show a run and all runs below it as a tree";
+    "help.runs.tree.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";
+    "help.runs.tree.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.runs.events" => zh: "输出运行的事件，每行一个 JSON 对象", en: "Print a run's events, one JSON object a line";
     "help.runs.events.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";
     "help.runs.events.after" => zh: "只输出这个事件之后的", en: "Only what came after this event";

@@ -30,6 +30,10 @@ super::texts! {
     "story.tool_unknown" => zh: "？ {tool} 的结果未知，没有重做（{took} 毫秒）：{text}", en: "? the outcome of {tool} is unknown and it was not repeated ({took} ms): {text}";
     "story.waits_for_person" => zh: "等待有人回答：{text}", en: "waits for a person to answer: {text}";
     "story.waits_for_model" => zh: "等待模型恢复：{error}", en: "waits for the model to come back: {error}";
+    "story.waits_for_child" => zh: "等待子运行 {child}", en: "waits for its child {child}";
+    "story.spawned" => zh: "↳ 由 {parent} 委派", en: "↳ delegated by {parent}";
+    "story.delegated" => zh: "↳ 委派给子运行 {child}", en: "↳ handed to the child {child}";
+    "story.child_ended" => zh: "↳ 子运行 {child} 结束（{status}）：{text}", en: "↳ the child {child} has ended ({status}): {text}";
     "story.answered" => zh: "{by} 回答：{text}", en: "{by} answers: {text}";
     "story.cancel_asked" => zh: "{by} 要求取消", en: "{by} asks to cancel";
     "story.steered" => zh: "用户补充：{text}", en: "the user adds: {text}";

@@ -4,7 +4,7 @@
 //! here and says in `upcast` how the form before it is read; `tests/entries.rs` holds both.
 
 use super::upcast::lift;
-use super::{Forked, Input, Kind, Letter};
+use super::{Forked, Input, Kind, Letter, Waiting, WaitingOn};
 
 /// A stored body that this program cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ macro_rules! kinds {
 kinds! {
     RunCreated 2 None,
     EpochStarted 1 None,
-    Input 2 None,
+    Input 3 None,
     EffectPlanned 1 Some(1),
     ApprovalAsked 2 None,
     ApprovalGiven 2 None,
@@ -92,10 +92,12 @@ kinds! {
     EffectAttemptFailed 1 None,
     EffectProbed 1 None,
     EffectFinished 2 Some(3),
-    Waiting 1 None,
+    Waiting 2 None,
     MessageEmitted 1 None,
     SnapshotTaken 1 None,
     Forked 2 None,
+    Spawned 1 None,
+    Delegated 1 None,
     RunFinished 1 None,
 }
 
@@ -105,7 +107,12 @@ impl Kind {
     #[must_use]
     pub fn fmt(&self) -> i64 {
         match self {
-            Self::Input(Input { letter, .. }) if !matches!(letter, Letter::Switch(_)) => 1,
+            Self::Input(Input { letter, .. }) => match letter {
+                Letter::Child(_) => self.newest_fmt(),
+                Letter::Switch(_) => 2,
+                _ => 1,
+            },
+            Self::Waiting(Waiting { on, .. }) if !matches!(on, WaitingOn::Child { .. }) => 1,
             Self::RunCreated(created)
                 if created.goal.images.is_empty() && created.policy_hash.is_empty() =>
             {

@@ -30,6 +30,9 @@ pub const UPCASTS: &[Upcast] = &[
     Upcast { kind: "ApprovalAsked", from: 1, step: std::convert::identity },
     Upcast { kind: "ApprovalGiven", from: 1, step: std::convert::identity },
     Upcast { kind: "EffectFinished", from: 1, step: std::convert::identity },
+    // Format 3 has one letter more, and format 2 of a wait one thing more to wait for.
+    Upcast { kind: "Input", from: 2, step: std::convert::identity },
+    Upcast { kind: "Waiting", from: 1, step: std::convert::identity },
 ];
 
 /// Takes a body from one format up to another; `None` if there is no such way.

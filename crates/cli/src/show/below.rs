@@ -1,0 +1,67 @@
+//! What happens in the runs below the one that is looked at, a line each.
+
+use super::preview;
+use crate::app::App;
+use crate::terminal;
+use everloop_engine::Update;
+use everloop_store::Store;
+use everloop_types::RunId;
+use everloop_types::journal::{EffectPlanned, Kind, Outcome};
+use std::collections::BTreeSet;
+
+/// The runs below one that is looked at.
+pub(crate) struct Below(BTreeSet<RunId>);
+
+impl Below {
+    /// Those that live now; a store that fails shows none of them.
+    pub(crate) async fn of(store: &Store, run: &RunId) -> Self {
+        Self(store.descendants(run).await.unwrap_or_default().into_iter().collect())
+    }
+
+    /// The line for an update that is about one of them.
+    pub(crate) fn line(&mut self, app: &App, top: &RunId, update: &Update) -> Option<String> {
+        let Update::Entry(run, entry) = update else { return None };
+        let is_below = self.0.contains(run);
+        if let Kind::Delegated(delegated) = &entry.kind
+            && (is_below || run == top)
+        {
+            self.0.insert(delegated.to.clone());
+        }
+        if is_below { line(app, &entry.kind) } else { None }
+    }
+}
+
+fn line(app: &App, kind: &Kind) -> Option<String> {
+    let marks = terminal::marks();
+    let text = match kind {
+        Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {
+            let args = preview(&call.args);
+            let args = [("mark", marks.act), ("tool", call.tool.as_str()), ("args", &args)];
+            app.text("progress.calls", &args)
+        }
+        Kind::EffectFinished(finished) => match &finished.outcome {
+            Outcome::Observed(seen) => {
+                let mark = if seen.is_ok() { marks.done } else { marks.failed };
+                format!("{mark} {}", preview(&seen.text))
+            }
+            _ => return None,
+        },
+        Kind::RunFinished(finished) => {
+            app.text("progress.child_ended", &[("status", finished.status.as_str())])
+        }
+        _ => return None,
+    };
+    Some(app.text("progress.child", &[("text", &text)]))
+}
+
+/// The run that an update is about.
+pub(crate) fn run_of(update: &Update) -> &RunId {
+    match update {
+        Update::Entry(run, _)
+        | Update::Progress(run, _)
+        | Update::Delta(run, _)
+        | Update::Recovered { run, .. }
+        | Update::Retrying { run, .. }
+        | Update::FellBack { run, .. } => run,
+    }
+}

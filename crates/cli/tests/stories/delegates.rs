@@ -1,0 +1,123 @@
+//! Runs that hand a task to others.
+
+use crate::support::{Home, calls, eventually, of_type, says, slow};
+use serde_json::{Value, json};
+
+fn hands_on() -> Vec<Value> {
+    vec![calls("delegate", json!({"task": "look into the cellar"})), says("The cellar is dry.")]
+}
+
+/// A home whose model hands a task on, and says this to whoever works on it.
+fn family(replies: &[Value]) -> Home {
+    let home = Home::scripted(&[]);
+    home.rewrite_with(&hands_on(), "cellar", replies);
+    home
+}
+
+/// The one child of a run.
+fn child(home: &Home, run: &str) -> String {
+    let shown = home.show(run);
+    let children = shown["children"].as_array().unwrap();
+    assert_eq!(children.len(), 1, "{shown}");
+    children[0]["run_id"].as_str().unwrap().to_owned()
+}
+
+/// The run that nobody delegated.
+fn parent(home: &Home) -> String {
+    let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
+    let rows = list["data"].as_array().unwrap().clone();
+    let top = rows.iter().find(|row| row["parent"].is_null()).unwrap();
+    top["run_id"].as_str().unwrap().to_owned()
+}
+
+const GOAL: [&str; 4] = ["run", "--loop", "react", "is it wet?"];
+
+#[test]
+fn a_child_does_its_task_and_the_parent_reads_its_answer() {
+    let home = family(&[calls("list_dir", json!({"path": "."})), says("No water anywhere.")]);
+    let ended = home.run(GOAL).ends_with(0).says(&["\u{21b3}", "list_dir", "No water anywhere."]);
+    assert_eq!(ended.stdout, "The cellar is dry.\n");
+    let run = parent(&home);
+    let shown = home.show(&run);
+    // Two calls of its own and two of its child's; delegate and list_dir.
+    assert_eq!((&shown["model_calls"], &shown["tool_calls"]), (&json!(4), &json!(2)));
+    let below = child(&home, &run);
+    assert_eq!(home.show(&below)["parent"], json!(run));
+    let tree = home.run(["runs", "tree", &run]).ends_with(0).stdout;
+    let lines: Vec<&str> = tree.lines().collect();
+    assert!(lines[0].starts_with(&run) && lines[1].starts_with(&format!("\u{21b3} {below}")));
+    let tree = home.run(["runs", "tree", &run, "--json"]).ends_with(0).json();
+    assert_eq!(tree["children"][0]["run_id"], json!(below));
+    let events = home.events(&run);
+    assert_eq!(of_type(&events, "child.started")[0]["child"], json!(below));
+    assert_eq!(of_type(&events, "child.ended")[0]["status"], json!("succeeded"));
+    home.verified(&run);
+    home.verified(&below);
+}
+
+#[test]
+fn a_childs_question_is_asked_and_answered_through_its_parent() {
+    let ask = calls("ask_user", json!({"question": "Which cellar?"}));
+    let home = family(&[ask, says("The left one is dry.")]);
+    let asked = home.run(GOAL).ends_with(3).says(&["Which cellar?"]);
+    let run = parent(&home);
+    assert_eq!(asked.stdout.trim(), run);
+    assert_eq!(home.status(&child(&home, &run)), "waiting");
+    let ended = home.run(["runs", "resume", &run, "--answer", "the left one"]).ends_with(0);
+    assert_eq!(ended.stdout, "The cellar is dry.\n");
+    assert_eq!(of_type(&home.events(&child(&home, &run)), "interrupt.answered").len(), 1);
+}
+
+/// `--yes` is for the run that a person began, and for no other.
+#[test]
+fn a_child_does_not_inherit_the_leave_to_do_everything() {
+    let home = family(&[calls("shell", json!({"command": "echo wet"})), says("Done.")]);
+    home.run(["run", "--yes", "--loop", "react", "is it wet?"]).ends_with(3).says(&["echo wet"]);
+    let run = parent(&home);
+    home.run(["runs", "resume", &run, "--answer", "no"]).ends_with(0);
+    assert_eq!(of_type(&home.events(&child(&home, &run)), "tool.failed").len(), 1);
+}
+
+#[test]
+fn a_cancel_of_the_parent_ends_the_child_that_is_at_work() {
+    let home = family(&[slow(says("never said"))]);
+    let mut first = home.spawn(GOAL);
+    let run = eventually("a child", || {
+        let list = home.run(["runs", "list", "--json", "--status", "waiting"]).json();
+        list["data"][0]["run_id"].as_str().map(str::to_owned)
+    });
+    home.run(["runs", "cancel", &run]).ends_with(0);
+    first.ended().ends_with(130);
+    assert_eq!(home.status(&run), "canceled");
+    assert_eq!(home.status(&child(&home, &run)), "canceled");
+}
+
+#[test]
+fn a_kill_while_the_child_works_resumes_the_whole_tree() {
+    let write = calls("write_file", json!({"path": "a.txt", "content": "dry"}));
+    let home = family(&[write.clone(), slow(says("Written."))]);
+    let mut first = home.spawn(["run", "--loop", "react", "--output-format", "stream-json", "go"]);
+    first.until("child.started");
+    eventually("the file", || (home.read("a.txt") == "dry").then_some(()));
+    first.kill9();
+    let run = parent(&home);
+    assert_eq!(home.status(&run), "waiting");
+    home.rewrite_with(&hands_on(), "cellar", &[write, says("Written.")]);
+    let ended = home.run(["runs", "resume", &run]).ends_with(0);
+    assert_eq!(ended.stdout, "The cellar is dry.\n");
+    let below = child(&home, &run);
+    assert_eq!(home.status(&below), "succeeded");
+    assert_eq!(of_type(&home.events(&run), "child.started").len(), 1);
+    home.verified(&run);
+    home.verified(&below);
+}
+
+#[test]
+fn a_run_that_waits_for_its_child_is_not_forked() {
+    let ask = calls("ask_user", json!({"question": "Which cellar?"}));
+    let home = family(&[ask, says("The left one is dry.")]);
+    home.run(GOAL).ends_with(3);
+    let run = parent(&home);
+    let below = child(&home, &run);
+    home.run(["fork", &run]).ends_with(1).says(&["waits here for its child", &below]);
+}

@@ -1,0 +1,199 @@
+//! Children: a call that another run answers.
+//!
+//! ```text
+//!   delegate ─► one commit: Delegated, Waiting, the child ─► parked, without a worker
+//!   child ends ─► one commit: its ending, a letter to the parent ─► the parent's outcome
+//!   parent ends ─► one commit: its ending, a cancel for its child
+//! ```
+//!
+//! A child is named by the effect that it is for. Whoever repeats the call after a kill makes the
+//! same child, so there is never a second one.
+
+use super::{DriveError, Driven, Driver, Flow};
+use crate::ids::derived_id;
+use crate::submit::policy_hash;
+use everloop_loops::{AnyRun, LOOPS, Outstanding};
+use everloop_store::{NewChild, NewRun, Report, Then};
+use everloop_tools::DelegateArgs;
+use everloop_types::journal::{
+    ChildEnded, Delegated, EffectPlanned, Kind, RunCreated, Used, Waiting, WaitingOn,
+};
+use everloop_types::{
+    Budget, ConversationId, Ending, Frame, Goal, Holding, Labels, Limits, Observation, Policy,
+    RunId, Status, ToolSpec, UtcMs, Words, digest_json,
+};
+
+/// The tool whose calls other runs answer.
+const DELEGATE: &str = "delegate";
+
+/// What a child is told beside the goal.
+const CHILD: &str = include_str!("child.md");
+
+impl Driver<'_> {
+    /// Makes the child and parks, in one transaction; or says why there is none.
+    pub(super) async fn delegate(
+        &mut self,
+        open: &Outstanding,
+        wanted: &DelegateArgs,
+    ) -> Result<Flow, DriveError> {
+        let context = self.created().await?.goal.context;
+        let child = match self.child(open, wanted, context) {
+            Ok(child) => child,
+            Err(refused) => {
+                self.note_seen(open, refused, 0);
+                return Ok(Flow::GoOn);
+            }
+        };
+        let to = child.new.run.clone();
+        self.pending.kin.child = Some(Box::new(child));
+        let delegated = Kind::Delegated(Delegated { to: to.clone() });
+        self.note(Some(open.effect.clone()), delegated);
+        self.await_child(open, to).await
+    }
+
+    /// Parks until the child's letter comes. A child whose time is over is told to end, and its
+    /// letter is waited for all the same: only then is known what it used.
+    pub(super) async fn await_child(
+        &mut self,
+        open: &Outstanding,
+        child: RunId,
+    ) -> Result<Flow, DriveError> {
+        let deadline = match &open.planned {
+            EffectPlanned::CallTool { deadline, .. } => *deadline,
+            EffectPlanned::CallModel { .. } => None,
+        };
+        let late = deadline.is_some_and(|at| at <= self.engine.clock.now());
+        self.pending.kin.stops_children |= late;
+        let until = deadline.filter(|_| !late);
+        let on = WaitingOn::Child { run: child };
+        self.note(None, Kind::Waiting(Waiting { on: on.clone(), until }));
+        self.commit(Then::Park { wake_at: until, note: "child".to_owned() }).await?;
+        Ok(Flow::Over(Driven::Parked(on)))
+    }
+
+    /// A child has ended: its words are the call's outcome.
+    pub(super) fn take_child(&mut self, ended: &ChildEnded) {
+        let waits = |open: &&Outstanding| open.waits_for(&ended.child);
+        let Some(open) = self.run.outstanding().iter().find(waits).cloned() else { return };
+        self.note_labeled(&open, told(ended), 0, ended.labels);
+    }
+
+    /// What the parent hears when this run ends.
+    pub(super) fn tell_parent(&mut self, status: Status, words: &Words) {
+        let Some(by) = self.run.parent() else { return };
+        let frame = self.run.frame();
+        let text = everloop_text::render(words, frame.language);
+        let text = super::tool::bounded(Observation::ok(text), frame).text;
+        let used = Used::from(self.run.counts());
+        let labels = match frame.policy.label_guard {
+            Some(_) => self.run.holding().labels(),
+            None => Labels::default(),
+        };
+        let ended = ChildEnded { child: self.claim.run.clone(), status, text, used, labels };
+        self.pending.kin.report = Some(Box::new(Report { to: by.run.clone(), ended }));
+    }
+
+    fn child(
+        &self,
+        open: &Outstanding,
+        wanted: &DelegateArgs,
+        context: String,
+    ) -> Result<NewChild, Observation> {
+        let loop_name = wanted.loop_name.clone().unwrap_or(self.claim.loop_name.clone());
+        let Some(loop_ver) = AnyRun::version(&loop_name) else {
+            let known = LOOPS.join(", ");
+            let name: String = loop_name.chars().take(64).collect();
+            return Err(refused(&format!("there is no loop {name:?}; the loops are: {known}")));
+        };
+        let frame = self.run.frame();
+        let tools = tools(frame, wanted.tools.as_deref())?;
+        let frame = child_frame(frame, tools, self.run.allowance()?, self.run.holding());
+        let by = open.effect.clone();
+        let run = RunId::new(derived_id("run_", &by));
+        let created = RunCreated {
+            goal: Goal { text: wanted.task.trim().to_owned(), context, images: Vec::new() },
+            loop_name,
+            loop_ver,
+            frame: digest_json(&frame),
+            seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
+            build: self.engine.identity.build.clone(),
+            policy_hash: policy_hash(&frame),
+        };
+        let new = NewRun {
+            run,
+            conversation: ConversationId::new(derived_id("conv_", &by)),
+            created,
+            frame,
+            idem_key: None,
+            priority: 0,
+            now: self.now(),
+        };
+        Ok(NewChild { new, by })
+    }
+
+    fn now(&self) -> UtcMs {
+        self.engine.clock.now().max(self.run.last_at())
+    }
+}
+
+/// Those that the parent has, in its order, or the ones that were named of them.
+fn tools(frame: &Frame, named: Option<&[String]>) -> Result<Vec<ToolSpec>, Observation> {
+    let has = |name: &String| frame.tool(name).is_some();
+    if let Some(missing) = named.unwrap_or_default().iter().find(|name| !has(name)) {
+        let known: Vec<&str> = frame.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let name: String = missing.chars().take(64).collect();
+        let why = format!("this run has no tool {name:?}; its tools are: {}", known.join(", "));
+        return Err(refused(&why));
+    }
+    let deepest = frame.limits.delegate.below().max_depth == 0;
+    let wanted = |tool: &&ToolSpec| {
+        named.is_none_or(|named| named.contains(&tool.name)) && !(deepest && tool.name == DELEGATE)
+    };
+    Ok(frame.tools.iter().filter(wanted).cloned().collect())
+}
+
+/// All that the parent has, but for its leave to do things unasked and what it was told before. The
+/// task may hold what the parent has read; what people opened for the parent stays there.
+fn child_frame(
+    parent: &Frame,
+    tools: Vec<ToolSpec>,
+    budget: Budget,
+    held: &Holding,
+) -> Frame {
+    let mut inherited = Holding::default();
+    inherited.join(held);
+    let delegate = parent.limits.delegate.below();
+    let system = match parent.system.contains(CHILD) {
+        true => parent.system.clone(),
+        false => format!("{}\n{CHILD}", parent.system),
+    };
+    Frame {
+        system,
+        tools,
+        limits: Limits { budget, delegate, ..parent.limits },
+        policy: Policy { approve_all: false, inherited, ..parent.policy.clone() },
+        carried: Vec::new(),
+        ..parent.clone()
+    }
+}
+
+/// What the model reads of a child's end.
+fn told(ended: &ChildEnded) -> Observation {
+    let ChildEnded { child, text, .. } = ended;
+    let (ending, how) = match ended.status {
+        Status::Succeeded => return Observation::ok(text),
+        Status::Canceled => (Ending::Canceled, "was canceled before it was done"),
+        Status::Unsettled => {
+            (Ending::Unknown, "ended, but whether one of its effects happened is unknown")
+        }
+        Status::Quarantined => {
+            (Ending::Unknown, "was put aside half-way; what it had begun may have happened")
+        }
+        _ => (Ending::Error, "did not reach its goal"),
+    };
+    Observation { ending, text: format!("the child run {child} {how}. Its last words:\n{text}") }
+}
+
+fn refused(why: &str) -> Observation {
+    Observation::error(format!("{why}; nothing was started"))
+}

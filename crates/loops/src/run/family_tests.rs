@@ -1,0 +1,120 @@
+use crate::AnyRun;
+use everloop_types::journal::{
+    ChildEnded, Delegated, EffectPlanned, Entry, Forked, Input, Kind, Letter, RunCreated, Spawned,
+    Used,
+};
+use everloop_types::{
+    Batch, Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, OnError, RunId,
+    Status, ToolCall, Usage, digest_json,
+};
+use std::sync::Arc;
+
+fn effect() -> EffectId {
+    EffectId { run: RunId::new("run_1"), cause: 1, index: 0 }
+}
+
+/// A run that has planned one call, with these limits.
+fn run(limits: Limits) -> AnyRun {
+    let frame = Frame { limits, ..Frame::default() };
+    let created = RunCreated {
+        goal: Goal { text: "go".to_owned(), ..Goal::default() },
+        loop_name: "react".to_owned(),
+        loop_ver: AnyRun::version("react").expect("a loop"),
+        frame: digest_json(&frame),
+        seed: 7,
+        build: "test".to_owned(),
+        policy_hash: String::new(),
+    };
+    let mut run = AnyRun::new(&created, Arc::new(frame)).expect("a loop");
+    apply(&mut run, None, Kind::RunCreated(created));
+    let call =
+        ToolCall { id: CallId::new("c"), tool: "delegate".to_owned(), args: "{}".to_owned() };
+    let batch = Batch { effects: Vec::new(), on_error: OnError::GoOn, deadline: None };
+    let planned = EffectPlanned::tool(call, &Handling::default(), 0, &batch);
+    apply(&mut run, Some(effect()), Kind::EffectPlanned(planned));
+    run
+}
+
+fn apply(run: &mut AnyRun, effect: Option<EffectId>, kind: Kind) {
+    let seq = run.last_seq() + 1;
+    run.apply(&Entry { seq, epoch: 1, at: 0, effect, kind });
+}
+
+fn delegate(run: &mut AnyRun) {
+    let delegated = Delegated { to: RunId::new("run_2") };
+    apply(run, Some(effect()), Kind::Delegated(delegated));
+}
+
+fn hear(run: &mut AnyRun, used: Used) {
+    let (child, text) = (RunId::new("run_2"), "done".to_owned());
+    let ended = ChildEnded { child, status: Status::Succeeded, text, used, labels: Labels::default() };
+    let letter = Letter::Child(Box::new(ended));
+    apply(run, None, Kind::Input(Input { dedupe: "run_2".to_owned(), letter }));
+}
+
+const BUDGET: Budget = Budget { model_calls: 10, tool_calls: 5, tokens: 100, work_ms: 0 };
+
+fn limited() -> Limits {
+    Limits { budget: BUDGET, ..Limits::default() }
+}
+
+const USED: Used = Used {
+    model_calls: 4,
+    tool_calls: 2,
+    usage: Usage { input_tokens: 30, output_tokens: 10, cached_tokens: 0 },
+    work_ms: 7,
+};
+
+#[test]
+fn a_child_gets_what_is_left_less_a_call_for_its_last_words() {
+    let mut run = run(limited());
+    let left = Budget { model_calls: 9, tool_calls: 4, tokens: 100, work_ms: 0 };
+    assert_eq!(run.allowance(), Ok(left));
+    delegate(&mut run);
+    hear(&mut run, USED);
+    // What has no limit here has none there.
+    let left = Budget { model_calls: 5, tool_calls: 2, tokens: 60, work_ms: 0 };
+    assert_eq!(run.allowance(), Ok(left));
+    assert_eq!((run.counts().model_calls, run.counts().work_ms), (4, 7));
+}
+
+/// A budget of 0 is no limit: what is spent must never become one.
+#[test]
+fn a_spent_budget_is_no_budget_without_limit() {
+    for used in [
+        Used { model_calls: 9, ..Used::default() },
+        Used { tool_calls: 4, ..Used::default() },
+        Used { usage: Usage { input_tokens: 100, ..Usage::default() }, ..Used::default() },
+    ] {
+        let mut run = run(limited());
+        hear(&mut run, used);
+        let refused = run.allowance().expect_err("nothing is left");
+        assert!(refused.text.contains("nothing left"), "{}", refused.text);
+    }
+}
+
+#[test]
+fn there_are_so_many_children_and_no_more_and_so_deep_and_no_deeper() {
+    let mut limits = limited();
+    limits.delegate.max_children = 1;
+    let mut one = run(limits);
+    delegate(&mut one);
+    assert!(one.allowance().expect_err("it had its one").text.contains("its 1 children"));
+    let below = limits.delegate.below().below();
+    let deep = run(Limits { delegate: below, ..limits });
+    assert!(deep.allowance().expect_err("it is the last").text.contains("this deep"));
+}
+
+#[test]
+fn a_fork_of_a_child_has_no_parent_and_all_its_children_before_it() {
+    let mut run = run(limited());
+    apply(&mut run, None, Kind::Spawned(Spawned { by: effect() }));
+    delegate(&mut run);
+    assert_eq!(run.living_child(), Some(&RunId::new("run_2")));
+    assert_eq!(run.parent(), Some(&effect()));
+    let (from, word) = (RunId::new("run_0"), Goal::default());
+    let limits = Limits { delegate: limited().delegate.below(), ..limited() };
+    let forked = Forked { from, at_seq: 3, limits, settled: Vec::new(), word };
+    apply(&mut run, None, Kind::Forked(forked));
+    assert_eq!(run.parent(), None);
+}

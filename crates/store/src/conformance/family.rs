@@ -1,0 +1,115 @@
+//! Checks of parents and children: made together, told together, ended together.
+
+use super::kit::{
+    NOW, claim, claimed, draft, effect, ending, epoch_started, new_run, parking, planned, run_id,
+    status,
+};
+use crate::{Claim, Commit, LastWord, NewChild, Report, Store, StoreError};
+use everloop_types::journal::{ChildEnded, Delegated, Kind, Letter, Spawned, Used};
+use everloop_types::{Labels, RunId, Status};
+
+fn child_of(parent: &Claim, name: &str) -> NewChild {
+    NewChild { new: new_run(name), by: effect(parent, 1) }
+}
+
+fn delegating(parent: &Claim, name: &str) -> Commit {
+    let by = effect(parent, 1);
+    let delegated = Kind::Delegated(Delegated { to: run_id(name) });
+    let drafts = vec![planned(by.clone()), draft(Some(by), delegated)];
+    let mut commit = Commit::new(drafts, NOW);
+    commit.kin.child = Some(Box::new(child_of(parent, name)));
+    commit
+}
+
+async fn with_child(store: &Store) -> Claim {
+    let mut parent = claimed(store, "run_a").await;
+    let commit = delegating(&parent, "run_c");
+    store.append(&mut parent, commit).await.unwrap();
+    parent
+}
+
+fn report(status: Status) -> Report {
+    let (child, text) = (run_id("run_c"), "words".to_owned());
+    let ended = ChildEnded { child, status, text, used: Used::default(), labels: Labels::default() };
+    Report { to: run_id("run_a"), ended }
+}
+
+async fn mail(store: &Store, run: &str) -> Vec<(String, Letter)> {
+    store.unread(&run_id(run)).await.unwrap().letters
+}
+
+pub(super) async fn a_child_and_its_parents_record_come_together(store: Store) {
+    let mut parent = with_child(&store).await;
+    let children = store.children(&parent.run).await.unwrap();
+    assert_eq!(children.iter().map(|it| &it.run).collect::<Vec<_>>(), [&run_id("run_c")]);
+    assert_eq!(store.parent(&run_id("run_c")).await.unwrap(), Some(parent.run.clone()));
+    let row = store.run(&run_id("run_c")).await.unwrap().unwrap();
+    assert_eq!((row.origin.parent, row.status), (Some(parent.run.clone()), Status::Queued));
+    let second = store.journal(&run_id("run_c"), 1, 9).await.unwrap();
+    let spawned = Kind::Spawned(Spawned { by: effect(&parent, 1) });
+    assert_eq!(second.iter().map(|entry| &entry.kind).collect::<Vec<_>>(), [&spawned]);
+    // The place after its two entries is free.
+    let mut child = claim(&store, "run_c").await;
+    store.append(&mut child, Commit::new(vec![epoch_started()], NOW)).await.unwrap();
+    // A commit that is refused leaves no child.
+    let again = effect(&parent, 1);
+    let mut refused = Commit::new(vec![planned(again)], NOW);
+    refused.kin.child = Some(Box::new(child_of(&parent, "run_d")));
+    let refused = store.append(&mut parent, refused).await;
+    assert!(matches!(refused, Err(StoreError::Violation { .. })), "{refused:?}");
+    assert_eq!(store.run(&run_id("run_d")).await.unwrap(), None);
+}
+
+pub(super) async fn a_childs_end_and_its_letter_come_together(store: Store) {
+    let mut parent = with_child(&store).await;
+    store.append(&mut parent, parking(None)).await.unwrap();
+    assert_eq!(status(&store, "run_a").await, Status::Waiting);
+    let mut child = claim(&store, "run_c").await;
+    let mut end = ending(&child, Status::Succeeded);
+    end.kin.report = Some(Box::new(report(Status::Succeeded)));
+    let mut stale = Claim { epoch: 7, ..child.clone() };
+    let refused = store.append(&mut stale, end.clone()).await;
+    assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
+    assert_eq!(mail(&store, "run_a").await, []);
+    assert_eq!(status(&store, "run_a").await, Status::Waiting);
+    store.append(&mut child, end).await.unwrap();
+    assert_eq!(status(&store, "run_a").await, Status::Queued, "the letter wakes the parent");
+    let letter = Letter::Child(Box::new(report(Status::Succeeded).ended));
+    assert_eq!(mail(&store, "run_a").await, [("run_c".to_owned(), letter)]);
+}
+
+pub(super) async fn a_parents_end_stops_its_children(store: Store) {
+    let mut parent = with_child(&store).await;
+    let mut child = claim(&store, "run_c").await;
+    store.append(&mut child, parking(None)).await.unwrap();
+    let mut end = ending(&parent, Status::Canceled);
+    end.kin.stops_children = true;
+    store.append(&mut parent, end).await.unwrap();
+    assert_eq!(status(&store, "run_c").await, Status::Queued, "the letter wakes the child");
+    let cancel = Letter::Cancel { by: "parent run_a".to_owned() };
+    assert_eq!(mail(&store, "run_c").await, [("cancel".to_owned(), cancel)]);
+    // Nobody is there to hear of the child's end, which ends all the same.
+    let mut child = claim(&store, "run_c").await;
+    let mut end = ending(&child, Status::Canceled);
+    end.kin.report = Some(Box::new(report(Status::Canceled)));
+    store.append(&mut child, end).await.unwrap();
+    assert_eq!(store.runs_with_mail().await.unwrap(), Vec::<RunId>::new());
+}
+
+pub(super) async fn a_child_that_is_put_aside_is_reported_and_takes_its_children_along(
+    store: Store,
+) {
+    let mut parent = with_child(&store).await;
+    store.append(&mut parent, parking(None)).await.unwrap();
+    let mut child = claim(&store, "run_c").await;
+    let commit = delegating(&child, "run_g");
+    store.append(&mut child, commit).await.unwrap();
+    for _ in 0..2 {
+        let report = Some(report(Status::Quarantined));
+        let word = LastWord { message: "stuck".to_owned(), report };
+        store.quarantine(&child.run, None, "stuck", NOW, Some(word)).await.unwrap();
+    }
+    assert_eq!(status(&store, "run_a").await, Status::Queued);
+    assert_eq!(mail(&store, "run_a").await.len(), 1, "said once, however often it was tried");
+    assert_eq!(mail(&store, "run_g").await.len(), 1, "a grandchild is told to end");
+}

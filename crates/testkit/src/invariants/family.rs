@@ -1,0 +1,115 @@
+//! A run and all below it: made together, told together, ended together, within one budget.
+
+use super::{Watched, acts_fit_journal, ensure, holds_always, read};
+use crate::stage::tree;
+use everloop_engine::History;
+use everloop_store::Store;
+use everloop_types::journal::{EffectPlanned, Entry, Input, Kind, Letter};
+use everloop_types::{RunId, Status};
+use std::collections::BTreeSet;
+
+/// One run of a family.
+pub(super) struct Member {
+    pub(super) run: RunId,
+    pub(super) history: History,
+    pub(super) status: Status,
+}
+
+/// Reads the run and all below it, the run first, and checks what must hold at any moment.
+pub(super) async fn members(watched: &Watched<'_>) -> Result<Vec<Member>, String> {
+    let runs = tree(watched.store, watched.run).await.map_err(|error| error.to_string())?;
+    let mut members = Vec::new();
+    for run in runs {
+        let row = watched.store.run(&run).await.map_err(|error| error.to_string())?;
+        let loop_name = row.ok_or("no row")?.loop_name;
+        let one = Watched { run: &run, loop_name: &loop_name, ..*watched };
+        let (history, status) = read(&one).await?;
+        holds_always(&one, &history, status).await.map_err(|why| match run == *watched.run {
+            true => why,
+            false => format!("{run}: {why}"),
+        })?;
+        members.push(Member { run, history, status });
+    }
+    let all: Vec<Entry> = members.iter().flat_map(|one| one.history.entries.clone()).collect();
+    acts_fit_journal(&all, &watched.world.acts())?;
+    for member in &members {
+        children_are_on_record(watched.store, member).await?;
+        ends_are_told(watched.store, member, &members).await?;
+        within_one_budget(member, &members)?;
+    }
+    Ok(members)
+}
+
+/// A child exists if and only if its parent's journal says so.
+async fn children_are_on_record(store: &Store, parent: &Member) -> Result<(), String> {
+    let there = store.children(&parent.run).await.map_err(|error| error.to_string())?;
+    let there: BTreeSet<RunId> = there.into_iter().map(|child| child.run).collect();
+    let said = parent.history.entries.iter().filter_map(|entry| match &entry.kind {
+        Kind::Delegated(delegated) => Some(delegated.to.clone()),
+        _ => None,
+    });
+    let said: BTreeSet<RunId> = said.collect();
+    let parent = &parent.run;
+    ensure(said == there, || format!("{parent} says it has {said:?}, and there are {there:?}"))
+}
+
+/// Whoever has ended has told its parent, and its children to end.
+async fn ends_are_told(store: &Store, member: &Member, all: &[Member]) -> Result<(), String> {
+    let of = |other: &&Member| parent_of(other) == Some(&member.run);
+    for child in all.iter().filter(of) {
+        let heard = letters(store, member).await?;
+        let heard = heard.iter().any(|letter| match letter {
+            Letter::Child(ended) => ended.child == child.run,
+            _ => false,
+        });
+        let (over, done) = (member.status.is_final(), child.status.is_final());
+        ensure(!heard || done, || format!("{} is said to be over and is not", child.run))?;
+        // Who was put aside is spoken for a moment later.
+        let silent = child.status == Status::Quarantined;
+        ensure(heard || over || !done || silent, || {
+            format!("nobody was told that {} is over", child.run)
+        })?;
+        let told = letters(store, child).await?;
+        let told = told.iter().any(|letter| matches!(letter, Letter::Cancel { .. }));
+        ensure(told || !over || done, || format!("{} works for a run that is over", child.run))?;
+    }
+    Ok(())
+}
+
+/// The letters that a run has taken, and those that it has not.
+async fn letters(store: &Store, member: &Member) -> Result<Vec<Letter>, String> {
+    let unread = store.unread(&member.run).await.map_err(|error| error.to_string())?;
+    let taken = member.history.entries.iter().filter_map(|entry| match &entry.kind {
+        Kind::Input(Input { letter, .. }) => Some(letter.clone()),
+        _ => None,
+    });
+    Ok(taken.chain(unread.letters.into_iter().map(|(_, letter)| letter)).collect())
+}
+
+/// All runs of a tree together make no more model calls than its first run may, last words apart.
+fn within_one_budget(member: &Member, all: &[Member]) -> Result<(), String> {
+    let most = member.history.frame().limits.budget.model_calls;
+    let below = |other: &Member| {
+        let mut at = Some(other);
+        while let Some(one) = at {
+            if one.run == member.run {
+                return true;
+            }
+            at = all.iter().find(|above| parent_of(one) == Some(&above.run));
+        }
+        false
+    };
+    let planned =
+        |entry: &&Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallModel { .. }));
+    let calls = |one: &Member| one.history.entries.iter().filter(planned).count();
+    let calls: usize = all.iter().filter(|one| below(one)).map(calls).sum();
+    let within = most == 0 || calls <= most as usize + 1;
+    ensure(within, || format!("{} and those below made {calls} calls of {most}", member.run))
+}
+
+fn parent_of(member: &Member) -> Option<&RunId> {
+    member.history.entries.iter().find_map(|entry| match &entry.kind {
+        Kind::Spawned(spawned) => Some(&spawned.by.run),
+        _ => None,
+    })
+}

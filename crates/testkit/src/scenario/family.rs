@@ -1,0 +1,84 @@
+//! Runs that hand a task to others.
+
+use super::{Scenario, call};
+use everloop_models::Scripted;
+use everloop_types::{Budget, Status};
+use serde_json::json;
+
+fn hands_on(task: &str) -> Scripted {
+    Scripted::calls("delegate", json!({ "task": task }))
+}
+
+fn helped(name: &'static str, script: Vec<Scripted>, helper: Vec<Scripted>) -> Scenario {
+    Scenario { helpers: vec![("forge", helper)], ..Scenario::react(name, script) }
+}
+
+/// Every scenario in which a run has children.
+#[must_use]
+pub fn families() -> Vec<Scenario> {
+    vec![
+        helped(
+            "a child acts",
+            vec![hands_on("go to the forge"), call("put", "sword"), Scripted::says("all forged")],
+            vec![call("strike", "iron"), Scripted::says("struck in the forge")],
+        ),
+        helped(
+            "a child asks and needs permission",
+            vec![hands_on("go to the forge"), Scripted::says("it flew")],
+            vec![
+                Scripted::calls("ask_user", json!({"question": "which one?"})),
+                call("launch", "rocket"),
+                Scripted::says("launched from the forge"),
+            ],
+        ),
+        helped(
+            "two children after each other, beside another call",
+            vec![
+                hands_on("go to the forge")
+                    .and_calls("strike", json!({"what": "bell"}))
+                    .and_calls("delegate", json!({"task": "go to the forge again"})),
+                Scripted::says("both are back"),
+            ],
+            vec![call("strike", "iron"), Scripted::says("struck in the forge")],
+        ),
+        Scenario {
+            helpers: vec![
+                ("mine", vec![call("strike", "rock"), Scripted::says("dug")]),
+                ("forge", vec![hands_on("go to the mine"), Scripted::says("dug and struck")]),
+            ],
+            ..Scenario::react(
+                "a grandchild acts",
+                vec![hands_on("go to the forge"), Scripted::says("all three are done")],
+            )
+        },
+        failing(),
+        refused(),
+    ]
+}
+
+/// What a child used is its parent's use.
+fn failing() -> Scenario {
+    let mut scenario = helped(
+        "a child uses up the budget",
+        vec![hands_on("go to the forge"), Scripted::says("never said: nothing is left")],
+        vec![call("look", "1"), call("look", "2"), call("look", "3"), call("strike", "4")],
+    )
+    .ending(Status::Failed);
+    scenario.limits.budget = Budget { model_calls: 4, ..Budget::default() };
+    scenario
+}
+
+fn refused() -> Scenario {
+    let mut scenario = helped(
+        "children that cannot be",
+        vec![
+            Scripted::calls("delegate", json!({"task": "forge", "loop": "figure-of-eight"}))
+                .and_calls("delegate", json!({"task": "forge", "tools": ["wand"]})),
+            hands_on("go to the forge").and_calls("delegate", json!({"task": "forge again"})),
+            Scripted::says("one of four"),
+        ],
+        vec![Scripted::says("nothing to strike")],
+    );
+    scenario.limits.delegate.max_children = 1;
+    scenario
+}

@@ -1,0 +1,62 @@
+//! `delegate`: a task for a child run. The run waits for its end without holding a worker.
+//!
+//! Deliberately absent: the child. The engine makes it, in the transaction that says so.
+
+use crate::{CallContext, Done, Tool};
+use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The arguments of `delegate`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DelegateArgs {
+    /// The whole task, with all that is needed to know: nothing else of this talk is passed on.
+    pub task: String,
+    /// The loop that works on it; without one, the loop of this run.
+    #[serde(default, rename = "loop")]
+    pub loop_name: Option<String>,
+    /// Names of the tools that it may use, of those of this run; without them, all.
+    #[serde(default)]
+    pub tools: Option<Vec<String>>,
+}
+
+/// Hands a task to a child run.
+#[derive(Debug)]
+pub struct Delegate;
+
+impl Tool for Delegate {
+    const NAME: &'static str = "delegate";
+    type Args = DelegateArgs;
+
+    fn description(&self) -> &'static str {
+        "Hand a large task that stands on its own to a helper, and get its final answer. The \
+         helper knows only what the task says and shares this run's budget. Do small things \
+         yourself."
+    }
+
+    /// Child and record are one transaction, so whether there is a child is never unknown. What
+    /// the child itself leaves unknown is another matter, and its outcome says so.
+    fn handling(&self) -> Handling {
+        Handling {
+            class: EffectClass::Transactional,
+            approval: Approval::Allow,
+            on_unknown: OnUnknown::TellModel,
+            timeout_ms: 0,
+            // Its outcome has the labels of what the child has read.
+            flow: Some(Flow::NOTHING),
+            ..Handling::default()
+        }
+    }
+
+    fn text_arg() -> Option<&'static str> {
+        Some("task")
+    }
+
+    async fn call(&self, args: DelegateArgs, _context: &CallContext) -> Done {
+        match args.task.trim() {
+            "" => Done::Seen(Observation::error("task: is empty")),
+            _ => Done::Delegate(args),
+        }
+    }
+}
