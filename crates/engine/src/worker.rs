@@ -3,7 +3,7 @@
 use crate::{DriveError, Driven, Engine, LeaseTimes};
 use everloop_store::{Claim, LastWord, Orphan, Report as Letter, StoreError};
 use everloop_types::journal::{ChildEnded, Used};
-use everloop_types::{RunId, Status, Usage, UtcMs};
+use everloop_types::{Labels, RunId, Status, Usage, UtcMs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::task::{Id, JoinError, JoinSet};
