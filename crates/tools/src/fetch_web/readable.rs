@@ -129,10 +129,11 @@ impl Plain {
         let mut unread: Option<&str> = None;
         for token in Tokens::new(html) {
             match token {
-                Token::Text(text) if unread == Some("title") => plain.title = decoded(text),
-                Token::Text(_) if unread.is_some_and(|name| name != "head") => {}
-                Token::Text(text) if unread.is_none() => plain.text.push_str(&decoded(text)),
-                Token::Text(_) => {}
+                Token::Text(text) => match unread {
+                    None => plain.text.push_str(&decoded(text)),
+                    Some("title") => plain.title = decoded(text),
+                    Some(_) => {}
+                },
                 Token::Open(tag) => {
                     plain.elements += 1;
                     depth += usize::from(!tag.closed);
