@@ -2,6 +2,7 @@
 
 mod answering;
 mod below;
+mod labels;
 
 use crate::app::App;
 use crate::commands::settle::unknown_json;
@@ -15,9 +16,9 @@ use everloop_types::journal::{
     EffectPlanned, Input, Kind, Letter, Outcome, RunFinished, WaitingOn,
 };
 use everloop_types::{
-    Counts, EffectId, Holding, ItemState, PlanItem, Progress, Purpose, Reason, RunId, Status,
-    Usage, UtcMs,
+    Counts, EffectId, ItemState, PlanItem, Progress, Purpose, Reason, RunId, Status, Usage, UtcMs,
 };
+pub(crate) use labels::labels_line;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -38,13 +39,6 @@ pub(crate) struct Shown {
     pub(crate) messages: OutboxCount,
     /// What it has cost, where all prices are known.
     pub(crate) cost: Option<Cost>,
-}
-
-/// What a run has read, for scripts.
-fn labels_json(holding: &Holding) -> Value {
-    let [privacy, trust] = holding.labels().names();
-    json!({"privacy": privacy, "trust": trust, "private": holding.private,
-           "untrusted": holding.untrusted, "released": holding.released})
 }
 
 impl Shown {
@@ -155,7 +149,7 @@ impl Shown {
         let OutboxCount { sent, waiting } = self.messages;
         whole["messages"] = json!({"sent": sent, "waiting": waiting});
         whole["forks"] = self.forks.iter().map(fork).collect();
-        whole["labels"] = labels_json(&self.history.holding());
+        whole["labels"] = labels::object(&self.history.holding());
         whole["needs_person"] = result["needs_person"].clone();
         whole["workspace"] = json!(self.history.frame().workspace);
         whole["model"] = json!(self.history.frame().model.name);

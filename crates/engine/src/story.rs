@@ -19,9 +19,8 @@ pub struct Line {
     pub words: Words,
 }
 
-/// Tells a journal entry by entry, what each closed item of the plan has behind it, and when the run
-/// began to hold private or untrusted data. Entries
-/// that only keep house are left out.
+/// Tells a journal entry by entry, what each closed item of the plan has behind it, and when the
+/// run began to hold private or untrusted data. Entries that only keep house are left out.
 #[must_use]
 pub fn tell(history: &History) -> Vec<Line> {
     let mut calls = BTreeMap::new();
@@ -34,7 +33,8 @@ pub fn tell(history: &History) -> Vec<Line> {
     lines
 }
 
-/// The closed items and the labels, as the fold has them. A journal that cannot be folded tells of none.
+/// The closed items and the labels, as the fold has them. A journal that cannot be folded tells of
+/// none.
 struct Claims {
     run: Option<AnyRun>,
     closed: Vec<PlanItem>,

@@ -118,15 +118,15 @@ mod tests {
         for (path, means) in [
             ("./src/../a.txt", Some("a.txt")),
             ("src//b.rs", Some("src/b.rs")),
-            ("/work/src/b.rs", Some("src/b.rs")),
-            ("/work", Some(".")),
-            ("/works/x", None),
+            ("/project/src/b.rs", Some("src/b.rs")),
+            ("/project", Some(".")),
+            ("/projects/x", None),
             ("../x", None),
             ("src/../../x", None),
             ("/etc/passwd", None),
             ("a\\b", None),
         ] {
-            assert_eq!(path_within(path, "/work").as_deref(), means, "{path}");
+            assert_eq!(path_within(path, "/project").as_deref(), means, "{path}");
         }
     }
 

@@ -5,7 +5,7 @@ use super::{family, settle, switch};
 use crate::app::App;
 use crate::args::{Format, Runs};
 use crate::exit::{Exit, Failure};
-use crate::show::{Shown, backed_plan_lines, preview, row_json, timestamp};
+use crate::show::{Shown, backed_plan_lines, labels_line, preview, row_json, timestamp};
 use crate::terminal::{self, marks};
 use everloop_engine::{Asked, Engine, Projection};
 use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
@@ -195,7 +195,7 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
     ] {
         terminal::answer(&app.text(key, &[("value", &value)]));
     }
-    if let Some(labels) = labels(app, &shown) {
+    if let Some(labels) = labels_line(app, &shown.history.holding()) {
         terminal::answer(&labels);
     }
     if let Some(cost) = &shown.cost {
@@ -230,21 +230,6 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         terminal::answer(&format!("\n{text}"));
     }
     Ok(Exit::Done)
-}
-
-/// What the run has read, if that is more than nothing.
-fn labels(app: &App, shown: &Shown) -> Option<String> {
-    let holding = shown.history.holding();
-    let parts = [
-        ("runs.labels_private", &holding.private),
-        ("runs.labels_untrusted", &holding.untrusted),
-        ("runs.labels_released", &holding.released),
-    ];
-    let parts = parts.into_iter().filter(|(_, sources)| !sources.is_empty());
-    let parts: Vec<String> =
-        parts.map(|(key, sources)| app.text(key, &[("from", &sources.join("; "))])).collect();
-    let value = parts.join(", ");
-    (!value.is_empty()).then(|| app.text("runs.show_labels", &[("value", &value)]))
 }
 
 async fn events(app: &App, store: &Store, id: &str, after: i64) -> Result<Exit, Failure> {

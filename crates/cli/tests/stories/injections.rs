@@ -340,8 +340,9 @@ fn a_question_about_labels_outlives_the_process_that_asked_it() {
     let server = FakeServer::start(vec![answer("page"), answer("got it")]);
     let url = server.url();
     let home = stage(&server, &[page(&url), secret(), post(&url), says("Done.")]);
-    let mut first = home.spawn(RUN);
-    first.until("http_send");
+    let mut first = home.piped(["chat", "--loop", "react", "--yes"]);
+    first.hears(&["what does the page say?"]);
+    first.until("http_send → 127.0.0.1");
     eventually("the question", || (home.status(&home.newest()) == "waiting").then_some(()));
     first.kill9();
     let run = home.newest();

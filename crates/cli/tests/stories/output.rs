@@ -33,6 +33,7 @@ fn json_is_one_object_with_the_promised_fields() {
         "tool_calls",
         "usage",
         "duration_ms",
+        "needs_person",
     ];
     assert_eq!(sorted(keys(&object)), sorted(fields.to_vec()));
     let tokens = ["input_tokens", "output_tokens", "cached_tokens"];
@@ -50,7 +51,8 @@ fn stream_json_begins_with_the_session_and_ends_with_the_result() {
     let home = Home::scripted(&planned());
     let ran = home.run(["run", "--output-format", "stream-json", "write"]).ends_with(0);
     let lines = ran.lines();
-    assert_eq!(lines[0], json!({"type": "session", "run_id": home.newest()}));
+    let session = json!({"type": "session", "run_id": home.newest(), "needs_person": ["shell"]});
+    assert_eq!(lines[0], session);
     let last = lines.last().unwrap();
     assert_eq!((&last["type"], &last["text"]), (&json!("result"), &json!("Written.")));
     let kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();

@@ -7,7 +7,7 @@ use everloop_types::Standing;
 fn approval(id: &str, resource: &str) -> Standing {
     Standing {
         id: id.to_owned(),
-        workspace: "/work/\u{9879}\u{76ee}".to_owned(),
+        workspace: "/\u{9879}\u{76ee}".to_owned(),
         tool: "write_file".to_owned(),
         resource: resource.to_owned(),
         by: "user".to_owned(),

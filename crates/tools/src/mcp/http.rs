@@ -2,7 +2,7 @@
 
 use super::ConnectError;
 use super::secret::Resolved;
-use crate::hosts::{Host, Hosts, Misled, places};
+use crate::hosts::{Host, Hosts, Misled, Names, places};
 use crate::request;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -26,7 +26,8 @@ pub(super) async fn transport(
     // Who wrote an address into the settings meant it, wherever its name leads.
     let own: Hosts = Host::of(&url).map(Host::anywhere).into_iter().collect();
     let url = own.admit(address).map_err(ConnectError::Address)?;
-    let found = places(&url, own.reach(&url)).await.map_err(|misled| match misled {
+    let found = places(&url, own.reach(&url), &Names::default()).await;
+    let found = found.map_err(|misled| match misled {
         Misled::NotFound(why) => ConnectError::Unreachable(why),
         Misled::Private(ip) => ConnectError::Address(format!("it leads to {ip}")),
     })?;
