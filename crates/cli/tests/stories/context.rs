@@ -141,8 +141,9 @@ fn pictures_go_with_the_goal_and_other_files_are_refused() {
     run(&["--image", "b.png"]).ends_with(2).says(&["b.png is no png, jpeg, gif or webp picture"]);
     run(&["--image", "c.png"]).ends_with(2).says(&["Cannot read the picture c.png"]);
     run(&["--image", "."]).ends_with(2).says(&["is no file"]);
-    let small = ["--image", "a.png", "--set", "context.image_max=10B"];
-    run(&small).ends_with(2).says(&["a.png is too large: at most 10 bytes"]);
+    fs::write(home.work("big.png"), [PNG, &[0; 2_000]].concat()).unwrap();
+    let small = ["--image", "big.png", "--set", "context.image_max=1KiB"];
+    run(&small).ends_with(2).says(&["big.png is too large: at most 1024 bytes"]);
     assert_eq!(server.seen().len(), 0);
     run(&["--image", "a.png"]).ends_with(0);
     home.verified(&home.newest());
