@@ -1,6 +1,6 @@
 //! What a model is told beside the goal: guidance, skills, personas, memory, pictures.
 
-use crate::support::{Home, calls, says};
+use crate::support::Home;
 use everloop_models::Scripted;
 use everloop_models::testing::FakeServer;
 use serde_json::{Value, json};
@@ -83,14 +83,13 @@ fn guidance_and_skills_that_lead_out_or_are_bad_are_said_and_left_out() {
     fs::create_dir_all(home.work(".agents/skills/linked")).unwrap();
     symlink(home.path("outside.md"), home.work(".agents/skills/linked/SKILL.md")).unwrap();
     let ran = home.run(["run", "--loop", "react", "go"]).ends_with(0);
-    let ran = ran.says(&["AGENTS.md was not read", "outside the workspace"]);
-    drop(ran);
+    ran.says(&["AGENTS.md was not read", "outside the workspace"]);
     let first = server.seen()[0].json();
     assert!(!first.to_string().contains("hidden") && !first.to_string().contains("load_skill"));
     let listed = home.run(["skills"]).ends_with(0);
     listed.says(&["mute: it has no description", "nameless: its name", "linked: "]);
     let json = home.run(["skills", "--json"]).ends_with(0).json();
-    assert_eq!((json["skills"].as_array().unwrap().len(), &json["bad"][2]["detail"]).0, 0);
+    assert_eq!(json["skills"], json!([]));
     assert_eq!(json["bad"].as_array().unwrap().len(), 3);
     let off = ["run", "--loop", "react", "--set", "context.agents_file=off", "go"];
     assert!(!home.run(off).ends_with(0).stderr.contains("AGENTS.md"));
@@ -107,7 +106,7 @@ fn a_persona_changes_words_tools_and_how_the_model_is_asked() {
     fs::write(home.data().join("personas/pirate.md"), own).unwrap();
     home.run(["run", "--loop", "react", "--persona", "pirate", "go"]).ends_with(0);
     let set = ["--set", "persona.default=concise", "--set", "persona.address=Ada"];
-    home.run([&["run", "--loop", "react", "go"], &set[..]].concat()).ends_with(0);
+    home.run([&["run", "--loop", "react", "go"][..], &set[..]].concat()).ends_with(0);
     home.run(["run", "--loop", "react", "go"]).ends_with(0);
     let sent: Vec<Value> = server.seen().iter().map(|request| request.json()).collect();
     assert!(system_of(&sent[0]).contains("\nArr.\n"));
@@ -137,12 +136,14 @@ fn pictures_go_with_the_goal_and_other_files_are_refused() {
     let home = Home::new().endpoint(&server.url());
     fs::write(home.work("a.png"), PNG).unwrap();
     fs::write(home.work("b.png"), "plain text").unwrap();
-    let run = |more: &[&str]| home.run([&["run", "--loop", "react", "what is it?"], more].concat());
+    let run =
+        |more: &[&str]| home.run([&["run", "--loop", "react", "what is it?"][..], more].concat());
     run(&["--image", "b.png"]).ends_with(2).says(&["b.png is no png, jpeg, gif or webp picture"]);
     run(&["--image", "c.png"]).ends_with(2).says(&["Cannot read the picture c.png"]);
     run(&["--image", "."]).ends_with(2).says(&["is no file"]);
-    let small = ["--image", "a.png", "--set", "context.image_max=10B"];
-    run(&small).ends_with(2).says(&["a.png is too large: at most 10 bytes"]);
+    fs::write(home.work("big.png"), [PNG, &[0; 2_000]].concat()).unwrap();
+    let small = ["--image", "big.png", "--set", "context.image_max=1KiB"];
+    run(&small).ends_with(2).says(&["big.png is too large: at most 1024 bytes"]);
     assert_eq!(server.seen().len(), 0);
     run(&["--image", "a.png"]).ends_with(0);
     home.verified(&home.newest());
@@ -164,18 +165,18 @@ fn pictures_go_with_the_goal_and_other_files_are_refused() {
 }
 
 #[test]
-fn a_compaction_is_noted_once_and_later_runs_of_the_workspace_are_told() {
-    let look = || calls("read_file", json!({"path": "long.txt"}));
-    let mut replies: Vec<Value> = (0..4).map(|_| look()).collect();
-    replies.push(says("the door is blue"));
-    let home = Home::scripted(&replies);
+fn a_compaction_is_noted_and_later_runs_of_the_workspace_are_told() {
+    // Whatever it is asked for, the model says this; asked for a summary, that is the summary.
+    let look = json!({"text": "the door is blue",
+                      "calls": [{"tool": "read_file", "args": {"path": "long.txt"}}]});
+    let home = Home::scripted(&vec![look; 20]);
     fs::write(home.work("long.txt"), "word ".repeat(400)).unwrap();
-    let small = ["--set", "context.tokens=2500", "--set", "loop.repetitions=0"];
-    let run = [&["run", "--loop", "react", "look"], &small[..]].concat();
-    let ran = home.run(&run);
+    let small = ["--set", "context.tokens=3000", "--set", "loop.repetitions=0"];
+    let few = ["--set", "loop.max_iterations=9"];
+    let ran = home.run([&["run", "--loop", "react", "look"][..], &small, &few].concat());
     let path = home.run(["memory", "path"]).ends_with(0).stdout;
     let noted = fs::read_to_string(path.trim()).unwrap_or_else(|e| panic!("{e} {ran:?}"));
-    assert_eq!(noted.matches("the door is blue").count(), 1, "{noted}");
+    assert!(noted.contains("the door is blue\n<!-- everloop: run_"), "{noted}");
     let shown = home.run(["memory"]).ends_with(0).stdout;
     assert!(shown.contains("the door is blue"), "{shown}");
     let server = FakeServer::openai(vec![Scripted::says("Blue."), Scripted::says("Who knows.")]);
