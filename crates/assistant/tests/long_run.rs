@@ -165,6 +165,7 @@ fn submission() -> Submission {
         steps: StepLimits { max_steps: 2 * STEPS, ..StepLimits::default() },
         budget: Budget { tokens: 0, ..Budget::default() },
         context: ContextLimits { tokens: 5_000, least_freed: 20, ..ContextLimits::default() },
+        ..Limits::default()
     };
     let tools = Registry::default().with(Look).specs();
     let frame = Frame { system: "You look.".to_owned(), tools, limits, ..Frame::default() };

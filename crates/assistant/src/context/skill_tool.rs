@@ -2,9 +2,7 @@
 
 use super::skills::{Skill, find};
 use everloop_tools::{CallContext, Done, Tool, clip};
-use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown,
-};
+use everloop_types::{Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

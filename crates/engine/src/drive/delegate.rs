@@ -154,12 +154,7 @@ fn tools(frame: &Frame, named: Option<&[String]>) -> Result<Vec<ToolSpec>, Obser
 
 /// All that the parent has, but for its leave to do things unasked and what it was told before. The
 /// task may hold what the parent has read; what people opened for the parent stays there.
-fn child_frame(
-    parent: &Frame,
-    tools: Vec<ToolSpec>,
-    budget: Budget,
-    held: &Holding,
-) -> Frame {
+fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Holding) -> Frame {
     let mut inherited = Holding::default();
     inherited.join(held);
     let delegate = parent.limits.delegate.below();

@@ -4,8 +4,8 @@ use everloop_types::journal::{
     Used,
 };
 use everloop_types::{
-    Batch, Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, OnError, RunId,
-    Status, ToolCall, Usage, digest_json,
+    Batch, Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, OnError, RunId, Status,
+    ToolCall, Usage, digest_json,
 };
 use std::sync::Arc;
 
@@ -47,7 +47,8 @@ fn delegate(run: &mut AnyRun) {
 
 fn hear(run: &mut AnyRun, used: Used) {
     let (child, text) = (RunId::new("run_2"), "done".to_owned());
-    let ended = ChildEnded { child, status: Status::Succeeded, text, used, labels: Labels::default() };
+    let ended =
+        ChildEnded { child, status: Status::Succeeded, text, used, labels: Labels::default() };
     let letter = Letter::Child(Box::new(ended));
     apply(run, None, Kind::Input(Input { dedupe: "run_2".to_owned(), letter }));
 }

@@ -30,7 +30,8 @@ async fn with_child(store: &Store) -> Claim {
 
 fn report(status: Status) -> Report {
     let (child, text) = (run_id("run_c"), "words".to_owned());
-    let ended = ChildEnded { child, status, text, used: Used::default(), labels: Labels::default() };
+    let ended =
+        ChildEnded { child, status, text, used: Used::default(), labels: Labels::default() };
     Report { to: run_id("run_a"), ended }
 }
 
