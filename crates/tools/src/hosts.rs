@@ -2,8 +2,8 @@
 //! behind their backs.
 //!
 //! A name is resolved once, every address is looked at, and the request goes to an address that was
-//! looked at: whoever answers for the name cannot lead it into this machine or its network. The same
-//! happens anew for each redirect.
+//! looked at: whoever answers for the name cannot lead it into this machine or its network. The
+//! same happens anew for each redirect.
 //!
 //! Deliberately absent: wildcards, networks, proxies.
 
@@ -175,8 +175,8 @@ impl Hosts {
     }
 }
 
-/// Whether pages are served there. Other low ports speak other protocols, some of which would take a
-/// request for orders.
+/// Whether pages are served there. Other low ports speak other protocols, some of which would take
+/// a request for orders.
 fn is_web_port(port: u16) -> bool {
     matches!(port, 80 | 443 | 1024..)
 }

@@ -1,5 +1,5 @@
-//! `everloop tools`: every built-in tool, what a crash means for it, who is asked, and whether a new
-//! run in this folder has it.
+//! `everloop tools`: every built-in tool, what a crash means for it, who is asked, and whether a
+//! new run in this folder has it.
 
 use crate::app::App;
 use crate::args;

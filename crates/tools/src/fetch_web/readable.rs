@@ -1,8 +1,8 @@
 //! What is worth reading of a page: its title, and its text as Markdown.
 //!
-//! `dom_smoothie` finds the article and writes the Markdown. It builds the whole tree, so pages that
-//! are too deep or too long for that are read by our own tokens instead, which nothing can exhaust:
-//! every text, a line for every block. So are pages in which it finds no article.
+//! `dom_smoothie` finds the article and writes the Markdown. It builds the whole tree, so pages
+//! that are too deep or too long for that are read by our own tokens instead, which nothing can
+//! exhaust: every text, a line for every block. So are pages in which it finds no article.
 
 use crate::clean;
 use crate::search::{Token, Tokens, decoded, is_hidden, spaced};
