@@ -1,5 +1,5 @@
-//! A run of 200 steps whose conversation is shortened again and again, through the real engine, with
-//! a process that dies: every later prompt has the same bytes, and the memory the same sections.
+//! A run of 200 steps whose conversation is shortened again and again, through the real engine,
+//! with a process that dies: every later prompt has the same bytes, the memory the same sections.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use everloop_assistant::context::memory::{Memory, Section};
@@ -182,7 +182,7 @@ struct Played {
 
 async fn play(dies: i64, after: bool) -> Played {
     let folder = tempfile::TempDir::new().unwrap();
-    let memory = Memory::of(folder.path(), Path::new("/work"));
+    let memory = Memory::of(folder.path(), Path::new("work"));
     let world = Arc::new(World { model: Arc::default(), memory });
     let (db, clock) = (Arc::new(MemoryDb::new()), VirtualClock::default());
     let whole = Store::with_db(db.clone());

@@ -229,8 +229,9 @@ pub(crate) fn is_scripted(name: &str) -> bool {
     name.starts_with("scripted/")
 }
 
-impl Means for LocalMeans {
-    fn model(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
+impl LocalMeans {
+    /// A model as its provider serves it.
+    pub(crate) fn connected(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = models.get(&choice.name) {
             return Ok(known.clone());
@@ -239,10 +240,16 @@ impl Means for LocalMeans {
             ModelError::new(ModelErrorKind::Refused, error.to_string())
         };
         let endpoint = self.endpoint(&choice.name).map_err(|error| refused(&error))?;
-        let (model, name) = connect(&choice.name, endpoint).map_err(|error| refused(&error))?;
-        let found: Connected = (Arc::new(Counted(model)), name);
+        let found = connect(&choice.name, endpoint).map_err(|error| refused(&error))?;
         models.insert(choice.name.clone(), found.clone());
         Ok(found)
+    }
+}
+
+impl Means for LocalMeans {
+    fn model(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
+        let (model, name) = self.connected(choice)?;
+        Ok((Arc::new(Counted(model)), name))
     }
 
     /// A workspace that is gone leaves no tools: each call is answered with that.

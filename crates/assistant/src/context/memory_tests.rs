@@ -4,7 +4,7 @@ use super::*;
 
 fn memory() -> (tempfile::TempDir, Memory) {
     let folder = tempfile::TempDir::new().unwrap();
-    let memory = Memory::of(folder.path(), Path::new("/work/place"));
+    let memory = Memory::of(folder.path(), Path::new("place"));
     (folder, memory)
 }
 

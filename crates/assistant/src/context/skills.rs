@@ -172,7 +172,7 @@ impl Skill {
     /// The skill's folder.
     #[must_use]
     pub fn folder(&self) -> PathBuf {
-        self.place.root.join(&self.place.inside)
+        self.place.root.components().chain(self.place.inside.components()).collect()
     }
 
     /// The text of a further file; the program's own files are never opened.

@@ -47,7 +47,8 @@ async fn edit(app: &App, memory: &Memory) -> Result<Exit, Failure> {
 
 /// What was there is kept beside the file once: a mistake can be taken back.
 async fn clear(app: &App, memory: &Memory, yes: bool) -> Result<Exit, Failure> {
-    if !yes && !(app.interactive && agreed(app).await) {
+    let wanted = yes || app.interactive && agreed(app).await;
+    if !wanted {
         return Err(Failure { exit: Exit::Usage, words: app.text("memory.needs_yes", &[]) });
     }
     let words = match memory.clear().map_err(|error| failed(app, &error))? {

@@ -4,7 +4,6 @@ use crate::app::App;
 use crate::commands::run;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_engine::Means;
 use everloop_models::{Delta, Model, Request, WirePrompt};
 use everloop_types::{Message, ModelChoice, ModelError, Reply, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
@@ -29,7 +28,7 @@ pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Resu
     let wanted = name.unwrap_or_else(|| run::default_model(app));
     let full = run::model(app, wanted)?;
     let choice = ModelChoice { name: full.clone(), ..ModelChoice::default() };
-    let found = app.means(&app.settings).model(&choice);
+    let found = app.means(&app.settings).connected(&choice);
     let (model, name) =
         found.map_err(|error| app.failure(Exit::Configuration, "error.system", &error.detail))?;
     let tester = Tester { app, model, name };
