@@ -81,7 +81,7 @@ fn a_child_does_not_inherit_the_leave_to_do_everything() {
 #[test]
 fn a_cancel_of_the_parent_ends_the_child_that_is_at_work() {
     let home = family(&[slow(says("never said"))]);
-    let mut first = home.spawn(GOAL);
+    let first = home.spawn(GOAL);
     let run = eventually("a child", || {
         let list = home.run(["runs", "list", "--json", "--status", "waiting"]).json();
         list["data"][0]["run_id"].as_str().map(str::to_owned)
