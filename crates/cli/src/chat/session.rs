@@ -4,7 +4,7 @@ use super::care::Care;
 use super::recovered;
 use crate::app::App;
 use crate::args;
-use crate::commands::run;
+use crate::commands::{family, run};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_assistant::commands::{self, Command};
@@ -200,7 +200,7 @@ impl Session {
         let sent = self.engine.answer(&open.run, answer).await;
         match sent.map_err(|error| self.fail(&error))? {
             Sent::AlreadySent => Ok(Heard::Said(self.text("run.already_answered", &[]))),
-            _ => Ok(Heard::Follow(open.run)),
+            _ => Ok(Heard::Follow(family::top(&self.app, self.store(), &open.run).await?)),
         }
     }
 
