@@ -5,7 +5,7 @@ use super::recovered;
 use crate::app::App;
 use crate::args;
 use crate::commands::foreground::history;
-use crate::commands::run;
+use crate::commands::{family, run};
 use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -211,7 +211,7 @@ impl Session {
         let sent = self.engine.answer(&open.run, answer).await;
         match sent.map_err(|error| self.fail(&error))? {
             Sent::AlreadySent => Ok(Heard::Said(self.text("run.already_answered", &[]))),
-            _ => Ok(Heard::Follow(open.run)),
+            _ => Ok(Heard::Follow(family::top(&self.app, self.store(), &open.run).await?)),
         }
     }
 

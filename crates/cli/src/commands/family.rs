@@ -15,6 +15,15 @@ pub(crate) async fn front(app: &App, store: &Store, run: &RunId) -> Result<RunId
     Ok(below.into_iter().next_back().unwrap_or_else(|| run.clone()))
 }
 
+/// The run at the top of the tree: the one that a person began.
+pub(crate) async fn top(app: &App, store: &Store, run: &RunId) -> Result<RunId, Failure> {
+    let mut run = run.clone();
+    while let Some(parent) = store.parent(&run).await.map_err(|error| app.store_failure(&error))? {
+        run = parent;
+    }
+    Ok(run)
+}
+
 /// Whether the run and all below it have ended.
 pub(crate) async fn is_over(app: &App, store: &Store, run: &RunId) -> Result<bool, Failure> {
     let fail = |error| app.store_failure(&error);

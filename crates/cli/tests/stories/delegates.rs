@@ -121,3 +121,13 @@ fn a_run_that_waits_for_its_child_is_not_forked() {
     let below = child(&home, &run);
     home.run(["fork", &run]).ends_with(1).says(&["waits here for its child", &below]);
 }
+
+/// Whoever answers in a chat wants the answer of the run that they began.
+#[test]
+fn a_chat_goes_on_with_the_parent_after_a_childs_question_was_answered() {
+    let ask = calls("ask_user", json!({"question": "Which cellar?"}));
+    let home = family(&[ask, says("The left one is dry.")]).with("AGENT_MODE", "react");
+    let said = home.chat(&["is it wet?", "the left one"]).ends_with(0).stdout;
+    let (question, answer) = (said.find("Which cellar?"), said.find("The cellar is dry."));
+    assert!(question.is_some() && question < answer, "{said}");
+}
