@@ -110,7 +110,7 @@ fn charset(said: &[u8]) -> Option<&'static Encoding> {
     let (_, name) = said.split_once("charset=")?;
     let name = name.trim_start_matches(['"', '\'']);
     let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || "-_:".contains(c)));
-    Encoding::for_label(name[..end.unwrap_or(name.len())].as_bytes())
+    Encoding::for_label(&name.as_bytes()[..end.unwrap_or(name.len())])
 }
 
 /// A page by its tokens alone, and how large it is.
