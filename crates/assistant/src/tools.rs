@@ -4,11 +4,12 @@
 //! again after a crash finds what it did and does not do it again.
 
 use crate::commands::{self, Command};
+use crate::context::skill_tool::LoadSkill;
 use crate::desk::{Answer, Desk};
 use crate::show::{self, Reader};
 use everloop_engine::Clock;
 use everloop_store::{Store, StoreError};
-use everloop_tools::{BuiltIn, CallContext, Done, Needs, Timeout, Tool, clip};
+use everloop_tools::{BuiltIn, CallContext, Delegate, Done, Needs, Timeout, Tool, clip};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, Lang, Observation, OnUnknown, UtcMs,
 };
@@ -68,15 +69,20 @@ pub struct TodoTool(pub Office);
 /// The schedule, for the model.
 pub struct ScheduleTool(pub Office);
 
-/// The tools of this crate, for the table of all.
-pub const BUILT_IN: [BuiltIn; 2] = [row(TodoTool::NAME), row(ScheduleTool::NAME)];
+/// The tools of this crate, and those that need what it knows, for the table of all.
+pub const BUILT_IN: [BuiltIn; 4] = [
+    row(TodoTool::NAME, EffectClass::Keyed, 10_000),
+    row(ScheduleTool::NAME, EffectClass::Keyed, 10_000),
+    BuiltIn { needs: Needs::Skill, ..row(LoadSkill::NAME, EffectClass::Pure, 30_000) },
+    row(Delegate::NAME, EffectClass::Transactional, 0),
+];
 
-const fn row(name: &'static str) -> BuiltIn {
+const fn row(name: &'static str, class: EffectClass, timeout_ms: u64) -> BuiltIn {
     BuiltIn {
         name,
-        class: EffectClass::Keyed,
+        class,
         approval: Approval::Allow,
-        timeout: Timeout::Ms(10_000),
+        timeout: Timeout::Ms(timeout_ms),
         resource_arg: None,
         needs: Needs::Nothing,
     }
@@ -202,6 +208,34 @@ impl Office {
         match answer {
             Ok(_) => Observation::ok(text),
             Err(_) => Observation::error(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use everloop_engine::SystemClock;
+    use std::path::PathBuf;
+
+    #[test]
+    fn the_table_says_what_the_tools_say() {
+        let office = Office {
+            desk: None,
+            clock: Arc::new(SystemClock),
+            zone: TimeZone::UTC,
+            lang: Lang::En,
+        };
+        let skills = LoadSkill { home: None, workspace: PathBuf::new(), own: Vec::new() };
+        let tools = [
+            TodoTool(office.clone()).handling(),
+            ScheduleTool(office).handling(),
+            skills.handling(),
+            Delegate.handling(),
+        ];
+        for (row, tool) in BUILT_IN.iter().zip(&tools) {
+            let said = (tool.class, tool.approval, Timeout::Ms(tool.timeout_ms));
+            assert_eq!((row.class, row.approval, row.timeout), said, "{}", row.name);
         }
     }
 }

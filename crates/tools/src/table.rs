@@ -42,6 +42,8 @@ pub enum Needs {
     Repository,
     /// A setting that says where to.
     Setting(&'static str),
+    /// A skill of the user or the workspace.
+    Skill,
 }
 
 const fn tool(

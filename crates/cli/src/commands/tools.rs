@@ -91,6 +91,7 @@ impl Shown {
         match (self.tool.needs, &self.spec) {
             (_, Some(_)) if self.enabled => app.text("tools.offered", &[]),
             (Needs::Repository, None) => app.text("tools.needs_repository", &[]),
+            (Needs::Skill, None) if self.enabled => app.text("tools.needs_skill", &[]),
             (Needs::Setting(key), None) => app.text("tools.needs_setting", &[("key", key)]),
             _ => app.text("tools.disabled", &[]),
         }

@@ -9,7 +9,8 @@ const fn setting(key: &'static str, form: Form, default: &'static str) -> Settin
 
 /// Few, because a long list makes models choose badly. `git_push` is left out because it sends.
 const TOOLS: &str = "read_file, list_dir, search_code, edit_file, write_file, shell, git_read, \
-    git_commit, internet_search, fetch_web, http_get, http_send, send_message, todo, schedule";
+    git_commit, internet_search, fetch_web, http_get, http_send, send_message, todo, schedule, \
+    load_skill, delegate";
 /// Where others' files mostly lie.
 const UNTRUSTED_PATHS: &str = "**/node_modules/**, **/vendor/**, **/third_party/**, downloads/**";
 

@@ -10,6 +10,7 @@ super::texts! {
     "tools.offered" => zh: "有", en: "yes";
     "tools.disabled" => zh: "没有：不在 tools.enabled 里", en: "no: not in tools.enabled";
     "tools.needs_repository" => zh: "没有：这个目录不是 git 仓库", en: "no: this folder is no git repository";
+    "tools.needs_skill" => zh: "没有：这里没有技能", en: "no: there is no skill here";
     "tools.needs_setting" => zh: "没有：先设置 {key}", en: "no: set {key} first";
 
     "tools.approval.allow" => zh: "不问", en: "no";
@@ -40,4 +41,6 @@ super::texts! {
     "tools.does.send_message" => zh: "向你设置的渠道发消息", en: "sends a message to a channel that you set up";
     "tools.does.todo" => zh: "你的待办", en: "your todos";
     "tools.does.schedule" => zh: "你的日程", en: "your schedule";
+    "tools.does.load_skill" => zh: "读取一个技能的全文", en: "reads a skill in full";
+    "tools.does.delegate" => zh: "把一个任务交给子运行，等它的结果", en: "hands a task to a child run and waits for its end";
 }
