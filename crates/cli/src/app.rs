@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::home::Home;
 use crate::means::LocalMeans;
 use crate::prices::Prices;
+use crate::secrets;
 use crate::settings::rules::{WhyWrong, WrongRule};
 use crate::settings::{Fault, FaultKind, Origin, Settings, Sources};
 use crate::{build, terminal};
@@ -56,6 +57,7 @@ impl App {
         let fail = |exit, words| Failure { exit, words };
         let home = Home::find().map_err(|error| fail(Exit::Configuration, error.to_string()))?;
         let (mut app, warnings) = Self::of(sources(common, &home), home);
+        secrets::learn_at_hand(&app.settings, &app.home, &app.key_file());
         app.interactive = !common.no_input && terminal::person_is_there();
         app.quiet = common.quiet;
         for warning in &warnings {
@@ -81,11 +83,17 @@ impl App {
             _ => first,
         };
         let named = |name: &str| Database::named(name, &home);
-        let database = named(loaded.settings.text("store.database")).or_else(|| {
-            let (key, origin) = ("store.database".to_owned(), Origin::Default);
-            loaded.faults.push(Fault { key, origin, what: FaultKind::NoSuchDatabase });
-            named("")
-        });
+        let address = secrets::behind(loaded.settings.text("store.database"), &loaded.settings);
+        let found = address.map_err(FaultKind::Secret);
+        let found = found.and_then(|name| named(&name).ok_or(FaultKind::NoSuchDatabase));
+        let database = found.map_or_else(
+            |what| {
+                let (key, origin) = ("store.database".to_owned(), Origin::Default);
+                loaded.faults.push(Fault { key, origin, what });
+                named("")
+            },
+            Some,
+        );
         let database = database.unwrap_or_else(|| unreachable!("no name is the embedded file"));
         let (settings, faults) = (loaded.settings, loaded.faults);
         let (interactive, quiet) = (false, false);
@@ -139,7 +147,8 @@ impl App {
     }
 
     pub(crate) async fn open_store(&self) -> Result<Store, Failure> {
-        self.database.open().await.map_err(|error| self.store_failure(&error))
+        let store = self.database.open().await.map_err(|error| self.store_failure(&error))?;
+        Ok(store.with_redactor(secrets::redactor().clone()))
     }
 
     /// The models and tools that this process can reach.
@@ -189,6 +198,11 @@ impl App {
     }
 
     pub(crate) async fn engine(&self, store: Store) -> Result<Arc<Engine>, Failure> {
+        // Before anything is taken up: a call that an earlier process left may show any of them.
+        for (key, error) in secrets::learn_all(&self.settings) {
+            let detail = error.words(self.lang);
+            terminal::complain(&self.text("secret.missing", &[("key", key), ("detail", &detail)]));
+        }
         let rules = Rules {
             model_attempts: self.settings.small("model.attempts"),
             patience_ms: self.settings.number("model.patience"),
@@ -358,6 +372,7 @@ pub(crate) fn fault_words(lang: Lang, fault: &Fault) -> String {
         FaultKind::NoFile(detail) => {
             with(&[("file", &origin), ("detail", detail)], "settings.no_file")
         }
+        FaultKind::Secret(error) => with(&[("detail", &error.words(lang))], "secret.missing"),
         FaultKind::Rule(wrong) => rule_words(lang, &origin, wrong),
         FaultKind::Unreadable(detail) => with(&[("detail", detail)], "settings.unreadable"),
     }

@@ -5,6 +5,7 @@
 mod compare;
 mod keep;
 mod models;
+mod secrets;
 
 pub(crate) use compare::{Compare, CompareOutput};
 pub(crate) use keep::{
@@ -12,6 +13,7 @@ pub(crate) use keep::{
     TodoVerb, ViewTodos,
 };
 pub(crate) use models::{Models, ModelsVerb};
+pub(crate) use secrets::{Audit, Secrets};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use everloop_types::Lang;
@@ -82,6 +84,9 @@ pub(crate) enum Command {
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),
+    #[command(subcommand)]
+    Secrets(Secrets),
+    Audit(Audit),
     Backup(Backup),
     Restore(Restore),
     Completion(Completion),

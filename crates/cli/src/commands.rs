@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod audit;
 pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod copies;
@@ -18,6 +19,7 @@ pub(crate) mod print;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod secrets;
 pub(crate) mod settle;
 pub(crate) mod simulate;
 pub(crate) mod switch;

@@ -12,6 +12,7 @@ pub(crate) use sources::Sources;
 pub(crate) use table::TABLE;
 pub(crate) use value::{Form, Item, Value, Wrong};
 
+use crate::secrets::SecretError;
 use everloop_tools::ShellRule;
 use rules::WrongRule;
 use std::collections::BTreeMap;
@@ -72,6 +73,8 @@ pub(crate) enum FaultKind {
     NoSuchDatabase,
     /// A rule on commands that cannot be used.
     Rule(WrongRule),
+    /// The secret that it refers to cannot be had.
+    Secret(SecretError),
 }
 
 /// All settings with their values.
@@ -226,6 +229,15 @@ impl Settings {
     /// The rules on commands; only the file has them.
     pub(crate) fn shell_rules(&self) -> &[ShellRule] {
         &self.shell_rules
+    }
+
+    /// What holds an address, of a server or a channel.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = &str> {
+        let texts = self.values.values().filter_map(|(value, _)| match value {
+            Value::Text(text) => Some(text.as_str()),
+            Value::Number(_) => None,
+        });
+        texts.flat_map(value::items).filter(|text| text.contains("://"))
     }
 
     /// The items of a list.

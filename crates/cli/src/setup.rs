@@ -6,7 +6,7 @@
 //!                    └──3 nothing, or the environment ────┘
 //! ```
 
-mod hidden;
+pub(crate) mod hidden;
 pub(crate) mod probe;
 
 use crate::app::App;

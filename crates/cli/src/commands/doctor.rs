@@ -5,6 +5,7 @@
 
 mod machine;
 mod model;
+mod secrets;
 mod store;
 mod walls;
 
@@ -73,6 +74,7 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
     machine::time_zone(app, &mut report);
     machine::terminal(app, &mut report);
     model::model(app, &mut report).await;
+    secrets::secrets(app, &mut report);
     machine::programs(app, &mut report);
     walls::walls(app, &mut report);
     machine::clock(app, &mut report);
