@@ -57,7 +57,6 @@ impl App {
         let fail = |exit, words| Failure { exit, words };
         let home = Home::find().map_err(|error| fail(Exit::Configuration, error.to_string()))?;
         let (mut app, warnings) = Self::of(sources(common, &home), home);
-        secrets::learn_at_hand(&app.settings, &app.home, &app.key_file());
         app.interactive = !common.no_input && terminal::person_is_there();
         app.quiet = common.quiet;
         for warning in &warnings {
@@ -86,18 +85,16 @@ impl App {
         let address = secrets::behind(loaded.settings.text("store.database"), &loaded.settings);
         let found = address.map_err(FaultKind::Secret);
         let found = found.and_then(|name| named(&name).ok_or(FaultKind::NoSuchDatabase));
-        let database = found.map_or_else(
-            |what| {
-                let (key, origin) = ("store.database".to_owned(), Origin::Default);
-                loaded.faults.push(Fault { key, origin, what });
-                named("")
-            },
-            Some,
-        );
+        if let Err(what) = &found {
+            let (key, origin) = ("store.database".to_owned(), Origin::Default);
+            loaded.faults.push(Fault { key, origin, what: what.clone() });
+        }
+        let database = found.ok().or_else(|| named(""));
         let database = database.unwrap_or_else(|| unreachable!("no name is the embedded file"));
         let (settings, faults) = (loaded.settings, loaded.faults);
         let (interactive, quiet) = (false, false);
         let app = Self { lang, settings, sources, faults, home, database, interactive, quiet };
+        secrets::learn_at_hand(&app.settings, &app.home, &app.key_file());
         (app, loaded.warnings)
     }
 
@@ -199,10 +196,7 @@ impl App {
 
     pub(crate) async fn engine(&self, store: Store) -> Result<Arc<Engine>, Failure> {
         // Before anything is taken up: a call that an earlier process left may show any of them.
-        for (key, error) in secrets::learn_all(&self.settings) {
-            let detail = error.words(self.lang);
-            terminal::complain(&self.text("secret.missing", &[("key", key), ("detail", &detail)]));
-        }
+        secrets::learn_all(self).iter().for_each(|missing| terminal::complain(missing));
         let rules = Rules {
             model_attempts: self.settings.small("model.attempts"),
             patience_ms: self.settings.number("model.patience"),

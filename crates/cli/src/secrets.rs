@@ -13,6 +13,7 @@ mod reference;
 
 pub(crate) use reference::{Reference, SecretError, is_name, read_private};
 
+use crate::app::App;
 use crate::home::Home;
 use crate::settings::Settings;
 use everloop_store::Redactor;
@@ -107,10 +108,13 @@ pub(crate) fn learn_at_hand(settings: &Settings, home: &Home, key_file: &Path) {
     }
 }
 
-/// Learns the rest, which costs a program each. What cannot be had is returned.
-pub(crate) fn learn_all(settings: &Settings) -> Vec<(&'static str, SecretError)> {
-    let all = references(settings).into_iter();
-    all.filter_map(|(key, reference)| Some((key, resolve(&reference, settings).err()?))).collect()
+/// Learns the rest, which costs a program each. Says of each that cannot be had why.
+pub(crate) fn learn_all(app: &App) -> Vec<String> {
+    let missing = references(&app.settings).into_iter().filter_map(|(key, reference)| {
+        let detail = resolve(&reference, &app.settings).err()?.words(app.lang);
+        Some(app.text("secret.missing", &[("key", key), ("detail", &detail)]))
+    });
+    missing.collect()
 }
 
 /// Learns a value: of an address what is secret in it, of several lines each.

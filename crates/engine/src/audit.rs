@@ -230,3 +230,70 @@ fn short(text: &str) -> String {
         None => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use everloop_types::journal::{
+        ApprovalGiven, EffectAttemptFailed, EffectFinished, EffectStarted,
+    };
+    use everloop_types::{Batch, CallId, Handling, Observation, OnError, RunId, ToolCall};
+
+    fn entry(seq: i64, kind: Kind) -> Entry {
+        let effect = Some(EffectId { run: RunId::new("run_1"), cause: 1, index: 0 });
+        Entry { seq, epoch: 1, at: 1_000 + seq * 100, effect, kind }
+    }
+
+    fn planned() -> Kind {
+        let call = ToolCall { id: CallId::new("c1"), tool: "shell".into(), args: "{}".into() };
+        let batch = Batch { effects: Vec::new(), on_error: OnError::GoOn, deadline: None };
+        let planned = EffectPlanned::tool(call, &Handling::default(), 0, &batch);
+        Kind::EffectPlanned(planned)
+    }
+
+    fn started(attempt: u32) -> Kind {
+        let before = Value::Null;
+        Kind::EffectStarted(EffectStarted { attempt, start_by: 0, over_by: None, before })
+    }
+
+    fn failed() -> Kind {
+        let (attempt, error) = (1, "busy".to_owned());
+        let failed = EffectAttemptFailed { attempt, error, retry_at: 0, may_have_acted: false };
+        Kind::EffectAttemptFailed(failed)
+    }
+
+    fn finished() -> Kind {
+        let outcome = Outcome::Observed(Observation::ok("fine"));
+        Kind::EffectFinished(EffectFinished { outcome, took_ms: 40 })
+    }
+
+    fn told(kinds: Vec<Kind>) -> Vec<(u32, &'static str, Option<u64>, Option<String>)> {
+        let mut auditor = Auditor::new(None);
+        let entries = (1..).zip(kinds).map(|(seq, kind)| entry(seq, kind));
+        let mut calls: Vec<AuditCall> = entries.flat_map(|entry| auditor.entry(&entry)).collect();
+        calls.extend(auditor.rest());
+        let shown = |call: AuditCall| {
+            (call.attempt, call.end.ending, call.end.duration_ms, call.approved_by)
+        };
+        calls.into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn each_attempt_is_told_with_its_own_number_and_time() {
+        let given = ApprovalGiven { args_hash: String::new(), by: "user".to_owned() };
+        let given = Kind::ApprovalGiven(given);
+        let (first, second) = (started(1), started(2));
+        let by = || Some("user".to_owned());
+        assert_eq!(
+            told(vec![planned(), given, first, failed(), second, finished()]),
+            [(1, "retried", Some(100), by()), (2, "ok", Some(40), by())]
+        );
+    }
+
+    #[test]
+    fn a_call_without_an_outcome_is_open_and_one_without_a_plan_has_no_tool() {
+        assert_eq!(told(vec![planned(), started(1)]), [(1, "open", None, None)]);
+        let calls = Auditor::new(None).entry(&entry(5, finished()));
+        assert_eq!((calls[0].tool.as_deref(), calls[0].end.ending), (None, "ok"));
+    }
+}

@@ -131,6 +131,11 @@ pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
         let names = [("file", file.as_str()), ("detail", detail.as_str())];
         Failure { exit: Exit::Usage, words: app.text("import.no_file", &names) }
     })?;
+    // Its rows are checked byte by byte, so it is taken in as it is or not at all.
+    if secrets::redactor().finds(&text) {
+        let words = app.text("import.holds_a_secret", &[("file", &file)]);
+        return Err(Failure { exit: Exit::Data, words });
+    }
     let parcels = read_export(&text).map_err(|error| no_import(app, &file, &error))?;
     let store = app.open_store().await?;
     let mut exit = Exit::Done;

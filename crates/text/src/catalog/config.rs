@@ -31,6 +31,7 @@ super::texts! {
     "audit.heading" => zh: "时间  运行  工具  尝试  结果  用时  批准者  参数  返回", en: "time  run  tool  attempt  ending  took  approved  arguments  result";
     "audit.unreadable" => zh: "运行 {id} 的日志无法读取，已跳过：{detail}", en: "The journal of {id} cannot be read and is passed over: {detail}";
     "export.holds_a_secret" => zh: "运行 {id} 的日志里有一个现在已知的密钥（记录它时还不知道），没有导出。请更换该密钥。", en: "The journal of {id} holds a secret that is known by now and was not then, so it is not exported. Replace that secret.";
+    "import.holds_a_secret" => zh: "文件 {file} 里有一个这里已知的密钥，没有导入。", en: "The file {file} holds a secret that is known here, so it is not taken in.";
     "doctor.secrets" => zh: "密钥", en: "secrets";
     "doctor.secrets_detail" => zh: "{count} 处引用，都能取到", en: "{count} references, all can be had";
     "doctor.version" => zh: "版本", en: "version";

@@ -10,10 +10,7 @@ pub(super) fn secrets(app: &App, report: &mut Report) {
     if count == 0 {
         return;
     }
-    let words = |(key, error): &(&str, crate::secrets::SecretError)| {
-        app.text("secret.missing", &[("key", key), ("detail", &error.words(app.lang))])
-    };
-    let missing: Vec<String> = learn_all(&app.settings).iter().map(words).collect();
+    let missing = learn_all(app);
     let detail = app.text("doctor.secrets_detail", &[("count", &count.to_string())]);
     let good = |detail: String| Check::good(app, "secrets", "doctor.secrets", detail);
     report.note("secrets", count);
