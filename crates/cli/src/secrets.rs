@@ -4,8 +4,8 @@
 //!   settings ──► env:NAME | file:PATH | command:… | keychain:NAME ──► value ──► redactor, user
 //! ```
 //!
-//! A value is learnt by the redactor before anybody gets it. Settings hold references only: they are
-//! shown, copied and kept in repositories.
+//! A value is learnt by the redactor before anybody gets it. Settings hold references only: they
+//! are shown, copied and kept in repositories.
 
 pub(crate) mod keychain;
 mod program;
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn an_address_has_its_secrets_told_apart() {
         for (address, secrets) in [
-            ("postgres://me:pa55w0rd!@db:5432/everloop?sslmode=require", "pa55w0rd!"),
+            ("postgres://me:fake-pa55!@db:5432/everloop?sslmode=require", "fake-pa55!"),
             ("postgres://everloop:everloop@db/everloop", ""),
             ("https://hooks.example.com/services/T0/B0/abcdEFGH12345678", "abcdEFGH12345678"),
             ("https://h.example/x?token=abc&k=def", "abc def"),

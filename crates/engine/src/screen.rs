@@ -118,7 +118,7 @@ fn run_of(update: &Update) -> &RunId {
 mod tests {
     use super::*;
 
-    const KEY: &str = "sk-proj-4f9Q2zL8aVbN0pXr";
+    const KEY: &str = "sk-fake-4f9Q2zL8aVbN0pXr";
 
     /// What a watcher reads when `pieces` stream in.
     fn watched(pieces: &[&str]) -> String {
@@ -150,6 +150,6 @@ mod tests {
 
     #[test]
     fn what_only_begins_like_a_secret_is_shown_whole() {
-        assert_eq!(watched(&["ask", " sk-", "pro"]), "ask sk-pro");
+        assert_eq!(watched(&["ask", " sk-", "fak"]), "ask sk-fak");
     }
 }

@@ -5,9 +5,9 @@
 //!   an entry, a frame, a row, a line for a watcher ──► the same with `[secret]` in its place
 //! ```
 //!
-//! Entries are cleaned before they are folded, so what is folded is what is written. Rows that carry
-//! a digest of themselves (journal, blobs, snapshots) are made of cleaned entries and are left alone;
-//! every other row is cleaned on its way into the database (`Screened`).
+//! Entries are cleaned before they are folded, so what is folded is what is written. Rows that
+//! carry a digest of themselves (journal, blobs, snapshots) are made of cleaned entries and are
+//! left alone; every other row is cleaned on its way into the database (`Screened`).
 //!
 //! Deliberately absent: guessing. Only values that were learnt are found, in the forms of `forms`.
 

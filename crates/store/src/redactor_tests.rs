@@ -6,7 +6,7 @@ use std::time::Instant;
 
 /// With everything in it that some format escapes.
 const HARD: &str = "sk/\"a\\b&é +1\u{1f511}x9";
-const KEY: &str = "sk-proj-4f9Q2zL8aVbN0pXr";
+const KEY: &str = "sk-fake-4f9Q2zL8aVbN0pXr";
 
 fn knowing(secrets: &[&str]) -> Redactor {
     let redactor = Redactor::default();
@@ -48,7 +48,7 @@ fn a_secret_is_found_in_every_form() {
 #[test]
 fn other_text_stays_and_words_are_no_secrets() {
     let redactor = knowing(&[KEY]);
-    for text in ["", "sk-proj-", "nothing to see", &KEY[1..]] {
+    for text in ["", "sk-fake-", "nothing to see", &KEY[1..]] {
         assert_eq!(redactor.text(text), text);
     }
     for word in ["", "short", "observed", "call_tool", "postgres"] {
@@ -69,10 +69,10 @@ fn an_entry_comes_back_cleaned_and_can_be_read() {
 #[test]
 fn the_beginning_of_a_secret_is_held_back() {
     let redactor = knowing(&[KEY]);
-    assert_eq!(redactor.held_back("it is sk-pro"), "sk-pro".len());
+    assert_eq!(redactor.held_back("it is sk-fak"), "sk-fak".len());
     assert_eq!(redactor.held_back("it is over"), 0);
     assert_eq!(redactor.held_back("é"), 0);
-    assert_eq!(Redactor::default().held_back("sk-pro"), 0);
+    assert_eq!(Redactor::default().held_back("sk-fak"), 0);
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ fn looking_through_an_entry_is_cheap() {
     let many: Vec<String> = (0..20).map(|n| format!("{KEY}-{n:04}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let redactor = knowing(&many);
-    let entry = seen(&"a line of what some tool said, sk-proj- and so on\n".repeat(200));
+    let entry = seen(&"a line of what some tool said, sk-fake- and so on\n".repeat(200));
     let time = |work: &dyn Fn()| {
         let best = (0..20).map(|_| {
             let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! The keychain of the desktop, through the program that comes with it: `secret-tool` for the Secret
-//! Service, `security` on a Mac. No value is ever an argument.
+//! The keychain of the desktop, through the program that comes with it: `secret-tool` for the
+//! Secret Service, `security` on a Mac. No value is ever an argument.
 
 use super::SecretError;
 use super::program::{Ended, run};

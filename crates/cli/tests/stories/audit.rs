@@ -88,14 +88,16 @@ fn a_fork_tells_its_own_calls_and_names_the_copied_ones() {
     let run = home.newest();
     let shell = calls("shell", json!({"command": "echo again"}));
     let read = calls("read_file", json!({"path": "none.txt"}));
-    home.rewrite(&[read, shell.clone(), shell, says("Again.")]);
+    home.rewrite(&[read, shell.clone(), says("Done."), shell, says("Again.")]);
     home.run(["fork", &run, "--yes", "once more"]).ends_with(0);
     let fork = home.newest();
     assert_ne!(fork, run);
     let own = |call: &&Value| call["run_id"] == json!(fork);
     let all = audited(&home, &[]);
     assert_eq!(all.iter().filter(|call| call["run_id"] == json!(run)).count(), 2);
-    assert!(all.iter().filter(own).all(|call| call["copied"] == json!(false)), "{all:?}");
+    let own: Vec<&Value> = all.iter().filter(own).collect();
+    assert_eq!(own.len(), 1, "{all:?}");
+    assert_eq!((&own[0]["copied"], &own[0]["user_message"]), (&json!(false), &json!("once more")));
     let of_fork = audited(&home, &["--run", &fork]);
     let copied = of_fork.iter().filter(|call| call["copied"] == json!(true)).count();
     assert_eq!(copied, 2, "{of_fork:?}");

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-const IN_VARIABLE: &str = "sk-env-4f9Q2zL8aVbN0pXr";
-const FROM_COMMAND: &str = "sk-cmd-77hYw3KqT5uJm1Ze";
-const IN_KEY_FILE: &str = "sk-file-9dGx2RkP6sWc8BvA";
+const IN_VARIABLE: &str = "sk-fake-env-4f9Q2zL8aVbN0pXr";
+const FROM_COMMAND: &str = "sk-fake-cmd-77hYw3KqT5uJm1Ze";
+const IN_KEY_FILE: &str = "sk-fake-file-9dGx2RkP6sWc8BvA";
 /// With all that formats escape.
 const KEPT_IN_FILE: &str = "p\"ss/wörd+9=\\x";
-const IN_KEYCHAIN: &str = "kc-token-5TgB6YhN7UjM8IkL";
-const IN_ADDRESS: &str = "tok-1QaZ2WsX3EdC";
+const IN_KEYCHAIN: &str = "fake-token-5TgB6YhN7UjM8IkL";
+const IN_ADDRESS: &str = "fake-tok-1QaZ2WsX3EdC";
 const ALL: [&str; 6] =
     [IN_VARIABLE, FROM_COMMAND, IN_KEY_FILE, KEPT_IN_FILE, IN_KEYCHAIN, IN_ADDRESS];
 
@@ -172,10 +172,15 @@ fn no_secret_is_in_any_byte_that_is_written() {
     searched("the output before the kill", first.said().as_bytes());
     first.kill9();
     let run = home.newest();
-    home.rewrite(&[read, shell, copy, says(&said)]);
+    // In pieces, so that each secret is torn.
+    home.rewrite(&[read, shell, copy, json!({"text": said, "chunk": 3})]);
     let resume = ["runs", "resume", &run, "--output-format", "stream-json"];
     let resumed = home.run(resume).ends_with(0);
     searched_output("the output after it", &resumed);
+    let pieces = resumed.lines();
+    let pieces = of_type(&pieces, "message.delta").into_iter().map(|piece| &piece["text"]);
+    let shown: String = pieces.filter_map(Value::as_str).collect();
+    assert_eq!(shown, format!("It is {}.", ["[secret]"; ALL.len()].join(", ")));
     // It was there to be seen, and a mark stands in its place.
     let events = home.events(&run);
     let completed = of_type(&events, "tool.completed");
