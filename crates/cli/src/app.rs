@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::home::Home;
 use crate::means::{LocalMeans, Places};
 use crate::prices::Prices;
+use crate::secrets;
 use crate::settings::rules::{WhyWrong, WrongRule};
 use crate::settings::{Fault, FaultKind, Origin, Settings, Sources};
 use crate::{build, terminal};
@@ -82,15 +83,19 @@ impl App {
             _ => first,
         };
         let named = |name: &str| Database::named(name, &home);
-        let database = named(loaded.settings.text("store.database")).or_else(|| {
+        let address = secrets::behind(loaded.settings.text("store.database"), &loaded.settings);
+        let found = address.map_err(FaultKind::Secret);
+        let found = found.and_then(|name| named(&name).ok_or(FaultKind::NoSuchDatabase));
+        if let Err(what) = &found {
             let (key, origin) = ("store.database".to_owned(), Origin::Default);
-            loaded.faults.push(Fault { key, origin, what: FaultKind::NoSuchDatabase });
-            named("")
-        });
+            loaded.faults.push(Fault { key, origin, what: what.clone() });
+        }
+        let database = found.ok().or_else(|| named(""));
         let database = database.unwrap_or_else(|| unreachable!("no name is the embedded file"));
         let (settings, faults) = (loaded.settings, loaded.faults);
         let (interactive, quiet) = (false, false);
         let app = Self { lang, settings, sources, faults, home, database, interactive, quiet };
+        secrets::learn_at_hand(&app.settings, &app.home, &app.key_file());
         (app, loaded.warnings)
     }
 
@@ -140,7 +145,8 @@ impl App {
     }
 
     pub(crate) async fn open_store(&self) -> Result<Store, Failure> {
-        self.database.open().await.map_err(|error| self.store_failure(&error))
+        let store = self.database.open().await.map_err(|error| self.store_failure(&error))?;
+        Ok(store.with_redactor(secrets::redactor().clone()))
     }
 
     /// The models and tools that this process can reach.
@@ -200,6 +206,8 @@ impl App {
     }
 
     pub(crate) async fn engine(&self, store: Store) -> Result<Arc<Engine>, Failure> {
+        // Before anything is taken up: a call that an earlier process left may show any of them.
+        secrets::learn_all(self).iter().for_each(|missing| terminal::complain(missing));
         let rules = Rules {
             model_attempts: self.settings.small("model.attempts"),
             patience_ms: self.settings.number("model.patience"),
@@ -370,6 +378,7 @@ pub(crate) fn fault_words(lang: Lang, fault: &Fault) -> String {
             with(&[("file", &origin), ("detail", detail)], "settings.no_file")
         }
         FaultKind::Server(wrong) => wrong.words(lang, &origin),
+        FaultKind::Secret(error) => with(&[("detail", &error.words(lang))], "secret.missing"),
         FaultKind::Rule(wrong) => rule_words(lang, &origin, wrong),
         FaultKind::Approval(wrong) => crate::settings::approvals::words(lang, &origin, wrong),
         FaultKind::Unreadable(detail) => with(&[("detail", detail)], "settings.unreadable"),

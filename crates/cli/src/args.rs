@@ -8,6 +8,7 @@ mod context;
 mod keep;
 mod mcp;
 mod models;
+mod secrets;
 
 pub(crate) use approvals::{Approvals, ApprovalsVerb};
 pub(crate) use compare::{Compare, CompareOutput};
@@ -18,6 +19,7 @@ pub(crate) use keep::{
 };
 pub(crate) use mcp::{Mcp, McpVerb};
 pub(crate) use models::{Models, ModelsVerb};
+pub(crate) use secrets::{Audit, Secrets};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use everloop_types::Lang;
@@ -94,6 +96,9 @@ pub(crate) enum Command {
     Doctor(Doctor),
     #[command(subcommand)]
     Config(Config),
+    #[command(subcommand)]
+    Secrets(Secrets),
+    Audit(Audit),
     Backup(Backup),
     Restore(Restore),
     Completion(Completion),

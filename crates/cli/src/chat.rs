@@ -12,6 +12,7 @@
 mod care;
 mod editor;
 mod follow;
+mod history;
 mod keys;
 mod lines;
 mod live;

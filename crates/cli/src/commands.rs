@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod approvals;
+pub(crate) mod audit;
 pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod copies;
@@ -23,6 +24,7 @@ pub(crate) mod print;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod secrets;
 pub(crate) mod settle;
 pub(crate) mod simulate;
 pub(crate) mod skills;

@@ -38,6 +38,11 @@ impl Home {
         self.config.join("model.key")
     }
 
+    /// What `everloop secrets` keeps where no keychain is, a file each.
+    pub(crate) fn secrets(&self) -> PathBuf {
+        self.config.join("secrets")
+    }
+
     pub(crate) fn data(&self) -> &Path {
         &self.data
     }

@@ -14,6 +14,7 @@ mod key;
 mod means;
 mod place;
 mod prices;
+mod secrets;
 mod settings;
 mod setup;
 mod show;
@@ -36,10 +37,15 @@ fn main() -> ExitCode {
         Some(Command::Wall { command }) => return everloop_tools::wall_main(command),
         _ => {}
     }
+    std::panic::set_hook(Box::new(|panic| terminal::complain(&panic.to_string())));
     // These must work where the settings do not: they show what is wrong, repair it, or need none.
     let started = match cli.command {
         Some(
-            Command::Config(_) | Command::Doctor(_) | Command::Completion(_) | Command::Man(_),
+            Command::Config(_)
+            | Command::Doctor(_)
+            | Command::Completion(_)
+            | Command::Man(_)
+            | Command::Secrets(_),
         ) => App::start_anyway(&cli.common),
         _ => App::start(&cli.common),
     };
@@ -109,6 +115,8 @@ async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> 
         Some(Command::Memory(args)) => commands::memory::memory(app, &args).await,
         Some(Command::Doctor(args)) => commands::doctor::doctor(app, &args).await,
         Some(Command::Config(args)) => commands::config::config(app, args).await,
+        Some(Command::Secrets(args)) => commands::secrets::secrets(app, args),
+        Some(Command::Audit(args)) => commands::audit::audit(app, &args).await,
         Some(Command::Backup(args)) => commands::copies::backup(app, args).await,
         Some(Command::Restore(args)) => commands::copies::restore(app, args).await,
         Some(Command::Completion(args)) => commands::pages::completion(app, &args),

@@ -1,7 +1,8 @@
 //! Where models and tools come from: the settings and environment of this process.
 
-use crate::key::{self, KeyError};
+use crate::key;
 use crate::place::Place;
+use crate::secrets::{self, SecretError};
 use crate::settings::Settings;
 use everloop_assistant::context::memory::{Added, MEMORY_BYTES_MAX, Memory, Section};
 use everloop_assistant::context::skill_tool::LoadSkill;
@@ -114,13 +115,13 @@ impl LocalMeans {
 
     /// Why the key of a model cannot be used, if a file for one is there. A scripted model asks
     /// nobody, so it needs none.
-    pub(crate) fn key_error(&self, name: &str) -> Option<KeyError> {
+    pub(crate) fn key_error(&self, name: &str) -> Option<SecretError> {
         let place = Place::of(&self.settings, name);
         key::find(&self.settings, &self.key_file, &place).err().filter(|_| !is_scripted(name))
     }
 
     /// Where a model is asked, and with which key.
-    pub(crate) fn endpoint(&self, name: &str) -> Result<Endpoint, KeyError> {
+    pub(crate) fn endpoint(&self, name: &str) -> Result<Endpoint, SecretError> {
         let place = Place::of(&self.settings, name);
         let api_key = match is_scripted(name) {
             true => None,
@@ -211,7 +212,15 @@ fn shell(settings: &Settings) -> ShellSetting {
 
 /// Where messages may go.
 pub(crate) fn channels(settings: &Settings) -> Channels {
-    settings.list("tools.channels").filter_map(Channel::parse).collect()
+    let address = |item: &str| match secrets::channel(item) {
+        // One whose address cannot be had is no channel here; the start has said so.
+        Some((name, reference)) => {
+            let found = secrets::resolve(&reference, settings).ok()?;
+            Channel::parse(&format!("{name}={found}"))
+        }
+        None => Channel::parse(item),
+    };
+    settings.list("tools.channels").filter_map(address).collect()
 }
 
 /// Where to search, unless it is off.

@@ -14,6 +14,7 @@ pub(crate) use sources::Sources;
 pub(crate) use table::TABLE;
 pub(crate) use value::{Form, Item, Value, Wrong};
 
+use crate::secrets::SecretError;
 use approvals::WrongApproval;
 use everloop_tools::ShellRule;
 use everloop_tools::mcp::ServerSetting;
@@ -82,6 +83,8 @@ pub(crate) enum FaultKind {
     Server(Box<WrongServer>),
     /// A rule on calls that cannot be used.
     Approval(WrongApproval),
+    /// The secret that it refers to cannot be had.
+    Secret(SecretError),
 }
 
 /// All settings with their values.
@@ -266,6 +269,15 @@ impl Settings {
     /// The rules on calls; only the file has them.
     pub(crate) fn approval_rules(&self) -> &[ApprovalRule] {
         &self.approval_rules
+    }
+
+    /// What holds an address, of a server or a channel.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = &str> {
+        let texts = self.values.values().filter_map(|(value, _)| match value {
+            Value::Text(text) => Some(text.as_str()),
+            Value::Number(_) => None,
+        });
+        texts.flat_map(value::items).filter(|text| text.contains("://"))
     }
 
     /// The items of a list.

@@ -6,13 +6,14 @@
 //!                    └──3 nothing, or the environment ────┘
 //! ```
 
-mod hidden;
+pub(crate) mod hidden;
 pub(crate) mod probe;
 
 use crate::app::App;
 use crate::commands::config;
 use crate::commands::run::default_model;
 use crate::exit::{Exit, Failure};
+use crate::secrets;
 use crate::settings::{Origin, Sources, file, find};
 use crate::{build, terminal};
 use everloop_types::Lang;
@@ -171,6 +172,7 @@ async fn keep_key(app: &App) -> Result<(), Failure> {
         // The terminal is as it was again; nothing was written.
         _ => return Err(Failure { exit: Exit::Interrupted, words: String::new() }),
     };
+    secrets::redactor().learn(&key);
     let path = app.key_file();
     let shown = path.display().to_string();
     // A file that others could read is replaced, not filled.

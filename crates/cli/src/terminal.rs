@@ -1,5 +1,6 @@
 //! The terminal: who is there, and lines to and from them.
 
+use crate::secrets;
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, OutputModes, Termios, tcgetattr, tcsetattr,
 };
@@ -61,6 +62,7 @@ fn is_dumb() -> bool {
 pub(crate) fn pass(line: &str) {
     let mut out = std::io::stderr().lock();
     PASSING.store(true, Ordering::Relaxed);
+    let line = secrets::redactor().text(line);
     let whole = format!("\r\x1b[K\x1b[?7l{line}\x1b[?7h");
     let _ = out.write_all(whole.as_bytes()).and_then(|()| out.flush());
 }
@@ -83,6 +85,7 @@ pub(crate) fn complain(line: &str) {
 /// A line with its end. A terminal gets nothing that it would obey: no model and no file may move
 /// its cursor or set its title. While it gives single keys, a line must also begin at the left.
 fn shown(line: &str, on_terminal: bool) -> String {
+    let line = &*secrets::redactor().text(line);
     match on_terminal {
         true if crossterm::terminal::is_raw_mode_enabled().unwrap_or(false) => {
             everloop_tools::clean(line.as_bytes()).replace('\n', "\r\n") + "\r\n"

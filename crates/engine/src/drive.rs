@@ -293,8 +293,10 @@ impl<'e> Driver<'e> {
         }
     }
 
-    /// Folds an entry and keeps it for the next commit.
+    /// Folds an entry and keeps it for the next commit. Secrets are taken out before either, so
+    /// that what is folded is what is written.
     fn note(&mut self, effect: Option<EffectId>, kind: Kind) {
+        let kind = self.engine.store.redactor().kind(kind);
         let at = self.engine.clock.now().max(self.run.last_at());
         let entry = Entry {
             seq: self.claim.next_seq + self.pending.drafts.len() as i64,

@@ -191,17 +191,21 @@ impl Engine {
         made: Made,
         now: UtcMs,
     ) -> (NewRun, Vec<Entry>) {
+        let redactor = self.store.redactor();
+        let frame = redactor.value(made.frame);
         let created = RunCreated {
+            goal: redactor.value(made.created.goal),
             loop_ver: AnyRun::version(&made.created.loop_name).unwrap_or_default(),
-            frame: digest_json(&made.frame),
+            frame: digest_json(&frame),
             seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.identity.build.clone(),
             policy_hash: policy_hash(&made.frame),
             ..made.created
         };
-        let (frame, idem_key) = (made.frame, None);
+        let idem_key = None;
         let new = NewRun { run, conversation, created, frame, idem_key, priority: 0, now };
-        (new, made.entries)
+        let clean = |entry: Entry| Entry { kind: redactor.kind(entry.kind), ..entry };
+        (new, made.entries.into_iter().map(clean).collect())
     }
 }
 

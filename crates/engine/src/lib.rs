@@ -9,6 +9,7 @@
 //!
 //! Deliberately absent: what a loop decides (`loops`), words for people (`text`), SQL (`store`).
 
+mod audit;
 mod clock;
 mod diff;
 mod drive;
@@ -23,6 +24,7 @@ mod presence;
 mod public;
 mod replay;
 mod rules;
+mod screen;
 mod settle;
 mod signal;
 pub mod story;
@@ -30,6 +32,7 @@ mod submit;
 mod watch;
 mod worker;
 
+pub use audit::{AuditCall, Auditor};
 pub use clock::{Clock, Pause, SharedClock, SystemClock};
 pub use diff::{Differs, Divergence, Place, first_divergence, tools_after};
 pub use drive::{DriveError, Driven};
@@ -120,7 +123,7 @@ impl Engine {
         identity: Identity,
         rules: Rules,
     ) -> Arc<Self> {
-        let (watchers, mail) = (Watchers::default(), Mail::default());
+        let (watchers, mail) = (Watchers::behind(store.redactor().clone()), Mail::default());
         let (stopping, standing) = (CancellationToken::new(), Standing::default());
         let hurries = Hurries::default();
         Arc::new(Self {

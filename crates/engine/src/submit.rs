@@ -54,11 +54,14 @@ impl Engine {
     ) -> Result<RunId, StoreError> {
         let now = self.clock.now();
         let run = RunId::new(fresh_id("run_", now));
+        // Before digests are taken: what is folded is what is written.
+        let redactor = self.store.redactor();
+        let frame = redactor.value(submission.frame);
         let created = RunCreated {
-            goal: submission.goal,
+            goal: redactor.value(submission.goal),
             loop_ver: AnyRun::version(&submission.loop_name).unwrap_or_default(),
             loop_name: submission.loop_name,
-            frame: digest_json(&submission.frame),
+            frame: digest_json(&frame),
             seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.identity.build.clone(),
             policy_hash: policy_hash(&submission.frame),
@@ -67,7 +70,7 @@ impl Engine {
             run: run.clone(),
             conversation,
             created,
-            frame: submission.frame,
+            frame,
             idem_key: submission.idem_key,
             priority: 0,
             now,

@@ -1,5 +1,7 @@
 //! Watchers: people and pages that look on. They never change a run.
 
+use crate::screen::Screen;
+use everloop_store::Redactor;
 use everloop_types::journal::Entry;
 use everloop_types::{ModelError, Progress, RunId};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,9 +67,15 @@ pub(crate) struct Watchers(Arc<Audience>);
 struct Audience {
     any: AtomicBool,
     all: Mutex<Vec<UnboundedSender<Arc<Update>>>>,
+    screen: Screen,
 }
 
 impl Watchers {
+    /// Watchers who see nothing that `redactor` knows.
+    pub(crate) fn behind(redactor: Redactor) -> Self {
+        Self(Arc::new(Audience { screen: Screen::new(redactor), ..Audience::default() }))
+    }
+
     pub(crate) fn subscribe(&self) -> Watch {
         let (sender, receiver) = unbounded_channel();
         self.0.all.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
@@ -80,9 +88,11 @@ impl Watchers {
         if !self.0.any.load(Ordering::Acquire) {
             return;
         }
-        let update = Arc::new(update());
         let mut all = self.0.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|watcher| watcher.send(update.clone()).is_ok());
+        for update in self.0.screen.pass(update()) {
+            let update = Arc::new(update);
+            all.retain(|watcher| watcher.send(update.clone()).is_ok());
+        }
         self.0.any.store(!all.is_empty(), Ordering::Release);
     }
 }

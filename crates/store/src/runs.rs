@@ -132,6 +132,16 @@ const RUNS: &str = "
      ORDER BY run_id DESC LIMIT $2
 ";
 
+/// Oldest first, for whoever reads them all in pages.
+const RUNS_SINCE: &str = "
+    SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
+           epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
+           forked_from, forked_at_seq
+      FROM runs
+     WHERE run_id > $1 AND updated_at >= $2
+     ORDER BY run_id LIMIT $3
+";
+
 const POSITION: &str = "SELECT epoch, next_seq, status FROM runs WHERE run_id = $1";
 
 const ENDING_WITH: &str = "
@@ -167,6 +177,21 @@ impl Store {
             false => SqlValue::Null,
         }));
         self.rows(RUNS, params).await?.into_iter().map(read_run).collect()
+    }
+
+    /// Up to `most` runs that changed at `since` or later, the oldest first, after `after`.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn runs_since(
+        &self,
+        since: UtcMs,
+        after: Option<&RunId>,
+        most: usize,
+    ) -> Result<Vec<RunRow>, StoreError> {
+        let after = after.map_or("", RunId::as_str);
+        let params = params![after, since, int(most)];
+        self.rows(RUNS_SINCE, params).await?.into_iter().map(read_run).collect()
     }
 
     /// The runs whose id is or ends with `fragment`, the newest first, at most 100.

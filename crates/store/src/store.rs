@@ -4,6 +4,7 @@ use crate::{
     db::{Db, Row},
     error::StoreError,
     postgres::{PgDb, PgOptions},
+    redactor::{Redactor, Screened},
     sqlite::{MemoryDb, SqliteDb},
 };
 use everloop_types::SqlValue;
@@ -21,6 +22,7 @@ use std::{
 pub struct Store {
     pub(crate) db: Arc<dyn Db>,
     violations: Arc<AtomicU64>,
+    redactor: Redactor,
 }
 
 impl fmt::Debug for Store {
@@ -56,7 +58,21 @@ impl Store {
     /// A store on any database that has our schema; tests put a faulty one here.
     #[must_use]
     pub fn with_db(db: Arc<dyn Db>) -> Self {
-        Self { db, violations: Arc::default() }
+        Self { db, violations: Arc::default(), redactor: Redactor::default() }
+    }
+
+    /// The same, which no secret that `redactor` knows gets into.
+    #[must_use]
+    pub fn with_redactor(mut self, redactor: Redactor) -> Self {
+        self.db = Arc::new(Screened { db: self.db, redactor: redactor.clone() });
+        self.redactor = redactor;
+        self
+    }
+
+    /// What takes secrets out of entries and frames before they are folded and laid down.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     /// The database below.

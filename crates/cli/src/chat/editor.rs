@@ -3,6 +3,7 @@
 //! It reads on a thread of its own, because it waits for keys. What is printed meanwhile goes
 //! through it and stands above the line that is being typed.
 
+use super::history::CleanHistory;
 use super::session::Session;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -177,7 +178,7 @@ fn editor(printer: ExternalPrinter<String>, files: &Files) -> Reedline {
     if private(&files.history)
         && let Ok(history) = FileBackedHistory::with_file(HISTORY_MAX, files.history.clone())
     {
-        editor = editor.with_history(Box::new(history));
+        editor = editor.with_history(Box::new(CleanHistory(history)));
     }
     with_outside_editor(editor, &files.draft)
 }

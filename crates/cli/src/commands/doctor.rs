@@ -6,6 +6,7 @@
 mod machine;
 mod mcp;
 mod model;
+mod secrets;
 mod store;
 mod walls;
 
@@ -74,6 +75,7 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
     machine::time_zone(app, &mut report);
     machine::terminal(app, &mut report);
     model::model(app, &mut report).await;
+    secrets::secrets(app, &mut report);
     machine::programs(app, &mut report);
     walls::walls(app, &mut report);
     mcp::servers(app, &mut report);

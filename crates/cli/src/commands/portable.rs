@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::args::{Export, Import};
 use crate::build;
 use crate::exit::{Exit, Failure};
+use crate::secrets;
 use crate::terminal;
 use everloop_engine::{
     Clock, ExportError, ImportError, Parcel, SystemClock, export_footer, export_header,
@@ -40,6 +41,10 @@ async fn write(app: &App, store: &Store, runs: &[RunId], out: &mut Out) -> Resul
     let mut begun = Some(export_header(build::VERSION, SystemClock.now()));
     for run in runs {
         let lines = export_lines(store, run).await.map_err(|error| no_export(app, &error))?;
+        if lines.iter().any(|line| secrets::redactor().finds(line)) {
+            let words = app.text("export.holds_a_secret", &[("id", run.as_str())]);
+            return Err(Failure { exit: Exit::Data, words });
+        }
         for line in begun.take().into_iter().chain(lines) {
             out.line(&line).map_err(failed)?;
         }
@@ -126,6 +131,11 @@ pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
         let names = [("file", file.as_str()), ("detail", detail.as_str())];
         Failure { exit: Exit::Usage, words: app.text("import.no_file", &names) }
     })?;
+    // Its rows are checked byte by byte, so it is taken in as it is or not at all.
+    if secrets::redactor().finds(&text) {
+        let words = app.text("import.holds_a_secret", &[("file", &file)]);
+        return Err(Failure { exit: Exit::Data, words });
+    }
     let parcels = read_export(&text).map_err(|error| no_import(app, &file, &error))?;
     let store = app.open_store().await?;
     let mut exit = Exit::Done;

@@ -1,7 +1,7 @@
 //! Every setting that exists, with its form and its default.
 
 use super::{Form, Item, Setting};
-use Form::{Count, Duration, List, Milli, OneOf, Size, Text, Zone};
+use Form::{Count, Duration, List, Milli, OneOf, Reference, Size, Text, Zone};
 
 const fn setting(key: &'static str, form: Form, default: &'static str) -> Setting {
     Setting { key, form, default }
@@ -23,6 +23,9 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("model.base_url", Text, ""),
     setting("model.key_env", Text, "OPENAI_API_KEY"),
     setting("model.key_file", Text, ""),
+    setting("model.key", Reference, ""),
+    setting("model.key_command", List(Item::Word), ""),
+    setting("secrets.timeout", Duration, "10s"),
     setting("model.temperature", Milli(0, 2_000), "0.7"),
     setting("model.max_tokens", Count(0, MANY), "4096"),
     setting("model.attempts", Count(1, 1_000), "12"),

@@ -1,5 +1,6 @@
 //! What a setting's value may look like, with units.
 
+use crate::secrets::{self, Reference};
 use everloop_tools::{Channel, Host};
 use std::path::Path;
 
@@ -20,6 +21,8 @@ pub(crate) enum Form {
     Zone,
     /// Any text, also none.
     Text,
+    /// Where a secret is, also nowhere; never the secret itself.
+    Reference,
     /// Some of these with commas between them, also none; an array in the file.
     List(Item),
 }
@@ -37,6 +40,8 @@ pub(crate) enum Item {
     Tool,
     /// A pattern on paths within the workspace.
     Pattern,
+    /// A word of a command.
+    Word,
 }
 
 impl Item {
@@ -44,7 +49,11 @@ impl Item {
     fn shown(self, text: &str) -> Option<String> {
         match self {
             Self::Host => Host::parse(text).map(|host| host.to_string()),
-            Self::Channel => Channel::parse(text).map(|channel| channel.to_string()),
+            Self::Channel => match secrets::channel(text) {
+                Some((name, reference)) => Some(format!("{name}={reference}")),
+                None => Channel::parse(text).map(|channel| channel.to_string()),
+            },
+            Self::Word => Some(text.to_owned()),
             Self::Tool => {
                 crate::means::built_in().any(|tool| tool.name == text).then(|| text.to_owned())
             }
@@ -88,8 +97,13 @@ impl Form {
                 return Ok(Value::Text(text.to_owned()));
             }
             Self::List(Item::Tool) => None,
+            Self::Reference if text.is_empty() || Reference::parse(text).is_some() => {
+                return Ok(Value::Text(text.to_owned()));
+            }
             // What does not fit may be a secret all the same.
-            Self::List(_) => return Err(Wrong { text: "…".to_owned(), form: self }),
+            Self::List(_) | Self::Reference => {
+                return Err(Wrong { text: "…".to_owned(), form: self });
+            }
             Self::Zone if text == "auto" || jiff::tz::TimeZone::get(text).is_ok() => {
                 return Ok(Value::Text(text.to_owned()));
             }
@@ -129,6 +143,10 @@ impl Form {
             Self::List(Item::Host) => "api.example.com, localhost:8080".to_owned(),
             Self::List(Item::Tool) => "read_file, search_code, edit_file".to_owned(),
             Self::List(Item::Pattern) => "vendor/**, **/*.html".to_owned(),
+            Self::Reference => {
+                "env:NAME | file:/path | command:pass show NAME | keychain:NAME".to_owned()
+            }
+            Self::List(Item::Word) => "pass, show, openai".to_owned(),
             Self::List(Item::Folder) => "/opt/tools, /srv/data".to_owned(),
             Self::List(Item::Channel) => {
                 "ops=https://hooks.example.com/x, log=file:/var/log/out.jsonl".to_owned()

@@ -6,7 +6,7 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use std::io::Write;
 
 /// What came of it.
-pub(super) enum Typed {
+pub(crate) enum Typed {
     Line(String),
     /// Ctrl-C or Ctrl-D.
     GivenUp,
@@ -25,7 +25,7 @@ impl Drop for Raw {
 /// Asks and reads one line without showing it. Blocks.
 ///
 /// In raw mode even Ctrl-C is a key, so that no way out leaves the terminal mute.
-pub(super) fn ask(prompt: &str) -> Typed {
+pub(crate) fn ask(prompt: &str) -> Typed {
     if enable_raw_mode().is_err() {
         return Typed::GivenUp;
     }

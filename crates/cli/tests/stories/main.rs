@@ -6,6 +6,7 @@
 mod support;
 
 mod approvals;
+mod audit;
 mod bad_replies;
 mod cancels;
 mod chat_lines;
@@ -38,6 +39,7 @@ mod print;
 mod questions;
 mod real_model;
 mod searches;
+mod secrets;
 mod sends;
 mod settings;
 mod settles;

@@ -74,6 +74,11 @@ impl Spawned {
         line
     }
 
+    /// Everything that was read from it so far.
+    pub(crate) fn said(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+
     /// Gives it lines on its input, which stays open.
     pub(crate) fn hears(&mut self, lines: &[&str]) {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();

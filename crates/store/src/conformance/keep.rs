@@ -73,6 +73,21 @@ pub(super) async fn runs_are_listed_newest_first(store: Store) {
     assert_eq!((row.times.created_at, row.lease.next_seq), (NOW, 2));
 }
 
+pub(super) async fn runs_that_changed_are_read_in_pages_oldest_first(store: Store) {
+    for n in 1..=3 {
+        create(&store, &format!("run_{n}")).await;
+    }
+    let page = async |since, after: Option<&str>, most| -> Vec<String> {
+        let after = after.map(RunId::new);
+        let rows = store.runs_since(since, after.as_ref(), most).await.unwrap();
+        rows.into_iter().map(|row| row.run.as_str().to_owned()).collect()
+    };
+    assert_eq!(page(0, None, 2).await, ["run_1", "run_2"]);
+    assert_eq!(page(0, Some("run_2"), 2).await, ["run_3"]);
+    assert_eq!(page(NOW, None, 9).await.len(), 3);
+    assert_eq!(page(NOW + 1_000_000, None, 9).await.len(), 0);
+}
+
 pub(super) async fn runs_are_found_by_the_end_of_their_name(store: Store) {
     for name in ["run_01abc", "run_02abc", "run_03xyz"] {
         create(&store, name).await;

@@ -70,7 +70,8 @@ checks! {
         a_damaged_snapshot_is_passed_over, a_damaged_blob_is_noticed,
         a_newer_kind_is_refused, a_newer_letter_is_refused;
     keep: trimming_keeps_what_a_run_led_to, sweeping_keeps_what_is_used,
-        runs_are_listed_newest_first, runs_are_found_by_the_end_of_their_name,
+        runs_are_listed_newest_first,
+        runs_that_changed_are_read_in_pages_oldest_first, runs_are_found_by_the_end_of_their_name,
         an_inspection_counts_runs,
         a_backup_never_overwrites;
     kept: what_is_kept_comes_back_whole, a_number_is_never_given_twice, one_key_makes_one_change,

@@ -1,0 +1,41 @@
+//! `secrets` and `audit`. No item here has a doc comment: clap would show it.
+
+use crate::settings::{Form, Value};
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Secrets {
+    Set {
+        name: String,
+        #[arg(long)]
+        file: bool,
+    },
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    Remove {
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
+    #[arg(long, value_name = "2d", value_parser = milliseconds)]
+    pub(crate) since: Option<u64>,
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    #[arg(long)]
+    pub(crate) failed: bool,
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn milliseconds(text: &str) -> Result<u64, String> {
+    match Form::Duration.read(text) {
+        Ok(Value::Number(ms)) => Ok(ms),
+        _ => Err(Form::Duration.example()),
+    }
+}

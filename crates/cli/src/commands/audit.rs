@@ -1,0 +1,118 @@
+//! `everloop audit`: every tool call, from the journals alone. One page at a time is in memory.
+
+use crate::app::App;
+use crate::args::Audit;
+use crate::exit::{Exit, Failure};
+use crate::show::timestamp;
+use crate::terminal;
+use everloop_engine::{AuditCall, Auditor, Clock, SystemClock};
+use everloop_store::{RunRow, Store};
+use everloop_types::{RunId, UtcMs};
+
+const RUNS_PER_PAGE: usize = 100;
+const ENTRIES_PER_PAGE: usize = 500;
+
+/// Characters of arguments and result in a line for people.
+const SHOWN_CHARS: usize = 60;
+
+pub(crate) async fn audit(app: &App, args: &Audit) -> Result<Exit, Failure> {
+    let store = app.open_store().await?;
+    let now = SystemClock.now();
+    let since = args.since.map_or(0, |ms| now.saturating_sub_unsigned(ms));
+    let failed = |error| app.store_failure(&error);
+    if !args.json {
+        terminal::answer(&app.text("audit.heading", &[]));
+    }
+    if let Some(id) = &args.run {
+        let run = app.find_run(&store, id).await?;
+        let row = store.run(&run).await.map_err(failed)?;
+        if let Some(row) = row {
+            one(app, &store, &row, args, since).await?;
+        }
+        return Ok(Exit::Done);
+    }
+    let mut after: Option<RunId> = None;
+    loop {
+        let page = store.runs_since(since, after.as_ref(), RUNS_PER_PAGE).await.map_err(failed)?;
+        for row in &page {
+            one(app, &store, row, args, since).await?;
+        }
+        match page.last() {
+            Some(last) => after = Some(last.run.clone()),
+            None => return Ok(Exit::Done),
+        }
+    }
+}
+
+/// The calls of one run. A journal that cannot be read is said to be so and passed over.
+async fn one(
+    app: &App,
+    store: &Store,
+    row: &RunRow,
+    args: &Audit,
+    since: UtcMs,
+) -> Result<(), Failure> {
+    let mut auditor = Auditor::new(row.forked.as_ref());
+    let wanted = |call: &AuditCall| {
+        let named = args.tool.is_none() || args.tool == call.tool;
+        // A copied call was made, and is told, by the run that it comes from.
+        let own = !call.copied || args.run.is_some();
+        call.at >= since && named && own && (!args.failed || call.has_failed())
+    };
+    let tell = |calls: Vec<AuditCall>| {
+        for call in calls.iter().filter(|call| wanted(call)) {
+            terminal::answer(&match args.json {
+                true => json(row, call),
+                false => line(row, call),
+            });
+        }
+    };
+    let mut after = 0;
+    loop {
+        let page = match store.journal(&row.run, after, ENTRIES_PER_PAGE).await {
+            Ok(page) => page,
+            Err(error) => {
+                let (run, detail) = (row.run.as_str(), crate::app::chain(&error));
+                app.note("audit.unreadable", &[("id", run), ("detail", &detail)]);
+                return Ok(());
+            }
+        };
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        for entry in &page {
+            tell(auditor.entry(entry));
+        }
+    }
+    tell(auditor.rest());
+    Ok(())
+}
+
+fn json(row: &RunRow, call: &AuditCall) -> String {
+    let mut told = call.json(row);
+    told["time"] = timestamp(call.at).into();
+    told.to_string()
+}
+
+fn line(row: &RunRow, call: &AuditCall) -> String {
+    let took = call.end.duration_ms.map_or("-".to_owned(), |ms| format!("{ms}ms"));
+    let run = row.run.as_str();
+    let end = &run[run.len().saturating_sub(8)..];
+    let tool = call.tool.as_deref().unwrap_or("?");
+    let by = call.approved_by.as_deref().unwrap_or("-");
+    let (args, result) = (short(&call.args), short(&call.end.result));
+    format!(
+        "{}  {end}  {tool}  #{}  {}  {took}  {by}  {args}  {result}",
+        timestamp(call.at),
+        call.attempt,
+        call.end.ending
+    )
+}
+
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None if line.is_empty() => "-".to_owned(),
+        None => line,
+    }
+}

@@ -1,0 +1,23 @@
+//! Whether every secret that the settings refer to can be had. None is shown.
+
+use super::{Check, Report, State};
+use crate::app::App;
+use crate::exit::Exit;
+use crate::secrets::{learn_all, references};
+
+pub(super) fn secrets(app: &App, report: &mut Report) {
+    let count = references(&app.settings).len();
+    if count == 0 {
+        return;
+    }
+    let missing = learn_all(app);
+    let detail = app.text("doctor.secrets_detail", &[("count", &count.to_string())]);
+    let good = |detail: String| Check::good(app, "secrets", "doctor.secrets", detail);
+    report.note("secrets", count);
+    report.note("secrets_missing", missing.clone());
+    report.checks.push(match missing.is_empty() {
+        true => good(detail),
+        false => good(missing.len().to_string())
+            .but(State::Wrong(Exit::Configuration), missing.join("\n")),
+    });
+}

@@ -1,0 +1,167 @@
+//! Secrets: where they come from, and that this process knows them, so that none is ever written.
+//!
+//! ```text
+//!   settings ──► env:NAME | file:PATH | command:… | keychain:NAME ──► value ──► redactor, user
+//! ```
+//!
+//! A value is learnt by the redactor before anybody gets it. Settings hold references only: they
+//! are shown, copied and kept in repositories.
+
+pub(crate) mod keychain;
+mod program;
+mod reference;
+
+pub(crate) use reference::{Reference, SecretError, is_name, read_private};
+
+use crate::app::App;
+use crate::home::Home;
+use crate::settings::Settings;
+use everloop_store::Redactor;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
+
+/// What was looked up in this process, by reference: a keychain may ask a person each time.
+static FOUND: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+
+/// Variables whose names end like this hold secrets, whoever they are for.
+const SECRET_ENDINGS: [&str; 5] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD"];
+
+/// What takes the secrets of this process out of everything that it writes.
+pub(crate) fn redactor() -> &'static Redactor {
+    &REDACTOR
+}
+
+/// The value behind a reference. Looked up once in a process.
+pub(crate) fn resolve(reference: &Reference, settings: &Settings) -> Result<String, SecretError> {
+    let name = reference.to_string();
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(value) = found.get(&name) {
+        return Ok(value.clone());
+    }
+    let value = reference.look_up(settings.number("secrets.timeout"))?;
+    learn(&value);
+    found.insert(name, value.clone());
+    Ok(value)
+}
+
+/// The address behind `text` if it is a reference, else `text` itself.
+pub(crate) fn behind(text: &str, settings: &Settings) -> Result<String, SecretError> {
+    match Reference::parse(text) {
+        Some(reference) => resolve(&reference, settings),
+        None => Ok(text.to_owned()),
+    }
+}
+
+/// A channel whose address is a secret: its name, and where the address is. `file:` names a file
+/// that messages go to, as it always has.
+pub(crate) fn channel(item: &str) -> Option<(&str, Reference)> {
+    let (name, target) = item.split_once('=')?;
+    let reference = Reference::parse(target)?;
+    (!matches!(reference, Reference::File(_))).then_some((name, reference))
+}
+
+/// Where the model's key is, if the settings say so.
+pub(crate) fn of_model(settings: &Settings) -> Option<Reference> {
+    let words: Vec<String> = settings.list("model.key_command").map(str::to_owned).collect();
+    match words.is_empty() {
+        false => Some(Reference::Command(words)),
+        true => Reference::parse(settings.text("model.key")),
+    }
+}
+
+/// Every reference in the settings, with the setting that holds it.
+pub(crate) fn references(settings: &Settings) -> Vec<(&'static str, Reference)> {
+    let model = of_model(settings).map(|reference| ("model.key", reference));
+    let database = Reference::parse(settings.text("store.database"));
+    let database = database.map(|reference| ("store.database", reference));
+    let channels = settings.list("tools.channels").filter_map(channel);
+    let channels = channels.map(|(_, reference)| ("tools.channels", reference));
+    model.into_iter().chain(database).chain(channels).collect()
+}
+
+/// Learns what lies open to this process: variables, files, and addresses in the settings.
+pub(crate) fn learn_at_hand(settings: &Settings, home: &Home, key_file: &Path) {
+    let named = settings.text("model.key_env");
+    for (name, value) in std::env::vars_os() {
+        let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
+        // A path is where a secret is, and no secret.
+        let holds = SECRET_ENDINGS.iter().any(|end| name.ends_with(end)) && !value.starts_with('/');
+        if (holds && !name.starts_with("EVERLOOP_")) || name == named {
+            learn(value);
+        }
+    }
+    let own = std::fs::read_dir(home.secrets()).into_iter().flatten().flatten();
+    let own = own.filter(|entry| entry.file_name().to_str().is_some_and(is_name));
+    for path in own.map(|entry| entry.path()).chain([key_file.to_owned()]) {
+        if let Ok(text) = std::fs::read_to_string(&path) {
+            learn(&text);
+        }
+    }
+    settings.addresses().for_each(learn);
+    for (_, reference) in references(settings) {
+        if matches!(reference, Reference::Environment(_) | Reference::File(_)) {
+            let _ = resolve(&reference, settings);
+        }
+    }
+}
+
+/// Learns the rest, which costs a program each. Says of each that cannot be had why.
+pub(crate) fn learn_all(app: &App) -> Vec<String> {
+    let missing = references(&app.settings).into_iter().filter_map(|(key, reference)| {
+        let detail = resolve(&reference, &app.settings).err()?.words(app.lang);
+        Some(app.text("secret.missing", &[("key", key), ("detail", &detail)]))
+    });
+    missing.collect()
+}
+
+/// Learns a value: of an address what is secret in it, of several lines each.
+fn learn(value: &str) {
+    for line in value.lines() {
+        match line.contains("://") {
+            true => secrets_of_address(line).for_each(|secret| {
+                redactor().learn(secret);
+            }),
+            false => {
+                redactor().learn(line);
+            }
+        }
+    }
+}
+
+/// The password, the values of the query and long pieces of the path.
+fn secrets_of_address(address: &str) -> impl Iterator<Item = &str> {
+    const TOKEN_CHARS_MIN: usize = 16;
+    let (_, rest) = address.split_once("://").unwrap_or_default();
+    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (user, path) = place.rsplit_once('@').unwrap_or(("", place));
+    let password = user.split_once(':').map(|(_, password)| password);
+    // What stands elsewhere in the address as well is no secret.
+    let password = password.filter(|secret| !path.contains(secret) && !user.starts_with(secret));
+    let values = query.split('&').filter_map(|pair| pair.split_once('=')).map(|(_, value)| value);
+    let pieces = path.split('/').skip(1).filter(|piece| piece.len() >= TOKEN_CHARS_MIN);
+    let is_hook = address.starts_with("http");
+    let tokens = values.chain(pieces).filter(move |_| is_hook);
+    password.into_iter().chain(tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_its_secrets_told_apart() {
+        for (address, secrets) in [
+            ("postgres://me:fake-pa55!@db:5432/everloop?sslmode=require", "fake-pa55!"),
+            ("postgres://everloop:everloop@db/everloop", ""),
+            ("https://hooks.example.com/services/T0/B0/abcdEFGH12345678", "abcdEFGH12345678"),
+            ("https://h.example/x?token=abc&k=def", "abc def"),
+            ("http://127.0.0.1:8080/v1", ""),
+        ] {
+            let found: Vec<&str> = secrets_of_address(address).collect();
+            assert_eq!(found.join(" "), secrets, "{address}");
+        }
+    }
+}

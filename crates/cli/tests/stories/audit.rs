@@ -1,0 +1,105 @@
+//! `everloop audit`: every tool call, told once, from the journal alone.
+
+use crate::support::{Home, calls, says};
+use serde_json::{Value, json};
+
+const FIELDS: [&str; 17] = [
+    "approved_by",
+    "arguments",
+    "attempt",
+    "copied",
+    "duration_ms",
+    "effect",
+    "ending",
+    "forked_from",
+    "loop",
+    "result",
+    "run_id",
+    "seq",
+    "session_id",
+    "time",
+    "tool",
+    "ts",
+    "user_message",
+];
+
+fn audited(home: &Home, more: &[&str]) -> Vec<Value> {
+    home.run(["audit", "--json"].iter().chain(more)).ends_with(0).lines()
+}
+
+fn home() -> Home {
+    let home = Home::scripted(&[
+        calls("read_file", json!({"path": "none.txt"})),
+        calls("shell", json!({"command": "echo done"})),
+        says("Done."),
+    ]);
+    home.run(["run", "--loop", "react", "--yes", "do it"]).ends_with(0);
+    home
+}
+
+#[test]
+fn every_call_is_told_with_all_that_is_known_of_it() {
+    let home = home();
+    let all = audited(&home, &[]);
+    let tools: Vec<&Value> = all.iter().map(|call| &call["tool"]).collect();
+    assert_eq!(tools, ["read_file", "shell"]);
+    for call in &all {
+        let names: Vec<&str> = call.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(names, FIELDS, "stable for scripts");
+        assert_eq!(call["user_message"], "do it");
+        assert_eq!((&call["run_id"], &call["attempt"]), (&json!(home.newest()), &json!(1)));
+        assert!(call["duration_ms"].is_u64() && call["ts"].is_i64(), "{call}");
+    }
+    let (read, shell) = (&all[0], &all[1]);
+    assert_eq!((&read["ending"], &read["approved_by"]), (&json!("error"), &Value::Null));
+    assert_eq!(read["arguments"], json!({"path": "none.txt"}));
+    assert_eq!((&shell["ending"], &shell["approved_by"]), (&json!("ok"), &json!("--yes")));
+    assert!(shell["result"].as_str().unwrap().contains("done"));
+    let table = home.run(["audit"]).ends_with(0).stdout;
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(
+        lines.len() == 3 && lines[2].contains("shell") && lines[2].contains("--yes"),
+        "{table}"
+    );
+}
+
+#[test]
+fn calls_are_chosen_by_run_tool_time_and_ending() {
+    let home = home();
+    let run = home.newest();
+    assert_eq!(audited(&home, &["--failed"])[0]["tool"], "read_file");
+    for (args, count) in [
+        (vec!["--failed"], 1),
+        (vec!["--tool", "shell"], 1),
+        (vec!["--tool", "none"], 0),
+        (vec!["--since", "2d"], 2),
+        (vec!["--since", "0s"], 0),
+        (vec!["--run", &run, "--tool", "shell"], 1),
+    ] {
+        assert_eq!(audited(&home, &args).len(), count, "{args:?}");
+    }
+    home.run(["audit", "--run", "nobody"]).ends_with(2);
+    home.run(["audit", "--since", "2 days"]).ends_with(2);
+}
+
+#[test]
+fn a_fork_tells_its_own_calls_and_names_the_copied_ones() {
+    let home = home();
+    let run = home.newest();
+    let shell = calls("shell", json!({"command": "echo again"}));
+    let read = calls("read_file", json!({"path": "none.txt"}));
+    home.rewrite(&[read, shell.clone(), says("Done."), shell, says("Again.")]);
+    home.run(["fork", &run, "--yes", "once more"]).ends_with(0);
+    let fork = home.newest();
+    assert_ne!(fork, run);
+    let own = |call: &&Value| call["run_id"] == json!(fork);
+    let all = audited(&home, &[]);
+    assert_eq!(all.iter().filter(|call| call["run_id"] == json!(run)).count(), 2);
+    let own: Vec<&Value> = all.iter().filter(own).collect();
+    assert_eq!(own.len(), 1, "{all:?}");
+    assert_eq!((&own[0]["copied"], &own[0]["user_message"]), (&json!(false), &json!("once more")));
+    let of_fork = audited(&home, &["--run", &fork]);
+    let copied = of_fork.iter().filter(|call| call["copied"] == json!(true)).count();
+    assert_eq!(copied, 2, "{of_fork:?}");
+    assert!(of_fork.iter().all(|call| call["forked_from"] == json!(run)));
+}

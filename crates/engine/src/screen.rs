@@ -1,0 +1,155 @@
+//! What watchers may see: nothing that the redactor knows, also where a secret comes in pieces.
+//!
+//! A piece of a stream that may be the beginning of a secret is held back until the next piece, or
+//! until something else is told about the run. Entries need no look: they were cleaned before.
+
+use crate::{Fragment, Update};
+use everloop_store::Redactor;
+use everloop_types::{ModelError, RunId};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+#[derive(Debug, Default)]
+pub(crate) struct Screen {
+    redactor: Redactor,
+    held: Mutex<BTreeMap<RunId, Held>>,
+}
+
+/// The ends of a run's streams that were not shown yet.
+#[derive(Debug, Default)]
+struct Held {
+    text: String,
+    reasoning: String,
+    output: String,
+}
+
+impl Screen {
+    pub(crate) fn new(redactor: Redactor) -> Self {
+        Self { redactor, held: Mutex::default() }
+    }
+
+    /// The update as it may be shown, after what was held back before it.
+    pub(crate) fn pass(&self, update: Update) -> Vec<Update> {
+        if self.redactor.is_empty() {
+            return vec![update];
+        }
+        let mut all = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match update {
+            Update::Delta(run, Fragment::Call(tool)) => {
+                let mut shown = let_go(&mut all, &run);
+                shown.push(Update::Delta(run, Fragment::Call(self.clean(&tool))));
+                shown
+            }
+            Update::Delta(run, fragment) => {
+                let held = all.entry(run.clone()).or_default();
+                let shown = self.piece(held, fragment);
+                shown.into_iter().map(|piece| Update::Delta(run.clone(), piece)).collect()
+            }
+            other => {
+                let mut shown = let_go(&mut all, run_of(&other));
+                shown.push(self.without_secrets(other));
+                shown
+            }
+        }
+    }
+
+    /// What can be shown of a stream now.
+    fn piece(&self, held: &mut Held, fragment: Fragment) -> Option<Fragment> {
+        let show = |end: &mut String, piece: &str| {
+            end.push_str(piece);
+            let mut whole = self.clean(end);
+            *end = whole.split_off(whole.len() - self.redactor.held_back(&whole));
+            whole
+        };
+        let shown = match &fragment {
+            Fragment::Text(piece) => Fragment::Text(show(&mut held.text, piece)),
+            Fragment::Reasoning(piece) => Fragment::Reasoning(show(&mut held.reasoning, piece)),
+            Fragment::Output(piece) => Fragment::Output(show(&mut held.output, piece)),
+            Fragment::Call(_) => return Some(fragment),
+        };
+        Some(shown).filter(|shown| !is_empty(shown))
+    }
+
+    fn clean(&self, text: &str) -> String {
+        self.redactor.text(text).into_owned()
+    }
+
+    fn without_secrets(&self, update: Update) -> Update {
+        let error = |error: ModelError| ModelError { detail: self.clean(&error.detail), ..error };
+        match update {
+            Update::Retrying { run, error: why, wait_ms } => {
+                Update::Retrying { run, error: error(why), wait_ms }
+            }
+            Update::FellBack { run, error: why, to } => {
+                Update::FellBack { run, error: error(why), to }
+            }
+            other => other,
+        }
+    }
+}
+
+/// The stream has gone on to something else: what was held back was no secret.
+fn let_go(all: &mut BTreeMap<RunId, Held>, run: &RunId) -> Vec<Update> {
+    let Some(Held { text, reasoning, output }) = all.remove(run) else { return Vec::new() };
+    let ends = [Fragment::Reasoning(reasoning), Fragment::Text(text), Fragment::Output(output)];
+    let ends = ends.into_iter().filter(|end| !is_empty(end));
+    ends.map(|end| Update::Delta(run.clone(), end)).collect()
+}
+
+fn is_empty(fragment: &Fragment) -> bool {
+    match fragment {
+        Fragment::Text(text) | Fragment::Reasoning(text) | Fragment::Output(text) => {
+            text.is_empty()
+        }
+        Fragment::Call(_) => false,
+    }
+}
+
+fn run_of(update: &Update) -> &RunId {
+    match update {
+        Update::Entry(run, _) | Update::Progress(run, _) | Update::Delta(run, _) => run,
+        Update::Recovered { run, .. }
+        | Update::Retrying { run, .. }
+        | Update::FellBack { run, .. } => run,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "sk-fake-4f9Q2zL8aVbN0pXr";
+
+    /// What a watcher reads when `pieces` stream in.
+    fn watched(pieces: &[&str]) -> String {
+        let redactor = Redactor::default();
+        redactor.learn(KEY);
+        let (screen, run) = (Screen::new(redactor), RunId::new("run_1"));
+        let over = Update::Recovered { run: run.clone(), interrupted: 0 };
+        let pieces = pieces.iter().map(|piece| Fragment::Text((*piece).to_owned()));
+        let updates = pieces.map(|piece| Update::Delta(run.clone(), piece)).chain([over]);
+        let shown = updates.flat_map(|update| screen.pass(update));
+        let text = shown.filter_map(|update| match update {
+            Update::Delta(_, Fragment::Text(text)) => Some(text),
+            _ => None,
+        });
+        text.collect()
+    }
+
+    #[test]
+    fn a_secret_torn_between_pieces_is_not_shown_wherever_it_is_torn() {
+        let whole = format!("the key is {KEY}, good");
+        for at in 0..whole.len() {
+            let (one, other) = whole.split_at(at);
+            assert_eq!(watched(&[one, other]), "the key is [secret], good", "torn at {at}");
+        }
+        let letters: Vec<String> = whole.chars().map(String::from).collect();
+        let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
+        assert_eq!(watched(&letters), "the key is [secret], good");
+    }
+
+    #[test]
+    fn what_only_begins_like_a_secret_is_shown_whole() {
+        assert_eq!(watched(&["ask", " sk-", "fak"]), "ask sk-fak");
+    }
+}

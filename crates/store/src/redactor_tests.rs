@@ -1,0 +1,109 @@
+use super::*;
+use crate::{Db, Store, Urgency};
+use everloop_types::journal::{EffectFinished, Outcome};
+use everloop_types::{Observation, Rows, Write};
+use std::time::Instant;
+
+/// With everything in it that some format escapes.
+const HARD: &str = "sk/\"a\\b&é +1\u{1f511}x9";
+const KEY: &str = "sk-fake-4f9Q2zL8aVbN0pXr";
+
+fn knowing(secrets: &[&str]) -> Redactor {
+    let redactor = Redactor::default();
+    for secret in secrets {
+        assert!(redactor.learn(secret), "{secret}");
+    }
+    redactor
+}
+
+fn seen(text: &str) -> Kind {
+    let outcome = Outcome::Observed(Observation::ok(text));
+    Kind::EffectFinished(EffectFinished { outcome, took_ms: 1 })
+}
+
+#[test]
+fn a_secret_is_found_in_every_form() {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    let json = |text: &str| serde_json::to_string(text).unwrap();
+    for secret in [KEY, HARD] {
+        let redactor = knowing(&[secret]);
+        let arguments = json(&format!("{{\"key\":{}}}", json(secret)));
+        let mut texts = vec![secret.to_owned(), json(secret), arguments];
+        for before in ["", "u", "me"] {
+            texts.push(STANDARD.encode(format!("{before}:{secret}")));
+        }
+        for text in texts {
+            let cleaned = redactor.text(&text);
+            assert!(cleaned.contains(SECRET_MARK), "{text} stayed {cleaned}");
+            assert!(!redactor.finds(&cleaned));
+        }
+    }
+    let redactor = knowing(&["pass word/1"]);
+    for text in ["pass%20word%2F1", "pass+word%2f1", "70617373", "pass word\\/1"] {
+        let whole = text.replace("70617373", "7061737320776f72642f31");
+        assert_eq!(redactor.text(&whole), SECRET_MARK, "{whole}");
+    }
+}
+
+#[test]
+fn other_text_stays_and_words_are_no_secrets() {
+    let redactor = knowing(&[KEY]);
+    for text in ["", "sk-fake-", "nothing to see", &KEY[1..]] {
+        assert_eq!(redactor.text(text), text);
+    }
+    for word in ["", "short", "observed", "call_tool", "postgres"] {
+        assert!(!Redactor::default().learn(word), "{word}");
+    }
+}
+
+#[test]
+fn an_entry_comes_back_cleaned_and_can_be_read() {
+    let redactor = knowing(&[KEY, HARD]);
+    assert_eq!(redactor.kind(seen("all well")), seen("all well"));
+    let both = format!("a {KEY} b {HARD} c");
+    assert_eq!(redactor.kind(seen(&both)), seen("a [secret] b [secret] c"));
+    let reply = seen(&serde_json::json!({"key": HARD}).to_string());
+    assert_eq!(redactor.kind(reply), seen("{\"key\":\"[secret]\"}"));
+}
+
+#[test]
+fn the_beginning_of_a_secret_is_held_back() {
+    let redactor = knowing(&[KEY]);
+    assert_eq!(redactor.held_back("it is sk-fak"), "sk-fak".len());
+    assert_eq!(redactor.held_back("it is over"), 0);
+    assert_eq!(redactor.held_back("é"), 0);
+    assert_eq!(Redactor::default().held_back("sk-fak"), 0);
+}
+
+#[tokio::test]
+async fn no_row_without_a_digest_takes_a_secret() {
+    let memory = Store::memory();
+    let store = Store::with_db(memory.db().clone()).with_redactor(knowing(&[KEY]));
+    let sql = "INSERT INTO schema_meta (k, v) VALUES ('planted', $1)";
+    let write = Write { sql, params: vec![KEY.into()], expect: Rows::Exactly(1) };
+    store.db().commit(vec![write], Urgency::Critical).await.unwrap();
+    let read = "SELECT v FROM schema_meta WHERE k = 'planted'";
+    let rows = memory.db().query(read, Vec::new()).await.unwrap();
+    assert_eq!(rows[0].0, [SECRET_MARK.into()]);
+}
+
+/// Looking costs less than a few times what laying the entry down costs anyway.
+#[test]
+fn looking_through_an_entry_is_cheap() {
+    let many: Vec<String> = (0..20).map(|n| format!("{KEY}-{n:04}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let redactor = knowing(&many);
+    let entry = seen(&"a line of what some tool said, sk-fake- and so on\n".repeat(200));
+    let time = |work: &dyn Fn()| {
+        let best = (0..20).map(|_| {
+            let begun = Instant::now();
+            work();
+            begun.elapsed()
+        });
+        best.min().unwrap_or_default()
+    };
+    let laying = time(&|| drop(std::hint::black_box(entry.body())));
+    let looking = time(&|| drop(std::hint::black_box(redactor.finds(&entry.body()))));
+    println!("laying down {laying:?}, with a look {looking:?}");
+    assert!(looking < laying * 20, "laying down {laying:?}, with a look {looking:?}");
+}
