@@ -7,8 +7,7 @@ use crate::home::Home;
 use crate::means::{LocalMeans, Places};
 use crate::prices::Prices;
 use crate::secrets;
-use crate::settings::rules::{WhyWrong, WrongRule};
-use crate::settings::{Fault, FaultKind, Origin, Settings, Sources};
+use crate::settings::{Fault, FaultKind, Origin, Settings, Sources, fault_words};
 use crate::{build, terminal};
 use everloop_assistant::desk::Desk;
 use everloop_assistant::kept::{CatchUp, Customs, moment};
@@ -17,7 +16,6 @@ use everloop_engine::{
     Clock, Engine, Identity, LeaseTimes, Rules, SharedClock, SystemClock, fresh_id,
 };
 use everloop_store::{Store, StoreError};
-use everloop_tools::RuleError;
 use everloop_tools::mcp::Servers;
 use everloop_types::{Lang, RunId, WorkerId};
 use jiff::tz::TimeZone;
@@ -355,54 +353,4 @@ fn bad_setting(lang: Lang, fault: &Fault) -> Failure {
         _ => Exit::Configuration,
     };
     Failure { exit, words: fault_words(lang, fault) }
-}
-
-/// What is wrong with a setting, and where.
-pub(crate) fn fault_words(lang: Lang, fault: &Fault) -> String {
-    let origin = fault.origin.to_string();
-    let base = [("key", fault.key.as_str()), ("origin", origin.as_str())];
-    let with = |more: &[(&'static str, &str)], key: &str| {
-        let args: Vec<(&str, &str)> = base.iter().copied().chain(more.iter().copied()).collect();
-        everloop_text::get(lang, key, &args)
-    };
-    match &fault.what {
-        FaultKind::Unknown(Some(nearest)) => with(&[("nearest", nearest)], "settings.unknown_near"),
-        FaultKind::Unknown(None) => with(&[], "settings.unknown"),
-        FaultKind::Bad(wrong) => {
-            let form = wrong.form.example();
-            with(&[("text", &wrong.text), ("form", &form)], "settings.bad")
-        }
-        FaultKind::NotAnAssignment => with(&[], "settings.no_equals"),
-        FaultKind::NoSuchDatabase => with(&[], "settings.no_such_database"),
-        FaultKind::NoFile(detail) => {
-            with(&[("file", &origin), ("detail", detail)], "settings.no_file")
-        }
-        FaultKind::Server(wrong) => wrong.words(lang, &origin),
-        FaultKind::Secret(error) => with(&[("detail", &error.words(lang))], "secret.missing"),
-        FaultKind::Rule(wrong) => rule_words(lang, &origin, wrong),
-        FaultKind::Approval(wrong) => crate::settings::approvals::words(lang, &origin, wrong),
-        FaultKind::Unreadable(detail) => with(&[("detail", detail)], "settings.unreadable"),
-    }
-}
-
-/// What is wrong with a rule on commands, and in which line.
-fn rule_words(lang: Lang, origin: &str, wrong: &WrongRule) -> String {
-    let line = wrong.line.to_string();
-    let (key, pattern, example) = match &wrong.why {
-        WhyWrong::Form(detail) => ("settings.rule_form", detail.as_str(), ""),
-        WhyWrong::Rule(RuleError::Pattern(pattern)) => {
-            ("settings.rule_pattern", pattern.as_str(), "")
-        }
-        WhyWrong::Rule(RuleError::NoExample(pattern)) => {
-            ("settings.rule_no_example", pattern.as_str(), "")
-        }
-        WhyWrong::Rule(RuleError::NoMatch { pattern, example }) => {
-            ("settings.rule_no_match", pattern.as_str(), example.as_str())
-        }
-        WhyWrong::Rule(RuleError::Match { pattern, example }) => {
-            ("settings.rule_match", pattern.as_str(), example.as_str())
-        }
-    };
-    let args = [("origin", origin), ("line", &line), ("pattern", pattern), ("example", example)];
-    everloop_text::get(lang, key, &args)
 }

@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::home::Home;
 use crate::settings::Settings;
 use everloop_store::Redactor;
+use everloop_tools::mcp::ServerSetting;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -101,6 +102,7 @@ pub(crate) fn learn_at_hand(settings: &Settings, home: &Home, key_file: &Path) {
         }
     }
     settings.addresses().for_each(learn);
+    settings.servers().iter().flat_map(ServerSetting::secrets).for_each(|value| learn(&value));
     for (_, reference) in references(settings) {
         if matches!(reference, Reference::Environment(_) | Reference::File(_)) {
             let _ = resolve(&reference, settings);

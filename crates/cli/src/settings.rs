@@ -2,6 +2,7 @@
 //! wins.
 
 pub(crate) mod approvals;
+mod fault_words;
 pub(crate) mod file;
 pub(crate) mod redact;
 pub(crate) mod rules;
@@ -10,6 +11,7 @@ mod sources;
 mod table;
 mod value;
 
+pub(crate) use fault_words::fault_words;
 pub(crate) use sources::Sources;
 pub(crate) use table::TABLE;
 pub(crate) use value::{Form, Item, Value, Wrong};

@@ -1,10 +1,10 @@
 //! `everloop config`: look at the settings, and change the file they stand in.
 
-use crate::app::{App, fault_words};
+use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::settings::file::{self, EditError};
-use crate::settings::{self, Fault, FaultKind, Loaded, Origin, redact};
+use crate::settings::{self, Fault, FaultKind, Loaded, Origin, fault_words, redact};
 use crate::terminal;
 use serde_json::json;
 use std::path::Path;

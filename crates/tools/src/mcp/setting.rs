@@ -50,6 +50,17 @@ pub enum Way {
     },
 }
 
+impl ServerSetting {
+    /// What its variables and headers hold, as far as it can be had now.
+    pub fn secrets(&self) -> impl Iterator<Item = String> {
+        let (Way::Command { env: given, .. } | Way::Address { headers: given, .. }) = &self.way;
+        given.values().filter_map(|given| match given {
+            Given::Plain(text) => Some(text.clone()),
+            Given::Variable { name, .. } => std::env::var(name).ok(),
+        })
+    }
+}
+
 /// A value that may hold a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
