@@ -125,12 +125,31 @@ fn learn(value: &str) {
         match line.contains("://") {
             true => secrets_of_address(line).for_each(|secret| {
                 redactor().learn(secret);
+                redactor().learn(&percent_decoded(secret));
             }),
             false => {
                 redactor().learn(line);
             }
         }
     }
+}
+
+/// As it was before it was put into an address.
+fn percent_decoded(text: &str) -> String {
+    let mut pieces = text.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let escape = piece.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let rest = match escape {
+            Some(byte) => {
+                bytes.push(byte);
+                &piece[2..]
+            }
+            None => piece,
+        };
+        bytes.extend(rest.as_bytes());
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The password, the values of the query and long pieces of the path.
@@ -165,5 +184,6 @@ mod tests {
             let found: Vec<&str> = secrets_of_address(address).collect();
             assert_eq!(found.join(" "), secrets, "{address}");
         }
+        assert_eq!(percent_decoded("p%40ss%2fw%C3%B6rd"), "p@ss/wörd");
     }
 }
