@@ -148,7 +148,7 @@ impl Means for World {
 
     fn remember(&self, _: &Frame, summary: &Summary<'_>) {
         let mark = format!("{} {}", summary.run, summary.number);
-        let section = Section { mark: &mark, title: "noted", text: summary.text };
+        let section = Section { mark: &mark, title: "noted", text: summary.text, untrusted: false };
         self.memory.add(&section).unwrap();
     }
 }

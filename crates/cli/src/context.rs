@@ -10,8 +10,11 @@ use everloop_assistant::context::personas::{DEFAULT, Persona, Personas};
 use everloop_assistant::context::prompt::{self, Identity, Notes, Parts};
 use everloop_assistant::context::skill_tool::LOAD_SKILL;
 use everloop_assistant::context::skills::{self, Found};
-use everloop_types::{Image, ModelChoice, TODO_WRITE, ToolSpec};
+use everloop_types::{Holding, Image, Labels, ModelChoice, TODO_WRITE, ToolSpec, path_fits};
 use std::path::{Path, PathBuf};
+
+/// What is read as guidance of the workspace.
+const GUIDANCE: &str = "AGENTS.md";
 
 /// Tools that a persona cannot do without: loops count on them.
 const ALWAYS: [&str; 3] = ["ask_user", TODO_WRITE, LOAD_SKILL];
@@ -78,6 +81,22 @@ pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
         guidance: guidance.as_deref().unwrap_or_default(),
         skills: &skills(app, workspace).skills,
     })
+}
+
+/// What the system prompt brings into a run: notes may hold what others wrote, and so may guidance
+/// where the settings say so.
+pub(crate) fn held(app: &App, workspace: &Path) -> Holding {
+    let mut held = Holding::default();
+    let notes = memory(app, workspace);
+    if is_on(app, "context.memory") && notes.is_untrusted().unwrap_or(true) {
+        held.take(Labels::UNTRUSTED, "MEMORY.md");
+    }
+    let mut patterns = app.settings.list("tools.untrusted_paths");
+    let by_others = patterns.any(|pattern| path_fits(pattern, GUIDANCE));
+    if is_on(app, "context.agents_file") && by_others && workspace.join(GUIDANCE).exists() {
+        held.take(Labels::UNTRUSTED, GUIDANCE);
+    }
+    held
 }
 
 /// The same without anything of the person's or the workspace's, for comparisons.

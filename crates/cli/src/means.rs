@@ -275,6 +275,7 @@ impl Means for LocalMeans {
             mark: &format!("{} {}", summary.run, summary.number),
             title: &format!("{day}, {}", summary.run),
             text: summary.text,
+            untrusted: summary.untrusted,
         };
         let added = Memory::of(folder, Path::new(&frame.workspace)).add(&section);
         let words = match added {

@@ -89,7 +89,8 @@ pub(crate) fn learn_at_hand(settings: &Settings, home: &Home, key_file: &Path) {
     for (name, value) in std::env::vars_os() {
         let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
         // A path is where a secret is, and no secret.
-        let holds = SECRET_ENDINGS.iter().any(|end| name.ends_with(end)) && !value.starts_with('/');
+        let is_path = Path::new(value).is_absolute() && Path::new(value).exists();
+        let holds = SECRET_ENDINGS.iter().any(|end| name.ends_with(end)) && !is_path;
         if (holds && !name.starts_with("EVERLOOP_")) || name == named {
             learn(value);
         }

@@ -318,7 +318,7 @@ impl<'e> Driver<'e> {
     fn note_seen(&mut self, open: &Outstanding, seen: Observation, took_ms: u64) {
         let labels = match &open.planned {
             EffectPlanned::CallTool { call, .. } if seen.ending != Ending::Denied => {
-                self.run.frame().brings(call)
+                self.run.frame().brings(call, &seen.text)
             }
             _ => Labels::default(),
         };

@@ -199,7 +199,7 @@ impl Engine {
             frame: digest_json(&frame),
             seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.identity.build.clone(),
-            policy_hash: policy_hash(&made.frame),
+            policy_hash: policy_hash(&frame),
             ..made.created
         };
         let idem_key = None;

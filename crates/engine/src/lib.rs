@@ -89,6 +89,8 @@ pub struct Summary<'a> {
     pub text: &'a str,
     /// When it was made, or somewhat later.
     pub at: UtcMs,
+    /// Whether the run had read what others wrote.
+    pub untrusted: bool,
 }
 
 /// Who drives: a name that is new at every process start, and the build.

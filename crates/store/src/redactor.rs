@@ -19,6 +19,7 @@ pub(crate) use screened::Screened;
 use aho_corasick::{AhoCorasick, MatchKind};
 use everloop_types::journal::Kind;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -110,7 +111,10 @@ impl Redactor {
         }
         match self.text(&kind.body()) {
             Cow::Borrowed(_) => kind,
-            Cow::Owned(body) => Kind::read(kind.name(), kind.fmt(), &body).unwrap_or(kind),
+            Cow::Owned(_) => {
+                let body = self.strings(&kind.body());
+                Kind::read(kind.name(), kind.fmt(), &body).unwrap_or(kind)
+            }
         }
     }
 
@@ -123,7 +127,27 @@ impl Redactor {
         let Ok(json) = serde_json::to_string(&value) else { return value };
         match self.text(&json) {
             Cow::Borrowed(_) => value,
-            Cow::Owned(json) => serde_json::from_str(&json).unwrap_or(value),
+            Cow::Owned(_) => serde_json::from_str(&self.strings(&json)).unwrap_or(value),
+        }
+    }
+
+    /// A JSON text whose strings hold no secrets. Names and numbers are the program's own.
+    fn strings(&self, json: &str) -> String {
+        let Ok(mut value) = serde_json::from_str::<Value>(json) else { return json.to_owned() };
+        self.clean(&mut value);
+        value.to_string()
+    }
+
+    fn clean(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(cleaned) = self.text(text) {
+                    *text = cleaned;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.clean(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.clean(field)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 

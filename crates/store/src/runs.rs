@@ -136,7 +136,7 @@ const RUNS: &str = "
 const RUNS_SINCE: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
            epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
-           forked_from, forked_at_seq
+           forked_from, forked_at_seq, parent_run_id
       FROM runs
      WHERE run_id > $1 AND updated_at >= $2
      ORDER BY run_id LIMIT $3

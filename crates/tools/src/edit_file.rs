@@ -16,7 +16,7 @@ use crate::replace::{
 };
 use crate::write_file::{changing, found, present, was};
 use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, WorkspaceError, clip};
-use everloop_types::{Handling, Observation, digest_bytes};
+use everloop_types::{Flow, Handling, Observation, Sends, digest_bytes};
 use passage::{Edit, replaced};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -58,8 +58,10 @@ impl Tool for EditFile {
          new file."
     }
 
+    /// Where a passage is not found, lines of the file are shown.
     fn handling(&self) -> Handling {
-        changing()
+        let flow = Flow::workspace().sends(Sends::Later("path".to_owned()));
+        Handling { flow: Some(flow), ..changing() }
     }
 
     async fn call(&self, args: EditFileArgs, context: &CallContext) -> Done {

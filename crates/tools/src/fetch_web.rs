@@ -70,6 +70,8 @@ pub struct FetchWebArgs {
 #[derive(Debug)]
 pub struct FetchWeb {
     http: Http,
+    /// Whether hosts of this machine or its network are allowed.
+    reads_near: bool,
 }
 
 impl FetchWeb {
@@ -78,7 +80,8 @@ impl FetchWeb {
     pub fn new(setting: &WebSetting) -> Self {
         let hosts = Hosts::public(setting.near.iter().cloned());
         let WebSetting { timeout_ms, bytes_max, names, .. } = setting.clone();
-        Self { http: Http { hosts, timeout_ms, bytes_max, names } }
+        let reads_near = !setting.near.is_empty();
+        Self { http: Http { hosts, timeout_ms, bytes_max, names }, reads_near }
     }
 }
 
@@ -91,6 +94,8 @@ impl Tool for FetchWeb {
     }
 
     fn handling(&self) -> Handling {
+        // What a host in this network says is not for everybody.
+        let brings = if self.reads_near { Labels::ALL } else { Labels::UNTRUSTED };
         Handling {
             class: EffectClass::Pure,
             approval: Approval::Allow,
@@ -98,7 +103,7 @@ impl Tool for FetchWeb {
             timeout_ms: self.http.timeout_ms,
             grace_ms: GRACE_MS,
             retries: 1,
-            flow: Some(Flow::brings(Labels::UNTRUSTED).sends(Sends::Arg("url".to_owned()))),
+            flow: Some(Flow::brings(brings).sends(Sends::Arg("url".to_owned()))),
             ..Handling::default()
         }
     }

@@ -80,7 +80,7 @@ impl Tool for GitRead {
     }
 
     fn handling(&self) -> Handling {
-        let flow = Some(Flow::workspace());
+        let flow = Some(Flow::below());
         Handling { flow, ..handling(EffectClass::Pure, Approval::Allow) }
     }
 

@@ -3,7 +3,7 @@
 use crate::read_file::{blocking, reading};
 use crate::{CallContext, Done, Tool, Workspace, WorkspaceError, clip};
 use cap_std::fs::DirEntry;
-use everloop_types::{Handling, Observation};
+use everloop_types::{Flow, Handling, Observation};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::io;
@@ -38,7 +38,7 @@ impl Tool for ListDir {
     }
 
     fn handling(&self) -> Handling {
-        reading()
+        Handling { flow: Some(Flow::below()), ..reading() }
     }
 
     fn text_arg() -> Option<&'static str> {

@@ -12,7 +12,7 @@
 
 use crate::read_file::reading;
 use crate::{CallContext, Done, Tool, Workspace, clean, clip};
-use everloop_types::{Ending, Handling, Observation};
+use everloop_types::{Ending, Flow, Handling, Observation};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, Walk, WalkBuilder};
 use regex::bytes::{Regex, RegexBuilder};
@@ -80,7 +80,7 @@ impl Tool for SearchCode {
     }
 
     fn handling(&self) -> Handling {
-        reading()
+        Handling { flow: Some(Flow::below()), ..reading() }
     }
 
     fn text_arg() -> Option<&'static str> {
@@ -198,9 +198,20 @@ fn walk(workspace: &Workspace, start: &Path) -> Walk {
         .parents(false)
         .git_global(false)
         .require_git(false)
-        .filter_entry(|entry| !entry.file_name().eq_ignore_ascii_case(".git"))
+        .filter_entry(|entry| {
+            !entry.file_name().eq_ignore_ascii_case(".git") && can_be_walked(entry.path())
+        })
         .sort_by_file_name(Ord::cmp)
         .build()
+}
+
+/// Whether the lists of what to leave out in a folder are plain files. The walk opens them by their
+/// names, and a link could lead to a device that never ends, a pipe would never begin.
+fn can_be_walked(folder: &Path) -> bool {
+    [".gitignore", ".ignore"].iter().all(|name| {
+        let found = folder.join(name).symlink_metadata();
+        found.map_or(true, |found| found.is_file())
+    })
 }
 
 /// The path of an entry within the workspace, if it is a file.

@@ -53,6 +53,9 @@ pub struct Flow {
     /// Whether that comes from files of the workspace, some of which others may have written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub workspace: bool,
+    /// Whether it reads whatever lies below a folder, and names each file with what it brings.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub below: bool,
     /// Where a call can take what the run knows.
     #[serde(default, skip_serializing_if = "Sends::is_no")]
     pub sends: Sends,
@@ -86,11 +89,12 @@ impl Flow {
     pub const NOTHING: Self = Self {
         brings: Labels { private: false, untrusted: false },
         workspace: false,
+        below: false,
         sends: Sends::No,
     };
 
     /// Of a tool that says nothing about itself.
-    const UNDECLARED: Self = Self { brings: Labels::ALL, workspace: false, sends: Sends::Anywhere };
+    const UNDECLARED: Self = Self { brings: Labels::ALL, sends: Sends::Anywhere, ..Self::NOTHING };
 
     /// Brings this, and sends nothing.
     #[must_use]
@@ -107,7 +111,13 @@ impl Flow {
     /// Reads files of the workspace.
     #[must_use]
     pub fn workspace() -> Self {
-        Self { brings: Labels::PRIVATE, workspace: true, sends: Sends::No }
+        Self { brings: Labels::PRIVATE, workspace: true, ..Self::NOTHING }
+    }
+
+    /// Reads files below a folder of the workspace, and names them.
+    #[must_use]
+    pub fn below() -> Self {
+        Self { below: true, ..Self::workspace() }
     }
 }
 
@@ -229,9 +239,9 @@ impl Frame {
         declared.unwrap_or(Flow::UNDECLARED)
     }
 
-    /// The labels of what a call returns; none in runs from before labels.
+    /// The labels of what a call returned; none in runs from before labels.
     #[must_use]
-    pub fn brings(&self, call: &ToolCall) -> Labels {
+    pub fn brings(&self, call: &ToolCall, returned: &str) -> Labels {
         if self.policy.label_guard.is_none() {
             return Labels::default();
         }
@@ -244,6 +254,7 @@ impl Frame {
                 self.policy.untrusted_paths.iter().any(|pattern| path_fits(pattern, path))
             };
             labels.untrusted |= path.is_none_or(|path| by_others(&path));
+            labels.untrusted |= flow.below && named_in(returned).any(by_others);
         }
         labels
     }
@@ -273,6 +284,15 @@ impl Frame {
         };
         Some(WayOut { place: format!("{} → {place}", call.tool), to_later_runs })
     }
+}
+
+/// The words of a text that may be paths; git writes a letter before them.
+fn named_in(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| c.is_whitespace() || c == ':').filter(|word| !word.is_empty());
+    words.map(|word| {
+        let inner = word.strip_prefix("./").unwrap_or(word);
+        ["a/", "b/"].iter().find_map(|letter| inner.strip_prefix(letter)).unwrap_or(inner)
+    })
 }
 
 /// Whether walls stand around a call.

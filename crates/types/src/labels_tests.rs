@@ -12,6 +12,7 @@ fn frame() -> Frame {
     let out = |sends| Some(Flow::brings(Labels::UNTRUSTED).sends(sends));
     let tools = vec![
         tool("read_file", Some(Flow::workspace())),
+        tool("search_code", Some(Flow::below())),
         tool("http_get", out(Sends::Arg("url".into()))),
         tool("search", out(Sends::To("search.example".into()))),
         tool("write_file", Some(Flow::NOTHING.sends(Sends::Later("path".into())))),
@@ -36,7 +37,8 @@ fn way(tool: &str, args: Value) -> Option<String> {
 
 #[test]
 fn files_of_the_person_are_trusted_and_those_of_others_are_not() {
-    let brings = |path: &str| frame().brings(&call("read_file", serde_json::json!({"path": path})));
+    let read = |path: &str| call("read_file", serde_json::json!({"path": path}));
+    let brings = |path: &str| frame().brings(&read(path), "vendor/x is named in the text");
     assert_eq!(brings("notes.txt"), Labels::PRIVATE);
     assert_eq!(brings("vendor/x/README.md"), Labels::ALL);
     assert_eq!(brings("src/../vendor/x"), Labels::ALL);
@@ -44,9 +46,22 @@ fn files_of_the_person_are_trusted_and_those_of_others_are_not() {
 }
 
 #[test]
+fn what_a_search_found_in_files_of_others_is_not_trusted() {
+    let search = call("search_code", serde_json::json!({"query": "TODO"}));
+    for (found, labels) in [
+        ("src/main.rs:3: // TODO", Labels::PRIVATE),
+        ("src/main.rs:3: // TODO\nvendor/x/lib.rs:1: // TODO", Labels::ALL),
+        ("diff --git a/vendor/x b/vendor/x", Labels::ALL),
+        ("nothing found", Labels::PRIVATE),
+    ] {
+        assert_eq!(frame().brings(&search, found), labels, "{found}");
+    }
+}
+
+#[test]
 fn a_tool_that_says_nothing_about_itself_may_do_anything() {
     let call = call("plugin", serde_json::json!({"b": 1, "a": 2}));
-    assert_eq!(frame().brings(&call), Labels::ALL);
+    assert_eq!(frame().brings(&call, ""), Labels::ALL);
     let way = frame().way_out(&call, Walls::Standing).unwrap();
     assert_eq!(way.place, "plugin → {\"a\":2,\"b\":1}");
 }
@@ -55,7 +70,7 @@ fn a_tool_that_says_nothing_about_itself_may_do_anything() {
 fn runs_from_before_labels_have_none() {
     let mut frame = frame();
     frame.policy.label_guard = None;
-    assert_eq!(frame.brings(&call("plugin", Value::Null)), Labels::default());
+    assert_eq!(frame.brings(&call("plugin", Value::Null), ""), Labels::default());
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //!
 //! Whatever can be read in two ways is read in none: the caller decides what that means for it.
 
+use std::net::Ipv4Addr;
+
 /// Whether a path fits a pattern. `?` is one letter, `*` any letters of one part, `**` any parts,
 /// also none.
 #[must_use]
@@ -84,7 +86,22 @@ pub fn host_of(address: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
     let is_plain = !host.is_empty() && host.chars().all(plain);
     let no_tricks = address.chars().all(|c| !c.is_control() && c != '\\');
-    (is_plain && no_tricks).then(|| host.to_ascii_lowercase())
+    if !is_plain || !no_tricks {
+        return None;
+    }
+    let host = host.to_ascii_lowercase();
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, format!(":{port}")),
+        _ => (host.as_str(), String::new()),
+    };
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let is_number = last.starts_with(|c: char| c.is_ascii_digit());
+    // A number can be written in many ways, and only one of them is that of the rules.
+    if name.is_empty() || is_number && name.parse::<Ipv4Addr>().is_err() {
+        return None;
+    }
+    Some(format!("{name}{port}"))
 }
 
 #[cfg(test)]
@@ -139,6 +156,13 @@ mod tests {
             ("https://a.example@evil.example/", None),
             ("https://a.example\\.evil.example/", None),
             ("https://a.exa\tmple/", None),
+            ("https://evil.example./x", Some("evil.example")),
+            ("https://evil.example.:8443/x", Some("evil.example:8443")),
+            ("http://1.2.3.4/", Some("1.2.3.4")),
+            ("http://0x01020304/", None),
+            ("http://16909060/", None),
+            ("http://1.2.772/", None),
+            ("http://01.02.03.04/", None),
             ("https:///x", None),
             ("ftp://a.example/", None),
             ("https://ex\u{e4}mple.com/", None),

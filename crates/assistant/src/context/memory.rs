@@ -36,6 +36,8 @@ pub struct Section<'a> {
     pub title: &'a str,
     /// What it says.
     pub text: &'a str,
+    /// Whether what others wrote may be in it.
+    pub untrusted: bool,
 }
 
 /// What became of a section.
@@ -100,6 +102,14 @@ impl Memory {
         Ok(text[start..].trim_start().to_owned())
     }
 
+    /// Whether a part of it may hold what others wrote.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn is_untrusted(&self) -> io::Result<bool> {
+        Ok(self.text()?.lines().any(|line| line == UNTRUSTED.trim_end()))
+    }
+
     /// Adds a section, unless it was added before. May be repeated after a crash at any point.
     ///
     /// # Errors
@@ -125,7 +135,8 @@ impl Memory {
         if !there {
             let begin = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             let body = body(section.text);
-            let section = format!("{begin}\n## {}\n\n{body}\n{mark}\n", section.title);
+            let label = if section.untrusted { UNTRUSTED } else { "" };
+            let section = format!("{begin}\n## {}\n\n{body}\n{label}{mark}\n", section.title);
             let mut file = appending(&self.file())?;
             file.write_all(section.as_bytes())?;
             file.sync_all()?;
@@ -150,6 +161,9 @@ impl Memory {
 
 /// How the line that ends a section begins. Markdown does not show it.
 const MARK: &str = "<!-- everloop:";
+
+/// Stands before the mark of a section in which others' words may be.
+const UNTRUSTED: &str = "<!-- everloop: untrusted -->\n";
 
 /// A section's text: bounded, and with no line that could be taken for a mark.
 fn body(text: &str) -> String {

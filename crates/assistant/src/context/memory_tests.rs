@@ -9,7 +9,7 @@ fn memory() -> (tempfile::TempDir, Memory) {
 }
 
 fn section<'a>(mark: &'a str, text: &'a str) -> Section<'a> {
-    Section { mark, title: "2026-11-15 run_1", text }
+    Section { mark, title: "2026-11-15 run_1", text, untrusted: false }
 }
 
 #[test]
@@ -22,6 +22,19 @@ fn a_section_is_written_once_however_often_it_is_added() {
     assert_eq!(memory.add(&section("run_1 2", "two")).unwrap(), Added::Now);
     let text = memory.text().unwrap();
     assert_eq!((text.matches("one").count(), text.matches("two").count()), (1, 1), "{text}");
+}
+
+#[test]
+fn words_of_others_are_known_until_they_are_taken_out() {
+    let (_folder, memory) = memory();
+    memory.add(&section("run_1 1", "<!-- everloop: untrusted -->")).unwrap();
+    assert!(!memory.is_untrusted().unwrap(), "no text makes itself a mark");
+    let theirs = Section { untrusted: true, ..section("run_1 2", "two") };
+    memory.add(&theirs).unwrap();
+    assert!(memory.is_untrusted().unwrap());
+    assert!(!memory.newest(1_000).unwrap().contains("everloop:"));
+    fs::write(memory.file(), "my own words").unwrap();
+    assert!(!memory.is_untrusted().unwrap());
 }
 
 /// Killed after the section and before its mark in the list: it is found, and not written again.

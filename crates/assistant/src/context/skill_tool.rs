@@ -2,7 +2,7 @@
 
 use super::skills::{Skill, find};
 use everloop_tools::{CallContext, Done, Tool, clip};
-use everloop_types::{Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown};
+use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ impl Tool for LoadSkill {
             on_unknown: OnUnknown::TellModel,
             timeout_ms: 30_000,
             grace_ms: 1_000,
-            flow: Some(Flow::brings(Labels::PRIVATE)),
+            flow: Some(Flow::workspace()),
             ..Handling::default()
         }
     }

@@ -222,6 +222,7 @@ impl Session {
         let persona = context::persona(app, Some(&choice.persona))?;
         let mut frame = run::frame(app, &choice.loop_name, &choice.workspace, model, &persona)?;
         frame.policy = Policy { inherited: self.held().await?, ..choice.policy.clone() };
+        frame.policy.inherited.join(&context::held(app, &choice.workspace));
         run::suit(app, &mut frame, &goal);
         let context = run::place_of(&choice.workspace) + &self.earlier().await?;
         let goal = Goal { text: goal, context, images: choice.images.clone() };

@@ -225,8 +225,11 @@ pub(crate) fn fault_lines(app: &App, loaded: &Loaded, text: &str) -> Vec<String>
     let worded = all.map(|fault| {
         let words = fault_words(app.lang, fault);
         // A rule tells its line itself, because there are many under one key.
-        let has_line = !matches!(fault.what, FaultKind::Rule(_) | FaultKind::Server(_));
-        let in_file = matches!(fault.origin, Origin::File(_)) && has_line;
+        let own = matches!(
+            fault.what,
+            FaultKind::Rule(_) | FaultKind::Server(_) | FaultKind::Approval(_)
+        );
+        let in_file = matches!(fault.origin, Origin::File(_)) && !own;
         let line = in_file.then(|| file::line_of(text, &fault.key));
         match line.flatten() {
             Some(line) => {

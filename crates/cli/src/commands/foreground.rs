@@ -298,6 +298,8 @@ impl Foreground<'_> {
                 given_back.map_err(|error| self.app.store_failure(&error))?;
                 return Ok(None);
             }
+            // A run below was put aside; its parent has its letter, and goes on.
+            Err(DriveError::Quarantined { .. }) if held.run != self.run => Round::Again,
             Err(error) => return Err(self.drive_failure(&error)),
         };
         Ok(Some(round))

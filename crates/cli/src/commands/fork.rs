@@ -77,6 +77,7 @@ pub(crate) fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<F
     let persona = context::persona(app, None)?;
     let mut frame = run::frame(app, &loop_name, &workspace, model, &persona)?;
     frame.policy = run::policy(app, args.yes);
+    frame.policy.inherited.join(&context::held(app, &workspace));
     run::suit(app, &mut frame, created(parent).map_or("", |created| &created.goal.text));
     let text = args.message.as_deref().unwrap_or_default().trim().to_owned();
     let word = Goal { text, context: run::place_of(&workspace), ..Goal::default() };

@@ -61,7 +61,7 @@ async fn clear(app: &App, memory: &Memory, yes: bool) -> Result<Exit, Failure> {
 
 async fn agreed(app: &App) -> bool {
     let said = terminal::ask(&app.text("memory.sure", &[])).await.unwrap_or_default();
-    matches!(said.to_lowercase().as_str(), "y" | "yes")
+    everloop_text::means_yes(&said)
 }
 
 fn failed(app: &App, error: &std::io::Error) -> Failure {

@@ -26,7 +26,7 @@ pub(crate) async fn run_with(app: &App, args: args::Run, beside: &str) -> Result
     let mut submission = submission(app, &args)?;
     submission.goal.context.push_str(beside);
     if !beside.is_empty() {
-        submission.frame.policy.inherited.take(Labels::UNTRUSTED, "stdin");
+        submission.frame.policy.inherited.take(Labels::ALL, "stdin");
     }
     let asks = submission.frame.tools_that_ask().join(", ");
     let store = app.open_store().await?;
@@ -66,6 +66,7 @@ fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
     let images = context::images(app, &args.image)?;
     let mut frame = frame(app, &loop_name, &workspace, model, &persona)?;
     frame.policy = policy(app, args.yes);
+    frame.policy.inherited.join(&context::held(app, &workspace));
     suit(app, &mut frame, &args.goal);
     let goal = Goal { text: args.goal.clone(), context: place_of(&workspace), images };
     Ok(Submission { loop_name, goal, frame, idem_key: None })

@@ -14,6 +14,7 @@
 //! settings beside them.
 
 use super::rules::line_at;
+use everloop_tools::{Shell, Tool as _};
 use everloop_types::{Approval, ApprovalRule, ArgPattern, Fit, Lang};
 use serde::Deserialize;
 use toml::Spanned;
@@ -36,6 +37,8 @@ pub(crate) enum WhyWrong {
     Tool(String),
     /// `arg` without `matches`, or the reverse.
     Halved,
+    /// An allowance of the shell by one of its arguments.
+    Shell,
     /// A pattern without an example says nothing about what it is for.
     NoExample(String),
     /// An example that the rule should fit, and does not.
@@ -102,6 +105,10 @@ fn rule(written: toml::Value) -> Result<ApprovalRule, WhyWrong> {
         _ => return Err(WhyWrong::Halved),
     };
     let rule = ApprovalRule { tool, decision, when };
+    // A line for the shell is more than its beginning: only its own rules take it apart.
+    if decision == Approval::Allow && rule.when.is_some() && rule.names(Shell::NAME) {
+        return Err(WhyWrong::Shell);
+    }
     let shown = rule.to_string();
     if rule.when.is_some() && fits.is_empty() {
         return Err(WhyWrong::NoExample(shown));
@@ -134,6 +141,7 @@ pub(crate) fn words(lang: Lang, origin: &str, wrong: &WrongApproval) -> String {
         WhyWrong::Form(detail) => ("settings.approval_form", detail.as_str(), ""),
         WhyWrong::Tool(tool) => ("settings.approval_tool", tool.as_str(), ""),
         WhyWrong::Halved => ("settings.approval_halved", "", ""),
+        WhyWrong::Shell => ("settings.approval_shell", "", ""),
         WhyWrong::NoExample(rule) => ("settings.rule_no_example", rule.as_str(), ""),
         WhyWrong::NoMatch { rule, example } => ("settings.rule_no_match", &**rule, &**example),
         WhyWrong::Match { rule, example } => ("settings.rule_match", &**rule, &**example),
@@ -198,12 +206,19 @@ tool = "a"
 decision = "ask"
 arg = "path"
 matches = "x"
+
+[[approvals.rules]]
+tool = "sh*"
+decision = "allow"
+arg = "command"
+matches = "git status*"
+match = ["git status"]
 "#;
         let (rules, wrong) = read(text);
         let shown: Vec<String> = rules.iter().map(ToString::to_string).collect();
         assert_eq!(shown, ["write_file path = src/**", "git_*"]);
         let lines: Vec<usize> = wrong.iter().map(|wrong| wrong.line).collect();
-        assert_eq!(lines, [18, 25, 33, 37, 41, 46]);
+        assert_eq!(lines, [18, 25, 33, 37, 41, 46, 52]);
         let rule = "http_get url = *.example.com".to_owned();
         let (good, bad) = ("https://example.com/".to_owned(), "https://b.example.com/".to_owned());
         assert_eq!(wrong[0].why, WhyWrong::NoMatch { rule: rule.clone(), example: good });
@@ -212,6 +227,7 @@ matches = "x"
         assert_eq!(wrong[3].why, WhyWrong::Tool("a*b".to_owned()));
         assert_eq!(wrong[4].why, WhyWrong::Halved);
         assert_eq!(wrong[5].why, WhyWrong::NoExample("a path = x".to_owned()));
+        assert_eq!(wrong[6].why, WhyWrong::Shell);
     }
 
     #[test]

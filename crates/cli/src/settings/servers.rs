@@ -36,6 +36,8 @@ enum WhyWrong {
     Name,
     /// Neither or both of a command and an address.
     Way,
+    /// A reference of a kind that servers cannot be given.
+    Reference(&'static str),
     /// A time without a unit, or no time.
     Time(String),
     /// It is no server by its form, and what the parser says.
@@ -128,6 +130,14 @@ fn server(name: &str, written: toml::Value) -> Result<WrittenServer, WhyWrong> {
     let written: Written = written
         .try_into()
         .map_err(|error: toml::de::Error| WhyWrong::Form(error.message().to_owned()))?;
+    let mut values = written.env.values().chain(written.headers.values());
+    let kind_of = |value: &String| {
+        let last = value.rsplit(' ').next().unwrap_or_default();
+        ["command:", "keychain:"].into_iter().find(|kind| last.starts_with(kind))
+    };
+    if let Some(kind) = values.find_map(kind_of) {
+        return Err(WhyWrong::Reference(kind));
+    }
     let given = |all: BTreeMap<String, String>| {
         all.into_iter().map(|(name, value)| (name, Given::parse(&value))).collect()
     };
@@ -166,6 +176,7 @@ impl WrongServer {
             WhyWrong::Name => ("settings.server_name", ""),
             WhyWrong::Way => ("settings.server_way", ""),
             WhyWrong::Time(text) => ("settings.server_time", text.as_str()),
+            WhyWrong::Reference(kind) => ("settings.server_reference", *kind),
             WhyWrong::Form(detail) => ("settings.server_form", detail.as_str()),
         };
         let line = self.line.to_string();

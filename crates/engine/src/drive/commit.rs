@@ -45,7 +45,8 @@ impl Driver<'_> {
             return;
         };
         let (run, at) = (&self.claim.run, self.run.last_at());
-        let summary = Summary { run, number, text: &text, at };
+        let untrusted = !self.run.holding().untrusted.is_empty();
+        let summary = Summary { run, number, text: &text, at, untrusted };
         self.engine.means.remember(self.run.frame(), &summary);
         self.kept.summary = number;
     }

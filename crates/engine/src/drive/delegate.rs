@@ -36,7 +36,9 @@ impl Driver<'_> {
         open: &Outstanding,
         wanted: &DelegateArgs,
     ) -> Result<Flow, DriveError> {
+        // Time and place stand in the first line; the rest is the talk, which is not passed on.
         let context = self.created().await?.goal.context;
+        let context = context.lines().next().unwrap_or_default().to_owned();
         let child = match self.child(open, wanted, context) {
             Ok(child) => child,
             Err(refused) => {

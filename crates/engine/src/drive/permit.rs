@@ -21,8 +21,8 @@ use everloop_tools::{Bareness, Judgement};
 use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    Approval, LabelGuard, Observation, QuestionKind, Standing, ToolCall, Unattended, Walls, WayOut,
-    Words, digest_json,
+    Approval, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Unattended, Walls,
+    WayOut, Words, digest_json,
 };
 
 /// The last word of the id of a question about labels.
@@ -65,6 +65,10 @@ impl Driver<'_> {
             return None;
         }
         let guarded = !matches!(frame.policy.label_guard, None | Some(LabelGuard::Off));
+        // A tool may reach further today than when the run was created.
+        let today = self.tools.get(&call.tool).and_then(|tool| tool.spec().handling.flow.clone());
+        let reaches = today.is_some_and(|flow| flow.sends == Sends::Anywhere);
+        let walls = if reaches { Walls::None } else { walls };
         let way = guarded.then(|| frame.way_out(call, walls)).flatten()?;
         holding.holds_back(&way).then_some(way)
     }

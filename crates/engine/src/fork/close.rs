@@ -9,7 +9,7 @@ use super::unsettled::Known;
 use crate::drive::fold_from_start;
 use everloop_loops::{Decision, Outstanding, Planned};
 use everloop_types::journal::{EffectFinished, EffectPlanned, Entry, Kind, Outcome};
-use everloop_types::{EffectId, Ending, Observation};
+use everloop_types::{EffectId, Ending, Labels, Observation};
 
 impl Past {
     /// The entries that close what was under way, in order.
@@ -48,11 +48,30 @@ impl Past {
         let (could_not, could): (Vec<EffectId>, Vec<EffectId>) =
             open.into_iter().partition(|effect| refused(effect).is_some());
         let close = |effect: EffectId| {
-            let seen = refused(&effect).or_else(|| known.of(&effect));
-            let seen = seen.unwrap_or_else(not_performed);
-            (effect, finished(Outcome::Observed(seen)))
+            let begun = known.of(&effect).filter(|_| refused(&effect).is_none());
+            let labels = begun.as_ref().map(|seen| self.brought(&effect, seen)).unwrap_or_default();
+            let seen = refused(&effect).or(begun).unwrap_or_else(not_performed);
+            let outcome = Outcome::Observed(seen);
+            (effect, Kind::EffectFinished(EffectFinished { outcome, took_ms: 0, labels }))
         };
         late.into_iter().chain(could_not.into_iter().chain(could).map(close)).collect()
+    }
+
+    /// The labels of what became known of a call that was under way.
+    fn brought(&self, effect: &EffectId, seen: &Observation) -> Labels {
+        let mut labels = Labels::default();
+        for entry in self.history.entries.iter().filter(|e| e.effect.as_ref() == Some(effect)) {
+            let more = match &entry.kind {
+                Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {
+                    self.history.frame().brings(call, &seen.text)
+                }
+                Kind::EffectFinished(finished) => finished.labels,
+                _ => Labels::default(),
+            };
+            labels.private |= more.private;
+            labels.untrusted |= more.untrusted;
+        }
+        labels
     }
 
     /// The batch that was decided at an entry, if the loop still decides what the journal has.

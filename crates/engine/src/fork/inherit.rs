@@ -5,7 +5,7 @@ use everloop_types::{Frame, Holding, Labels, Policy, RunId, ToolSpec};
 /// The policy of a run that goes on from another: its own rules, and what the other one held. What
 /// people opened for the other run stays there.
 pub(super) fn policy(parent: &RunId, old: &Frame, held: &Holding, new: &Frame) -> Policy {
-    let mut inherited = Holding::default();
+    let mut inherited = new.policy.inherited.clone();
     if new.policy.label_guard.is_some() {
         inherited.join(held);
         // Nobody noted what a run from before labels has read.

@@ -16,6 +16,7 @@ super::texts! {
     "settings.rule_match" => zh: "{origin} 第 {line} 行：规则 {pattern} 与 no_match 里的例子相符：{example}", en: "{origin}, line {line}: the rule {pattern} decides its example in no_match: {example}";
     "settings.approval_form" => zh: "{origin} 第 {line} 行：这不是审批规则（{pattern}）。写法：[[approvals.rules]]，tool、decision = allow | ask | deny，可以加 arg 和 matches，match 和 no_match 是例子", en: "{origin}, line {line}: this is no rule on calls ({pattern}). It looks like: [[approvals.rules]] with tool, decision = allow | ask | deny, if wanted arg and matches, and examples in match and no_match";
     "settings.approval_tool" => zh: "{origin} 第 {line} 行：{pattern} 不是工具名；* 只能在末尾", en: "{origin}, line {line}: {pattern} is no name of a tool; * may stand only at its end";
+    "settings.approval_shell" => zh: "{origin} 第 {line} 行：不能按参数放行 shell；命令行用 [[tools.shell_rules]] 放行，它会逐词解析", en: "{origin}, line {line}: the shell cannot be allowed by an argument; use [[tools.shell_rules]], which take the command line apart";
     "settings.approval_halved" => zh: "{origin} 第 {line} 行：arg 和 matches 要么都写，要么都不写", en: "{origin}, line {line}: arg and matches belong together";
     "settings.no_equals" => zh: "--set {key} 缺少等号；写法：--set 段.键=值（{origin}）", en: "--set {key} has no equals sign; write --set section.key=value ({origin})";
     "settings.unreadable" => zh: "设置文件 {origin} 不是有效的 TOML{key}：{detail}", en: "The settings file {origin} is not valid TOML{key}: {detail}";

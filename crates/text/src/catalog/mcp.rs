@@ -41,5 +41,6 @@ super::texts! {
     "settings.server_name" => zh: "{origin} 第 {line} 行：{name} 不能做 MCP 服务器的名字：最多 24 个字符，小写字母、数字、- 和 _，不能有两个连续的 _", en: "{origin}, line {line}: {name} cannot be the name of an MCP server: at most 24 characters, lower-case letters, digits, - and _, never two _ in a row";
     "settings.server_way" => zh: "{origin} 第 {line} 行：MCP 服务器 {name} 要么有 command（可加 args、env），要么有 url（可加 headers）", en: "{origin}, line {line}: the MCP server {name} has either a command (with args and env) or a url (with headers)";
     "settings.server_time" => zh: "{origin} 第 {line} 行：MCP 服务器 {name} 的时间 {detail} 不对；例如 {form}", en: "{origin}, line {line}: {detail} is no time for the MCP server {name}; for example {form}";
+    "settings.server_reference" => zh: "{origin} 第 {line} 行：MCP 服务器 {name} 的值不能用 {detail}；用 env:变量名", en: "{origin}, line {line}: the MCP server {name} cannot be given {detail}; use env:NAME";
     "settings.server_form" => zh: "{origin} 第 {line} 行：MCP 服务器 {name} 写得不对：{detail}", en: "{origin}, line {line}: the MCP server {name} is not written as one: {detail}";
 }

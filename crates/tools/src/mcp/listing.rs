@@ -313,11 +313,12 @@ fn text_arg(schema: &Value) -> Option<String> {
 }
 
 /// Characters that a person does not see and a model reads: controls, text that runs the other
-/// way by force, and letters of tags.
+/// way by force, letters without width, and those of tags.
 fn hides_text(text: &str) -> bool {
     text.chars().any(|c| match c {
         '\n' | '\r' | '\t' => false,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}' => true,
+        '\u{ad}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => true,
+        '\u{2060}'..='\u{2069}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e01ef}' => true,
         c => c.is_control(),
     })
 }

@@ -16,8 +16,20 @@ pub(crate) const SETTINGS: &str = "/etc";
 const DEPTH_MAX: usize = 4;
 
 /// Names at the top of a workspace that decide what is run or believed later.
-const SHUT: [&str; 6] =
-    [".git/hooks", ".git/config", ".git/config.worktree", ".git/info", ".git/modules", ".agents"];
+const SHUT: [&str; 11] = [
+    ".git/hooks",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/info",
+    ".git/modules",
+    ".agents",
+    // What later runs and other programs take for instructions.
+    "AGENTS.md",
+    "CLAUDE.md",
+    ".github",
+    ".husky",
+    ".envrc",
+];
 
 /// How a path in the workspace is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

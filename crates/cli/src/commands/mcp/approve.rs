@@ -65,6 +65,8 @@ fn show_tools(app: &App, server: &Server, was: Option<&Listing>, seen: &Listing)
                 let line = app.text("mcp.added", &[("tool", &offer.name)]);
                 terminal::answer(&format!("{line}  {}", treatment(app, &spec)));
                 show_part("    ", &offer.description);
+                // A model reads the words about parameters in every prompt.
+                show_part("    ", &offer.schema.to_string());
             }
         }
     }
