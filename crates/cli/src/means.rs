@@ -207,6 +207,7 @@ fn shell(settings: &Settings) -> ShellSetting {
             readable: settings.list("tools.shell_readable").map(PathBuf::from).collect(),
         },
         rules: settings.shell_rules().to_vec(),
+        redact: Some(|text| secrets::redactor().text(text).into_owned()),
     }
 }
 

@@ -167,6 +167,20 @@ pub(crate) fn replace_file(file: &Path, content: &[u8]) -> io::Result<()> {
     sync_folder(file)
 }
 
+/// Takes secrets out of a record once its command has ended. The guard knows none: it gets no
+/// variable and no setting of ours.
+pub(crate) fn clean(file: &Path, redact: fn(&str) -> String) -> io::Result<()> {
+    let known = read(file)?;
+    let cleaned = match &known {
+        Record::Exit { code, output } => Record::Exit { code: *code, output: redact(output) },
+        Record::Signal { signal, output } => {
+            Record::Signal { signal: *signal, output: redact(output) }
+        }
+        _ => return Ok(()),
+    };
+    if cleaned == known { Ok(()) } else { replace(file, &cleaned) }
+}
+
 fn write_first(file: &Path, content: &[u8]) -> io::Result<File> {
     let (temporary, written) = write_beside(file, content)?;
     let linked = fs::hard_link(&temporary, file);

@@ -5,7 +5,7 @@
 
 use crate::capture::Capture;
 use crate::process::{Ended, Launch};
-use crate::record::{Record, Records};
+use crate::record::{self, Record, Records};
 use crate::shell_rules::{self, Say};
 use crate::walls::{Enclosure, Plot};
 use crate::{
@@ -56,6 +56,8 @@ pub struct ShellSetting {
     pub walls: WallSetting,
     /// What is allowed and denied by its words.
     pub rules: Vec<ShellRule>,
+    /// What takes secrets out of the records of commands.
+    pub redact: Option<fn(&str) -> String>,
 }
 
 /// Runs a command.
@@ -140,6 +142,7 @@ impl Tool for Shell {
             Capture::new(self.setting.limits.output_bytes_max, context.on_output.clone());
         let grace = Duration::from_millis(self.setting.limits.grace_ms);
         let (ended, stop) = running.follow(&mut capture, self.stop(context), grace).await;
+        self.clean(record);
         self.done(capture, &ended, stop, context.observation_chars)
     }
 
@@ -173,8 +176,11 @@ impl Tool for Shell {
             return Probe::unknown("there is no record of it");
         };
         let (key, attempt) = (intent.idem_key.clone(), intent.attempt);
+        let file = records.file(&key, attempt);
         let look = move || records.settle(&origin, &key, attempt);
-        match tokio::task::spawn_blocking(look).await {
+        let looked = tokio::task::spawn_blocking(look).await;
+        self.clean(Some(file));
+        match looked {
             Ok(Ok(record)) => from_record(record, intent.observation_chars),
             Ok(Err(why)) => Probe::Unknown(why),
             Err(error) => Probe::Unknown(error.to_string()),
@@ -214,6 +220,13 @@ impl Shell {
     /// Only a guard keeps records.
     fn records(&self) -> Option<Records> {
         self.guard.as_ref().and(self.records.clone()).map(Records::new)
+    }
+
+    /// A record that cannot be cleaned is cleared away with the others, in some days.
+    fn clean(&self, record: Option<PathBuf>) {
+        if let (Some(file), Some(redact)) = (record, self.setting.redact) {
+            let _ = record::clean(&file, redact);
+        }
     }
 
     /// The walls, or none if a person wants none.
