@@ -264,7 +264,7 @@ mod tests {
 
     fn finished() -> Kind {
         let outcome = Outcome::Observed(Observation::ok("fine"));
-        Kind::EffectFinished(EffectFinished { outcome, took_ms: 40 })
+        Kind::EffectFinished(EffectFinished::unlabeled(outcome, 40))
     }
 
     fn told(kinds: Vec<Kind>) -> Vec<(u32, &'static str, Option<u64>, Option<String>)> {
