@@ -64,7 +64,7 @@ impl AuditCall {
         };
         json!({
             "ts": self.at, "run_id": row.run, "session_id": row.conversation,
-            "loop": row.loop_name, "forked_from": row.forked.as_ref().map(|from| &from.run),
+            "loop": row.loop_name, "forked_from": row.origin.forked.as_ref().map(|from| &from.run),
             "copied": self.copied, "seq": self.seq, "effect": self.effect,
             "attempt": self.attempt, "tool": self.tool, "arguments": args,
             "user_message": short(&self.user_message), "approved_by": self.approved_by,
@@ -280,7 +280,12 @@ mod tests {
 
     #[test]
     fn each_attempt_is_told_with_its_own_number_and_time() {
-        let given = ApprovalGiven { args_hash: String::new(), by: "user".to_owned() };
+        let given = ApprovalGiven {
+            args_hash: String::new(),
+            by: "user".to_owned(),
+            policy_hash: String::new(),
+            releases: None,
+        };
         let given = Kind::ApprovalGiven(given);
         let (first, second) = (started(1), started(2));
         let by = || Some("user".to_owned());

@@ -52,7 +52,7 @@ async fn one(
     args: &Audit,
     since: UtcMs,
 ) -> Result<(), Failure> {
-    let mut auditor = Auditor::new(row.forked.as_ref());
+    let mut auditor = Auditor::new(row.origin.forked.as_ref());
     let wanted = |call: &AuditCall| {
         let named = args.tool.is_none() || args.tool == call.tool;
         // A copied call was made, and is told, by the run that it comes from.

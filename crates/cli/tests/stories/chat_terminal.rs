@@ -91,7 +91,7 @@ fn a_goal_shows_its_plan_redrawn_in_place_and_its_answer() {
 fn lines_begin_at_the_edge_though_a_killed_program_left_the_terminal_otherwise() {
     let home = chinese(&[says("一行。")]);
     let mut chat = home.on_torn_terminal(["chat", "--loop", "react"]);
-    chat.until(PROMPT).types("说一行");
+    chat.until(PROMPT).types("说一行").until("一行。");
     let seen = left(chat);
     let is_torn = |(at, _): (usize, &str)| !seen[..at].ends_with('\r');
     assert!(!seen.match_indices('\n').any(is_torn), "{seen:?}");

@@ -201,10 +201,15 @@ const ATTEMPTS: &[Attempt] = &[
     },
 ];
 
+/// Everything that leads out, `git_push` too, which is not offered unless somebody wants it.
+const TOOLS: &str = "read_file, edit_file, write_file, shell, git_read, git_commit, git_push, \
+    internet_search, fetch_web, http_get, http_send, send_message, todo, schedule, delegate";
+
 fn stage(server: &FakeServer, replies: &[Value]) -> Home {
     let host = server.url().replace("http://", "");
     let home = Home::scripted(replies)
         .with("EVERLOOP_TOOLS__HTTP_ALLOW", &host)
+        .with("EVERLOOP_TOOLS__ENABLED", TOOLS)
         .with("EVERLOOP_SEARCH__PROVIDER", "searxng")
         .with("EVERLOOP_SEARCH__BASE_URL", &server.url());
     let channel = format!("ops=file:{}", home.path("sent").display());
