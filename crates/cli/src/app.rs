@@ -82,7 +82,7 @@ impl App {
         };
         let named = |name: &str| Database::named(name, &home);
         let address = secrets::behind(loaded.settings.text("store.database"), &loaded.settings);
-        let found = address.map_err(FaultKind::Secret);
+        let found = address.map_err(|error| FaultKind::Secret(Box::new(error)));
         let found = found.and_then(|name| named(&name).ok_or(FaultKind::NoSuchDatabase));
         if let Err(what) = &found {
             let (key, origin) = ("store.database".to_owned(), Origin::Default);

@@ -84,9 +84,9 @@ pub(crate) enum FaultKind {
     /// An MCP server that cannot be used.
     Server(Box<WrongServer>),
     /// A rule on calls that cannot be used.
-    Approval(WrongApproval),
+    Approval(Box<WrongApproval>),
     /// The secret that it refers to cannot be had.
-    Secret(SecretError),
+    Secret(Box<SecretError>),
 }
 
 /// All settings with their values.
@@ -147,7 +147,7 @@ impl Loaded {
         let (rules, wrong) = approvals::read(text);
         self.settings.approval_rules = rules;
         for wrong in wrong {
-            let (key, what) = (approvals::KEY.to_owned(), FaultKind::Approval(wrong));
+            let (key, what) = (approvals::KEY.to_owned(), FaultKind::Approval(Box::new(wrong)));
             self.keep(Fault { key, origin: origin.clone(), what });
         }
         for (section, content) in table {

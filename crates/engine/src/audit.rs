@@ -65,7 +65,7 @@ impl AuditCall {
         json!({
             "ts": self.at, "run_id": row.run, "session_id": row.conversation,
             "loop": row.loop_name, "forked_from": row.origin.forked.as_ref().map(|from| &from.run),
-            "copied": self.copied, "seq": self.seq, "effect": self.effect,
+            "parent_run_id": row.origin.parent, "copied": self.copied, "seq": self.seq, "effect": self.effect,
             "attempt": self.attempt, "tool": self.tool, "arguments": args,
             "user_message": short(&self.user_message), "approved_by": self.approved_by,
             "ending": self.end.ending, "result": short(&self.end.result),

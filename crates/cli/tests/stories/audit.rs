@@ -3,7 +3,7 @@
 use crate::support::{Home, calls, says};
 use serde_json::{Value, json};
 
-const FIELDS: [&str; 17] = [
+const FIELDS: [&str; 18] = [
     "approved_by",
     "arguments",
     "attempt",
@@ -13,6 +13,7 @@ const FIELDS: [&str; 17] = [
     "ending",
     "forked_from",
     "loop",
+    "parent_run_id",
     "result",
     "run_id",
     "seq",

@@ -137,7 +137,7 @@ fn the_default_set_is_small_and_pushes_nothing() {
     let tools = all["tools"].as_array().unwrap();
     let of = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap();
     let offered = tools.iter().filter(|tool| tool["offered"] == json!(true)).count();
-    assert_eq!(offered, 14);
+    assert_eq!(offered, 15);
     assert_eq!(
         (&of("git_push")["available"], &of("git_push")["offered"]),
         (&json!(true), &json!(false))

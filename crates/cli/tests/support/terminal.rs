@@ -41,7 +41,7 @@ impl Terminal {
         let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&master, size).unwrap();
         let mut modes = tcgetattr(&master).unwrap();
-        modes.output_modes = modes.output_modes - OutputModes::OPOST | output;
+        modes.output_modes = (modes.output_modes - OutputModes::OPOST) | output;
         tcsetattr(&master, OptionalActions::Now, &modes).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
         let slave = OpenOptions::new().read(true).write(true).open(name).unwrap();
