@@ -3,6 +3,7 @@
 mod answering;
 mod below;
 mod labels;
+mod plan;
 
 use crate::app::App;
 use crate::commands::settle::unknown_json;
@@ -15,10 +16,9 @@ use everloop_store::{ForkOrigin, OutboxCount, RunRow};
 use everloop_types::journal::{
     EffectPlanned, Input, Kind, Letter, Outcome, RunFinished, WaitingOn,
 };
-use everloop_types::{
-    Counts, EffectId, ItemState, PlanItem, Progress, Purpose, Reason, RunId, Status, Usage, UtcMs,
-};
+use everloop_types::{Counts, EffectId, Progress, Purpose, Reason, RunId, Status, Usage, UtcMs};
 pub(crate) use labels::labels_line;
+pub(crate) use plan::{backed_plan_lines, plan_lines};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -352,43 +352,6 @@ impl<'a> Printer<'a> {
             }
         }
         self.plan = Some(progress.clone());
-    }
-}
-
-/// The items of a plan, one a line. What was only claimed has a mark and a word of its own.
-pub(crate) fn plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
-    let claimed = app.text("progress.claimed", &[]);
-    let mark = |item: &PlanItem| match item.state {
-        ItemState::Pending => marks.open,
-        ItemState::InProgress => marks.now,
-        ItemState::Completed if item.is_only_claimed() => marks.claimed,
-        ItemState::Completed => marks.done,
-        ItemState::Failed => marks.failed,
-        ItemState::Skipped => marks.skipped,
-    };
-    let line = |(number, item): (i32, &PlanItem)| {
-        let claim = if item.is_only_claimed() { claimed.as_str() } else { "" };
-        format!("  {} {number} {}{claim}", mark(item), item.text)
-    };
-    (1..).zip(&progress.items).map(line).collect()
-}
-
-/// The same, with the journal entries behind each closed item.
-pub(crate) fn backed_plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
-    let lines = plan_lines(app, progress, marks).into_iter().zip(&progress.items);
-    let line = |(line, item): (String, &PlanItem)| match item.evidence.as_deref() {
-        None | Some([]) => line,
-        Some(entries) => format!("{line}  ({})", entry_numbers(entries)),
-    };
-    lines.map(line).collect()
-}
-
-fn entry_numbers(entries: &[i64]) -> String {
-    const SHOWN: usize = 6;
-    let first: Vec<String> = entries.iter().take(SHOWN).map(|seq| format!("#{seq}")).collect();
-    match entries.len().saturating_sub(SHOWN) {
-        0 => first.join(" "),
-        more => format!("{} … +{more}", first.join(" ")),
     }
 }
 

@@ -82,19 +82,7 @@ impl Projection {
                             "tool": call.map(|call| &call.tool), "by": given.by,
                             "releases": given.releases})]
             }
-            Kind::Input(input) => match &input.letter {
-                Letter::Answer { question, text, .. } => vec![json!({
-                    "type": "interrupt.answered", "interrupt_id": question, "text": text,
-                })],
-                Letter::Switch(switch) => vec![json!({
-                    "type": "run.switching", "loop": switch.loop_name, "to": switch.to,
-                })],
-                Letter::Child(ended) => vec![json!({
-                    "type": "child.ended", "child": ended.child, "status": ended.status,
-                    "text": ended.text,
-                })],
-                _ => Vec::new(),
-            },
+            Kind::Input(input) => heard(&input.letter),
             Kind::Waiting(waiting) => waits(&waiting.on),
             Kind::Forked(forked) => vec![json!({
                 "type": "run.forked", "from": forked.from, "at": forked.at_seq,
@@ -148,6 +136,22 @@ fn outcome(call: Option<ToolCall>, outcome: &Outcome, took_ms: u64) -> Value {
             json!({"type": "step.failed", "error": error.detail, "kind": error.kind})
         }
         (other, _) => json!({"type": "step.skipped", "outcome": other}),
+    }
+}
+
+fn heard(letter: &Letter) -> Vec<Value> {
+    match letter {
+        Letter::Answer { question, text, .. } => vec![json!({
+            "type": "interrupt.answered", "interrupt_id": question, "text": text,
+        })],
+        Letter::Switch(switch) => vec![json!({
+            "type": "run.switching", "loop": switch.loop_name, "to": switch.to,
+        })],
+        Letter::Child(ended) => vec![json!({
+            "type": "child.ended", "child": ended.child, "status": ended.status,
+            "text": ended.text,
+        })],
+        _ => Vec::new(),
     }
 }
 

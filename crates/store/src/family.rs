@@ -118,10 +118,10 @@ impl Store {
         let mut above = vec![run.clone()];
         while let Some(run) = above.pop() {
             for child in self.children(&run).await? {
-                // One that is over has ended its own children.
+                // One that is over has told its own children to end, and they may be at it still.
+                above.push(child.run.clone());
                 if !child.status.is_final() {
-                    found.push(child.run.clone());
-                    above.push(child.run);
+                    found.push(child.run);
                 }
             }
         }

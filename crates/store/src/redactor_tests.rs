@@ -21,7 +21,7 @@ fn seen(text: &str) -> Kind {
     Kind::EffectFinished(EffectFinished::unlabeled(outcome, 1))
 }
 
-/// Digits may stand in a number, which stays what it is; the words beside it are cleaned all the same.
+/// Digits may stand in a number, which stays what it is; the words beside it are cleaned.
 #[test]
 fn a_secret_that_looks_like_a_number_leaves_the_form_of_an_entry_alone() {
     let redactor = knowing(&["123456789012"]);

@@ -283,7 +283,8 @@ fn count(most: u64, leader: Pid, ending: &AtomicBool) {
         std::thread::sleep(COUNT_INTERVAL);
         if all_processes() > most && descendants(getpid()).len() as u64 > most {
             ending.store(true, Ordering::SeqCst);
-            let _ = writeln!(io::stdout(), "[ended: more than {most} processes]");
+            let said = format!("[ended: more than {most} processes]\n");
+            let _ = io::stdout().write_all(said.as_bytes());
             let _ = kill_process(leader, Signal::KILL);
             return kill_until_gone();
         }

@@ -146,8 +146,8 @@ impl Reader<'_> {
         self.end_command();
     }
 
-    /// A file is written or read that no rule sees; only what goes nowhere and what joins outputs is
-    /// harmless.
+    /// A file is written or read that no rule sees; only what goes nowhere and what joins outputs
+    /// is harmless.
     fn redirection(&mut self, first: char) {
         let digits =
             self.word.as_ref().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit()));

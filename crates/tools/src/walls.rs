@@ -1,7 +1,7 @@
 //! The walls around a shell command: what stands is found out by trying, once per process.
 //!
 //! ```text
-//!   everloop ── guard ── bwrap ─────────────┐  files: the system read-only, the workspace writable,
+//!   everloop ── guard ── bwrap ─────────────┐  files: system read-only, workspace writable,
 //!                          │                │  no home, protected paths shut; own processes, own
 //!                          │                │  network without a way out; private /tmp
 //!                        __wall ──► sh -c … │  Landlock, seccomp, limits, no new privileges
@@ -11,7 +11,7 @@
 //!
 //! Without any of them a command runs bare, and only after a person was told so.
 //!
-//! Deliberately absent: who is asked (`Judgement`, the engine's), and walls elsewhere than on Linux.
+//! Deliberately absent: who is asked (`Judgement`, the engine's), walls elsewhere than on Linux.
 
 mod bubblewrap;
 mod inner;

@@ -2,8 +2,6 @@
 //!
 //! Whatever can be read in two ways is read in none: the caller decides what that means for it.
 
-use std::net::Ipv4Addr;
-
 /// Whether a path fits a pattern. `?` is one letter, `*` any letters of one part, `**` any parts,
 /// also none.
 #[must_use]
@@ -98,10 +96,16 @@ pub fn host_of(address: &str) -> Option<String> {
     let last = name.rsplit('.').next().unwrap_or_default();
     let is_number = last.starts_with(|c: char| c.is_ascii_digit());
     // A number can be written in many ways, and only one of them is that of the rules.
-    if name.is_empty() || is_number && name.parse::<Ipv4Addr>().is_err() {
+    if name.is_empty() || is_number && !is_dotted(name) {
         return None;
     }
     Some(format!("{name}{port}"))
+}
+
+/// Whether it is an address in four parts, each in its shortest form.
+fn is_dotted(name: &str) -> bool {
+    let shortest = |part: &str| part.parse::<u8>().is_ok_and(|number| number.to_string() == part);
+    name.split('.').count() == 4 && name.split('.').all(shortest)
 }
 
 #[cfg(test)]

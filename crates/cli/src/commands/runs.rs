@@ -201,16 +201,7 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
     if let Some(cost) = &shown.cost {
         terminal::answer(&app.text("runs.show_cost", &[("value", &cost.words())]));
     }
-    for (key, others) in [
-        ("runs.show_forked", shown.row.origin.forked.as_slice()),
-        ("runs.show_forks", shown.forks.as_slice()),
-    ] {
-        let others: Vec<String> =
-            others.iter().map(|other| format!("{} @ {}", other.run, other.at_seq)).collect();
-        if !others.is_empty() {
-            terminal::answer(&app.text(key, &[("value", &others.join(", "))]));
-        }
-    }
+    show_forks(app, &shown);
     family::show_kin(app, &shown.row, &children);
     let OutboxCount { sent, waiting } = shown.messages;
     if sent + waiting > 0 {
@@ -230,6 +221,20 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         terminal::answer(&format!("\n{text}"));
     }
     Ok(Exit::Done)
+}
+
+/// What it was forked from, and what was forked from it.
+fn show_forks(app: &App, shown: &Shown) {
+    for (key, others) in [
+        ("runs.show_forked", shown.row.origin.forked.as_slice()),
+        ("runs.show_forks", shown.forks.as_slice()),
+    ] {
+        let others: Vec<String> =
+            others.iter().map(|other| format!("{} @ {}", other.run, other.at_seq)).collect();
+        if !others.is_empty() {
+            terminal::answer(&app.text(key, &[("value", &others.join(", "))]));
+        }
+    }
 }
 
 async fn events(app: &App, store: &Store, id: &str, after: i64) -> Result<Exit, Failure> {

@@ -6,6 +6,7 @@ use super::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -101,7 +102,8 @@ fn limit(resource: Resource, most: Option<u64>) -> Result<(), String> {
 /// Call it before anything else starts threads: `everloop __wall SPEC -- sh -c …`.
 pub fn wall_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let why = become_command(args.into_iter().collect());
-    eprintln!("not run, because a wall does not stand: {why}");
+    let said = format!("not run, because a wall does not stand: {why}\n");
+    let _ = std::io::stderr().write_all(said.as_bytes());
     ExitCode::from(NOT_RUN)
 }
 

@@ -76,8 +76,8 @@ pub(crate) fn protected(workspace: &Path, own: &[PathBuf]) -> Vec<Place> {
     places
 }
 
-/// A protected name that is a link. No mount holds a link in its place, so it could be put aside for
-/// something else.
+/// A protected name that is a link. No mount holds a link in its place, so it could be put aside
+/// for something else.
 pub(crate) fn loose(workspace: &Path) -> Option<PathBuf> {
     let names = [".git", ".agents"].into_iter().chain(START_UP);
     let is_link = |path: &PathBuf| path.is_symlink();
