@@ -7,7 +7,8 @@ use everloop_models::Scripted;
 use everloop_testkit::{Point, Scenario, Stage, Went, scenarios};
 use everloop_types::journal::{Entry, Kind, Outcome};
 use everloop_types::{
-    EffectId, Ending, Goal, Message, Policy, RunId, Settled, Status, digest_bytes,
+    EffectId, Ending, Goal, LabelGuard, Labels, Message, Policy, RunId, Settled, Status,
+    digest_bytes,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -259,7 +260,10 @@ async fn struck() -> Stage {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_parent_learned_after_the_cut_is_what_the_fork_knows() {
-    let mut stage = Stage::set(&strikes()).await;
+    // A tool that declares nothing brings every label, and the fork holds what it knows.
+    let mut scenario = strikes();
+    scenario.policy.label_guard = Some(LabelGuard::Ask);
+    let mut stage = Stage::set(&scenario).await;
     play(&mut stage).await;
     let entries = history(&stage, &stage.run).await.entries;
     let begun = entries.iter().find(|entry| matches!(entry.kind, Kind::EffectStarted(_)));
@@ -267,10 +271,10 @@ async fn what_the_parent_learned_after_the_cut_is_what_the_fork_knows() {
     let made = fork(&mut stage, wanted).await.unwrap();
     let past = history(&stage, &made.run).await;
     let seen = past.entries.iter().rev().find_map(|entry| match &entry.kind {
-        Kind::EffectFinished(finished) => Some(finished.outcome.clone()),
+        Kind::EffectFinished(finished) => Some((finished.outcome.clone(), finished.labels)),
         _ => None,
     });
-    let Some(Outcome::Observed(seen)) = seen else { panic!("{seen:?}") };
+    let Some((Outcome::Observed(seen), Labels::ALL)) = seen else { panic!("{seen:?}") };
     assert_eq!((seen.ending, seen.text.as_str()), (Ending::Ok, "struck anvil"));
 }
 

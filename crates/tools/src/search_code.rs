@@ -142,6 +142,10 @@ fn search(workspace: &Workspace, args: &SearchCodeArgs, bounds: &Bounds) -> Resu
     let glob = args.glob.as_deref().map(glob).transpose()?;
     let start = args.path.clone().unwrap_or_else(|| PathBuf::from("."));
     let start = workspace.folder_or_file(&start).map_err(|error| error.text())?;
+    // The walk asks about every folder but the first.
+    if !can_be_walked(&workspace.root().join(&start)) {
+        return Err("its .gitignore or .ignore is not a plain file, so it is not read".to_owned());
+    }
     let mut found = Found::default();
     for (number, entry) in walk(workspace, &start).enumerate() {
         if bounds.cancel.is_cancelled() {

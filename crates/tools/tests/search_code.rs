@@ -98,6 +98,21 @@ async fn what_git_ignores_is_hidden_or_binary_is_left_out() {
     }
 }
 
+/// A list of what to leave out is opened by its name: a link could lead to a device without an end.
+#[tokio::test]
+async fn a_list_of_what_to_leave_out_that_is_no_plain_file_is_not_read() {
+    let place = place();
+    symlink("/dev/zero", place.path("src/deep/.ignore")).unwrap();
+    let found = search(&place, json!({"query": "needle"})).await;
+    assert_eq!(found, "notes.txt:1:a needle (1)\nsrc/a.rs:2:    needle(1);");
+    for name in [".ignore", ".gitignore"] {
+        symlink("/dev/zero", place.path(name)).unwrap();
+        let seen = place.call("search_code", json!({"query": "needle"})).await;
+        assert!(!seen.is_ok() && seen.text.contains("not a plain file"), "{}", seen.text);
+        std::fs::remove_file(place.path(name)).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn results_are_bounded_in_number_and_length_and_say_so() {
     let place = Place::new();

@@ -68,7 +68,7 @@ impl Scene {
         let root = place.root();
         let world = root.parent().unwrap();
         if things == Things::Protected {
-            for file in [".git/config", ".agents/known", ".bashrc"] {
+            for file in [".git/config", ".agents/known", ".bashrc", "AGENTS.md"] {
                 place.write(file, "");
             }
             fs::create_dir(root.join(".git/hooks")).unwrap();

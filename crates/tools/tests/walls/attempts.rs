@@ -173,6 +173,8 @@ pub(crate) const PROTECTED: &[Attempt] = &[
     ),
     works("replace a hook's folder", Outer, "mv .git/hooks .git/h && echo ESCAPED", Nothing),
     works("write a skill", Outer, "echo x > .agents/skill && echo ESCAPED", Nothing),
+    works("write guidance", Outer, "echo x >> AGENTS.md && echo ESCAPED", Nothing),
+    works("replace guidance", Outer, "rm AGENTS.md && echo x > AGENTS.md && echo ESCAPED", Nothing),
     works("replace the skills", Outer, "mv .agents a && mkdir .agents && echo ESCAPED", Nothing),
     works("write a start-up file", Outer, "echo x >> .bashrc && echo ESCAPED", Nothing),
     works("read our own key", Outer, "grep -q secret data/key && echo ESCAPED", Nothing),
