@@ -83,18 +83,20 @@ pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     })
 }
 
-/// What the system prompt brings into a run: notes may hold what others wrote, and so may guidance
-/// where the settings say so.
+/// What the system prompt brings into a run: notes and guidance are the person's own like any file
+/// of the workspace. Notes may hold what others wrote, and so may guidance where the settings say so.
 pub(crate) fn held(app: &App, workspace: &Path) -> Holding {
     let mut held = Holding::default();
     let notes = memory(app, workspace);
-    if is_on(app, "context.memory") && notes.is_untrusted().unwrap_or(true) {
-        held.take(Labels::UNTRUSTED, "MEMORY.md");
+    let is_empty = notes.newest(1).is_ok_and(|text| text.is_empty());
+    if is_on(app, "context.memory") && !is_empty {
+        let untrusted = notes.is_untrusted().unwrap_or(true);
+        held.take(Labels { untrusted, ..Labels::PRIVATE }, "MEMORY.md");
     }
-    let mut patterns = app.settings.list("tools.untrusted_paths");
-    let by_others = patterns.any(|pattern| path_fits(pattern, GUIDANCE));
-    if is_on(app, "context.agents_file") && by_others && workspace.join(GUIDANCE).exists() {
-        held.take(Labels::UNTRUSTED, GUIDANCE);
+    if is_on(app, "context.agents_file") && workspace.join(GUIDANCE).exists() {
+        let mut patterns = app.settings.list("tools.untrusted_paths");
+        let untrusted = patterns.any(|pattern| path_fits(pattern, GUIDANCE));
+        held.take(Labels { untrusted, ..Labels::PRIVATE }, GUIDANCE);
     }
     held
 }

@@ -14,7 +14,7 @@ mod readable;
 use crate::hosts::{Host, Hosts, Names};
 use crate::http::canceled;
 use crate::request::{Answer, Body, Http, NoAnswer, Request};
-use crate::{CallContext, Done, Tool, clean, clip};
+use crate::{Bars, CallContext, Done, Tool, clean, clip};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
 };
@@ -114,7 +114,7 @@ impl Tool for FetchWeb {
 
     async fn call(&self, args: FetchWebArgs, context: &CallContext) -> Done {
         let page = tokio::select! {
-            page = self.page(&args.url) => page,
+            page = self.page(&args.url, &context.bars) => page,
             () = context.cancel.cancelled() => return canceled(),
         };
         match page {
@@ -154,7 +154,7 @@ impl From<NoAnswer> for NoPage {
 }
 
 impl FetchWeb {
-    async fn page(&self, address: &str) -> Result<Page, NoPage> {
+    async fn page(&self, address: &str, bars: &Bars) -> Result<Page, NoPage> {
         if address.chars().count() > URL_CHARS_MAX {
             let words = format!("the address has more than {URL_CHARS_MAX} characters");
             return Err(NoPage::Refused(words));
@@ -167,7 +167,13 @@ impl FetchWeb {
             let answer = self.http.until(until).ask(request).await?;
             match answer.redirect(&url) {
                 None => return read(url, answer).await,
-                Some(next) => url = next.map_err(NoPage::Refused)?,
+                Some(next) => {
+                    let next = next.map_err(NoPage::Refused)?;
+                    if let Some(words) = bars.closes_redirect(&url, &next) {
+                        return Err(NoPage::Refused(words));
+                    }
+                    url = next;
+                }
             }
         }
         Err(NoPage::Refused(format!("more than {REDIRECTS_MAX} redirects")))

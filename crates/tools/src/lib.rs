@@ -10,6 +10,7 @@
 //! Deliberately absent: approvals, retries, journaling (the engine's), and hosts that nobody named.
 
 mod ask_user;
+mod bars;
 mod capture;
 mod channels;
 mod clean;
@@ -49,6 +50,7 @@ mod workspace;
 mod write_file;
 
 pub use ask_user::{AskUser, AskUserArgs};
+pub use bars::Bars;
 pub use channels::{Channel, Channels, Deliver, Delivery};
 pub use clean::{Cleaner, clean};
 pub use delegate::{Delegate, DelegateArgs};

@@ -11,7 +11,7 @@
 //! Deliberately absent: an index, matches over several lines, files that git would not keep.
 
 use crate::read_file::reading;
-use crate::{CallContext, Done, Tool, Workspace, clean, clip};
+use crate::{Bars, CallContext, Done, Tool, Workspace, clean, clip};
 use everloop_types::{Ending, Flow, Handling, Observation};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, Walk, WalkBuilder};
@@ -91,7 +91,7 @@ impl Tool for SearchCode {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let soon = Instant::now() + TIME_MAX;
         let until = context.deadline.map_or(soon, |deadline| deadline.min(soon));
-        let bounds = Bounds { cancel: context.cancel.clone(), until };
+        let bounds = Bounds { cancel: context.cancel.clone(), until, bars: context.bars.clone() };
         crate::read_file::blocking(move || match search(&workspace, &args, &bounds) {
             Ok(_) if bounds.cancel.is_cancelled() => {
                 Observation { ending: Ending::Canceled, text: "stopped: canceled".to_owned() }
@@ -103,10 +103,11 @@ impl Tool for SearchCode {
     }
 }
 
-/// When a search has to stop.
+/// When a search has to stop, and what is closed to it.
 struct Bounds {
     cancel: CancellationToken,
     until: Instant,
+    bars: Bars,
 }
 
 /// What was found, and why there may be more.
@@ -116,6 +117,7 @@ struct Found {
     files: usize,
     bytes: u64,
     too_large: usize,
+    closed: usize,
     stopped: Option<String>,
 }
 
@@ -128,6 +130,9 @@ impl Found {
         notes.extend(self.stopped.map(|why| format!("[{why}: there may be more; narrow it]")));
         if self.too_large > 0 {
             notes.push(format!("[{} files are too large and were not searched]", self.too_large));
+        }
+        if self.closed > 0 {
+            notes.push(format!("[{} files are denied by a rule and were not searched]", self.closed));
         }
         let notes = notes.join("\n");
         let room = chars_max.saturating_sub(notes.chars().count() + 1);
@@ -162,6 +167,10 @@ fn search(workspace: &Workspace, args: &SearchCodeArgs, bounds: &Bounds) -> Resu
             continue;
         };
         if glob.as_ref().is_some_and(|glob| !glob.is_match(&relative)) {
+            continue;
+        }
+        if bounds.bars.closes_file(&relative) {
+            found.closed += 1;
             continue;
         }
         if search_file(workspace, &relative, &expression, &mut found).is_break() {

@@ -1,6 +1,6 @@
 //! What a tool is: as its author writes it, and as the engine calls it.
 
-use crate::DelegateArgs;
+use crate::{Bars, DelegateArgs};
 use everloop_types::check_args;
 use everloop_types::{EffectId, Handling, Observation, ToolSpec, Write};
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -155,6 +155,8 @@ pub struct CallContext {
     pub on_output: Option<OnOutput>,
     /// Whether a person allowed it after they were told that it runs without walls.
     pub may_run_bare: bool,
+    /// What the run's rules close on the way.
+    pub bars: Bars,
 }
 
 impl CallContext {
@@ -169,6 +171,7 @@ impl CallContext {
             attempt: 1,
             on_output: None,
             may_run_bare: true,
+            bars: Bars::default(),
         }
     }
 }

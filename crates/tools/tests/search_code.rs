@@ -4,8 +4,8 @@
 
 mod support;
 
-use everloop_tools::CallContext;
-use everloop_types::{Ending, Observation};
+use everloop_tools::{Bars, CallContext};
+use everloop_types::{Approval, ApprovalRule, ArgPattern, Ending, Observation, Policy};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::time::Instant;
@@ -144,4 +144,20 @@ async fn a_search_stops_when_it_is_canceled_or_out_of_time() {
     let late = CallContext { deadline: Some(Instant::now()), ..CallContext::new("key") };
     let seen = place.call_in("search_code", json!({"query": "needle"}), &late).await;
     assert!(seen.text.contains("[out of time: there may be more"), "{}", seen.text);
+}
+
+#[tokio::test]
+async fn what_a_rule_denies_is_not_found_by_a_search_of_the_folder_above() {
+    let place = place();
+    for tool in ["search_code", "read_file", "*"] {
+        let when = Some(ArgPattern { arg: "path".into(), matches: "src/deep/**".into() });
+        let rule = ApprovalRule { tool: tool.into(), decision: Approval::Deny, when };
+        let policy = Policy { rules: vec![rule], ..Policy::default() };
+        let bars = Bars::new(&policy, "search_code", "/work");
+        let context = CallContext { bars, ..CallContext::new("key") };
+        let found = place.call_in("search_code", json!({"query": "needle"}), &context).await.text;
+        let expected = "notes.txt:1:a needle (1)\nsrc/a.rs:2:    needle(1);\n\
+                        [1 files are denied by a rule and were not searched]";
+        assert_eq!(found, expected, "{tool}");
+    }
 }

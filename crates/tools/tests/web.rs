@@ -6,8 +6,8 @@
 mod server;
 mod support;
 
-use everloop_tools::{CallContext, Done, Host, Setting, WebSetting};
-use everloop_types::{Ending, Observation};
+use everloop_tools::{Bars, CallContext, Done, Host, Setting, WebSetting};
+use everloop_types::{Approval, ApprovalRule, ArgPattern, Ending, Observation, Policy};
 use serde_json::json;
 use server::{Reply, Server};
 use support::{Place, context};
@@ -116,4 +116,31 @@ async fn an_address_too_long_to_be_one_is_refused() {
     let seen = fetch(&place(&server, 20_000), &url).await;
     assert_eq!(seen.ending, Ending::Denied, "{}", seen.text);
     assert_eq!(server.lines(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_redirect_to_a_host_that_a_rule_closes_is_not_followed() {
+    let moved = |to: &str| {
+        Reply::Raw(format!(
+            "HTTP/1.1 302 X\r\nlocation: {to}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+        ))
+    };
+    let rule = |decision| {
+        let when = Some(ArgPattern { arg: "url".into(), matches: "*.example.com".into() });
+        ApprovalRule { tool: "fetch_*".into(), decision, when }
+    };
+    for (decision, approve_all, words) in [
+        (Approval::Deny, false, "denied by the rule"),
+        (Approval::Deny, true, "denied by the rule"),
+        (Approval::Ask, false, "call http://www.example.com/x itself"),
+    ] {
+        let server = Server::start(vec![moved("http://www.example.com/x")]).await;
+        let policy = Policy { rules: vec![rule(decision)], approve_all, ..Policy::default() };
+        let bars = Bars::new(&policy, "fetch_web", "/work");
+        let context = CallContext { bars, ..CallContext::new("key") };
+        let place = place(&server, 20_000);
+        let args = json!({ "url": server.url("/") });
+        let seen = place.call_in("fetch_web", args, &context).await;
+        assert!(seen.ending == Ending::Denied && seen.text.contains(words), "{}", seen.text);
+    }
 }

@@ -6,7 +6,7 @@ use crate::ids::idem_key;
 use crate::{Engine, Fragment, Update};
 use everloop_loops::Outstanding;
 use everloop_store::{NewOutbox, Then};
-use everloop_tools::{CallContext, Done, Outgoing, Registry};
+use everloop_tools::{Bars, CallContext, Done, Outgoing, Registry};
 use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectClass, Ending, Frame, Handling, Observation, RunId, ToolCall, UtcMs};
@@ -278,6 +278,7 @@ impl Desk<'_> {
             attempt: open.failed_attempts + 1,
             on_output: Some(output_to(engine, run)),
             may_run_bare: matches!(self.footing, Footing::Bare),
+            bars: Bars::new(&self.frame.policy, &call.tool, &self.frame.workspace),
         };
         let mut calling = tool.call(&call.args, &context);
         let ending = tokio::select! {

@@ -72,6 +72,8 @@ pub(super) enum Called {
     Answered(Observation),
     /// The protocol's own error came back. Some servers say so of a session that is gone.
     Refused(Observation),
+    /// The server does not know this session any more, and did nothing.
+    SessionGone,
     /// It certainly never left, and why.
     Unsent(String),
     /// It may have been acted upon, and why nothing is known.
@@ -202,6 +204,9 @@ impl Connection {
                 let words = format!("the server says: {}", error.message);
                 Called::Refused(observed(Observation::error(words)))
             }
+            Err(ServiceError::TransportSend(error)) if is_of_no_session(&error) => {
+                Called::SessionGone
+            }
             Err(ServiceError::TransportSend(error)) => {
                 let why = self.secrets.scrub(&transport_words(&error));
                 if never_left(&error) { Called::Unsent(why) } else { Called::Lost(why) }
@@ -216,12 +221,21 @@ fn never_left(error: &DynamicTransportError) -> bool {
     client_error(error).is_some_and(reqwest::Error::is_connect)
 }
 
+/// Whether the server refused the request, because its session is over.
+fn is_of_no_session(error: &DynamicTransportError) -> bool {
+    matches!(http_error(error), Some(StreamableHttpError::SessionExpired))
+}
+
 /// The SDK does not count the cause among the sources of its error.
 fn client_error(error: &DynamicTransportError) -> Option<&reqwest::Error> {
-    match error.error.downcast_ref()? {
+    match http_error(error)? {
         StreamableHttpError::Client(error) => Some(error),
         _ => None,
     }
+}
+
+fn http_error(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::Error>> {
+    error.error.downcast_ref()
 }
 
 fn transport_words(error: &DynamicTransportError) -> String {

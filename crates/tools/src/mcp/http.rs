@@ -45,7 +45,8 @@ pub(super) async fn transport(
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(custom(headers)?)
         .max_sse_event_size(EVENT_BYTES_MAX)
-        .reinit_on_expired_session(true);
+        // The tools of another session are compared before anything is called in it.
+        .reinit_on_expired_session(false);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 

@@ -33,6 +33,13 @@ struct Live {
     digest: String,
 }
 
+/// How one attempt at a call went.
+enum Attempt {
+    Done(Done),
+    /// Nothing was done: the server does not know the session any more.
+    SessionGone,
+}
+
 /// Why a call cannot be made. Nothing was called.
 enum NoWay {
     /// Not now.
@@ -175,14 +182,34 @@ impl Server {
         args: Map<String, Value>,
         context: &CallContext,
     ) -> Done {
+        match self.attempt(offer, args.clone(), context).await {
+            // The next connection is another session; its tools are compared first.
+            Attempt::SessionGone => match self.attempt(offer, args, context).await {
+                Attempt::Done(done) => done,
+                Attempt::SessionGone => {
+                    let name = &self.setting.name;
+                    Done::Passing(format!("the MCP server {name} forgets its sessions at once"))
+                }
+            },
+            Attempt::Done(done) => done,
+        }
+    }
+
+    async fn attempt(
+        &self,
+        offer: &Offer,
+        args: Map<String, Value>,
+        context: &CallContext,
+    ) -> Attempt {
         let connection = tokio::select! {
             biased;
-            () = context.cancel.cancelled() => return canceled(),
+            () = context.cancel.cancelled() => return Attempt::Done(canceled()),
             connection = self.connection() => match connection {
                 Ok(connection) => connection,
-                Err(NoWay::Unsent(why)) => return Done::Passing(why),
+                Err(NoWay::Unsent(why)) => return Attempt::Done(Done::Passing(why)),
                 Err(NoWay::Refused(why)) => {
-                    return Done::Seen(Observation::denied(format!("{why}; nothing was done")));
+                    let refused = Observation::denied(format!("{why}; nothing was done"));
+                    return Attempt::Done(Done::Seen(refused));
                 }
             }
         };
@@ -192,12 +219,16 @@ impl Server {
             stop = self.stop(context) => {
                 // A local server may still be at it, one elsewhere may have lost the session.
                 self.retire(&connection).await;
-                return self.stopped(offer, stop);
+                return Attempt::Done(self.stopped(offer, stop));
             }
         };
         let name = &self.setting.name;
-        match called {
+        Attempt::Done(match called {
             Called::Answered(seen) => Done::Seen(seen),
+            Called::SessionGone => {
+                self.retire(&connection).await;
+                return Attempt::SessionGone;
+            }
             Called::Refused(seen) => {
                 if !connection.is_local() {
                     self.retire(&connection).await;
@@ -212,7 +243,7 @@ impl Server {
                 self.retire(&connection).await;
                 Done::Lost(format!("the MCP server {name} brought no answer: {why}"))
             }
-        }
+        })
     }
 
     /// The next call makes another connection. This one, and with it a local server, ends once the
