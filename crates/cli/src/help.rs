@@ -2,13 +2,15 @@
 //!
 //! ```text
 //!   parse without words ──fits──► the command
-//!          └──help is wanted, or it does not fit──► parse again with words, print what clap says
+//!          └──help is wanted──► parse again with words, print what clap says
+//!          └──it does not fit──► what is wrong with it, in our words
 //! ```
 //!
-//! A command line that fits never pays for the words. Clap's own complaints stay English.
+//! A command line that fits never pays for the words.
 
 use crate::app::early_language;
 use crate::args::Cli;
+use crate::complaint::complaint;
 use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
 use clap::builder::{PossibleValue, Styles};
@@ -37,11 +39,12 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
         let again = worded(Cli::command(), lang).try_get_matches_from(args);
         error = again.err().unwrap_or(error);
     }
-    // A closed pipe is no reason to fail in another way.
-    let _ = error.print();
-    // In English clap says the same itself.
-    if error.exit_code() != 0 && !shows_help(error.kind()) && lang != Lang::En {
-        terminal::complain(&everloop_text::get(lang, "usage.hint", &[]));
+    let is_complaint = error.exit_code() != 0 && !shows_help(error.kind());
+    if is_complaint {
+        terminal::complain(&complaint(&error, lang));
+    } else {
+        // A closed pipe is no reason to fail in another way.
+        let _ = error.print();
     }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }

@@ -5,6 +5,7 @@ mod args;
 mod build;
 mod chat;
 mod commands;
+mod complaint;
 mod context;
 mod database;
 mod exit;

@@ -73,6 +73,21 @@ impl Shown {
         made.map(|switch| (&switch.to, switch.loop_name.as_str()))
     }
 
+    /// What the person said while it worked, as far as a model was asked afterwards.
+    pub(crate) fn heeded(&self) -> Vec<&str> {
+        let (mut said, mut heeded) = (Vec::new(), Vec::new());
+        for entry in &self.history.entries {
+            match &entry.kind {
+                Kind::Input(Input { letter: Letter::Steer { text }, .. }) => {
+                    said.push(text.as_str())
+                }
+                Kind::EffectPlanned(EffectPlanned::CallModel { .. }) => heeded.append(&mut said),
+                _ => {}
+            }
+        }
+        heeded
+    }
+
     /// The last words, or what the run waits for.
     pub(crate) fn text(&self) -> Option<String> {
         match (self.history.final_text(), &self.waiting_on) {

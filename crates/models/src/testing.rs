@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// One reply, byte for byte.
@@ -23,9 +23,29 @@ enum Piece {
     Bytes(Vec<u8>),
     Chunk(Vec<u8>),
     Pause(Duration),
+    Gate(Gate),
     Forever(Vec<u8>),
     Stall,
     Cut,
+}
+
+/// Holds replies back until it is opened.
+#[derive(Debug, Clone, Default)]
+pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Gate {
+    /// Lets everything through, from now on.
+    pub fn open(&self) {
+        let (is_open, opened) = &*self.0;
+        *lock(is_open) = true;
+        opened.notify_all();
+    }
+
+    fn wait(&self) {
+        let (is_open, opened) = &*self.0;
+        let open = opened.wait_while(lock(is_open), |open| !*open);
+        drop(open);
+    }
 }
 
 impl Canned {
@@ -79,6 +99,12 @@ impl Canned {
     #[must_use]
     pub fn pause_ms(self, ms: u64) -> Self {
         self.and(Piece::Pause(Duration::from_millis(ms)))
+    }
+
+    /// Waits on the server's side until the gate is open.
+    #[must_use]
+    pub fn behind(self, gate: &Gate) -> Self {
+        self.and(Piece::Gate(gate.clone()))
     }
 
     /// Closes the connection in the middle of the body.
@@ -243,6 +269,10 @@ fn serve(
                 Piece::Chunk(bytes) => write_chunk(&mut writer, &bytes),
                 Piece::Pause(time) => {
                     std::thread::sleep(time);
+                    Ok(())
+                }
+                Piece::Gate(gate) => {
+                    gate.wait();
                     Ok(())
                 }
                 Piece::Forever(bytes) => loop {

@@ -132,7 +132,10 @@ impl Found {
             notes.push(format!("[{} files are too large and were not searched]", self.too_large));
         }
         if self.closed > 0 {
-            notes.push(format!("[{} files are denied by a rule and were not searched]", self.closed));
+            notes.push(format!(
+                "[{} files are denied by a rule and were not searched]",
+                self.closed
+            ));
         }
         let notes = notes.join("\n");
         let room = chars_max.saturating_sub(notes.chars().count() + 1);

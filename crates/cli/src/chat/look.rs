@@ -7,12 +7,12 @@ use super::person::{Looked, Person};
 use super::session::Heard;
 use crate::app::App;
 use crate::exit::Failure;
-use crate::show::{Below, run_of};
+use crate::show::{Below, Shown, run_of};
 use crate::terminal;
 use everloop_assistant::commands::Command;
 use everloop_engine::Update;
-use everloop_types::RunId;
 use everloop_types::journal::Letter;
+use everloop_types::{RunId, Status};
 
 impl Person {
     /// Looks at a run until it stands still, is sent to the background, or the person leaves.
@@ -67,6 +67,23 @@ impl Person {
         }
     }
 
+    /// What was said too late for the answer is the next message.
+    fn queue_unheeded(&mut self, shown: &Shown) {
+        let mut unheeded = std::mem::take(&mut self.told);
+        if shown.row.status == Status::Canceled {
+            return;
+        }
+        for heeded in shown.heeded() {
+            if let Some(place) = unheeded.iter().position(|word| word == heeded) {
+                unheeded.remove(place);
+            }
+        }
+        for word in unheeded.into_iter().rev() {
+            terminal::answer(&self.session.text("chat.said_too_late", &[("word", &word)]));
+            self.queue.push_front(word);
+        }
+    }
+
     fn say_still(&mut self, run: &RunId, still: Still) -> Looked {
         let session = &mut self.session;
         match still {
@@ -79,6 +96,7 @@ impl Person {
                 for line in session.afterword(&shown) {
                     terminal::answer(&line);
                 }
+                self.queue_unheeded(&shown);
             }
             Still::Asks(open) => {
                 terminal::ring();
@@ -160,6 +178,7 @@ impl Person {
             let sent = session.engine.send(run, &dedupe, &letter).await;
             sent.map_err(|error| session.fail(&error))?;
             live.print(&session.text("chat.steered", &[("word", word.trim())]));
+            self.told.push(word.trim().to_owned());
         } else if everloop_assistant::commands::is_command(line) {
             return Ok(self.commanded(run, line, live).await);
         } else {

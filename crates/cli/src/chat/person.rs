@@ -40,6 +40,8 @@ pub(super) struct Person {
     editor: Editor,
     /// Lines that wait for their turn.
     pub(super) queue: VecDeque<String>,
+    /// What was told to the model of the run that is looked at.
+    pub(super) told: Vec<String>,
     /// What was typed and not sent; it stands in the next line.
     pub(super) unsent: String,
 }
@@ -49,7 +51,8 @@ pub(super) async fn talk(session: Session, first: Option<String>) -> Result<Exit
     let signals = Signals::new(&session.app)?;
     let editor = Editor::start(&session)?;
     let queue = first.into_iter().collect();
-    let mut person = Person { session, signals, editor, queue, unsent: String::new() };
+    let (told, unsent) = (Vec::new(), String::new());
+    let mut person = Person { session, signals, editor, queue, told, unsent };
     let exit = person.talk().await;
     person.session.leave().await;
     exit

@@ -1,8 +1,9 @@
 //! The chat as a person at a terminal has it.
 
 use crate::support::{
-    Home, Terminal, ask, calls, done, goes_on, plan, replanned, says, slow, thought,
+    Home, Terminal, ask, calls, done, eventually, goes_on, plan, replanned, says, slow, thought,
 };
+use everloop_models::testing::{Canned, FakeServer, Gate};
 use serde_json::{Value, json};
 
 const CTRL_C: u8 = 3;
@@ -155,6 +156,40 @@ fn a_line_typed_ahead_is_queued_and_sent_after() {
     chat.until("门开了。");
     left(chat);
     assert_eq!(home.show(&home.newest())["goal"], "第二句");
+}
+
+/// Both replies are held back until the word is told: one is an answer, the other asks for a tool.
+#[test]
+fn a_word_that_comes_too_late_for_the_answer_is_the_next_message() {
+    let streamed = |delta: Value, stop: &str| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": stop});
+        format!("data: {}\n\ndata: [DONE]\n\n", json!({ "choices": [choice] }))
+    };
+    let answer = |text: &str| streamed(json!({ "content": text }), "stop");
+    let call = json!({"index": 0, "id": "c1", "type": "function",
+                      "function": {"name": "list_dir", "arguments": "{\"path\":\".\"}"}});
+    let listing = streamed(json!({ "tool_calls": [call] }), "tool_calls");
+    for (held_back, seen_by) in [(answer("第一个回答。"), 1), (listing, 2)] {
+        let gate = Gate::default();
+        let server = FakeServer::start(vec![
+            Canned::stream().behind(&gate).then(held_back).end(),
+            Canned::sse(answer("第二个回答。")),
+        ]);
+        let home = chinese(&[]).endpoint(&server.url());
+        let mut chat = open(&home, &["--loop", "react"]);
+        chat.types("慢慢想").until("◐");
+        eventually("the model is asked", || server.seen().pop());
+        chat.types("!要简短").until("已转告模型：要简短");
+        gate.open();
+        if seen_by == 1 {
+            chat.until("第一个回答。").until("说得晚了").until("你 › 要简短");
+        }
+        chat.until("第二个回答。");
+        let screen = left(chat);
+        assert_eq!(screen.contains("说得晚了"), seen_by == 1);
+        assert!(server.seen()[1].json()["messages"].to_string().contains("要简短"));
+        assert_eq!(home.show(&home.newest())["model_calls"], if seen_by == 1 { 1 } else { 2 });
+    }
 }
 
 #[test]

@@ -100,8 +100,8 @@ fn what_is_wrong_with_a_todo_is_refused_or_shown_how_to_write() {
     misused(&home, "todo|add|x|--due|someday", "is no date that is understood");
     misused(&home, "todo|add|x|--priority=-1", "Usage: /todo add <text>");
     misused(&home, "todo|list|--view|nosuch", "Usage: /todo list");
-    misused(&home, "todo|get|x", "invalid value");
-    misused(&home, "todo|fly", "unrecognized subcommand");
+    misused(&home, "todo|get|x", "needs a number, not x");
+    misused(&home, "todo|fly", "There is no command fly");
     misused(&home, "todo", "Usage: everloop todo");
     assert_eq!(texts(&done_json(&home, "todo|list")), ["x"], "nothing came of them");
 }

@@ -26,6 +26,7 @@ super::texts! {
     "chat.more_items" => zh: "  … 还有 {count} 项（Ctrl-T 展开）", en: "  … {count} more (Ctrl-T shows all)";
     "chat.replanned" => zh: "✎ 改计划 v{version}", en: "✎ Plan changed to v{version}";
     "chat.queued" => zh: "已排队：{line}", en: "Queued: {line}";
+    "chat.said_too_late" => zh: "“{word}”说得晚了，回答里没有用到；作为下一句发送", en: "“{word}” came too late for that answer; it is sent as the next message";
     "chat.steered" => zh: "已转告模型：{word}", en: "Told the model: {word}";
     "chat.in_background" => zh: "运行 {id} 在后台继续；/runs 查看，/resume {id} 回来", en: "Run {id} goes on in the background; /runs lists, /resume {id} comes back";
     "chat.nothing_in_front" => zh: "没有正在看的运行；/bg 目标 直接在后台开始", en: "No run is being looked at; /bg GOAL starts one in the background";

@@ -1,0 +1,125 @@
+//! What is wrong with a command line, in the person's language.
+//!
+//! Clap knows what is wrong and says it in English; here the same facts get our words.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use everloop_types::Lang;
+
+/// The complaint, how the command is used, and where help is.
+pub(crate) fn complaint(error: &clap::Error, lang: Lang) -> String {
+    let facts = Facts(error);
+    let mut lines = vec![facts.wrong(lang)];
+    lines.extend(
+        facts.nearest().map(|nearest| {
+            everloop_text::get(lang, "usage.did_you_mean", &[("nearest", &nearest)])
+        }),
+    );
+    let usage = facts.all(ContextKind::Usage);
+    // Clap's own heading stands before it.
+    if let Some((_, usage)) = usage.split_once(": ") {
+        lines.push(format!("{} {usage}", everloop_text::get(lang, "heading.usage", &[])));
+    }
+    lines.push(everloop_text::get(lang, "usage.hint", &[]));
+    lines.join("\n")
+}
+
+struct Facts<'e>(&'e clap::Error);
+
+impl Facts<'_> {
+    fn wrong(&self, lang: Lang) -> String {
+        let (arg, value) = (self.all(ContextKind::InvalidArg), self.all(ContextKind::InvalidValue));
+        let choices = self.all(ContextKind::ValidValue);
+        let why = std::error::Error::source(self.0).map(ToString::to_string).unwrap_or_default();
+        let (word, prior) =
+            (self.all(ContextKind::InvalidSubcommand), self.all(ContextKind::PriorArg));
+        let key = match self.0.kind() {
+            ErrorKind::UnknownArgument => "usage.unknown_argument",
+            ErrorKind::InvalidSubcommand => "usage.unknown_command",
+            ErrorKind::MissingSubcommand => "usage.missing_command",
+            ErrorKind::MissingRequiredArgument => "usage.missing_argument",
+            ErrorKind::ArgumentConflict if arg == prior => "usage.argument_twice",
+            ErrorKind::ArgumentConflict => "usage.argument_conflict",
+            ErrorKind::InvalidValue if value.is_empty() => "usage.missing_value",
+            ErrorKind::InvalidValue if !choices.is_empty() => "usage.not_a_choice",
+            ErrorKind::InvalidValue | ErrorKind::ValueValidation if is_about_digits(&why) => {
+                "usage.not_a_number"
+            }
+            ErrorKind::InvalidValue | ErrorKind::ValueValidation => "usage.bad_value",
+            ErrorKind::InvalidUtf8 => "usage.not_text",
+            ErrorKind::TooManyValues | ErrorKind::TooFewValues | ErrorKind::NoEquals => {
+                "usage.wrong_values"
+            }
+            _ => "usage.wrong",
+        };
+        let args = [
+            ("arg", arg.as_str()),
+            ("value", &value),
+            ("all", &choices),
+            ("why", &why),
+            ("word", &word),
+            ("prior", &prior),
+        ];
+        everloop_text::get(lang, key, &args)
+    }
+
+    fn nearest(&self) -> Option<String> {
+        let kinds = [
+            ContextKind::SuggestedSubcommand,
+            ContextKind::SuggestedArg,
+            ContextKind::SuggestedValue,
+        ];
+        kinds.into_iter().map(|kind| self.all(kind)).find(|all| !all.is_empty())
+    }
+
+    /// What clap knows of a kind, as one text.
+    fn all(&self, kind: ContextKind) -> String {
+        match self.0.get(kind) {
+            Some(ContextValue::String(one)) => one.clone(),
+            Some(ContextValue::Strings(all)) => all.join(", "),
+            Some(ContextValue::StyledStr(text)) => text.to_string(),
+            Some(ContextValue::Number(number)) => number.to_string(),
+            _ => String::new(),
+        }
+    }
+}
+
+/// The standard library's words for what is no number.
+fn is_about_digits(why: &str) -> bool {
+    why.contains("invalid digit")
+        || why.contains("invalid float")
+        || why.contains("too large to fit")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complaint;
+    use crate::args::Cli;
+    use clap::Parser;
+    use everloop_types::Lang;
+
+    fn said(args: &str, lang: Lang) -> String {
+        let args = std::iter::once("everloop").chain(args.split(' '));
+        complaint(&Cli::try_parse_from(args).unwrap_err(), lang)
+    }
+
+    #[test]
+    fn each_mistake_is_named_in_both_languages() {
+        for (args, zh, en) in [
+            ("run --bogus x", "没有参数 --bogus", "There is no argument --bogus"),
+            ("todo ad x", "没有命令 ad", "There is no command ad"),
+            ("todo ad x", "是否想写 add？", "Did you mean add?"),
+            ("fork", "还缺：<ID>", "Still missing: <ID>"),
+            ("fork run_1 --at x", "--at <N> 要一个数，不能是 x", "--at <N> needs a number, not x"),
+            ("run hello --output-format no", "可以是：text", "can be: text"),
+            ("run hello --loop", "--loop <LOOP> 后面要有值", "--loop <LOOP> needs a value"),
+            ("compare --runs 0", "不能是 0", "cannot be 0"),
+        ] {
+            let (zh_said, en_said) = (said(args, Lang::ZhCn), said(args, Lang::En));
+            assert!(zh_said.contains(zh), "{args}: {zh_said}");
+            assert!(en_said.contains(en), "{args}: {en_said}");
+        }
+        let usage = said("fork", Lang::ZhCn);
+        assert!(usage.contains("用法： everloop fork <ID> [MESSAGE]"), "{usage}");
+        assert!(!usage.contains("Usage"), "{usage}");
+    }
+}
