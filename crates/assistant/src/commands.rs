@@ -113,12 +113,27 @@ fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestamp> {
 
 /// The longest date among the words that follow; none for the word `none`.
 fn date_option(words: &mut Words, now: &Zoned, usage: &'static str) -> Result<Option<When>, Wrong> {
+    leading_date(words, now, usage, 1)
+}
+
+/// The same where the text is there already: whatever follows is the date, or a mistake in it.
+fn date_alone(words: &mut Words, now: &Zoned, usage: &'static str) -> Result<Option<When>, Wrong> {
+    let least = if words.is_quoted() { 1 } else { words.until_option().max(1) };
+    leading_date(words, now, usage, least)
+}
+
+fn leading_date(
+    words: &mut Words,
+    now: &Zoned,
+    usage: &'static str,
+    least: usize,
+) -> Result<Option<When>, Wrong> {
     let most = words.until_option();
     if most > 0 && matches!(words.peek(1).as_str(), "none" | "-") {
         words.skip(1);
         return Ok(None);
     }
-    for count in (1..=most).rev() {
+    for count in (least..=most).rev() {
         if let Some(when) = dates::parse(&words.peek(count), now) {
             words.skip(count);
             return Ok(Some(when));

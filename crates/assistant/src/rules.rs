@@ -9,6 +9,7 @@
 //! A day without a time is due at 23:59 and reminds at 09:00. What to be reminded of repeats as a
 //! schedule entry, because todos do not repeat. In doubt the answer is `None`: chat stays chat.
 
+mod lengths;
 mod questions;
 mod words;
 
@@ -94,6 +95,8 @@ fn addition(sentence: &str, now: &Zoned) -> Option<String> {
         return None;
     }
     let sentence = before_any(sentence, words::CALENDAR_ENDS).unwrap_or(sentence);
+    let said_otherwise = otherwise(sentence);
+    let sentence = said_otherwise.as_deref().unwrap_or(sentence);
     let (kind, rest) = kind(sentence);
     let Some((when, range)) = dates::find(rest, now) else {
         let is_clear = kind == Kind::Todo || after_any(sentence, words::CLEAR_REMIND).is_some();
@@ -104,7 +107,12 @@ fn addition(sentence: &str, now: &Zoned) -> Option<String> {
     let (is_deadline, after) = deadline(phrase, after);
     let (duration, after) = duration(&when, after, now);
     let (kind, text) = kind_and_text(kind, before, after)?;
-    let text = title(&text)?;
+    let takes_time = matches!(kind, Kind::Schedule | Kind::Unsaid) && duration.is_none();
+    let (length, text) = match takes_time && when.precision == Precision::Minute {
+        true => lengths::taken_from(&text),
+        false => (None, text.as_str()),
+    };
+    let (duration, text) = (duration.or(length), title(text)?);
     let kind = if kind == Kind::Unsaid && is_deadline { Kind::Todo } else { kind };
     let is_sure = matches!(kind, Kind::Reminder | Kind::Todo);
     let is_entry = kind == Kind::Schedule || is_event(text) || has_clock(phrase, &when);
@@ -118,6 +126,15 @@ fn addition(sentence: &str, now: &Zoned) -> Option<String> {
         }
         _ => command,
     })
+}
+
+/// The same sentence by the words that the rules know.
+fn otherwise(sentence: &str) -> Option<String> {
+    if let Some(rest) = after_any(sentence, words::WAKE) {
+        return Some(format!("remind me to wake up {rest}"));
+    }
+    let text = after_any(before_any(sentence, words::TODO_ENDS)?, words::PUTS)?;
+    Some(format!("add todo {text}"))
 }
 
 /// Whether a text speaks of something else: another date, a change, a thought.

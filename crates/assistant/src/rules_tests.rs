@@ -29,6 +29,17 @@ fn sentences_become_schedule_entries() {
         ("添加日程：11月20日15:00 牙医", "/schedule add 2026-11-20 15:00 牙医"),
         ("两小时后开会", "/schedule add 2026-11-15 11:00 开会"),
         ("晚上去跑步", "/schedule add 2026-11-15 20:00 去跑步"),
+        (
+            "meeting with Bob next Tuesday at 2pm for 30 minutes",
+            "/schedule add 2026-11-17 14:00 meeting with Bob --duration 30",
+        ),
+        ("11月20号下午2点 面试 90分钟", "/schedule add 2026-11-20 14:00 面试 --duration 90"),
+        ("明天下午3点开会两小时", "/schedule add 2026-11-16 15:00 开会 --duration 120"),
+        ("明天下午3点开会一个半小时", "/schedule add 2026-11-16 15:00 开会 --duration 90"),
+        (
+            "meeting tomorrow at 3pm for 1.5h",
+            "/schedule add 2026-11-16 15:00 meeting --duration 90",
+        ),
         ("meeting with Bob tomorrow at 3pm", "/schedule add 2026-11-16 15:00 meeting with Bob"),
         ("tomorrow at 3pm meeting with Bob", "/schedule add 2026-11-16 15:00 meeting with Bob"),
         ("Schedule a meeting on Friday at 10:30", "/schedule add 2026-11-20 10:30 meeting"),
@@ -232,4 +243,23 @@ proptest! {
             prop_assert!(command.starts_with('/') && !command.contains('\n'));
         }
     }
+}
+
+#[test]
+fn common_sentences_are_not_taken_for_others() {
+    check(&[
+        ("添加待办 写周报 明天截止", "/todo add 写周报 --due \"2026-11-16 23:59\""),
+        (
+            "wake me up at 7am tomorrow",
+            "/todo add wake up --due \"2026-11-16 07:00\" --remind \"2026-11-16 07:00\"",
+        ),
+        ("add buy milk to my todo list", "/todo add buy milk"),
+        ("put call mum tomorrow on my to-do list", "/todo add call mum --due \"2026-11-16 23:59\""),
+        ("把待办1标记为完成", "/todo done 1"),
+        // A todo has no length: its words stay.
+        (
+            "提醒我明天早上7点跑步30分钟",
+            "/todo add 跑步30分钟 --due \"2026-11-16 07:00\" --remind \"2026-11-16 07:00\"",
+        ),
+    ]);
 }

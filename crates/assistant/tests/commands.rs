@@ -76,6 +76,8 @@ async fn wrong_arguments_are_answered_with_the_usage_line() {
         assert!(answer.contains(word) && answer.contains("用法："), "{line}: {answer}");
     }
     assert!(p.say("/todo add x --due 明年的某天").await.contains("不是能识别的日期"));
+    let tail = p.say("/todo add x --due last friday of the month").await;
+    assert!(tail.contains("不是能识别的日期") && tail.contains("of the month"), "{tail}");
     assert!(p.say("/schedule add 2026-11-16 开会").await.contains("没有说几点"));
     assert_eq!(
         p.say("/todo add x --remind 2026-11-16 10:00").await,

@@ -3,6 +3,7 @@
 use crate::app::{App, chain};
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
+use crate::means;
 use everloop_assistant::context::guidance;
 use everloop_assistant::context::images::{self, IMAGES_MAX, ImageError};
 use everloop_assistant::context::memory::Memory;
@@ -35,11 +36,25 @@ pub(crate) fn persona(app: &App, wanted: Option<&str>) -> Result<Persona, Failur
     let name = if name.is_empty() { DEFAULT } else { name };
     let found = personas(app);
     if let Some(persona) = found.get(name) {
-        return Ok(persona.clone());
+        return with_known_tools(app, persona);
     }
     let names: Vec<&str> = found.all.iter().map(|persona| persona.name.as_str()).collect();
     let words = app.text("persona.unknown", &[("name", name), ("all", &names.join(", "))]);
     Err(Failure { exit: Exit::Usage, words })
+}
+
+/// A tool by a wrong name would silently be missing.
+fn with_known_tools(app: &App, persona: &Persona) -> Result<Persona, Failure> {
+    // Tools of other programs have their server's name and two strokes before them.
+    let is_known = |name: &&String| {
+        name.contains("__") || means::built_in().any(|tool| tool.name == name.as_str())
+    };
+    let Some(unknown) = persona.tools.iter().find(|name| !is_known(name)) else {
+        return Ok(persona.clone());
+    };
+    let nearest = means::nearest_tool(unknown);
+    let args = [("name", persona.name.as_str()), ("tool", unknown), ("nearest", nearest)];
+    Err(Failure { exit: Exit::Configuration, words: app.text("persona.no_tool", &args) })
 }
 
 /// The skills that runs in a workspace have.

@@ -171,6 +171,12 @@ pub(crate) fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
     BUILT_IN.iter().chain(&tools::BUILT_IN)
 }
 
+/// The built-in tool whose name is most like this one.
+pub(crate) fn nearest_tool(name: &str) -> &'static str {
+    let far = |tool: &&BuiltIn| strsim::damerau_levenshtein(tool.name, name);
+    built_in().min_by_key(far).map_or("", |tool| tool.name)
+}
+
 /// Whether new runs are offered a tool. `tools.enabled` is about built-in ones only.
 pub(crate) fn is_enabled(settings: &Settings, name: &str) -> bool {
     OF_LOOPS.contains(&name)

@@ -13,7 +13,7 @@
 
 use everloop_engine::History;
 use everloop_types::journal::{Kind, Outcome};
-use everloop_types::{EffectId, ModelChoice, Usage};
+use everloop_types::{EffectId, ModelChoice, Money, Usage};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -76,6 +76,26 @@ impl Prices {
         }
     }
 
+    /// A budget at these prices; at the highest, where a run may ask more than one model.
+    ///
+    /// # Errors
+    /// The model that has no price.
+    pub(crate) fn budget<'n>(
+        &self,
+        limit: u64,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<Money, &'n str> {
+        let mut money = Money { limit, ..Money::default() };
+        for name in names {
+            let price = self.models.get(name).ok_or(name)?;
+            let cached = price.cached.unwrap_or(price.input);
+            money.input = money.input.max(millionths(price.input));
+            money.cached = money.cached.max(millionths(cached));
+            money.output = money.output.max(millionths(price.output));
+        }
+        Ok(money)
+    }
+
     /// What a run has cost, if each model that answered in it has a price.
     pub(crate) fn cost(&self, history: &History) -> Option<Cost> {
         if !history.is_whole() {
@@ -99,6 +119,12 @@ impl Prices {
         }
         Some(Cost { amount: amount / 1e6, currency: self.currency.clone() })
     }
+}
+
+/// A price in whole numbers; never less than it is.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked when read")]
+fn millionths(price: f64) -> u64 {
+    (price * 1e6).ceil() as u64
 }
 
 /// What each model has used. Who answered a call follows from the attempts at it that failed.
@@ -161,6 +187,15 @@ mod tests {
         let error = String::new();
         let failed = EffectAttemptFailed { attempt, error, retry_at: 0, may_have_acted: false };
         Kind::EffectAttemptFailed(failed)
+    }
+
+    #[test]
+    fn a_budget_is_kept_at_the_highest_price_and_not_without_one() {
+        let prices = table(TABLE).unwrap();
+        let both = prices.budget(7, ["a/x", "b/y"].into_iter());
+        let dear = Money { limit: 7, input: 2_000_000, cached: 1_000_000, output: 10_000_000 };
+        assert_eq!(both, Ok(dear));
+        assert_eq!(prices.budget(7, ["a/x", "c/z"].into_iter()), Err("c/z"));
     }
 
     #[test]

@@ -34,7 +34,7 @@ use everloop_types::journal::{
     RunFinished, WaitingOn,
 };
 use everloop_types::{
-    EffectClass, EffectId, Ending, Labels, Observation, Reason, RunId, Status, Words,
+    EffectClass, EffectId, Ending, Labels, Observation, Reason, RunId, Status, ToolCall, Words,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -318,7 +318,9 @@ impl<'e> Driver<'e> {
     fn note_seen(&mut self, open: &Outstanding, seen: Observation, took_ms: u64) {
         let labels = match &open.planned {
             EffectPlanned::CallTool { call, .. } if seen.ending != Ending::Denied => {
-                self.run.frame().brings(call, &seen.text)
+                let real = self.as_it_leads(call);
+                let brings = |call: &ToolCall| self.run.frame().brings(call, &seen.text);
+                real.map_or_else(|| brings(call), |real| brings(call) | brings(&real))
             }
             _ => Labels::default(),
         };

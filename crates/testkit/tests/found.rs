@@ -257,6 +257,27 @@ async fn a_cancel_does_not_hide_an_unknown_that_waits_to_be_settled() {
     assert_eq!(endings(&stage.store, &stage.run).await, [Ending::Unknown]);
 }
 
+/// It ends with the outcome said to be unknown: nobody who canceled wants to be asked first.
+#[tokio::test(start_paused = true)]
+async fn a_cancel_during_a_call_that_a_person_would_settle_ends_the_run() {
+    let house = House::new(vec![calls("wire"), Scripted::says("done")]).await;
+    let engine = house.engine("w1");
+    let driven = engine.drive(house.claim(&engine).await).await.expect("works");
+    let Driven::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
+    let letter =
+        Letter::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
+    house.store.send(&house.run, &question.id, &letter, house.clock.now()).await.expect("works");
+    let claim = house.claim(&engine).await;
+    let driving = engine.drive(claim);
+    let canceling = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        engine.cancel(&house.run, "p").await.expect("works")
+    };
+    let (driven, _) = tokio::join!(driving, canceling);
+    assert_eq!(driven.expect("works"), Driven::Finished(Status::Canceled));
+    assert_eq!(endings(&house.store, &house.run).await, [Ending::Unknown]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_needs_permission_and_settlement_can_be_settled() {
     let house = House::new(vec![calls("wire"), Scripted::says("done")]).await;

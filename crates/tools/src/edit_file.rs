@@ -64,6 +64,10 @@ impl Tool for EditFile {
         Handling { flow: Some(flow), ..changing() }
     }
 
+    fn leads_to(&self, args: &EditFileArgs) -> Option<String> {
+        self.workspace.leads_to(&args.path)
+    }
+
     async fn call(&self, args: EditFileArgs, context: &CallContext) -> Done {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let temporary = temporary(context);

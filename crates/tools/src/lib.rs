@@ -25,6 +25,7 @@ mod guard;
 mod handover;
 mod hosts;
 mod http;
+mod links;
 mod list_dir;
 pub mod mcp;
 mod place;

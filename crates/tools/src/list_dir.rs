@@ -45,6 +45,10 @@ impl Tool for ListDir {
         Some("path")
     }
 
+    fn leads_to(&self, args: &ListDirArgs) -> Option<String> {
+        self.workspace.leads_to(&args.path)
+    }
+
     async fn call(&self, args: ListDirArgs, context: &CallContext) -> Done {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         blocking(move || match list(&workspace, &args.path) {

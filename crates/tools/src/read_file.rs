@@ -49,6 +49,10 @@ impl Tool for ReadFile {
         Some("path")
     }
 
+    fn leads_to(&self, args: &ReadFileArgs) -> Option<String> {
+        self.workspace.leads_to(&args.path)
+    }
+
     async fn call(&self, args: ReadFileArgs, context: &CallContext) -> Done {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         blocking(move || read(&workspace, &args, chars)).await

@@ -87,6 +87,10 @@ impl Tool for SearchCode {
         Some("query")
     }
 
+    fn leads_to(&self, args: &SearchCodeArgs) -> Option<String> {
+        self.workspace.leads_to(args.path.as_deref()?)
+    }
+
     async fn call(&self, args: SearchCodeArgs, context: &CallContext) -> Done {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let soon = Instant::now() + TIME_MAX;

@@ -37,6 +37,12 @@ pub trait Tool: Send + Sync + 'static {
         async { Judgement::AsSet }
     }
 
+    /// The path by which the file is known that the call names, where links lead to another one:
+    /// rules and labels are about both.
+    fn leads_to(&self, _args: &Self::Args) -> Option<String> {
+        None
+    }
+
     /// What is recorded in the intent, so that `probe` can tell later what happened.
     fn before(&self, _args: &Self::Args) -> impl Future<Output = Value> + Send {
         async { Value::Null }
@@ -190,6 +196,11 @@ pub trait AnyTool: Send + Sync {
     /// Who decides about this call; bad arguments are refused anyway.
     fn judge<'a>(&'a self, args: &'a str) -> Boxed<'a, Judgement>;
 
+    /// The path that the call leads to by links; none if it is the one that it names.
+    fn leads_to(&self, _args: &str) -> Option<String> {
+        None
+    }
+
     /// What the intent records; null for bad arguments.
     fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value>;
 
@@ -254,6 +265,10 @@ impl<T: Tool> AnyTool for Erased<T> {
                 Err(_) => Judgement::AsSet,
             }
         })
+    }
+
+    fn leads_to(&self, args: &str) -> Option<String> {
+        self.tool.leads_to(&self.parse(args).ok()?)
     }
 
     fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value> {

@@ -4,6 +4,7 @@
 //! cannot do it at once, so that neither `..` nor a symbolic link leads out of it, not even one
 //! that appears between a check and its use.
 
+use crate::links;
 use crate::protected::{Protected, START_UP, real};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
@@ -265,6 +266,11 @@ impl Workspace {
             true => Err(WorkspaceError::Shut { path: path.to_owned() }),
             false => Ok(real),
         }
+    }
+
+    /// Where a path leads once links are followed, if that is another one.
+    pub(crate) fn leads_to(&self, path: &Path) -> Option<String> {
+        links::leads_to(self.root(), &self.resolve(path).ok()?)
     }
 
     /// Gives an error of a system call the path that the model knows.

@@ -47,6 +47,10 @@ impl Tool for WriteFile {
         changing()
     }
 
+    fn leads_to(&self, args: &WriteFileArgs) -> Option<String> {
+        self.workspace.leads_to(&args.path)
+    }
+
     async fn call(&self, args: WriteFileArgs, context: &CallContext) -> Done {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let temporary = temporary(context);

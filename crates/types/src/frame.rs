@@ -1,6 +1,6 @@
 //! The frame: all that a fold needs to rebuild prompts, frozen when the run is created.
 
-use crate::{Carried, EffectClass, Flow, Lang, Policy};
+use crate::{Budget, Carried, EffectClass, Flow, Lang, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -325,25 +325,6 @@ impl ListLimits {
 impl Default for ListLimits {
     fn default() -> Self {
         Self { reminders: 3, unlisted: 2, idle: 5, item_retries: 2, evidence: false }
-    }
-}
-
-/// Budgets over the whole run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Budget {
-    /// Model calls.
-    pub model_calls: u32,
-    /// Tool calls.
-    pub tool_calls: u32,
-    /// Tokens read and written.
-    pub tokens: u64,
-    /// Milliseconds of work; waiting does not count.
-    pub work_ms: u64,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self { model_calls: 500, tool_calls: 1_000, tokens: 5_000_000, work_ms: 6 * 3_600_000 }
     }
 }
 

@@ -44,6 +44,14 @@ impl Labels {
     }
 }
 
+impl std::ops::BitOr for Labels {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self { private: self.private | other.private, untrusted: self.untrusted | other.untrusted }
+    }
+}
+
 /// What a tool brings into a run, and what it can take out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {

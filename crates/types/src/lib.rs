@@ -2,10 +2,12 @@
 //!
 //! Data only. Deliberately absent: clocks, files, sockets, randomness, text for users.
 
+mod budget;
 mod digest;
 mod effect;
 mod event;
 mod frame;
+mod hidden;
 mod ids;
 pub mod journal;
 mod labels;
@@ -21,10 +23,12 @@ mod todo;
 mod words;
 mod write;
 
+pub use budget::{Budget, Money};
 pub use digest::{digest_bytes, digest_json};
 pub use effect::*;
 pub use event::*;
 pub use frame::*;
+pub use hidden::{is_hidden, visible};
 pub use ids::*;
 pub use labels::*;
 pub use message::*;

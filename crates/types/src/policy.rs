@@ -143,6 +143,21 @@ impl std::fmt::Display for ApprovalRule {
     }
 }
 
+/// The stricter of two words about one call; silence allows nothing.
+#[must_use]
+pub fn stricter(
+    one: Option<(Approval, String)>,
+    other: Option<(Approval, String)>,
+) -> Option<(Approval, String)> {
+    let strictness = |said: &Option<(Approval, String)>| match said {
+        Some((Approval::Deny, _)) => 3,
+        Some((Approval::Ask, _)) => 2,
+        None => 1,
+        Some((Approval::Allow, _)) => 0,
+    };
+    if strictness(&other) > strictness(&one) { other } else { one }
+}
+
 impl Policy {
     /// What the rules say about a call, and which does; nothing if none is about it.
     #[must_use]

@@ -170,6 +170,8 @@ pub enum BudgetKind {
     Tokens,
     /// Milliseconds of work; waiting for a person does not count.
     WorkMs,
+    /// Money, in millionths of the currency of the prices.
+    Money,
 }
 
 /// What a run has used so far.

@@ -11,10 +11,10 @@ use everloop_types::journal::{
     UPCASTS, Unreadable, Used, Waiting, WaitingOn,
 };
 use everloop_types::{
-    CallId, ContextLimits, EffectClass, EffectId, Ending, Goal, Image, Labels, Limits, ModelCall,
-    ModelError, ModelErrorKind, Observation, Offer, OnError, OnUnknown, OutputSchema, Purpose,
-    Question, QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice, Usage,
-    WorkerId,
+    BudgetKind, CallId, ContextLimits, EffectClass, EffectId, Ending, Goal, Image, Labels, Limits,
+    ModelCall, ModelError, ModelErrorKind, Observation, Offer, OnError, OnUnknown, OutputSchema,
+    Purpose, Question, QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice,
+    Usage, WorkerId,
 };
 use serde_json::{Value, json};
 
@@ -101,6 +101,10 @@ fn samples() -> Vec<Kind> {
         Kind::RunFinished(RunFinished {
             status: Status::Failed,
             reason: Some(Reason::StepLimit { limit: 20 }),
+        }),
+        Kind::RunFinished(RunFinished {
+            status: Status::Failed,
+            reason: Some(Reason::Budget { what: BudgetKind::Money, limit: 1_500_000 }),
         }),
     ];
     let created = |goal, policy: &str| RunCreated {

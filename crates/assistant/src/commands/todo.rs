@@ -1,9 +1,10 @@
 //! `/todo` and `/view`.
 
 use super::{
-    DayMeans, Wrong, date_option, moment, words::Words, words::quoted, words::unquoted, written,
+    DayMeans, Wrong, date_alone, date_option, moment, words::Words, words::quoted, words::unquoted,
+    written,
 };
-use crate::time::dates;
+use crate::time::dates::{self, When};
 use jiff::{Timestamp, Zoned};
 
 /// What is asked about todos.
@@ -193,8 +194,14 @@ fn new_todo(
                 let number = value.parse().ok().filter(|n: &i64| *n >= 0);
                 todo.priority = Some(number.ok_or(Wrong::BadValue("priority", value, usage))?);
             }
-            Some("due") => todo.due = Some(date(&mut words, now, DayMeans::End, usage)?),
-            Some("remind") => todo.remind = Some(date(&mut words, now, DayMeans::Morning, usage)?),
+            Some("due") => {
+                let when = date(&mut words, now, usage, &text)?;
+                todo.due = Some(when.and_then(|when| moment(&when, now, DayMeans::End)));
+            }
+            Some("remind") => {
+                let when = date(&mut words, now, usage, &text)?;
+                todo.remind = Some(when.and_then(|when| moment(&when, now, DayMeans::Morning)));
+            }
             Some(other) => return Err(Wrong::NoSuchOption(other.to_owned(), usage)),
             None => words.next_into(&mut text),
         }
@@ -228,16 +235,21 @@ fn take_leading_date(todo: &mut NewTodo, now: &Zoned) {
     }
 }
 
-/// The longest date among the words that follow; `none` for no date.
+/// The date among the words that follow; `none` for no date. After it may come the text, if it did
+/// not come before.
 fn date(
     words: &mut Words,
     now: &Zoned,
-    day: DayMeans,
     usage: &'static str,
-) -> Result<Option<Timestamp>, Wrong> {
-    match date_option(words, now, usage)? {
+    text: &str,
+) -> Result<Option<When>, Wrong> {
+    let when = match text.is_empty() {
+        true => date_option(words, now, usage)?,
+        false => date_alone(words, now, usage)?,
+    };
+    match when {
         Some(when) if when.repeat.is_some() => Err(Wrong::TodosDoNotRepeat),
-        when => Ok(when.and_then(|when| moment(&when, now, day))),
+        when => Ok(when),
     }
 }
 

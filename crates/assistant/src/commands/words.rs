@@ -117,6 +117,12 @@ impl Words {
         Some(name)
     }
 
+    /// Whether the next word stands in quotes: then it ends where they end.
+    #[must_use]
+    pub fn is_quoted(&self) -> bool {
+        self.words.front().is_some_and(|word| word.quoted)
+    }
+
     /// How many words follow before the next option.
     #[must_use]
     pub fn until_option(&self) -> usize {

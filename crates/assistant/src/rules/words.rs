@@ -141,8 +141,19 @@ pub(super) const TOLD: List = &[
     "there is a",
     "there's a",
 ];
-pub(super) const CALENDAR_ENDS: List =
-    &["to my calendar", "to my schedule", "in my calendar", "to my todos", "to my todo list"];
+pub(super) const CALENDAR_ENDS: List = &["to my calendar", "to my schedule", "in my calendar"];
+/// Behind what is to be done, they say where it goes; before it stands one of the words below.
+pub(super) const TODO_ENDS: List = &[
+    "to my todos",
+    "to my todo list",
+    "to the todo list",
+    "to my to-do list",
+    "on my todo list",
+    "on my to-do list",
+];
+pub(super) const PUTS: List = &["add", "put"];
+/// To be woken is to be reminded to wake up.
+pub(super) const WAKE: List = &["wake me up", "wake me"];
 /// What is left between a date and its text.
 pub(super) const TITLE_STARTS: List =
     &["要", "去参加", "的", "把", "to", "that", "about", "i have a", "i have", "for"];
@@ -150,12 +161,51 @@ pub(super) const TITLE_ENDS: List =
     &["在", "于", "at", "on", "by", "的时候", "on my calendar for", "on my calendar"];
 
 /// Behind a date these make it a deadline; the words after them only look alike.
-pub(super) const DEADLINES: List = &["之前", "以前", "前"];
+pub(super) const DEADLINES: List = &["之前", "以前", "前", "截止", "到期", "截止前"];
 pub(super) const NO_DEADLINES: List = &["前往", "前台", "前端", "前任", "前面"];
 pub(super) const DEADLINE_STARTS: List = &["by"];
 /// What may go on behind the date of an English entry.
 pub(super) const PLACES: List = &["in", "with", "about", "for", "at", "to"];
 
+/// Units of a length, in minutes.
+pub(super) const UNITS: &[(&str, i64)] = &[
+    ("minutes", 1),
+    ("minute", 1),
+    ("mins", 1),
+    ("min", 1),
+    ("分钟", 1),
+    ("hours", 60),
+    ("hour", 60),
+    ("hrs", 60),
+    ("hr", 60),
+    ("h", 60),
+    ("个小时", 60),
+    ("小时", 60),
+    ("个钟头", 60),
+];
+/// Before a length.
+pub(super) const BEFORE_LENGTHS: List = &["for", "历时", "共", "时长"];
+pub(super) const NUMERALS: &[(char, i32)] = &[
+    ('一', 1),
+    ('两', 2),
+    ('二', 2),
+    ('三', 3),
+    ('四', 4),
+    ('五', 5),
+    ('六', 6),
+    ('八', 8),
+    ('十', 10),
+];
+/// Lengths that are words of their own, in minutes.
+pub(super) const LENGTHS: &[(&str, i64)] = &[
+    ("half an hour", 30),
+    ("an hour and a half", 90),
+    ("an hour", 60),
+    ("半小时", 30),
+    ("半个小时", 30),
+    ("一个半小时", 90),
+    ("一刻钟", 15),
+];
 /// Between the begin and the end of an entry.
 pub(super) const UNTIL: List = &["到", "至", "~", "-", "–", "to", "until", "till"];
 /// These change an entry that is there; the rules only add.

@@ -10,7 +10,7 @@ use everloop_loops::{AnyRun, LOOPS};
 use serde_json::{Map, Value, json};
 
 /// Settings that bound every run, whatever loop decides it.
-const OF_ALL: [&str; 10] = [
+const OF_ALL: [&str; 11] = [
     "loop.calls_per_reply",
     "loop.repetitions",
     "loop.evidence",
@@ -18,6 +18,7 @@ const OF_ALL: [&str; 10] = [
     "budget.tool_calls",
     "budget.tokens",
     "budget.work_time",
+    "budget.money",
     "delegate.max_depth",
     "delegate.max_children",
     "context.tokens",

@@ -13,7 +13,8 @@ use everloop_loops::{AnyRun, LOOPS};
 use everloop_tools::{Delegate, Tool as _};
 use everloop_types::{
     Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, Holding, LabelGuard, Labels,
-    Limits, ListLimits, ModelChoice, Policy, RoundLimits, StepLimits, ToolSpec, Unattended, UtcMs,
+    Limits, ListLimits, ModelChoice, Money, Policy, RoundLimits, StepLimits, ToolSpec, Unattended,
+    UtcMs,
 };
 use std::path::{Path, PathBuf};
 
@@ -144,7 +145,25 @@ pub(crate) fn frame(
     let bare = frame_with(app, loop_name, workspace, tools);
     let tuned = context::tuned(persona, bare.model);
     let model = ModelChoice { fallback: fallback(app, &model)?, name: model, ..tuned };
-    Ok(Frame { system: context::system(app, workspace, persona), model, ..bare })
+    let budget = Budget { money: money(app, &model)?, ..bare.limits.budget };
+    let limits = Limits { budget, ..bare.limits };
+    Ok(Frame { system: context::system(app, workspace, persona), model, limits, ..bare })
+}
+
+/// The budget in money, at the prices of now. Without a price it could not be kept.
+fn money(app: &App, model: &ModelChoice) -> Result<Money, Failure> {
+    // The setting is kept in thousandths.
+    let limit = app.settings.number("budget.money").saturating_mul(1_000);
+    if limit == 0 {
+        return Ok(Money::default());
+    }
+    let fallback = model.fallback.as_ref().map(|fallback| fallback.name.as_str());
+    let names = std::iter::once(model.name.as_str()).chain(fallback);
+    app.prices().budget(limit, names).map_err(|name| {
+        let file = app.home.prices_file().display().to_string();
+        let words = app.text("prices.missing", &[("name", name), ("file", &file)]);
+        Failure { exit: Exit::Configuration, words }
+    })
 }
 
 /// What a run may do without asking, as the settings have it now: it is frozen with the run.
@@ -264,6 +283,8 @@ pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
             tool_calls: settings.small("budget.tool_calls"),
             tokens: settings.number("budget.tokens"),
             work_ms: settings.number("budget.work_time"),
+            // Its prices depend on the model.
+            money: Money::default(),
         },
         context: ContextLimits {
             tokens: settings.number("context.tokens"),

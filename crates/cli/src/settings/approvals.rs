@@ -14,6 +14,7 @@
 //! settings beside them.
 
 use super::rules::line_at;
+use crate::means;
 use everloop_tools::{Shell, Tool as _};
 use everloop_types::{Approval, ApprovalRule, ArgPattern, Fit, Lang};
 use serde::Deserialize;
@@ -35,6 +36,8 @@ pub(crate) enum WhyWrong {
     Form(String),
     /// `*` stands elsewhere than at the end of a tool's name, or there is no name.
     Tool(String),
+    /// No tool is called so, and which is called nearly so.
+    NoTool(String, &'static str),
     /// `arg` without `matches`, or the reverse.
     Halved,
     /// An allowance of the shell by one of its arguments.
@@ -105,6 +108,12 @@ fn rule(written: toml::Value) -> Result<ApprovalRule, WhyWrong> {
         _ => return Err(WhyWrong::Halved),
     };
     let rule = ApprovalRule { tool, decision, when };
+    // Tools of other programs have their server's name and two strokes before them.
+    let is_foreign = rule.tool.contains("__");
+    if !is_foreign && !means::built_in().any(|known| rule.names(known.name)) {
+        let nearest = means::nearest_tool(&rule.tool);
+        return Err(WhyWrong::NoTool(rule.tool, nearest));
+    }
     // A line for the shell is more than its beginning: only its own rules take it apart.
     if decision == Approval::Allow && rule.when.is_some() && rule.names(Shell::NAME) {
         return Err(WhyWrong::Shell);
@@ -140,6 +149,7 @@ pub(crate) fn words(lang: Lang, origin: &str, wrong: &WrongApproval) -> String {
     let (key, rule, example) = match &wrong.why {
         WhyWrong::Form(detail) => ("settings.approval_form", detail.as_str(), ""),
         WhyWrong::Tool(tool) => ("settings.approval_tool", tool.as_str(), ""),
+        WhyWrong::NoTool(tool, nearest) => ("settings.approval_no_tool", tool.as_str(), *nearest),
         WhyWrong::Halved => ("settings.approval_halved", "", ""),
         WhyWrong::Shell => ("settings.approval_shell", "", ""),
         WhyWrong::NoExample(rule) => ("settings.rule_no_example", rule.as_str(), ""),
@@ -197,12 +207,12 @@ tool = "a*b"
 decision = "ask"
 
 [[approvals.rules]]
-tool = "a"
+tool = "list_dir"
 decision = "ask"
 arg = "path"
 
 [[approvals.rules]]
-tool = "a"
+tool = "list_dir"
 decision = "ask"
 arg = "path"
 matches = "x"
@@ -213,12 +223,20 @@ decision = "allow"
 arg = "command"
 matches = "git status*"
 match = ["git status"]
+
+[[approvals.rules]]
+tool = "shel"
+decision = "deny"
+
+[[approvals.rules]]
+tool = "files__*"
+decision = "deny"
 "#;
         let (rules, wrong) = read(text);
         let shown: Vec<String> = rules.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, ["write_file path = src/**", "git_*"]);
+        assert_eq!(shown, ["write_file path = src/**", "git_*", "files__*"]);
         let lines: Vec<usize> = wrong.iter().map(|wrong| wrong.line).collect();
-        assert_eq!(lines, [18, 25, 33, 37, 41, 46, 52]);
+        assert_eq!(lines, [18, 25, 33, 37, 41, 46, 52, 59]);
         let rule = "http_get url = *.example.com".to_owned();
         let (good, bad) = ("https://example.com/".to_owned(), "https://b.example.com/".to_owned());
         assert_eq!(wrong[0].why, WhyWrong::NoMatch { rule: rule.clone(), example: good });
@@ -226,8 +244,9 @@ match = ["git status"]
         assert!(matches!(&wrong[2].why, WhyWrong::Form(_)));
         assert_eq!(wrong[3].why, WhyWrong::Tool("a*b".to_owned()));
         assert_eq!(wrong[4].why, WhyWrong::Halved);
-        assert_eq!(wrong[5].why, WhyWrong::NoExample("a path = x".to_owned()));
+        assert_eq!(wrong[5].why, WhyWrong::NoExample("list_dir path = x".to_owned()));
         assert_eq!(wrong[6].why, WhyWrong::Shell);
+        assert_eq!(wrong[7].why, WhyWrong::NoTool("shel".to_owned(), "shell"));
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("budget.tool_calls", Count(0, MANY), "1000"),
     setting("budget.tokens", Count(0, u64::MAX), "5000000"),
     setting("budget.work_time", Duration, "6h"),
+    setting("budget.money", Milli(0, 1_000_000_000), "0"),
     setting("delegate.max_depth", Count(0, 10), "2"),
     setting("delegate.max_children", Count(0, 1_000), "8"),
     setting("context.tokens", Count(1_000, u64::MAX), "100000"),

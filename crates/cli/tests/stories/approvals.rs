@@ -242,3 +242,12 @@ fn a_run_that_nobody_attends_says_what_needs_a_person_and_may_deny_it() {
     let told = of_type(&events, "tool.failed")[0]["result"].as_str().unwrap().to_owned();
     assert!(told.contains("nobody is there"), "{told}");
 }
+
+#[test]
+fn what_a_person_would_not_see_is_spelled_out_in_the_question() {
+    let command = format!("ls \u{202e}txt.esaelp\u{202c};{}rm -rf x", " ".repeat(500));
+    let home = Home::scripted(&[calls("shell", json!({ "command": command })), says("No.")]);
+    let asked = home.run(RUN).ends_with(3);
+    assert!(!asked.stderr.contains('\u{202e}'), "{}", asked.stderr);
+    asked.says(&["ls \\u{202e}txt.esaelp\\u{202c};", "[+460 U+0020]rm -rf x"]);
+}

@@ -27,6 +27,7 @@ mod keep;
 mod keeping;
 mod kills;
 mod languages;
+mod links;
 mod loops;
 mod mcp;
 mod model_down;

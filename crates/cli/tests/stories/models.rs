@@ -227,3 +227,22 @@ fn a_run_has_a_price_where_the_user_has_said_one() {
     let told = home.run(["runs", "show", &run]).ends_with(0).says(&["prices.toml"]);
     assert!(!told.stdout.contains("EUR"));
 }
+
+#[test]
+fn a_run_ends_when_its_money_is_spent_and_none_begins_without_prices() {
+    let call = json!({"index": 0, "id": "c1", "type": "function",
+                      "function": {"name": "list_dir", "arguments": "{\"path\":\".\"}"}});
+    let lists = json!({"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2}});
+    let sums_up = json!({"choices": [{"delta": {"content": "So far."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2}});
+    let server = FakeServer::start(vec![streams(&[lists]), streams(&[sums_up])]);
+    let home = Home::new().endpoint(&server.url()).with("EVERLOOP_BUDGET__MONEY", "2.5");
+    home.run(REACT).ends_with(5).says(&["no price of openai/x", "prices.toml"]);
+    std::fs::write(home.data().join("prices.toml"), PRICES).unwrap();
+    home.run(REACT).ends_with(1).says(&["a cost of 2.5 (setting budget.money)"]);
+    let sent = server.seen();
+    assert_eq!(sent.len(), 2, "one call, and one for last words");
+    assert_eq!(sent[1].json()["tools"], Value::Null);
+    home.verified(&home.newest());
+}

@@ -18,7 +18,14 @@ impl Driver<'_> {
     /// Notes every letter that has come, and what it settles. Marked as taken in the same
     /// transaction.
     pub(super) async fn take_mail(&mut self) -> Result<Mail, DriveError> {
-        let Some(rings) = self.ear.news() else { return Ok(Mail::Nothing) };
+        match self.ear.news() {
+            Some(rings) => self.read_mail(rings).await,
+            None => Ok(Mail::Nothing),
+        }
+    }
+
+    /// Takes what lies in the inbox, though the bell may not have rung for it here.
+    pub(super) async fn read_mail(&mut self, rings: u64) -> Result<Mail, DriveError> {
         let unread = self.engine.store.unread(&self.claim.run).await;
         let unread = unread.map_err(|source| self.failed(source))?;
         self.claim.inbox_ctr = unread.inbox_ctr;
@@ -91,7 +98,7 @@ impl Driver<'_> {
     ) -> Result<Flow, DriveError> {
         let words = Words::with(
             "settle.question",
-            [("tool", call.tool.clone()), ("args", call.args.clone())],
+            [("tool", call.tool.clone()), ("args", everloop_types::visible(&call.args))],
         );
         self.question(open, QuestionKind::Settle, call, call.args.clone(), &words).await
     }

@@ -22,8 +22,9 @@ use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind}
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
     Approval, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Unattended, Walls,
-    WayOut, Words, digest_json,
+    WayOut, Words, digest_json, stricter, visible,
 };
+use serde_json::Value;
 
 /// The last word of the id of a question about labels.
 const LABELS: &str = "approve_labels";
@@ -49,9 +50,27 @@ impl Driver<'_> {
         let EffectPlanned::CallTool { call, .. } = &open.planned else { return true };
         let frame = self.run.frame();
         let default = frame.tool(&call.tool).map(|tool| tool.handling.approval);
-        let said = frame.policy.says(call, &frame.workspace);
+        let said = self.policy_says(call);
         let allowed = said.is_none_or(|(decision, _)| decision == Approval::Allow);
         default == Some(Approval::Allow) && allowed && self.held_by_labels(call).is_none()
+    }
+
+    /// What the rules say about a call, and about the file that links make of it.
+    fn policy_says(&self, call: &ToolCall) -> Option<(Approval, String)> {
+        let frame = self.run.frame();
+        let said = frame.policy.says(call, &frame.workspace);
+        match self.as_it_leads(call) {
+            Some(real) => stricter(said, frame.policy.says(&real, &frame.workspace)),
+            None => said,
+        }
+    }
+
+    /// The same call by the path that links lead to, where that is another one.
+    pub(super) fn as_it_leads(&self, call: &ToolCall) -> Option<ToolCall> {
+        let path = self.tools.get(&call.tool)?.leads_to(&call.args)?;
+        let mut args: Value = serde_json::from_str(&call.args).ok()?;
+        args["path"] = Value::String(path);
+        Some(ToolCall { args: args.to_string(), ..call.clone() })
     }
 
     /// The way out that the run's labels close.
@@ -69,8 +88,13 @@ impl Driver<'_> {
         let today = self.tools.get(&call.tool).and_then(|tool| tool.spec().handling.flow.clone());
         let reaches = today.is_some_and(|flow| flow.sends == Sends::Anywhere);
         let walls = if reaches { Walls::None } else { walls };
-        let way = guarded.then(|| frame.way_out(call, walls)).flatten()?;
-        holding.holds_back(&way).then_some(way)
+        if !guarded {
+            return None;
+        }
+        let real = self.as_it_leads(call);
+        let calls = [Some(call), real.as_ref()].into_iter().flatten();
+        let mut ways = calls.filter_map(|call| frame.way_out(call, walls));
+        ways.find(|way| holding.holds_back(way))
     }
 
     /// Whether policy or tool are others than when permission was asked for. A call that may have
@@ -90,7 +114,11 @@ impl Driver<'_> {
             let flow = &spec.handling.flow;
             (&spec.description, &spec.schema, spec.handling.approval, flow)
         });
-        digest_json(&(&self.run.frame().policy, tool))
+        let policy = &self.run.frame().policy;
+        match self.as_it_leads(call) {
+            None => digest_json(&(policy, tool)),
+            Some(real) => digest_json(&(policy, tool, real.args)),
+        }
     }
 
     /// Permission by the run's policy, or a refusal, or a question to a person.
@@ -136,7 +164,7 @@ impl Driver<'_> {
     fn rules_say(&self, call: &ToolCall, judged: &Judgement) -> Said {
         let frame = self.run.frame();
         let default = frame.tool(&call.tool).map_or(Approval::Deny, |tool| tool.handling.approval);
-        let said = frame.policy.says(call, &frame.workspace);
+        let said = self.policy_says(call);
         match (default, &said, judged) {
             (Approval::Deny, ..) => {
                 Said::Denied("this tool may not be used in this run".to_owned())
@@ -156,7 +184,8 @@ impl Driver<'_> {
 
     /// What a person has allowed before, for good or for this run.
     async fn allowed_already(&self, call: &ToolCall) -> Result<Option<String>, DriveError> {
-        let wanted = Standing::for_call(self.run.frame(), call, "", 0);
+        let real = self.as_it_leads(call);
+        let wanted = Standing::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
         let standing = self.engine.store.standing(&wanted).await;
         let standing = standing.map_err(|source| self.failed(source))?;
         let by_yes = self.run.frame().policy.approve_all.then(|| "--yes".to_owned());
@@ -181,9 +210,9 @@ impl Driver<'_> {
         let told = [
             tool,
             args,
-            ("untrusted", holding.untrusted.join("; ")),
-            ("private", holding.private.join("; ")),
-            ("place", way.place.clone()),
+            ("untrusted", visible(&holding.untrusted.join("; "))),
+            ("private", visible(&holding.private.join("; "))),
+            ("place", visible(&way.place)),
         ];
         let key = match way.to_later_runs {
             true => "approve.labels_later",
@@ -239,12 +268,13 @@ impl Driver<'_> {
             Permission::Once => self.note_approval(open, by, None),
             Permission::Always if about(BARE) => self.note_approval(open, by, None),
             Permission::Always if about(LABELS) => {
-                let way = self.run.frame().way_out(call, Walls::Standing);
+                let way = self.held_by_labels(call);
                 self.note_approval(open, by, way.map(|way| way.place));
             }
             Permission::Always => {
                 let (frame, now) = (self.run.frame(), self.engine.clock.now());
-                let standing = Standing::for_call(frame, call, &by, now);
+                let real = self.as_it_leads(call);
+                let standing = Standing::for_call(frame, real.as_ref().unwrap_or(call), &by, now);
                 self.note_approval(open, format!("{by}, always: {}", standing.id), None);
                 self.pending.writes.push(allow_for_good(&standing));
             }
@@ -264,7 +294,7 @@ impl Driver<'_> {
 }
 
 fn named(call: &ToolCall) -> [(&'static str, String); 2] {
-    [("tool", call.tool.clone()), ("args", call.args.clone())]
+    [("tool", call.tool.clone()), ("args", visible(&call.args))]
 }
 
 /// The question about a call without walls.

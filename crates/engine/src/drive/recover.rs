@@ -4,6 +4,7 @@
 //! a
 //! time-out that the tool did not answer go through the same function, [`Driver::without_outcome`].
 
+use super::ask::Mail;
 use super::cancel::interrupted;
 use super::{DriveError, Driver, Flow};
 use crate::Engine;
@@ -72,7 +73,11 @@ impl Driver<'_> {
         why: &str,
     ) -> Result<Flow, DriveError> {
         match on_unknown {
-            OnUnknown::AskUser => self.ask_to_settle(open, call).await,
+            // Whoever has canceled the run waits for its end, not for a question.
+            OnUnknown::AskUser => match self.read_mail(self.ear.heard).await? {
+                Mail::Cancel => Ok(Flow::Over(self.end_canceled().await?)),
+                Mail::Nothing => self.ask_to_settle(open, call).await,
+            },
             OnUnknown::TellModel | OnUnknown::FailRun => {
                 self.note_seen(open, interrupted(why), 0);
                 if planted::is_on(Bug::OutcomeNotUnique) {

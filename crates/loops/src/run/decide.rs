@@ -8,8 +8,9 @@ use crate::transcript::Keep;
 use everloop_types::journal::EffectPlanned;
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    Answer, Batch, BudgetKind, Effect, Message, ModelCall, Next, Observation, Offer, OnUnknown,
-    Purpose, Reason, Status, TODO_WRITE, TodoList, ToolCall, ToolChoice, Words, check_args,
+    Answer, Batch, BudgetKind, Effect, Message, ModelCall, Money, Next, Observation, Offer,
+    OnUnknown, Purpose, Reason, Status, TODO_WRITE, TodoList, ToolCall, ToolChoice, Words,
+    check_args,
 };
 
 /// What a run does next.
@@ -354,12 +355,15 @@ fn reason_line(reason: &Reason) -> Words {
         Reason::StepLimit { limit } => {
             Words::with("reason.step_limit", [("limit", limit.to_string())])
         }
+        Reason::Budget { what: BudgetKind::Money, limit } => {
+            Words::with("reason.budget_money", [("limit", Money::written(*limit))])
+        }
         Reason::Budget { what, limit } => {
             let key = match what {
                 BudgetKind::ModelCalls => "reason.budget_model_calls",
                 BudgetKind::ToolCalls => "reason.budget_tool_calls",
                 BudgetKind::Tokens => "reason.budget_tokens",
-                BudgetKind::WorkMs => "reason.budget_work",
+                BudgetKind::WorkMs | BudgetKind::Money => "reason.budget_work",
             };
             Words::with(key, [("limit", limit.to_string())])
         }

@@ -12,7 +12,7 @@
 use super::{Run, Stage};
 use crate::AgentLoop;
 use everloop_types::journal::{ChildEnded, Delegated, Spawned};
-use everloop_types::{Budget, EffectId, Observation, RunId};
+use everloop_types::{Budget, EffectId, Money, Observation, RunId};
 use serde::{Deserialize, Serialize};
 
 /// Whose child a run is, and how many it has had.
@@ -76,6 +76,10 @@ impl<L: AgentLoop> Run<L> {
             tool_calls: calls(budget.tool_calls, used.tool_calls)?,
             tokens: left(budget.tokens, used.usage.total())?,
             work_ms: left(budget.work_ms, used.work_ms)?,
+            money: Money {
+                limit: left(budget.money.limit, budget.money.cost(used.usage))?,
+                ..budget.money
+            },
         })
     }
 

@@ -4,8 +4,8 @@ use everloop_types::journal::{
     Used,
 };
 use everloop_types::{
-    Batch, Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, OnError, RunId, Status,
-    ToolCall, Usage, digest_json,
+    Batch, Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, Money, OnError, RunId,
+    Status, ToolCall, Usage, digest_json,
 };
 use std::sync::Arc;
 
@@ -53,7 +53,9 @@ fn hear(run: &mut AnyRun, used: Used) {
     apply(run, None, Kind::Input(Input { dedupe: "run_2".to_owned(), letter }));
 }
 
-const BUDGET: Budget = Budget { model_calls: 10, tool_calls: 5, tokens: 100, work_ms: 0 };
+const MONEY: Money = Money { limit: 0, input: 1_000_000, cached: 0, output: 1_000_000 };
+const BUDGET: Budget =
+    Budget { model_calls: 10, tool_calls: 5, tokens: 100, work_ms: 0, money: MONEY };
 
 fn limited() -> Limits {
     Limits { budget: BUDGET, ..Limits::default() }
@@ -69,12 +71,12 @@ const USED: Used = Used {
 #[test]
 fn a_child_gets_what_is_left_less_a_call_for_its_last_words() {
     let mut run = run(limited());
-    let left = Budget { model_calls: 9, tool_calls: 4, tokens: 100, work_ms: 0 };
+    let left = Budget { model_calls: 9, tool_calls: 4, tokens: 100, ..BUDGET };
     assert_eq!(run.allowance(), Ok(left));
     delegate(&mut run);
     hear(&mut run, USED);
     // What has no limit here has none there.
-    let left = Budget { model_calls: 5, tool_calls: 2, tokens: 60, work_ms: 0 };
+    let left = Budget { model_calls: 5, tool_calls: 2, tokens: 60, ..BUDGET };
     assert_eq!(run.allowance(), Ok(left));
     assert_eq!((run.counts().model_calls, run.counts().work_ms), (4, 7));
 }
@@ -92,6 +94,19 @@ fn a_spent_budget_is_no_budget_without_limit() {
         let refused = run.allowance().expect_err("nothing is left");
         assert!(refused.text.contains("nothing left"), "{}", refused.text);
     }
+}
+
+#[test]
+fn a_child_may_cost_what_is_left() {
+    let money = Money { limit: 100, ..MONEY };
+    let mut run =
+        run(Limits { budget: Budget { money, tokens: 0, ..BUDGET }, ..Limits::default() });
+    hear(&mut run, USED);
+    assert_eq!(run.allowance().map(|left| left.money), Ok(Money { limit: 60, ..money }));
+    hear(&mut run, Used { model_calls: 0, ..USED });
+    hear(&mut run, Used { model_calls: 0, tool_calls: 0, ..USED });
+    let refused = run.allowance().expect_err("nothing is left");
+    assert!(refused.text.contains("nothing left"), "{}", refused.text);
 }
 
 #[test]

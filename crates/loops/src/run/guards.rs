@@ -171,6 +171,7 @@ fn spent(counts: &Counts, budget: &Budget) -> Option<Reason> {
         (BudgetKind::ToolCalls, u64::from(counts.tool_calls), u64::from(budget.tool_calls)),
         (BudgetKind::Tokens, counts.usage.total(), budget.tokens),
         (BudgetKind::WorkMs, counts.work_ms, budget.work_ms),
+        (BudgetKind::Money, budget.money.cost(counts.usage), budget.money.limit),
     ]
     .into_iter()
     .find(|(_, used, limit)| *limit > 0 && used >= limit)

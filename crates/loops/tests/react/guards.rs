@@ -1,7 +1,7 @@
 //! Repetition, budgets and unknown outcomes.
 
 use crate::support::{Point, Scenario, fold};
-use everloop_types::{Ending, Limits, Message};
+use everloop_types::{Ending, Limits, Message, Money};
 use expect_test::{Expect, expect};
 use serde_json::json;
 
@@ -140,6 +140,9 @@ fn each_budget_ends_the_run_with_a_summary_and_its_name() {
         .assert_eq(&last(cut_short(|limits| limits.budget.tool_calls = 2)));
     expect![[r#"finish failed (budget) "As far as it went." [reason.budget_tokens limit=30]"#]]
         .assert_eq(&last(cut_short(|limits| limits.budget.tokens = 30)));
+    let money = Money { limit: 30, input: 1_000_000, cached: 0, output: 1_000_000 };
+    expect![[r#"finish failed (budget) "As far as it went." [reason.budget_money limit=0.00003]"#]]
+        .assert_eq(&last(cut_short(|limits| limits.budget.money = money)));
     expect![[r#"finish failed (budget) "As far as it went." [reason.budget_work limit=600]"#]]
         .assert_eq(&last(cut_short(|limits| limits.budget.work_ms = 600)));
 }

@@ -3,7 +3,7 @@
 use super::scenario::{Point, Reply, Scenario};
 use everloop_types::journal::Letter;
 use everloop_types::{
-    Budget, CallId, ContextLimits, Ending, Limits, ModelError, ModelErrorKind, Observation,
+    Budget, CallId, ContextLimits, Ending, Limits, ModelError, ModelErrorKind, Money, Observation,
     StepLimits, ToolCall, Usage,
 };
 use proptest::collection::vec;
@@ -182,6 +182,13 @@ fn limits() -> impl Strategy<Value = Limits> {
             tool_calls,
             tokens: u64::from(tokens),
             work_ms: u64::from(work_ms),
+            // A price of one millionth for a token makes money run out like tokens.
+            money: Money {
+                limit: u64::from(tokens) / 2,
+                input: 1_000_000,
+                cached: 500_000,
+                output: 1_000_000,
+            },
         },
     );
     let newer = prop_oneof![Just((0, 0)), (5_usize..60, 1_usize..60)];

@@ -15,6 +15,7 @@ super::texts! {
     "settings.rule_no_match" => zh: "{origin} 第 {line} 行：规则 {pattern} 与 match 里的例子不符：{example}", en: "{origin}, line {line}: the rule {pattern} does not decide its example in match: {example}";
     "settings.rule_match" => zh: "{origin} 第 {line} 行：规则 {pattern} 与 no_match 里的例子相符：{example}", en: "{origin}, line {line}: the rule {pattern} decides its example in no_match: {example}";
     "settings.approval_form" => zh: "{origin} 第 {line} 行：这不是审批规则（{pattern}）。写法：[[approvals.rules]]，tool、decision = allow | ask | deny，可以加 arg 和 matches，match 和 no_match 是例子", en: "{origin}, line {line}: this is no rule on calls ({pattern}). It looks like: [[approvals.rules]] with tool, decision = allow | ask | deny, if wanted arg and matches, and examples in match and no_match";
+    "settings.approval_no_tool" => zh: "{origin} 第 {line} 行：没有名为 {pattern} 的工具。是否想写 {example}？（MCP 工具写成 服务器__工具）", en: "{origin}, line {line}: there is no tool {pattern}. Did you mean {example}? (tools of MCP servers are server__tool)";
     "settings.approval_tool" => zh: "{origin} 第 {line} 行：{pattern} 不是工具名；* 只能在末尾", en: "{origin}, line {line}: {pattern} is no name of a tool; * may stand only at its end";
     "settings.approval_shell" => zh: "{origin} 第 {line} 行：不能按参数放行 shell；命令行用 [[tools.shell_rules]] 放行，它会逐词解析", en: "{origin}, line {line}: the shell cannot be allowed by an argument; use [[tools.shell_rules]], which take the command line apart";
     "settings.approval_halved" => zh: "{origin} 第 {line} 行：arg 和 matches 要么都写，要么都不写", en: "{origin}, line {line}: arg and matches belong together";
@@ -85,6 +86,7 @@ super::texts! {
     "runs.labels_untrusted" => zh: "不可信（{from}）", en: "untrusted ({from})";
     "runs.labels_released" => zh: "可以发往（{from}）", en: "may send to ({from})";
     "runs.show_cost" => zh: "费用      {value}", en: "cost         {value}";
+    "prices.missing" => zh: "设置了 budget.money，但 {file} 里没有 {name} 的价格；补上价格，或把 budget.money 设为 0", en: "budget.money is set, but {file} has no price of {name}; add one, or set budget.money to 0";
     "prices.bad" => zh: "价格表 {file} 不能用，费用未知：{detail}", en: "The prices in {file} cannot be used, so costs stay unknown: {detail}";
     "runs.show_tokens" => zh: "词元      {value}", en: "tokens       {value}";
     "runs.show_messages" => zh: "消息      已送达 {sent}，等待 {waiting}", en: "messages     {sent} sent, {waiting} waiting";

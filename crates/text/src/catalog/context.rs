@@ -11,6 +11,7 @@ super::texts! {
     "persona.unknown" => zh: "没有人设 {name}。可选：{all}", en: "There is no persona {name}. There are: {all}";
     "persona.bad" => zh: "不能用人设 {file}：{detail}", en: "Cannot use the persona {file}: {detail}";
     "persona.now" => zh: "新的目标将使用人设 {name}", en: "New goals are worked on with the persona {name}";
+    "persona.no_tool" => zh: "人设 {name}：没有名为 {tool} 的工具。是否想写 {nearest}？", en: "Persona {name}: there is no tool {tool}. Did you mean {nearest}?";
     "persona.own" => zh: "自己的人设：{folder} 里的 .md 文件", en: "Your own: files that end in .md in {folder}";
     "persona.is.default" => zh: "细心、友好", en: "careful and friendly";
     "persona.is.concise" => zh: "话尽量少", en: "as few words as possible";

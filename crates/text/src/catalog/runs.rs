@@ -29,6 +29,7 @@ super::texts! {
     "reason.budget_model_calls" => zh: "[预算用完：{limit} 次模型调用（设置 budget.model_calls）]", en: "[Budget used up: {limit} model calls (setting budget.model_calls)]";
     "reason.budget_tool_calls" => zh: "[预算用完：{limit} 次工具调用（设置 budget.tool_calls）]", en: "[Budget used up: {limit} tool calls (setting budget.tool_calls)]";
     "reason.budget_tokens" => zh: "[预算用完：{limit} 个词元（设置 budget.tokens）]", en: "[Budget used up: {limit} tokens (setting budget.tokens)]";
+    "reason.budget_money" => zh: "[预算用完：花费 {limit}（设置 budget.money）]", en: "[Budget used up: a cost of {limit} (setting budget.money)]";
     "reason.budget_work" => zh: "[预算用完：工作 {limit} 毫秒（设置 budget.work_time）]", en: "[Budget used up: {limit} ms of work (setting budget.work_time)]";
     "reason.repetition" => zh: "[工具 {tool} 反复得到相同结果，已停止]", en: "[Stopped: {tool} kept giving the same result]";
     "reason.context_full" => zh: "[对话过长，无法再压缩]", en: "[The conversation no longer fits and could not be shortened]";

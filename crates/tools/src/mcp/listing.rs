@@ -3,7 +3,7 @@
 use super::setting::{BETWEEN, ServerSetting};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, OnUnknown, Sends, ToolSpec, digest_bytes,
-    digest_json,
+    digest_json, is_hidden,
 };
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
@@ -312,15 +312,9 @@ fn text_arg(schema: &Value) -> Option<String> {
     (kind == "string").then(|| name.to_owned())
 }
 
-/// Characters that a person does not see and a model reads: controls, text that runs the other
-/// way by force, letters without width, and those of tags.
+/// Whether a model would read what a person does not see.
 fn hides_text(text: &str) -> bool {
-    text.chars().any(|c| match c {
-        '\n' | '\r' | '\t' => false,
-        '\u{ad}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => true,
-        '\u{2060}'..='\u{2069}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e01ef}' => true,
-        c => c.is_control(),
-    })
+    text.chars().any(|c| c != '\r' && is_hidden(c))
 }
 
 fn shortened(text: &str, chars_max: usize) -> String {

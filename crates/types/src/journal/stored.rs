@@ -4,7 +4,8 @@
 //! here and says in `upcast` how the form before it is read; `tests/entries.rs` holds both.
 
 use super::upcast::lift;
-use super::{Forked, Input, Kind, Letter, Waiting, WaitingOn};
+use super::{Forked, Input, Kind, Letter, RunFinished, Waiting, WaitingOn};
+use crate::{BudgetKind, Reason};
 
 /// A stored body that this program cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +99,7 @@ kinds! {
     Forked 2 None,
     Spawned 1 None,
     Delegated 1 None,
-    RunFinished 1 None,
+    RunFinished 2 None,
 }
 
 impl Kind {
@@ -119,7 +120,9 @@ impl Kind {
                 1
             }
             Self::Forked(Forked { word, limits, .. })
-                if word.images.is_empty() && limits.context.is_of_format_1() =>
+                if word.images.is_empty()
+                    && limits.context.is_of_format_1()
+                    && limits.budget.money.limit == 0 =>
             {
                 1
             }
@@ -130,6 +133,11 @@ impl Kind {
                 1
             }
             Self::EffectFinished(finished) if finished.labels.is_empty() => 1,
+            Self::RunFinished(RunFinished { reason, .. })
+                if !matches!(reason, Some(Reason::Budget { what: BudgetKind::Money, .. })) =>
+            {
+                1
+            }
             _ => self.newest_fmt(),
         }
     }

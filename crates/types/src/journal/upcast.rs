@@ -33,6 +33,8 @@ pub const UPCASTS: &[Upcast] = &[
     // Format 3 has one letter more, and format 2 of a wait one thing more to wait for.
     Upcast { kind: "Input", from: 2, step: std::convert::identity },
     Upcast { kind: "Waiting", from: 1, step: std::convert::identity },
+    // Format 2 may say that a budget of money was used up.
+    Upcast { kind: "RunFinished", from: 1, step: std::convert::identity },
 ];
 
 /// Takes a body from one format up to another; `None` if there is no such way.

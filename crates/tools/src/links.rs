@@ -1,0 +1,71 @@
+//! Where a path of the workspace leads once links are followed, as rules and labels have to know it.
+
+use crate::protected::real;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Links that lead to links; the system follows as many.
+const LINKS_MAX: usize = 40;
+
+/// The path relative to the root by which the file is known without links; none if that is how it
+/// was given, or if it leads out (which is refused when it is opened).
+pub(crate) fn leads_to(root: &Path, relative: &Path) -> Option<String> {
+    let mut place = real(&root.join(relative));
+    // A link whose goal does not exist yet leads there all the same.
+    for _ in 0..LINKS_MAX {
+        let Ok(goal) = fs::read_link(&place) else { break };
+        place = real(&place.parent().unwrap_or(root).join(goal));
+    }
+    let inside = place.strip_prefix(root).ok()?;
+    let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
+    (inside != by_its_look(relative)).then(|| inside.to_string_lossy().into_owned())
+}
+
+/// The same path without `.` and `..`.
+fn by_its_look(relative: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in relative.components() {
+        match component {
+            Component::Normal(name) => plain.push(name),
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    if plain.as_os_str().is_empty() { PathBuf::from(".") } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leads_to;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    #[test]
+    fn links_of_files_and_folders_are_followed_also_to_what_is_not_there_yet() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("secrets/deep")).unwrap();
+        std::fs::write(root.join("secrets/a"), "").unwrap();
+        symlink("secrets", root.join("folder")).unwrap();
+        symlink("secrets/a", root.join("file")).unwrap();
+        symlink("folder/new", root.join("dangling")).unwrap();
+        symlink("/etc/passwd", root.join("out")).unwrap();
+        symlink("round", root.join("round")).unwrap();
+        for (path, leads) in [
+            ("file", Some("secrets/a")),
+            ("folder/a", Some("secrets/a")),
+            ("folder/deep/../a", Some("secrets/a")),
+            ("folder/made/later", Some("secrets/made/later")),
+            ("folder/..", None),
+            ("dangling", Some("secrets/new")),
+            ("secrets/a", None),
+            ("./secrets/../secrets/a", None),
+            ("nothing/yet", None),
+            (".", None),
+            ("out", None),
+            ("round", None),
+        ] {
+            assert_eq!(leads_to(&root, Path::new(path)).as_deref(), leads, "{path}");
+        }
+    }
+}
