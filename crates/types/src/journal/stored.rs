@@ -95,7 +95,7 @@ kinds! {
     Waiting 2 None,
     MessageEmitted 1 None,
     SnapshotTaken 1 None,
-    Forked 2 None,
+    Forked 3 None,
     Spawned 1 None,
     Delegated 1 None,
     RunFinished 1 None,
@@ -118,11 +118,11 @@ impl Kind {
             {
                 1
             }
-            Self::Forked(Forked { word, limits, .. })
-                if word.images.is_empty() && limits.context.is_of_format_1() =>
-            {
-                1
-            }
+            Self::Forked(Forked { word, limits, .. }) => match limits.steps.whole_answers {
+                true => self.newest_fmt(),
+                false if word.images.is_empty() && limits.context.is_of_format_1() => 1,
+                false => 2,
+            },
             Self::ApprovalAsked(asked) if asked.policy_hash.is_empty() => 1,
             Self::ApprovalGiven(given)
                 if given.policy_hash.is_empty() && given.releases.is_none() =>
