@@ -18,7 +18,7 @@ use everloop_types::journal::{
 };
 use everloop_types::{Counts, EffectId, Progress, Purpose, Reason, RunId, Status, Usage, UtcMs};
 pub(crate) use labels::labels_line;
-pub(crate) use plan::{backed_plan_lines, plan_lines};
+pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -112,7 +112,7 @@ impl Shown {
         };
         let seconds = format!("{:.1}", self.duration_ms() as f64 / 1000.0);
         let mut parts = vec![
-            self.row.status.to_string(),
+            everloop_text::status(app.lang, self.row.status).to_owned(),
             calls(counts.model_calls, "ended.one_model_call", "ended.model_calls"),
             calls(counts.tool_calls, "ended.one_tool_call", "ended.tool_calls"),
             tokens(app, counts.usage),
@@ -141,6 +141,10 @@ impl Shown {
             "duration_ms": self.duration_ms(),
             "needs_person": self.history.frame().tools_that_ask(),
         });
+        if let Some(round) = self.progress.round.filter(|_| self.history.is_whole()) {
+            result["rounds"] = json!(self.counts.steps);
+            result["steps"] = json!(round.steps_run);
+        }
         if let Some(cost) = &self.cost {
             result["cost"] = json!({"amount": cost.amount, "currency": cost.currency});
         }
@@ -153,6 +157,9 @@ impl Shown {
         let result = self.result();
         for key in ["text", "steps", "model_calls", "tool_calls", "usage", "cost", "duration_ms"] {
             whole[key] = result[key].clone();
+        }
+        if let Some(rounds) = result.get("rounds") {
+            whole["rounds"] = rounds.clone();
         }
         whole["plan"] = json!(self.progress.items);
         whole["reason"] = json!(self.reason());
@@ -246,12 +253,12 @@ pub(crate) enum Manner {
 }
 
 impl<'a> Printer<'a> {
-    pub(crate) fn new(app: &'a App, manner: Manner) -> Self {
+    pub(crate) fn new(app: &'a App, manner: Manner, mark: &str) -> Self {
         Self {
             app,
             marks: marks(),
             manner,
-            projection: Projection::default(),
+            projection: Projection::new(mark),
             tools: BTreeMap::new(),
             plan: None,
             answering: None,
@@ -358,10 +365,7 @@ impl<'a> Printer<'a> {
             complain(&everloop_text::render(note, self.app.lang));
         }
         if !same && progress.version > 0 && !self.app.quiet {
-            let version = progress.version.to_string();
-            let (steps, most) = (progress.steps.to_string(), progress.steps_max.to_string());
-            let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
-            self.app.note("progress.plan", &args);
+            complain(&plan_head(self.app, progress));
             for item in plan_lines(self.app, progress, &self.marks) {
                 complain(&item);
             }

@@ -4,18 +4,25 @@
 
 use crate::{Fragment, Update};
 use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome, WaitingOn};
-use everloop_types::{EffectId, Progress, RunId, ToolCall};
+use everloop_types::{EffectId, Progress, RunId, ToolCall, without_mark};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Follows one run and tells what happens in public words.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Projection {
     calls: BTreeMap<EffectId, ToolCall>,
     plan: Option<Progress>,
+    mark: String,
 }
 
 impl Projection {
+    /// Follows a run whose answers end with this mark, which nobody is shown.
+    #[must_use]
+    pub fn new(mark: &str) -> Self {
+        Self { calls: BTreeMap::new(), plan: None, mark: mark.to_owned() }
+    }
+
     /// The public events of one update; most updates have one, some none.
     pub fn of(&mut self, update: &Update) -> Vec<Value> {
         match update {
@@ -70,7 +77,7 @@ impl Projection {
             }
             Kind::EffectFinished(finished) => {
                 let call = effect.and_then(|effect| self.calls.remove(effect));
-                let mut event = outcome(call, &finished.outcome, finished.took_ms);
+                let mut event = outcome(call, &finished.outcome, finished.took_ms, &self.mark);
                 if !finished.labels.is_empty() {
                     event["labels"] = json!(finished.labels.names());
                 }
@@ -116,10 +123,10 @@ impl Projection {
     }
 }
 
-fn outcome(call: Option<ToolCall>, outcome: &Outcome, took_ms: u64) -> Value {
+fn outcome(call: Option<ToolCall>, outcome: &Outcome, took_ms: u64, mark: &str) -> Value {
     match (outcome, call) {
         (Outcome::Replied(reply), _) => json!({
-            "type": "message.completed", "text": reply.text,
+            "type": "message.completed", "text": without_mark(&reply.text, mark),
             "usage": {
                 "input_tokens": reply.usage.input_tokens,
                 "output_tokens": reply.usage.output_tokens,

@@ -3,7 +3,7 @@
 use crate::History;
 use everloop_loops::AnyRun;
 use everloop_types::journal::{EffectPlanned, Entry, Found, Kind, Letter, Outcome, WaitingOn};
-use everloop_types::{EffectId, Ending, PlanItem, Purpose, ToolCall, UtcMs, Words};
+use everloop_types::{EffectId, Ending, PlanItem, Purpose, ToolCall, UtcMs, Words, without_mark};
 use std::collections::BTreeMap;
 
 const SHOWN_CHARS: usize = 160;
@@ -27,7 +27,8 @@ pub fn tell(history: &History) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut claims = Claims::of(history);
     for entry in &history.entries {
-        let said = words(entry, &mut calls).into_iter().chain(claims.after(entry));
+        let said = words(entry, &mut calls, history.frame().mark());
+        let said = said.into_iter().chain(claims.after(entry));
         lines.extend(said.map(|words| Line { seq: entry.seq, at: entry.at, words }));
     }
     lines
@@ -80,7 +81,7 @@ impl Claims {
 
 type Calls = BTreeMap<EffectId, Option<ToolCall>>;
 
-fn words(entry: &Entry, calls: &mut Calls) -> Option<Words> {
+fn words(entry: &Entry, calls: &mut Calls, mark: &str) -> Option<Words> {
     let known = entry.effect.as_ref().and_then(|effect| calls.get(effect)).cloned().flatten();
     let tool = known.map_or_else(|| "model".to_owned(), |call| call.tool);
     Some(match &entry.kind {
@@ -120,7 +121,7 @@ fn words(entry: &Entry, calls: &mut Calls) -> Option<Words> {
             };
             Words::with(key, [("tool", tool), ("text", short(&probed.detail))])
         }
-        Kind::EffectFinished(finished) => outcome(&tool, &finished.outcome, finished.took_ms),
+        Kind::EffectFinished(finished) => outcome(&tool, &finished.outcome, finished.took_ms, mark),
         Kind::Waiting(waiting) => waits(&waiting.on),
         Kind::MessageEmitted(_) => return None,
         Kind::SnapshotTaken(_) => Words::key("story.snapshot"),
@@ -181,11 +182,12 @@ fn plan(planned: &EffectPlanned) -> Words {
     }
 }
 
-fn outcome(tool: &str, outcome: &Outcome, took_ms: u64) -> Words {
+fn outcome(tool: &str, outcome: &Outcome, took_ms: u64, mark: &str) -> Words {
     let took = ("took", took_ms.to_string());
     match outcome {
         Outcome::Replied(reply) if reply.calls.is_empty() => {
-            Words::with("story.replied", [("text", short(&reply.text)), took])
+            let text = short(&without_mark(&reply.text, mark));
+            Words::with("story.replied", [("text", text), took])
         }
         Outcome::Replied(reply) => {
             let wanted: Vec<&str> = reply.calls.iter().take(8).map(|c| c.tool.as_str()).collect();

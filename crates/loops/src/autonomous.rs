@@ -111,6 +111,7 @@ impl AgentLoop for Autonomous {
             steps: self.iterations,
             steps_max: self.frame.limits.steps.max_steps,
             note: None,
+            round: None,
         }
     }
 

@@ -13,6 +13,7 @@ mod any;
 mod autonomous;
 mod carry;
 mod contract;
+mod cut_short;
 mod fingerprint;
 mod hybrid;
 mod plan_execute_think;

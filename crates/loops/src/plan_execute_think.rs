@@ -20,7 +20,8 @@ use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_types::{
     Answer, Batch, CallId, Effect, Event, Frame, Goal, Message, ModelCall, Next, Observation,
-    Offer, OnError, Progress, Purpose, Reason, Reply, TodoList, ToolCall, ToolChoice, UtcMs, Words,
+    Offer, OnError, Progress, Purpose, Reason, Reply, RoundPlace, TodoList, ToolCall, ToolChoice,
+    UtcMs, Words,
 };
 use replies::{PLAN, THINK, read_plan, read_thought, steps_most};
 use round::Round;
@@ -74,6 +75,9 @@ struct Tally {
     plans: u32,
     /// Calls that this loop has named.
     calls: u32,
+    /// Steps that were run, in all rounds.
+    #[serde(default)]
+    steps_run: u32,
 }
 
 impl AgentLoop for PlanExecuteThink {
@@ -127,6 +131,11 @@ impl AgentLoop for PlanExecuteThink {
             steps: self.tally.rounds,
             steps_max: self.max_rounds(),
             note: self.note.clone(),
+            round: (self.round.number() > 0).then(|| RoundPlace {
+                number: self.round.number(),
+                most: self.max_rounds(),
+                steps_run: self.tally.steps_run,
+            }),
         }
     }
 
@@ -151,7 +160,8 @@ impl PlanExecuteThink {
 
     /// What failed is tried again; an answer stands unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
-        (self.tally.rounds, self.tally.failure_rounds) = (0, 0);
+        let Tally { plans, calls, .. } = self.tally;
+        self.tally = Tally { plans, calls, ..Tally::default() };
         self.note = None;
         match &self.phase {
             Phase::Finished(answer) if word.is_none() && answer.trouble.is_none() => {}
@@ -200,7 +210,8 @@ impl PlanExecuteThink {
                     self.tally.plans += 1;
                     self.note = Some(Words::Said(planned.reasoning)).filter(|n| !n.is_empty());
                     let asked = reply.calls.first().map(|call| call.id.clone());
-                    self.round = Round::new(asked, planned.steps, at, &self.frame);
+                    self.round = Round::new(asked, planned.steps, at, &self.frame)
+                        .numbered(self.tally.rounds + 1);
                     return self.advance(at);
                 }
                 Err(wrong) => wrong,
@@ -220,7 +231,8 @@ impl PlanExecuteThink {
     fn take_thought(&mut self, summary: String, completed: bool) {
         self.tally.rounds += 1;
         self.tally.failure_rounds = 0;
-        self.note = Some(Words::Said(summary.clone()));
+        // The last summary is the answer: it is shown as that.
+        self.note = Some(Words::Said(summary.clone())).filter(|_| !completed);
         if completed {
             let words = Words::Said(summary);
             self.phase = Phase::Finished(Answer { words, trouble: None });
@@ -262,6 +274,7 @@ impl PlanExecuteThink {
         if seen.is_ok() {
             self.list.follow(call);
         }
+        self.tally.steps_run += 1;
         self.round.take(id, seen);
         if calls.iter().all(|call| self.round.is_over(&call.id)) {
             self.round.pause(calls, at, &self.frame);

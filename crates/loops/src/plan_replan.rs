@@ -144,6 +144,7 @@ impl AgentLoop for PlanReplan {
             steps: self.tally.steps,
             steps_max: self.frame.limits.steps.max_steps,
             note: self.note.clone(),
+            round: None,
         }
     }
 

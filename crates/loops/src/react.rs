@@ -2,17 +2,19 @@
 //!
 //! ```text
 //!   Thinking ──reply with calls──► Acting ──last outcome──► Thinking
-//!       └──reply without calls──► Finished
+//!       ├──reply without calls──► Finished
+//!       └──cut at its length──► Thinking, told so; too often ──► Stuck
 //! ```
 //!
 //! Deliberately absent: retries, budgets, approvals, streaming (the engine's), compaction
 //! (`Run`'s).
 
 use crate::acting::Acting;
+use crate::cut_short::{CutShort, Whole};
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_types::{
-    Answer, CallId, Event, Frame, ModelCall, ModelError, Next, Observation, Offer, Progress,
-    Purpose, Reason, Reply, TodoList, ToolChoice, Words,
+    Answer, CallId, Event, Frame, Message, ModelCall, ModelError, Next, Observation, Offer,
+    Progress, Purpose, Reason, Reply, TodoList, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -31,6 +33,8 @@ pub struct React {
     /// The list that the model keeps with `todo_write`.
     #[serde(flatten)]
     list: TodoList,
+    #[serde(default, skip_serializing_if = "CutShort::is_none")]
+    cut: CutShort,
     #[serde(skip)]
     frame: Arc<Frame>,
 }
@@ -108,6 +112,7 @@ impl AgentLoop for React {
             steps: self.iterations,
             steps_max: self.frame.limits.steps.max_steps,
             note: None,
+            round: None,
         }
     }
 
@@ -119,7 +124,7 @@ impl AgentLoop for React {
 impl React {
     /// What failed is tried again; an answer stands unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
-        (self.iterations, self.calls) = (0, 0);
+        (self.iterations, self.calls, self.cut) = (0, 0, CutShort::default());
         let goes_on = match &self.phase {
             Phase::Stuck(_) => true,
             Phase::Finished(text) => word.is_some() || text.trim().is_empty(),
@@ -133,8 +138,19 @@ impl React {
     fn take_reply(&mut self, reply: &Reply) {
         self.iterations += 1;
         self.transcript.push_reply(reply);
+        let whole = match self.frame.limits.steps.whole_answers {
+            true => self.cut.take(reply, &self.frame),
+            false => Whole::Yes,
+        };
         self.phase = if reply.calls.is_empty() {
-            Phase::Finished(reply.text.clone())
+            match whole {
+                Whole::Yes => Phase::Finished(reply.text.clone()),
+                Whole::No(told) => {
+                    self.transcript.push(Message::user(told));
+                    Phase::Thinking
+                }
+                Whole::Never(error) => Phase::Stuck(error),
+            }
         } else {
             // More calls than a reply may hold are all refused: none of them is made.
             if reply.calls.len() <= self.frame.limits.context.calls_per_reply {

@@ -152,10 +152,12 @@ impl<L: AgentLoop> Run<L> {
         all
     }
 
-    /// The plan and the place in it, with what is behind its closed items.
+    /// The plan and the place in it, with what is behind its closed items and without the mark that
+    /// ends an answer.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let mut progress = self.inner.progress();
+        progress.note = progress.note.map(|note| note.without(self.frame.mark()));
         self.evidence.mark(&mut progress.items);
         progress
     }

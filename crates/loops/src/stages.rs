@@ -2,8 +2,8 @@
 
 use crate::talk::Talk;
 use everloop_types::{
-    Answer, CallId, Event, Frame, Goal, Next, Observation, Offer, Purpose, Reason, Reply,
-    TODO_WRITE, ToolChoice, Words,
+    CallId, Event, Frame, Goal, Next, Observation, Offer, Purpose, Reason, Reply, TODO_WRITE,
+    ToolChoice,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -99,14 +99,25 @@ impl Stages {
         Turn::Begun
     }
 
-    /// The work is over.
+    /// The work is over. What did not come off is named, so that the report can say so.
     pub(crate) fn report(&mut self) {
-        let open = self.talk.list.open_lines();
-        self.talk.say(match open.is_empty() {
-            true => "phase: reporting".to_owned(),
-            false => format!("phase: reporting\nstill open:\n{open}"),
-        });
+        let list = &self.talk.list;
+        let mut text = "phase: reporting".to_owned();
+        for (heading, lines) in [("failed", list.failed_lines()), ("still open", list.open_lines())]
+        {
+            if !lines.is_empty() {
+                text.push_str(&format!("\n{heading}:\n{lines}"));
+            }
+        }
+        self.talk.say(text);
         self.stage = Stage::Reporting;
+    }
+
+    /// A list of which everything failed is no success, whatever the report says: the model was
+    /// asked for each item until its tries were used up. Where some items failed or stayed open
+    /// the answer stands and says which (TD-4).
+    fn trouble(&self) -> Option<Reason> {
+        self.talk.list.has_only_failed().then_some(Reason::BrokenContract)
     }
 
     fn fail(&mut self, reason: Reason) {
@@ -118,12 +129,22 @@ impl Stages {
             return self.not_planned();
         }
         let Some(words) = self.talk.hear(reply) else { return Turn::Nothing };
-        match self.stage {
-            Stage::Planning { .. } => {
-                self.talk.say(format!("contract error: write the list with `{TODO_WRITE}` first."));
-                self.not_planned()
+        if let Stage::Planning { .. } = self.stage {
+            self.talk.say(format!(
+                "contract error: write the list first; `{TODO_WRITE}` has to be called, words \
+                 alone are not read."
+            ));
+            return self.not_planned();
+        }
+        match self.talk.send_back(reply) {
+            Ok(false) => {}
+            Ok(true) => return Turn::Nothing,
+            Err(error) => {
+                self.fail(Reason::Model(error));
+                return Turn::Nothing;
             }
-            // A reply that was cut off before its first word says nothing about the work.
+        }
+        match self.stage {
             Stage::Working if words.trim().is_empty() => {
                 self.talk.say(EMPTY);
                 Turn::Nothing
@@ -133,7 +154,7 @@ impl Stages {
                 self.stage = Stage::Finished(words);
                 Turn::Nothing
             }
-            Stage::Stuck(_) | Stage::Finished(_) => Turn::Nothing,
+            Stage::Planning { .. } | Stage::Stuck(_) | Stage::Finished(_) => Turn::Nothing,
         }
     }
 
@@ -195,8 +216,7 @@ impl Stages {
             Stage::Reporting => (Purpose::Think, ToolChoice::None),
             Stage::Stuck(reason) => return Next::GiveUp(reason.clone()),
             Stage::Finished(words) => {
-                let words = Words::Said(words.clone());
-                return Next::Finish(Answer { words, trouble: None });
+                return Next::Finish(self.talk.answer(words.clone(), self.trouble()));
             }
         };
         self.talk.next(purpose, offer, choice)

@@ -1,10 +1,11 @@
 //! A talk with tools: what all loops share in which the model calls tools and keeps a list.
 
 use crate::acting::Acting;
+use crate::cut_short::{CutShort, Whole};
 use crate::{Transcript, Voice};
 use everloop_types::{
-    CallId, Frame, Goal, ItemState, Message, ModelCall, Next, Observation, Offer, Progress,
-    Purpose, Reason, Reply, TODO_WRITE, TodoList, ToolChoice,
+    Answer, CallId, Frame, Goal, ItemState, Message, ModelCall, ModelError, Next, Observation,
+    Offer, Progress, Purpose, Reason, Reply, TODO_WRITE, TodoList, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub(crate) struct Talk {
     iterations: u32,
     /// Tool calls asked for so far.
     calls: u32,
+    #[serde(default, skip_serializing_if = "CutShort::is_none")]
+    cut: CutShort,
     #[serde(skip)]
     pub(crate) frame: Arc<Frame>,
 }
@@ -40,7 +43,7 @@ impl Talk {
 
     /// A fork: limits count anew.
     pub(crate) fn renew(&mut self) {
-        (self.iterations, self.calls) = (0, 0);
+        (self.iterations, self.calls, self.cut) = (0, 0, CutShort::default());
     }
 
     /// Tells the model something.
@@ -60,7 +63,36 @@ impl Talk {
             self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
         }
         self.acting = Acting::of(reply);
+        self.cut = CutShort::default();
         None
+    }
+
+    /// Sends words back that were cut short. `Err` once that came too often in a row.
+    pub(crate) fn send_back(&mut self, reply: &Reply) -> Result<bool, ModelError> {
+        match self.cut.take(reply, &self.frame) {
+            Whole::Yes => Ok(false),
+            Whole::No(told) => {
+                self.say(told);
+                Ok(true)
+            }
+            Whole::Never(error) => Err(error),
+        }
+    }
+
+    /// The model's words, and what the list knows better: which items failed, which stayed open.
+    /// Without words the closing finds them.
+    pub(crate) fn answer(&self, words: String, trouble: Option<Reason>) -> Answer {
+        let unsaid = words.trim().is_empty();
+        let mut all = vec![Words::Said(words)];
+        let failed = (Words::key("list.failed"), self.list.failed_lines());
+        let open = (Words::key("list.left_open"), self.list.open_lines());
+        for (heading, lines) in [failed, open] {
+            if !unsaid && !lines.is_empty() {
+                all.extend([heading, Words::Said(lines)]);
+            }
+        }
+        let words = if all.len() == 1 { all.remove(0) } else { Words::All(all) };
+        Answer { words, trouble }
     }
 
     /// Turns a reply away if it calls what was not on offer: then none of its calls is made.
@@ -123,6 +155,7 @@ impl Talk {
             steps: self.iterations,
             steps_max: self.frame.limits.steps.max_steps,
             note: None,
+            round: None,
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::talk::{Batch, Talk};
 use crate::{AgentLoop, Transcript};
 use everloop_types::{
     Answer, Event, Frame, ModelError, Next, Offer, Progress, Purpose, Reason, TODO_WRITE, TodoList,
-    ToolChoice, Words,
+    ToolChoice,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -60,7 +60,11 @@ impl AgentLoop for ToolDriven {
             Event::Started { goal, frame, .. } => self.talk.open(&instructions(frame), goal, frame),
             Event::Replied { reply, .. } => {
                 if let Some(words) = self.talk.hear(reply) {
-                    self.take_answer(words);
+                    match self.talk.send_back(reply) {
+                        Ok(true) => {}
+                        Ok(false) => self.take_answer(words),
+                        Err(error) => self.phase = Phase::Stuck(error),
+                    }
                 }
             }
             Event::ModelFailed { error, .. } => self.phase = Phase::Stuck(error.clone()),
@@ -134,7 +138,7 @@ impl ToolDriven {
                 self.reminded.early += 1;
                 self.talk.say(reminder.trim_end());
             }
-            _ => self.phase = Phase::Finished(answer(words, open)),
+            _ => self.phase = Phase::Finished(self.talk.answer(words, None)),
         }
     }
 
@@ -167,17 +171,6 @@ impl ToolDriven {
             self.talk.say(text.replace("{items}", &self.talk.list.open_lines()).trim_end());
         }
     }
-}
-
-/// The model's words, and what stayed open. Without words the closing finds them.
-fn answer(words: String, open: String) -> Answer {
-    let words = match (words.trim().is_empty(), open.is_empty()) {
-        (false, false) => {
-            Words::All(vec![Words::Said(words), Words::key("list.left_open"), Words::Said(open)])
-        }
-        _ => Words::Said(words),
-    };
-    Answer { words, trouble: None }
 }
 
 fn instructions(frame: &Frame) -> String {

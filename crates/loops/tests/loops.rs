@@ -7,6 +7,7 @@
 )]
 
 mod answers;
+mod cut_short;
 mod evidence;
 mod golden;
 mod plan_execute_think;

@@ -1,4 +1,7 @@
 //! Forced tool calls for endpoints that ignore them: a JSON schema and a word asks for the same.
+//!
+//! One request is one model call. A reply in words is given to whoever asked, who counts it, says
+//! what was wrong and asks again; that next request goes the other way.
 
 use everloop_types::{
     CallId, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall, ToolChoice,
@@ -57,16 +60,18 @@ pub(crate) fn reply_text(mut reply: Reply, tool: &ToolSpec) -> Reply {
 }
 
 /// Whether the endpoint did not do as it was told. An empty reply is how llama.cpp ignores a forced
-/// call, and a refusal that names `tool_choice` is how some reasoning models do.
+/// call.
 pub(crate) fn ignored(reply: &Result<Reply, ModelError>, wanted: &[&ToolSpec]) -> bool {
     match reply {
         Ok(reply) => !reply.calls.iter().any(|call| wanted.iter().any(|t| t.name == call.tool)),
-        Err(error) => match error.kind {
-            ModelErrorKind::Empty => true,
-            ModelErrorKind::Refused => error.detail.contains("tool_choice"),
-            _ => false,
-        },
+        Err(error) => error.kind == ModelErrorKind::Empty,
     }
+}
+
+/// Whether forcing a call is what was refused, as some reasoning models do. No model was asked.
+pub(crate) fn refused(reply: &Result<Reply, ModelError>) -> bool {
+    matches!(reply, Err(error) if error.kind == ModelErrorKind::Refused
+        && error.detail.contains("tool_choice"))
 }
 
 /// A forced call in the portable way.
@@ -103,24 +108,20 @@ impl<'a> Portable<'a> {
         &self.words
     }
 
-    /// The JSON text becomes the call; what is no such JSON means that both ways were ignored.
+    /// The JSON text becomes the call; what is no such JSON stays what was said. An endpoint that
+    /// refuses this way, too, has none.
     pub(crate) fn read(&self, answer: Result<Reply, ModelError>) -> Result<Reply, ModelError> {
-        let mut reply = match answer {
-            Ok(reply) => reply,
-            Err(e) if matches!(e.kind, ModelErrorKind::Refused | ModelErrorKind::Empty) => {
-                return Err(ModelError::new(ModelErrorKind::IgnoredToolChoice, e.detail));
+        let mut reply = answer.map_err(|error| match error.kind {
+            ModelErrorKind::Refused => {
+                ModelError::new(ModelErrorKind::IgnoredToolChoice, error.detail)
             }
-            Err(e) => return Err(e),
-        };
-        let Some(call) = self.call_in(&reply.text) else {
-            let names: Vec<_> = self.wanted.iter().map(|tool| tool.name.as_str()).collect();
-            let said: String = reply.text.chars().take(200).collect();
-            let detail = format!("no call of {} in: {said}", names.join(", "));
-            return Err(ModelError::new(ModelErrorKind::IgnoredToolChoice, detail));
-        };
-        reply.text.clear();
-        reply.calls = vec![call];
-        reply.stop = StopCause::ToolCalls;
+            _ => error,
+        })?;
+        if let Some(call) = self.call_in(&reply.text) {
+            reply.text.clear();
+            reply.calls = vec![call];
+            reply.stop = StopCause::ToolCalls;
+        }
         Ok(reply)
     }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   ask ──► a schema by a forced tool, where there is no other way
-//!             └─► a forced call; ignored ──► in words, with a JSON schema where there is one
+//!             └─► a forced call; the next one after it was ignored, and all after that helped:
+//!                 in words, with a JSON schema where there is one
 //!                   └─► without a temperature, once it was refused
 //! ```
 
@@ -13,7 +14,7 @@ use crate::{
     Ask, Asking, ConnectError, Delta, Endpoint, Extra, Model, OnDelta, Request, WirePrompt,
 };
 use everloop_types::{
-    Message, ModelError, ModelErrorKind, OutputSchema, Reply, ToolChoice, ToolSpec, Usage,
+    Message, ModelError, ModelErrorKind, OutputSchema, Reply, ToolChoice, ToolSpec,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -78,6 +79,8 @@ pub(crate) struct Provider<C> {
     pub(crate) codec: C,
     /// Seen once: forced tool calls are not honoured, but the portable way is.
     ignores_forced: AtomicBool,
+    /// The last forced call was answered otherwise: the next one is asked for in the portable way.
+    doubted: AtomicBool,
     /// Seen once: the model wants no temperature.
     refuses_temperature: AtomicBool,
 }
@@ -92,8 +95,8 @@ impl<C: Codec> Provider<C> {
     /// Prepares a client; nothing is sent.
     pub(crate) fn new(codec: C, endpoint: Endpoint) -> Result<Self, ConnectError> {
         let client = Client::new(codec.manners(), endpoint)?;
-        let (ignores_forced, refuses_temperature) = Default::default();
-        Ok(Self { client, codec, ignores_forced, refuses_temperature })
+        let (ignores_forced, doubted, refuses_temperature) = Default::default();
+        Ok(Self { client, codec, ignores_forced, doubted, refuses_temperature })
     }
 
     async fn answer(
@@ -156,10 +159,10 @@ impl<C: Codec> Provider<C> {
         if wanted.is_empty() {
             return self.post(ask, prompt, None, on_delta).await;
         }
-        let mut spent = Usage::default();
         let (any, named) = (ToolChoice::Required, ToolChoice::Named(wanted[0].name.clone()));
         let honoured = match (self.codec.forcing(), ask.choice) {
             _ if self.ignores_forced.load(Ordering::Relaxed) => None,
+            _ if self.doubted.swap(false, Ordering::Relaxed) => None,
             (Forcing::Any, _) | (Forcing::Named, ToolChoice::Named(_)) => Some(ask),
             // With one tool on offer the two mean the same.
             (Forcing::Required, _) => Some(Ask { tools: &wanted, choice: &any, ..ask }),
@@ -168,10 +171,10 @@ impl<C: Codec> Provider<C> {
         };
         if let Some(ask) = honoured {
             let reply = self.post(ask, prompt, None, on_delta).await;
-            if !forced::ignored(&reply, &wanted) {
+            if !forced::refused(&reply) {
+                self.doubted.store(forced::ignored(&reply, &wanted), Ordering::Relaxed);
                 return reply;
             }
-            spent = reply.map(|reply| reply.usage).unwrap_or_default();
         }
         let portable = Portable::new(&wanted);
         let mut ask = Ask { tools: &[], choice: &ToolChoice::None, output: None, ..ask };
@@ -185,9 +188,10 @@ impl<C: Codec> Provider<C> {
             }
         };
         let answer = self.post(ask, prompt, Some(portable.words()), &mut muted).await;
-        let mut reply = portable.read(answer)?;
-        self.ignores_forced.store(true, Ordering::Relaxed);
-        reply.usage.add(spent);
+        let reply = portable.read(answer)?;
+        if !reply.calls.is_empty() {
+            self.ignores_forced.store(true, Ordering::Relaxed);
+        }
         for (index, call) in reply.calls.iter().enumerate() {
             on_delta(Delta::CallStarted { index, tool: &call.tool });
             on_delta(Delta::CallArgs { index, args: &call.args });

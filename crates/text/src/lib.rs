@@ -6,7 +6,7 @@
 
 mod catalog;
 
-use everloop_types::{Lang, Words};
+use everloop_types::{Lang, Status, Words};
 
 /// One text in both languages.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +18,8 @@ pub(crate) struct Text {
 
 /// The text of `key` with its placeholders filled.
 ///
+/// A status among the values is said in that language, too.
+///
 /// A key that the catalogue does not have shows as itself; `xtask tidy` finds such keys before a
 /// user does.
 #[must_use]
@@ -27,7 +29,24 @@ pub fn get(lang: Lang, key: &str, args: &[(&str, &str)]) -> String {
         (Some(text), Lang::En) => text.en,
         (None, _) => return key.to_owned(),
     };
-    fill(template, |name| args.iter().find(|(k, _)| *k == name).map(|(_, value)| *value))
+    fill(template, |name| {
+        let (_, value) = args.iter().find(|(known, _)| *known == name)?;
+        let status = if name == "status" { status_word(lang, value) } else { None };
+        Some(status.unwrap_or(*value))
+    })
+}
+
+/// The word for where a run stands. Programs read [`Status::as_str`].
+#[must_use]
+pub fn status(lang: Lang, status: Status) -> &'static str {
+    status_word(lang, status.as_str()).unwrap_or(status.as_str())
+}
+
+fn status_word(lang: Lang, name: &str) -> Option<&'static str> {
+    find(&format!("status.{name}")).map(|text| match lang {
+        Lang::ZhCn => text.zh,
+        Lang::En => text.en,
+    })
 }
 
 /// Words for the user in one language.

@@ -19,6 +19,21 @@ pub struct Progress {
     /// What just went wrong or changed, for people who watch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Words>,
+    /// The round that the items are of, where a loop works in rounds; its steps are the items, and
+    /// `steps` counts rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<RoundPlace>,
+}
+
+/// Where a loop that works in rounds is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundPlace {
+    /// Which round, from 1.
+    pub number: u32,
+    /// Rounds allowed.
+    pub most: u32,
+    /// Steps that were run so far, in all rounds.
+    pub steps_run: u32,
 }
 
 /// One intention.

@@ -117,9 +117,26 @@ impl TodoList {
     /// The open items, one a line.
     #[must_use]
     pub fn open_lines(&self) -> String {
-        let open = self.items.iter().enumerate().filter(|(_, item)| is_open(item));
-        let lines = open.map(|(place, item)| format!("- {}: {}", self.id(place), line(item)));
+        self.lines(is_open)
+    }
+
+    /// The items that failed, one a line.
+    #[must_use]
+    pub fn failed_lines(&self) -> String {
+        self.lines(has_failed)
+    }
+
+    fn lines(&self, of: fn(&PlanItem) -> bool) -> String {
+        let these = self.items.iter().enumerate().filter(|(_, item)| of(item));
+        let lines = these.map(|(place, item)| format!("- {}: {}", self.id(place), line(item)));
         lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether all that was to be done has failed; what was left out was not to be done.
+    #[must_use]
+    pub fn has_only_failed(&self) -> bool {
+        let mut wanted = self.items.iter().filter(|item| item.state != ItemState::Skipped);
+        self.items.iter().any(has_failed) && wanted.all(has_failed)
     }
 
     /// Whether these arguments of `todo_write` name their items, so that the whole list answers
@@ -212,6 +229,10 @@ impl TodoList {
 
 fn is_open(item: &PlanItem) -> bool {
     matches!(item.state, ItemState::Pending | ItemState::InProgress)
+}
+
+fn has_failed(item: &PlanItem) -> bool {
+    item.state == ItemState::Failed
 }
 
 fn line(item: &PlanItem) -> String {

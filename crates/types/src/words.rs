@@ -1,5 +1,6 @@
 //! Words for users, before they are rendered. `text` knows how; nobody else holds a text for users.
 
+use crate::without_mark;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -55,9 +56,7 @@ impl Words {
     #[must_use]
     pub fn without(self, mark: &str) -> Self {
         match self {
-            Self::Said(text) if text.contains(mark) => {
-                Self::Said(text.replace(mark, "").trim().to_owned())
-            }
+            Self::Said(text) => Self::Said(without_mark(&text, mark)),
             Self::All(all) => Self::All(all.into_iter().map(|one| one.without(mark)).collect()),
             other => other,
         }

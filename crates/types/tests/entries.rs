@@ -125,7 +125,9 @@ fn samples() -> Vec<Kind> {
     };
     let runs = [created(goal(), ""), created(pictured(), ""), created(goal(), "p")];
     all.extend(runs.map(Kind::RunCreated));
-    let forks = [(Limits::default(), goal()), (newer_limits(), pictured())];
+    let mut newest = newer_limits();
+    newest.steps.whole_answers = true;
+    let forks = [(Limits::default(), goal()), (newer_limits(), pictured()), (newest, goal())];
     all.extend(forks.map(|(limits, word)| Kind::Forked(forked(limits, word))));
     let letters = [
         Letter::Answer { question: text("q"), text: text("red"), by: text("user") },
@@ -267,13 +269,13 @@ fn a_letter_is_written_in_the_oldest_format_that_has_room_for_it() {
 
 /// Whoever shows no picture and forks under old limits can go back to a program that knows neither.
 #[test]
-fn only_pictures_and_newer_limits_are_of_format_2() {
+fn only_pictures_and_newer_limits_are_of_newer_formats() {
     let fmts: Vec<i64> = samples()
         .iter()
         .filter(|kind| matches!(kind, Kind::RunCreated(_) | Kind::Forked(_)))
         .map(Kind::fmt)
         .collect();
-    assert_eq!(fmts, [1, 2, 2, 1, 2]);
+    assert_eq!(fmts, [1, 2, 2, 1, 2, 3]);
 }
 
 /// A run without rules and labels can go back to a program that knows of none.

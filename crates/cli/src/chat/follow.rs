@@ -1,7 +1,7 @@
 //! Where a run that somebody looks at stands, and what is said when it stands still.
 
 use super::session::{Heard, Session};
-use crate::commands::{family, fork, runs, switch};
+use crate::commands::{family, fork, run, runs, switch};
 use crate::exit::Failure;
 use crate::show::Shown;
 use everloop_assistant::door::{OpenQuestion, question_of};
@@ -78,14 +78,19 @@ impl Session {
     }
 
     /// Asks the run to go on under another loop, with what this session allows its runs; `Err` says
-    /// why that cannot be asked.
+    /// why that cannot be asked. Later goals are that loop's in any case, if there is such a loop.
     pub(super) async fn wish(
-        &self,
+        &mut self,
         run: &RunId,
         loop_name: &str,
     ) -> Result<Result<String, String>, Failure> {
         let yes = self.choice.policy.approve_all;
-        switch::wish(&self.app, &self.engine, run, loop_name, yes).await
+        let wished = switch::wish(&self.app, &self.engine, run, loop_name, yes).await?;
+        let Ok(name) = run::loop_name(&self.app, loop_name) else { return Ok(wished) };
+        let now = self.text("chat.loop_now", &[("name", &name)]);
+        self.choice.loop_name = name;
+        let both = |words: String| format!("{words}\n{now}");
+        Ok(wished.map(both).map_err(both))
     }
 
     /// What follows the answer of a run that is over: its numbers, and what can be done.

@@ -152,7 +152,7 @@ async fn follow_one(
 ) -> Result<Followed, Failure> {
     let app = session.app.clone();
     let manner = if app.quiet { Manner::Silent } else { Manner::Lines };
-    let mut printer = Printer::new(&app, manner);
+    let mut printer = Printer::new(&app, manner, "");
     let mut below = Below::of(session.store(), run).await;
     let mut again = tokio::time::interval(LOOK_AGAIN);
     signals.interrupts = 0;

@@ -2,7 +2,7 @@
 //! does, what the person types. Redrawn in place; everything else scrolls above it.
 
 use crate::app::App;
-use crate::show::{plan_lines, preview};
+use crate::show::{plan_head, plan_lines, preview};
 use crate::terminal::{self, Marks, marks};
 use everloop_assistant::show::clipped;
 use everloop_engine::{Fragment, Update};
@@ -215,10 +215,7 @@ impl<'a> Live<'a> {
         if progress.items.is_empty() {
             return Vec::new();
         }
-        let version = progress.version.to_string();
-        let (steps, most) = (progress.steps.to_string(), progress.steps_max.to_string());
-        let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
-        let mut lines = vec![self.app.text("progress.plan", &args)];
+        let mut lines = vec![plan_head(self.app, progress)];
         lines.extend(plan_lines(self.app, progress, &self.marks));
         lines
     }

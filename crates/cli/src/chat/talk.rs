@@ -4,7 +4,7 @@ use super::session::{ANEW, Heard, Session};
 use crate::commands::{exchange, fork, loops, personas, run, runs};
 use crate::context;
 use crate::exit::Failure;
-use crate::show::{backed_plan_lines, preview};
+use crate::show::{backed_plan_lines, plan_head, preview};
 use crate::terminal::{self, marks};
 use everloop_assistant::commands::{VERBS, find};
 use everloop_assistant::context::images::IMAGES_MAX;
@@ -114,11 +114,7 @@ impl Session {
         if shown.progress.items.is_empty() {
             return Ok(self.text("chat.no_plan", &[("id", run.as_str())]));
         }
-        let version = shown.progress.version.to_string();
-        let steps = shown.progress.steps.to_string();
-        let most = shown.progress.steps_max.to_string();
-        let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
-        let mut lines = vec![self.text("progress.plan", &args)];
+        let mut lines = vec![plan_head(&self.app, &shown.progress)];
         lines.extend(backed_plan_lines(&self.app, &shown.progress, &marks()));
         Ok(lines.join("\n"))
     }
@@ -137,7 +133,7 @@ impl Session {
             let id = row.run.to_string();
             table.row(vec![
                 id,
-                row.status.to_string(),
+                everloop_text::status(self.app.lang, row.status).to_owned(),
                 row.loop_name,
                 reader.moment(row.times.created_at),
                 preview(&row.goal),

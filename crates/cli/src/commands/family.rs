@@ -5,6 +5,7 @@ use crate::args::Format;
 use crate::exit::{Exit, Failure};
 use crate::show::{preview, row_json};
 use crate::terminal;
+use everloop_assistant::show::padded;
 use everloop_store::{Relative, RunRow, Store};
 use everloop_types::RunId;
 use serde_json::{Value, json};
@@ -46,7 +47,8 @@ pub(crate) async fn tree(
         return Ok(Exit::Done);
     }
     for (depth, row) in &rows {
-        let line = format!("{}  {:<11}  {}", row.run, row.status, preview(&row.goal));
+        let status = padded(everloop_text::status(app.lang, row.status), 11);
+        let line = format!("{}  {status}  {}", row.run, preview(&row.goal));
         terminal::answer(&indented(*depth, &line));
     }
     Ok(Exit::Done)
@@ -66,7 +68,8 @@ pub(crate) fn show_kin(app: &App, row: &RunRow, children: &[Relative]) {
         terminal::answer(&app.text("runs.show_parent", &[("value", parent.as_str())]));
     }
     for child in children {
-        let value = format!("{} {} {}", child.run, child.status, preview(&child.goal));
+        let status = everloop_text::status(app.lang, child.status);
+        let value = format!("{} {status} {}", child.run, preview(&child.goal));
         terminal::answer(&app.text("runs.show_children", &[("value", &value)]));
     }
 }

@@ -75,14 +75,14 @@ async fn follow_and_send(foreground: &mut Foreground<'_>) -> Result<Exit, Failur
 async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
     let mut signals = Signals::new(app)?;
+    let frame = history(app, foreground.store(), &foreground.run).await?.frame().clone();
     if foreground.format == Format::StreamJson {
-        let frame = history(app, foreground.store(), &foreground.run).await?.frame().clone();
         let first = json!({"type": "session", "run_id": foreground.run,
                            "needs_person": frame.tools_that_ask()});
         terminal::answer(&first.to_string());
         foreground.show_beginning().await?;
     }
-    let mut printer = Printer::new(app, foreground.manner());
+    let mut printer = Printer::new(app, foreground.manner(), frame.mark());
     loop {
         match foreground.round(&mut signals, &mut printer).await? {
             Round::Again => {}
@@ -120,7 +120,7 @@ impl Foreground<'_> {
         let most = if row.is_some_and(|row| row.origin.forked.is_some()) { usize::MAX } else { 1 };
         let mut entries = self.store().journal(&self.run, 0, most).await.map_err(fail)?;
         entries.retain(|entry| matches!(entry.kind, Kind::RunCreated(_) | Kind::Forked(_)));
-        for event in entries.iter().flat_map(|e| Projection::default().entry(&self.run, e)) {
+        for event in entries.iter().flat_map(|e| Projection::new("").entry(&self.run, e)) {
             terminal::answer(&event.to_string());
         }
         Ok(())

@@ -61,7 +61,10 @@ fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Fai
     let (counts, progress) = (state.counts(), state.progress());
     for (key, value) in [
         ("replay.state_at", seq.to_string()),
-        ("replay.state_steps", format!("{}/{}", progress.steps, progress.steps_max)),
+        (
+            if progress.round.is_some() { "replay.state_rounds" } else { "replay.state_steps" },
+            format!("{}/{}", progress.steps, progress.steps_max),
+        ),
         ("runs.show_model_calls", counts.model_calls.to_string()),
         ("runs.show_tool_calls", counts.tool_calls.to_string()),
         ("replay.state_outstanding", state.outstanding().len().to_string()),

@@ -7,6 +7,7 @@ use crate::args::{Format, Runs};
 use crate::exit::{Exit, Failure};
 use crate::show::{Shown, backed_plan_lines, labels_line, preview, row_json, timestamp};
 use crate::terminal::{self, marks};
+use everloop_assistant::show::padded;
 use everloop_engine::{Asked, Engine, Projection};
 use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
 use everloop_types::journal::WaitingOn;
@@ -14,6 +15,9 @@ use everloop_types::{Question, RunId, Status};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Columns of the longest name of a loop, `plan-execute-think`.
+const LOOP_COLUMNS: usize = 18;
 
 /// How long `cancel` waits for the driver to end the run.
 const CANCEL_WAIT: Duration = Duration::from_secs(5);
@@ -146,7 +150,8 @@ async fn list(
         let (id, created) = (row.run.as_str(), timestamp(row.times.created_at));
         let (name, goal) = (&row.loop_name, preview(&row.goal));
         let mark = if row.origin.parent.is_some() { "↳ " } else { "" };
-        terminal::answer(&format!("{id}  {status:<11}  {name:<12}  {created}  {mark}{goal}"));
+        let (status, name) = (padded(&status, 11), padded(name, LOOP_COLUMNS));
+        terminal::answer(&format!("{id}  {status}  {name}  {created}  {mark}{goal}"));
     }
     Ok(Exit::Done)
 }
@@ -165,7 +170,7 @@ async fn open_count(app: &App, store: &Store, row: &RunRow) -> Result<Option<usi
 fn status_words(app: &App, status: Status, settled: bool) -> String {
     match settled {
         true => app.text("runs.settled_since", &[("status", status.as_str())]),
-        false => status.to_string(),
+        false => everloop_text::status(app.lang, status).to_owned(),
     }
 }
 
@@ -240,7 +245,7 @@ fn show_forks(app: &App, shown: &Shown) {
 async fn events(app: &App, store: &Store, id: &str, after: i64) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let history = history(app, store, &run).await?;
-    let mut projection = Projection::default();
+    let mut projection = Projection::new(history.frame().mark());
     for entry in &history.entries {
         for event in projection.entry(&run, entry) {
             if entry.seq > after {

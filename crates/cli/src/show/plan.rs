@@ -4,6 +4,25 @@ use crate::app::App;
 use crate::terminal::Marks;
 use everloop_types::{ItemState, PlanItem, Progress};
 
+/// Where a plan stands: its version and the steps used, or the round and the step of it (PET-9).
+pub(crate) fn plan_head(app: &App, progress: &Progress) -> String {
+    let Some(round) = progress.round else {
+        let version = progress.version.to_string();
+        let (steps, most) = (progress.steps.to_string(), progress.steps_max.to_string());
+        let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
+        return app.text("progress.plan", &args);
+    };
+    let run = progress.items.iter().filter(|item| item.state != ItemState::Pending).count();
+    let (key, step) = match progress.current {
+        Some(place) => ("progress.round", place + 1),
+        None => ("progress.round_over", run),
+    };
+    let (number, most) = (round.number.to_string(), round.most.to_string());
+    let (step, steps) = (step.to_string(), progress.items.len().to_string());
+    let args = [("round", number.as_str()), ("rounds", &most), ("step", &step), ("steps", &steps)];
+    app.text(key, &args)
+}
+
 /// The items of a plan, one a line. What was only claimed has a mark and a word of its own.
 pub(crate) fn plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
     let claimed = app.text("progress.claimed", &[]);

@@ -199,7 +199,7 @@ fn a_run_in_the_background_leaves_the_prompt_free_and_its_end_is_announced() {
     chat.types("慢慢来").until("→ shell").types("/bg").until("在后台继续").until(PROMPT);
     chat.types("/todo add 同时").until("已添加待办 #1：同时").until(PROMPT);
     open_gate(&home);
-    chat.until("● 后台运行 ").until("结束：succeeded").until("门开了。");
+    chat.until("● 后台运行 ").until("结束：成功").until("门开了。");
     left(chat);
 }
 

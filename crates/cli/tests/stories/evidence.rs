@@ -49,7 +49,7 @@ fn a_claim_stands_apart_in_the_run_its_story_and_its_json() {
 fn the_model_hears_of_it_once_and_nobody_notes_anything_when_it_is_off() {
     let home = claiming();
     home.run(RUN).ends_with(0);
-    let told = last_prompt(&home).matches("You called this done").count();
+    let told = last_prompt(&home).matches("you called this done").count();
     assert_eq!(told, 1);
     let off = claiming().with("EVERLOOP_LOOP__EVIDENCE", "off");
     off.run(RUN).ends_with(0);

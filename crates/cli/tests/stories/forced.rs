@@ -173,3 +173,53 @@ fn an_endpoint_without_named_tools_is_asked_by_schema_with_the_same_result() {
         home.verified(&home.newest());
     }
 }
+
+/// A whole reply in words, with what it cost.
+fn costing(text: &str) -> Canned {
+    let delta = json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+    let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+    let cost = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10}});
+    Canned::sse(format!("data: {delta}\n\ndata: {end}\n\ndata: {cost}\n\ndata: [DONE]\n\n"))
+}
+
+fn counted(result: &Value) -> (u64, u64) {
+    let number = |value: &Value| value.as_u64().unwrap();
+    (number(&result["model_calls"]), number(&result["usage"]["input_tokens"]))
+}
+
+/// Told precisely and asked again, as often as `loop.contract_retries` says; each request counts.
+#[test]
+fn words_in_place_of_a_forced_call_break_the_contract_and_every_request_is_counted() {
+    for (name, tool, retries, requests) in [
+        ("staged", "todo_write", "2", 4),
+        ("hybrid", "todo_write", "1", 3),
+        ("plan-execute-think", "plan_tool_call", "2", 7),
+    ] {
+        let server = FakeServer::start(vec![costing("blah blah"); requests]);
+        let home = Home::new().endpoint(&server.url());
+        let retries = format!("loop.contract_retries={retries}");
+        let args = ["run", "--loop", name, "--output-format", "json", "--set", &retries, "write f"];
+        let result = home.run(args).ends_with(1).json();
+        let seen = server.seen();
+        assert_eq!(seen.len(), requests, "{name}");
+        assert_eq!(counted(&result), (requests as u64, 100 * requests as u64), "{name}");
+        let told = format!("`{tool}` has to be called");
+        assert!(seen[1].json()["messages"].to_string().contains(&told), "{name}");
+        assert_eq!(home.show(&home.newest())["reason"]["reason"], "broken_contract", "{name}");
+        home.verified(&home.newest());
+    }
+}
+
+#[test]
+fn an_endpoint_that_follows_only_a_schema_costs_one_try_and_that_counts_too() {
+    let replies = [json!("I would rather talk"), round(), thought()];
+    let replies = replies.map(|reply| match reply.as_str() {
+        Some(words) => costing(words),
+        None => costing(&reply.to_string()),
+    });
+    let server = FakeServer::start(replies.to_vec());
+    let home = Home::new().endpoint(&server.url());
+    let result = ask(&home, "plan-execute-think", &[]);
+    assert_eq!((&result["text"], counted(&result)), (&json!("Written."), (3, 300)));
+    assert_eq!(home.read("f.txt"), "written");
+}

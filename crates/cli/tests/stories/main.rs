@@ -19,6 +19,7 @@ mod copies;
 mod data_folder;
 mod delegates;
 mod doctor;
+mod endings;
 mod evidence;
 mod forced;
 mod help;

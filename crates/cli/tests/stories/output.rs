@@ -84,7 +84,7 @@ fn a_run_ends_with_one_line_of_numbers_on_stderr() {
     assert!(english.starts_with("succeeded · 4 model calls · 1 tool call · "), "{english}");
     assert!(english.contains(" tokens (") && english.ends_with(" s"), "{english}");
     let chinese = last("zh-CN", &[]);
-    assert!(chinese.starts_with("succeeded · 4 次模型调用 · 1 次工具调用 · "), "{chinese}");
+    assert!(chinese.starts_with("成功 · 4 次模型调用 · 1 次工具调用 · "), "{chinese}");
     assert!(chinese.contains(" 词元（缓存 ") && chinese.ends_with(" 秒"), "{chinese}");
     for format in ["json", "stream-json"] {
         assert!(!last("en", &["--output-format", format]).contains("model calls"));

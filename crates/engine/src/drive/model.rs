@@ -8,7 +8,9 @@ use everloop_store::Then;
 use everloop_types::journal::{
     EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn,
 };
-use everloop_types::{Fallback, Frame, ModelCall, ModelError, Offer, Reply, ToolSpec, UtcMs};
+use everloop_types::{
+    Fallback, Frame, ModelCall, ModelError, Offer, Reply, ToolSpec, Unmarked, UtcMs,
+};
 
 /// How an attempt ended.
 enum Attempt {
@@ -60,12 +62,14 @@ impl Driver<'_> {
         let run = self.claim.run.clone();
         let watchers = &self.engine.watchers;
         let own = own_tools(&call.offer);
+        let tell = |fragment| watchers.tell(|| Update::Delta(run.clone(), fragment));
+        let mut stream = Stream::new(frame.mark());
         let mut on_delta = |delta: Delta<'_>| {
             // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
             if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {
                 return;
             }
-            watchers.tell(|| Update::Delta(run.clone(), fragment(delta)));
+            stream.shown(delta).into_iter().for_each(tell);
         };
         let request = Request {
             model: &name,
@@ -82,6 +86,9 @@ impl Driver<'_> {
             () = self.engine.interrupted(&self.claim.run, self.ear.heard) => Attempt::Interrupted,
             replied = model.ask(request, &mut on_delta) => Attempt::Over(replied),
         };
+        if let Attempt::Over(Ok(_)) = attempt {
+            stream.rest().into_iter().for_each(tell);
+        }
         self.wire = wire;
         attempt
     }
@@ -186,11 +193,39 @@ fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &Offer) -> Vec<&'f 
     own.iter().chain(frame.tools.iter().filter(wanted)).collect()
 }
 
-fn fragment(delta: Delta<'_>) -> Fragment {
-    match delta {
-        Delta::Text(text) => Fragment::Text(text.to_owned()),
-        Delta::Reasoning(text) => Fragment::Reasoning(text.to_owned()),
-        Delta::CallStarted { tool, .. } => Fragment::Call(tool.to_owned()),
-        Delta::CallArgs { args, .. } => Fragment::Output(args.to_owned()),
+/// A reply on its way to watchers, without the mark that ends an answer.
+struct Stream {
+    text: Unmarked,
+    reasoning: Unmarked,
+}
+
+impl Stream {
+    fn new(mark: &str) -> Self {
+        Self { text: Unmarked::new(mark), reasoning: Unmarked::new(mark) }
     }
+
+    /// What can be shown of this piece, and of what was held back before it.
+    fn shown(&mut self, delta: Delta<'_>) -> Vec<Fragment> {
+        match delta {
+            Delta::Text(piece) => texts(String::new(), self.text.push(piece)),
+            Delta::Reasoning(piece) => texts(self.reasoning.push(piece), String::new()),
+            Delta::CallStarted { tool, .. } => {
+                let mut shown = self.rest();
+                shown.push(Fragment::Call(tool.to_owned()));
+                shown
+            }
+            Delta::CallArgs { args, .. } => vec![Fragment::Output(args.to_owned())],
+        }
+    }
+
+    /// What was held back and was no mark.
+    fn rest(&mut self) -> Vec<Fragment> {
+        texts(self.reasoning.finish(), self.text.finish())
+    }
+}
+
+fn texts(reasoning: String, text: String) -> Vec<Fragment> {
+    let reasoning = (!reasoning.is_empty()).then_some(Fragment::Reasoning(reasoning));
+    let text = (!text.is_empty()).then_some(Fragment::Text(text));
+    reasoning.into_iter().chain(text).collect()
 }

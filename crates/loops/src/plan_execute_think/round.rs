@@ -4,7 +4,7 @@ use super::refs;
 use super::replies::Wanted;
 use crate::transcript::spoken;
 use everloop_types::{
-    Approval, CallId, EffectClass, Frame, ItemState, Observation, PlanItem, ToolCall, UtcMs,
+    Approval, CallId, EffectClass, Ending, Frame, ItemState, Observation, PlanItem, ToolCall, UtcMs,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,6 +20,12 @@ pub(super) struct Round {
     until: Option<UtcMs>,
     /// When the last steps were over.
     since: UtcMs,
+    /// Which round of the run it is, from 1.
+    #[serde(default)]
+    number: u32,
+    /// Whether its time was over when its steps were looked at last.
+    #[serde(default)]
+    late: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +38,12 @@ struct Step {
 impl Step {
     fn failed(&self) -> bool {
         self.seen.as_ref().is_some_and(|seen| !seen.is_ok())
+    }
+
+    fn was_stopped(&self) -> bool {
+        let stopped =
+            |seen: &Observation| matches!(seen.ending, Ending::TimedOut | Ending::Unknown);
+        self.seen.as_ref().is_some_and(stopped)
     }
 }
 
@@ -49,7 +61,17 @@ impl Round {
             steps: steps.collect(),
             until: (round_ms > 0).then(|| at.saturating_add_unsigned(round_ms)),
             since: at,
+            number: 0,
+            late: false,
         }
+    }
+
+    pub(super) fn numbered(self, number: u32) -> Self {
+        Self { number, ..self }
+    }
+
+    pub(super) fn number(&self) -> u32 {
+        self.number
     }
 
     pub(super) fn asked(&self) -> Option<&CallId> {
@@ -62,9 +84,9 @@ impl Round {
         at: UtcMs,
         frame: &Frame,
     ) -> Option<Vec<(usize, String, String)>> {
-        let late = self.until.is_some_and(|until| at >= until);
+        self.late = self.until.is_some_and(|until| at >= until);
         let first = self.steps.iter().position(|step| step.seen.is_none())?;
-        if late || self.steps.iter().any(Step::failed) {
+        if self.late || self.steps.iter().any(Step::failed) {
             return None;
         }
         let together = self.steps[first..].iter().take_while(|step| alone(&step.wanted, frame));
@@ -130,8 +152,11 @@ impl Round {
         });
         let steps: Vec<Value> = steps.collect();
         let ended = match (self.steps.iter().position(Step::failed), self.current()) {
+            (Some(place), _) if self.late && self.steps[place].was_stopped() => {
+                format!("the round ran out of time in step {place}")
+            }
             (Some(place), _) => format!("step {place} failed"),
-            (None, Some(_)) => "the round ran out of time".to_owned(),
+            (None, Some(place)) => format!("the round ran out of time before step {place}"),
             (None, None) => "all steps were run".to_owned(),
         };
         json!({ "ended": ended, "steps": steps }).to_string()

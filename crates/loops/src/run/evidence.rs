@@ -2,14 +2,16 @@
 //!
 //! ```text
 //!   outcome that worked ──► loose ──item closes──► behind that item
-//!                                       └──nothing is loose──► only claimed: told once
+//!                                       └──nothing of its own is loose──► only claimed: told once
 //! ```
 //!
-//! Entries back whatever closes next; items that close together share them. Nobody can say more
-//! without understanding the work, and a model's word is not asked for.
+//! An entry belongs to the items that were in progress when it came; they may share it. One that
+//! came while none was belongs to no item yet, and backs one of those that close next. Nobody can
+//! say more without understanding the work, and a model's word is not asked for.
 
 use everloop_types::{ItemState, PlanItem};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The newest entries that are kept for one item.
 const KEPT: usize = 64;
@@ -22,6 +24,9 @@ pub(super) struct Evidence {
     /// that list closes was not done by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     after_list: Vec<i64>,
+    /// The items that were in progress when an entry came, by its place. Absent where none was.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    during: BTreeMap<i64, Vec<String>>,
     /// The closed items, in the order of the plan.
     closed: Vec<Closed>,
     /// Whether there was a plan yet.
@@ -50,19 +55,28 @@ impl Evidence {
         *self == Self::default()
     }
 
-    /// An outcome that worked.
-    pub(super) fn worked(&mut self, seq: i64, after_list: bool) {
-        let known = if after_list { &mut self.after_list } else { &mut self.loose };
-        known.push(seq);
-        if known.len() > KEPT {
-            known.remove(0);
+    /// An outcome that worked, and the plan as it was when it came.
+    pub(super) fn worked(&mut self, seq: i64, after_list: bool, plan: &[PlanItem]) {
+        match after_list {
+            true => push(&mut self.after_list, seq),
+            false => self.loosen(seq, plan),
         }
     }
 
+    fn loosen(&mut self, seq: i64, plan: &[PlanItem]) {
+        let begun = plan.iter().filter(|item| item.state == ItemState::InProgress);
+        let begun: Vec<String> = begun.map(|item| item.text.clone()).collect();
+        if !begun.is_empty() {
+            self.during.insert(seq, begun);
+        }
+        push(&mut self.loose, seq);
+        self.during.retain(|seq, _| self.loose.contains(seq));
+    }
+
     /// A whole batch is over, and its list is written.
-    pub(super) fn end_batch(&mut self) {
+    pub(super) fn end_batch(&mut self, plan: &[PlanItem]) {
         for seq in std::mem::take(&mut self.after_list) {
-            self.worked(seq, false);
+            self.loosen(seq, plan);
         }
     }
 
@@ -87,25 +101,57 @@ impl Evidence {
             before.clear();
         }
         let mut gone = before.into_iter();
+        let known: Vec<Option<Closed>> =
+            known.into_iter().map(|known| known.or_else(|| gone.next())).collect();
+        let closing = done.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let closing: Vec<&str> = closing.map(|(item, _)| item.text.as_str()).collect();
+        let mut shares = self.spend(&closing, plan, whose).into_iter();
         let mut unbacked = Vec::new();
-        let mut spent = false;
         for (item, known) in done.into_iter().zip(known) {
-            let behind = match known.or_else(|| gone.next()) {
+            let behind = match known {
                 Some(closed) => closed.behind,
                 None => {
-                    spent = true;
-                    if self.loose.is_empty() {
+                    let share = shares.next().unwrap_or_default();
+                    if share.is_empty() {
                         unbacked.push(item.text.clone());
                     }
-                    Some(self.loose.clone())
+                    Some(share)
                 }
             };
             self.closed.push(Closed { text: item.text.clone(), behind });
         }
-        if spent {
-            self.loose.clear();
-        }
         unbacked
+    }
+
+    /// What is behind each of the items that close now. What belongs to items that are still open
+    /// stays loose for them; the rest is spent.
+    fn spend(&mut self, closing: &[&str], plan: &[PlanItem], whose: Whose) -> Vec<Vec<i64>> {
+        let mut shares = vec![Vec::new(); closing.len()];
+        if closing.is_empty() {
+            return shares;
+        }
+        let is_open = |text: &str| {
+            let open = |state| matches!(state, ItemState::Pending | ItemState::InProgress);
+            plan.iter().any(|item| item.text == text && open(item.state))
+        };
+        let (mut nobodys, mut left) = (Vec::new(), Vec::new());
+        for seq in std::mem::take(&mut self.loose) {
+            let owners = self.during.get(&seq).map_or(&[][..], Vec::as_slice);
+            let own = |place: &usize| owners.iter().any(|owner| owner == closing[*place]);
+            let own: Vec<usize> = (0..closing.len()).filter(own).collect();
+            let waits = owners.iter().any(|owner| is_open(owner));
+            own.iter().for_each(|place| shares[*place].push(seq));
+            // The steps of a plan close one by one, each with its own outcome.
+            if waits && (own.is_empty() || whose == Whose::List) {
+                left.push(seq);
+            } else if own.is_empty() {
+                nobodys.push(seq);
+            }
+        }
+        self.loose = left;
+        self.during.retain(|seq, _| self.loose.contains(seq));
+        share_out(nobodys, &mut shares);
+        shares
     }
 
     /// Whether no plan was seen yet.
@@ -123,6 +169,25 @@ impl Evidence {
     }
 }
 
+/// What belongs to nobody backs those that have nothing, one each, the last of them the rest. Where
+/// all have something, the first has it too.
+fn share_out(nobodys: Vec<i64>, shares: &mut [Vec<i64>]) {
+    let bare: Vec<usize> = (0..shares.len()).filter(|place| shares[*place].is_empty()).collect();
+    let last = bare.len().saturating_sub(1);
+    for (nth, seq) in nobodys.into_iter().enumerate() {
+        let place = bare.get(nth.min(last)).copied().unwrap_or(0);
+        push(&mut shares[place], seq);
+        shares[place].sort_unstable();
+    }
+}
+
+fn push(known: &mut Vec<i64>, seq: i64) {
+    known.push(seq);
+    if known.len() > KEPT {
+        known.remove(0);
+    }
+}
+
 fn take(closed: &mut Vec<Closed>, item: &PlanItem) -> Option<Closed> {
     let place = closed.iter().position(|known| known.text == item.text)?;
     Some(closed.remove(place))
@@ -131,7 +196,7 @@ fn take(closed: &mut Vec<Closed>, item: &PlanItem) -> Option<Closed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ItemState::{Completed, Pending};
+    use ItemState::{Completed, InProgress, Pending};
 
     fn plan(items: &[(&str, ItemState)]) -> Vec<PlanItem> {
         items.iter().map(|(text, state)| PlanItem::new(*text, *state)).collect()
@@ -146,10 +211,10 @@ mod tests {
     #[test]
     fn an_item_closes_with_what_worked_since_the_one_before() {
         let mut evidence = Evidence::default();
-        evidence.worked(5, false);
-        evidence.worked(8, false);
+        evidence.worked(5, false, &[]);
+        evidence.worked(8, false, &[]);
         assert!(evidence.look(&plan(&[("a", Completed), ("b", Pending)]), Whose::Plan).is_empty());
-        evidence.worked(11, false);
+        evidence.worked(11, false, &[]);
         let both = [("a", Completed), ("b", Completed)];
         assert!(evidence.look(&plan(&both), Whose::Plan).is_empty());
         assert_eq!(behind(&evidence, &both), [Some(vec![5, 8]), Some(vec![11])]);
@@ -160,7 +225,7 @@ mod tests {
         let mut evidence = Evidence::default();
         let one = [("a", Completed), ("b", Pending)];
         assert_eq!(evidence.look(&plan(&one), Whose::Plan), ["a"]);
-        evidence.worked(7, false);
+        evidence.worked(7, false, &[]);
         assert!(evidence.look(&plan(&one), Whose::Plan).is_empty());
         let both = [("a", Completed), ("b", Completed)];
         assert!(evidence.look(&plan(&both), Whose::Plan).is_empty());
@@ -168,18 +233,67 @@ mod tests {
     }
 
     #[test]
-    fn items_that_close_together_share_what_is_behind_them() {
-        let mut evidence = Evidence::default();
-        evidence.worked(4, false);
+    fn one_entry_does_not_back_two_items_that_close_together() {
         let both = [("a", Completed), ("b", Completed)];
-        assert!(evidence.look(&plan(&both), Whose::Plan).is_empty());
-        assert_eq!(behind(&evidence, &both), [Some(vec![4]), Some(vec![4])]);
+        for begun in [InProgress, Pending] {
+            let mut evidence = Evidence::default();
+            evidence.worked(4, false, &plan(&[("a", begun), ("b", Pending)]));
+            assert_eq!(evidence.look(&plan(&both), Whose::List), ["b"]);
+            assert_eq!(behind(&evidence, &both), [Some(vec![4]), Some(vec![])]);
+            assert!(evidence.look(&plan(&both), Whose::List).is_empty(), "told once");
+        }
+    }
+
+    #[test]
+    fn items_that_were_in_progress_together_share_what_is_behind_them() {
+        for apart in [true, false] {
+            let mut evidence = Evidence::default();
+            evidence.worked(4, false, &plan(&[("a", InProgress), ("b", InProgress)]));
+            if apart {
+                let one = [("a", Completed), ("b", InProgress)];
+                assert!(evidence.look(&plan(&one), Whose::List).is_empty());
+            }
+            let both = [("a", Completed), ("b", Completed)];
+            assert!(evidence.look(&plan(&both), Whose::List).is_empty());
+            assert_eq!(behind(&evidence, &both), [Some(vec![4]), Some(vec![4])]);
+        }
+    }
+
+    #[test]
+    fn whoever_does_three_things_and_then_marks_all_three_is_believed() {
+        let mut evidence = Evidence::default();
+        for seq in [4, 6, 8, 10] {
+            evidence.worked(seq, false, &[]);
+        }
+        let all = [("a", Completed), ("b", Completed), ("c", Completed)];
+        assert!(evidence.look(&plan(&all), Whose::List).is_empty());
+        assert_eq!(behind(&evidence, &all), [Some(vec![4]), Some(vec![6]), Some(vec![8, 10])]);
+    }
+
+    #[test]
+    fn what_belongs_to_an_open_item_does_not_back_another() {
+        let mut evidence = Evidence::default();
+        evidence.worked(4, false, &plan(&[("a", InProgress), ("b", Pending)]));
+        let other = [("a", InProgress), ("b", Completed)];
+        assert_eq!(evidence.look(&plan(&other), Whose::List), ["b"]);
+        let both = [("a", Completed), ("b", Completed)];
+        assert!(evidence.look(&plan(&both), Whose::List).is_empty());
+        assert_eq!(behind(&evidence, &both), [Some(vec![4]), Some(vec![])]);
+    }
+
+    #[test]
+    fn what_belongs_to_an_item_that_was_given_up_backs_what_closes_next() {
+        let mut evidence = Evidence::default();
+        evidence.worked(4, false, &plan(&[("a", InProgress), ("b", Pending)]));
+        let rest = [("a", ItemState::Skipped), ("b", Completed)];
+        assert!(evidence.look(&plan(&rest), Whose::List).is_empty());
+        assert_eq!(behind(&evidence, &rest), [None, Some(vec![4])]);
     }
 
     #[test]
     fn an_item_worded_anew_keeps_what_is_behind_it() {
         let mut evidence = Evidence::default();
-        evidence.worked(4, false);
+        evidence.worked(4, false, &[]);
         evidence.look(&plan(&[("write the file", Completed), ("b", Pending)]), Whose::Plan);
         let anew = [("the file was written", Completed), ("c", Pending)];
         assert!(evidence.look(&plan(&anew), Whose::Plan).is_empty());
@@ -189,7 +303,7 @@ mod tests {
     #[test]
     fn an_item_that_is_opened_again_has_to_be_backed_again() {
         let mut evidence = Evidence::default();
-        evidence.worked(4, false);
+        evidence.worked(4, false, &[]);
         evidence.look(&plan(&[("a", Completed)]), Whose::Plan);
         evidence.look(&plan(&[("a", Pending)]), Whose::Plan);
         assert_eq!(behind(&evidence, &[("a", Pending)]), [None]);
@@ -201,7 +315,7 @@ mod tests {
         let mut evidence = Evidence::default();
         let two = |first| [("a", first), ("b", Completed)];
         assert_eq!(evidence.look(&plan(&two(Pending)), Whose::List), ["b"]);
-        evidence.worked(7, false);
+        evidence.worked(7, false, &[]);
         assert!(evidence.look(&plan(&two(Completed)), Whose::List).is_empty());
         assert_eq!(behind(&evidence, &two(Completed)), [Some(vec![7]), Some(vec![])]);
     }
@@ -209,10 +323,10 @@ mod tests {
     #[test]
     fn what_was_asked_for_after_the_list_backs_what_closes_next() {
         let mut evidence = Evidence::default();
-        evidence.worked(5, false);
-        evidence.worked(6, true);
+        evidence.worked(5, false, &[]);
+        evidence.worked(6, true, &[]);
         evidence.look(&plan(&[("a", Completed), ("b", Pending)]), Whose::List);
-        evidence.end_batch();
+        evidence.end_batch(&[]);
         let both = [("a", Completed), ("b", Completed)];
         assert!(evidence.look(&plan(&both), Whose::List).is_empty());
         assert_eq!(behind(&evidence, &both), [Some(vec![5]), Some(vec![6])]);
@@ -221,7 +335,7 @@ mod tests {
     #[test]
     fn another_item_of_a_list_does_not_inherit() {
         let mut evidence = Evidence::default();
-        evidence.worked(5, false);
+        evidence.worked(5, false, &[]);
         evidence.look(&plan(&[("a", Completed)]), Whose::List);
         assert_eq!(evidence.look(&plan(&[("deploy", Completed)]), Whose::List), ["deploy"]);
     }

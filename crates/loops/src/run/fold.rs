@@ -194,7 +194,7 @@ impl<L: AgentLoop> Run<L> {
         let lists = out.chain(over).filter(|(_, call)| call.tool == TODO_WRITE);
         let last = lists.map(|(effect, _)| effect).max();
         let after = self.whose() == Whose::List && last.is_some_and(|list| effect > list);
-        self.evidence.worked(seq, after);
+        self.evidence.worked(seq, after, &self.inner.progress().items);
     }
 
     fn whose(&self) -> Whose {
@@ -216,7 +216,7 @@ impl<L: AgentLoop> Run<L> {
         }
         let items = self.evidence.look(&plan, self.whose());
         if self.ledger.outstanding.is_empty() {
-            self.evidence.end_batch();
+            self.evidence.end_batch(&plan);
         }
         // With the answer there, nobody is left to be told.
         if !items.is_empty() && !matches!(self.inner.decide(), Next::Finish(_)) {

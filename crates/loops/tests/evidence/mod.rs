@@ -16,8 +16,28 @@ fn noted(scenario: Scenario) -> Played {
 /// How often the model was told of an item that it only claims.
 fn told(played: &Played, item: &str) -> usize {
     let last = played.prompts.last().expect("a prompt");
-    let told = |text: &str| text.starts_with("You called this done") && text.contains(item);
+    let told = |text: &str| text.contains("you called this done") && text.contains(item);
     last.iter().filter(|message| told(message.text())).count()
+}
+
+/// The only work was done for a; b was never begun, and closing both at once does not hide that.
+#[test]
+fn an_item_that_was_never_begun_is_not_backed_by_the_work_for_another() {
+    for name in ["tool-driven", "react", "hybrid"] {
+        let played = noted(
+            Scenario::of(name, "what do a and b hold?")
+                .lists(false, &TWO)
+                .marks("a", "in_progress")
+                .calls("read_file", &json!({"path": "a"}))
+                .sees("1")
+                .lists(true, &[("a", "read a", "completed"), ("b", "read b", "completed")])
+                .says("both")
+                .says("both"),
+        );
+        let items = played.run.progress().items;
+        assert!(items[0].is_done() && items[1].is_only_claimed(), "{name}: {items:?}");
+        assert_eq!((told(&played, "read a"), told(&played, "read b")), (0, 1), "{name}");
+    }
 }
 
 fn is_success(entry: &Entry) -> bool {

@@ -185,6 +185,28 @@ fn progress_shows_the_steps_of_the_round_and_what_the_user_is_told() {
     let after = progress(10);
     assert_eq!((after.steps, after.version), (1, 1));
     assert_eq!(after.note, Some(Words::Said("Both were read.".to_owned())));
+    assert_eq!(progress(2).round, None);
+    let place =
+        |entries: usize| progress(entries).round.map(|it| (it.number, it.most, it.steps_run));
+    assert_eq!((place(4), place(7)), (Some((1, 5, 0)), Some((1, 5, 1))));
+    assert_eq!(place(10), Some((1, 5, 2)), "the items are still those of the first round");
+    let last = played.run.progress();
+    assert_eq!(last.round.map(|it| (it.number, it.most)), Some((2, 5)));
+    assert_eq!(last.note, None, "the last summary is the answer");
+}
+
+#[test]
+fn no_mark_is_shown_while_the_loop_goes_on() {
+    let scenario = Scenario::plan_execute_think("read")
+        .plans_steps(&[read("a")])
+        .sees("one")
+        .thinks("It says [ANALYSIS_COMPLETE] one.", false);
+    let played = scenario.plans_steps(&[read("b")]).sees("two").thinks("Done.", true).play();
+    let notes: Vec<Option<Words>> = (1..played.journal.len())
+        .map(|n| fold(&played.journal[..n], &played.frame).progress().note)
+        .collect();
+    assert!(notes.contains(&Some(Words::Said("It says one.".to_owned()))), "{notes:?}");
+    assert!(!format!("{notes:?}").contains("ANALYSIS_COMPLETE"));
 }
 
 #[test]

@@ -144,6 +144,22 @@ fn a_slow_round_goes_to_think_with_what_there_is() {
 }
 
 #[test]
+fn a_step_that_was_stopped_at_the_end_of_its_round_is_told_as_that() {
+    let ended = |round_ms| {
+        let scenario = Scenario::plan_execute_think("read two")
+            .limits(|limits| limits.steps.rounds.round_ms = round_ms)
+            .plans_steps(&["1", "2"].map(read))
+            .observes(Ending::TimedOut, "stopped")
+            .thinks("None in time.", true);
+        talk(scenario)
+    };
+    let late = ended(100);
+    assert!(late.contains(r#"{"ended":"the round ran out of time in step 0","steps""#), "{late}");
+    let failed = ended(60_000);
+    assert!(failed.contains(r#"{"ended":"step 0 failed","steps""#), "{failed}");
+}
+
+#[test]
 fn the_time_that_a_person_takes_is_not_the_rounds() {
     let mut scenario = Scenario::plan_execute_think("ask")
         .plans_steps(&[("ask_user", json!({"question": "which?"})), read("a")])

@@ -101,7 +101,8 @@ fn progress_shows_the_plan_the_place_in_it_and_the_steps() {
     };
     let item = |text: &str, state| PlanItem::new(text, state);
     let at = |entries, items, current, version, steps| {
-        let expected = Progress { items, current, version, steps, steps_max: 20, note: None };
+        let expected =
+            Progress { items, current, version, steps, steps_max: 20, note: None, round: None };
         assert_eq!(progress(entries), expected, "after entry {entries}");
     };
     use ItemState::{Completed, InProgress, Pending};

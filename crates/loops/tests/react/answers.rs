@@ -238,6 +238,7 @@ fn the_list_that_the_model_keeps_is_shown_as_progress() {
             steps: 4,
             steps_max: 20,
             note: None,
+            round: None,
         }
     );
 }

@@ -34,7 +34,7 @@ fn the_model_is_free_within_the_work_and_reports_what_stayed_open() {
         settle todo_write {"merge":true,"todos":[{"id":"a","status":"completed"}]}: 2 items: 1 pending, 1 completed
         call_model think with 11 messages
         call_model think with 13 messages
-        finish succeeded "One and two."
+        finish succeeded "One and two." [list.left_open] "- b: read b"
     "#]],
     );
     expect![[r#"

@@ -97,7 +97,7 @@ fn an_item_that_is_left_open_is_tried_twice_more_and_then_failed() {
         call_model think with 12 messages
         settle todo_write {"merge":true,"todos":[{"id":"b","status":"completed"}]}: 2 items: 1 completed, 1 failed
         call_model think with 15 messages
-        finish succeeded "a could not be read."
+        finish succeeded "a could not be read." [list.failed] "- a: read a"
     "#]],
     );
     expect![[r#"
@@ -106,11 +106,29 @@ fn an_item_that_is_left_open_is_tried_twice_more_and_then_failed() {
         Notice from the runtime: item a is still open. Go on with it; mark it completed with `todo_write` (merge true) when it is done, or cancelled when it cannot be done.
         Notice from the runtime: item a is still open. Go on with it; mark it completed with `todo_write` (merge true) when it is done, or cancelled when it cannot be done.
         phase: execution / item 2 of 2, id b: read b
-        phase: reporting
+        phase: reporting / failed: / - a: read a
     "#]].assert_eq(&told(scenario.clone()));
     let states: Vec<ItemState> =
         scenario.play().run.progress().items.iter().map(|item| item.state).collect();
     assert_eq!(states, [ItemState::Failed, ItemState::Completed]);
+}
+
+/// Whatever the report says.
+#[test]
+fn a_run_of_which_every_item_failed_does_not_succeed() {
+    let mut scenario = start().lists(false, &TWO);
+    for _ in 0..6 {
+        scenario = scenario.says("I did it, honest.");
+    }
+    let scenario = scenario.says("Everything was done.");
+    let trace = scenario.clone().play().trace;
+    let last = trace.lines().last().expect("an end");
+    assert_eq!(
+        last,
+        r#"finish failed (broken_contract) "Everything was done." [list.failed] "- a: read a\n- b: read b""#
+    );
+    let told = told(scenario);
+    assert!(told.ends_with("phase: reporting / failed: / - a: read a / - b: read b\n"), "{told}");
 }
 
 #[test]

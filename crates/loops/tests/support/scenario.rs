@@ -161,6 +161,14 @@ impl Scenario {
         }))
     }
 
+    /// Words that run into the length limit.
+    pub(crate) fn is_cut(self, text: &str) -> Self {
+        let (usage, stop) = (self.usage, StopCause::Length);
+        let text = text.to_owned();
+        let reply = everloop_types::Reply { text, usage, stop, ..Default::default() };
+        self.replies(Reply::Whole(reply))
+    }
+
     pub(crate) fn calls(self, tool: &str, args: &Value) -> Self {
         self.calls_all(&[(tool, args.clone())])
     }

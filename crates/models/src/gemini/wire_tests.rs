@@ -107,12 +107,13 @@ async fn a_schema_is_taken_as_it_is_without_tools_and_by_a_tool_beside_them() {
 }
 
 #[tokio::test]
-async fn a_forced_call_that_is_ignored_is_asked_for_as_json() {
+async fn a_forced_call_that_is_ignored_is_asked_for_as_json_the_next_time() {
     let json = || stream(json!({"text": "{\"x\": 1}"}));
     let server = FakeServer::start(vec![stream(json!({"text": "no"})), json(), json()]);
     let model = model_at(&server);
     let choice = ToolChoice::Named("b".to_owned());
     let asked = Asked { tools: vec![tool("a"), tool("b")], choice, ..Asked::default() };
+    assert_eq!(asked.of(&model).await.0.unwrap().text, "no");
     for _ in 0..2 {
         let reply = asked.of(&model).await.0.unwrap();
         assert_eq!(

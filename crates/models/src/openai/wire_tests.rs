@@ -253,20 +253,23 @@ async fn one_connection_serves_many_calls() {
     assert_eq!(connections, [0, 0, 0]);
 }
 
+/// One request is one model call: words go to whoever asked, with what they cost, and the next
+/// request goes the other way.
 #[tokio::test]
-async fn a_forced_call_that_is_ignored_is_asked_for_as_json() {
-    let hollow =
-        r#"{"choices":[{"message":{"content":"","tool_calls":[]},"finish_reason":"stop"}]}"#;
+async fn a_forced_call_that_is_ignored_is_asked_for_as_json_the_next_time() {
     let json = text_stream("```json\n{\"x\": 1}\n```");
-    let server = FakeServer::start(vec![Canned::json(hollow), json.clone(), json]);
+    let server = FakeServer::start(vec![text_stream("no"), json.clone(), json]);
     let model = model_at(&server);
     let choice = ToolChoice::Named("b".to_owned());
     let asked = Asked { tools: vec![tool("a"), tool("b")], choice, ..Asked::default() };
+    let words = asked.of(&model).await.0.unwrap();
+    let one = Usage { input_tokens: 5, output_tokens: 2, cached_tokens: 0 };
+    assert_eq!((words.text.as_str(), words.calls.len(), words.usage), ("no", 0, one));
     let (reply, deltas) = asked.of(&model).await;
     let reply = reply.unwrap();
     assert_eq!((reply.text.as_str(), &reply.calls[..]), ("", &[call("b", "{\"x\": 1}")][..]));
-    assert_eq!(deltas.len(), 2);
-    // The endpoint is remembered: the third request is portable at once.
+    assert_eq!((deltas.len(), reply.usage), (2, one));
+    // It helped, so the endpoint is remembered.
     asked.of(&model).await.0.unwrap();
     let seen: Vec<Value> = server.seen().iter().map(|seen| seen.json()).collect();
     assert_eq!(seen.len(), 3);
@@ -278,31 +281,45 @@ async fn a_forced_call_that_is_ignored_is_asked_for_as_json() {
     }
 }
 
+/// An empty reply is an attempt that failed, as for any call; the next attempt is portable.
+#[tokio::test]
+async fn a_forced_call_with_an_empty_reply_is_asked_for_as_json_the_next_time() {
+    let hollow =
+        r#"{"choices":[{"message":{"content":"","tool_calls":[]},"finish_reason":"stop"}]}"#;
+    let server = FakeServer::start(vec![Canned::json(hollow), text_stream("{\"x\": 1}")]);
+    let model = model_at(&server);
+    let asked = Asked { tools: vec![tool("a")], choice: ToolChoice::Required, ..Asked::default() };
+    assert_eq!(asked.of(&model).await.0.unwrap_err().kind, Kind::Empty);
+    assert_eq!(asked.of(&model).await.0.unwrap().calls, [call("a", "{\"x\": 1}")]);
+}
+
 #[tokio::test]
 async fn any_of_several_tools_is_asked_for_with_its_name() {
     let wanted = text_stream(r#"{"tool":"b","arguments":{"x":2}}"#);
     let server = FakeServer::start(vec![text_stream("I would rather talk"), wanted]);
+    let model = model_at(&server);
     let tools = vec![tool("a"), tool("b")];
     let asked = Asked { tools, choice: ToolChoice::Required, ..Asked::default() };
-    let reply = asked.of(&model_at(&server)).await.0.unwrap();
-    assert_eq!(reply.calls, [call("b", "{\"x\":2}")]);
-    let both = Usage { input_tokens: 10, output_tokens: 4, cached_tokens: 0 };
-    assert_eq!(reply.usage, both);
+    assert_eq!(asked.of(&model).await.0.unwrap().text, "I would rather talk");
+    assert_eq!(asked.of(&model).await.0.unwrap().calls, [call("b", "{\"x\":2}")]);
     let schema = &server.seen()[1].json()["response_format"]["json_schema"]["schema"];
     assert_eq!(schema["properties"]["tool"]["enum"], json!(["a", "b"]));
 }
 
 #[tokio::test]
-async fn a_forced_call_ignored_in_both_ways_is_an_error() {
+async fn a_forced_call_ignored_in_both_ways_is_what_was_said() {
     let no = || text_stream("no");
     let server = FakeServer::start(vec![no(), no(), no(), Canned::status(400, "", "no schema")]);
     let model = model_at(&server);
     let asked = Asked { tools: vec![tool("a")], choice: ToolChoice::Required, ..Asked::default() };
-    for detail in ["no call of a in: no", "HTTP 400: no schema"] {
-        let error = asked.of(&model).await.0.unwrap_err();
-        assert_eq!(error, ModelError::new(Kind::IgnoredToolChoice, detail));
+    for _ in 0..3 {
+        assert_eq!(asked.of(&model).await.0.unwrap().text, "no");
     }
-    assert_eq!(server.seen().len(), 4);
+    let error = asked.of(&model).await.0.unwrap_err();
+    assert_eq!(error, ModelError::new(Kind::IgnoredToolChoice, "HTTP 400: no schema"));
+    let forced: Vec<bool> =
+        server.seen().iter().map(|seen| seen.json().get("tools").is_some()).collect();
+    assert_eq!(forced, [true, false, true, false], "the ways take turns");
     let nameless = Asked { choice: ToolChoice::Required, ..Asked::default() };
     assert_eq!(nameless.of(&model).await.0.unwrap_err().kind, Kind::Refused);
 }

@@ -64,6 +64,8 @@ super::texts! {
     "answering.close" => zh: "{mark} 模型正在写总结：{chars} 个字符", en: "{mark} the model writes its last words: {chars} characters";
     "approve.prompt" => zh: "[y] 这一次   [always] 同样的以后都允许   其他内容 = 不允许，并作为原因 › ", en: "[y] this once   [always] the same from now on   anything else = no, given as the reason › ";
     "settle.prompt" => zh: "[1] 发生了   [2] 没有发生 › ", en: "[1] it happened   [2] it did not › ";
+    "progress.round" => zh: "▸ 第 {round} 轮（共 {rounds} 轮），第 {step} 步（共 {steps} 步）", en: "▸ Round {round} of {rounds}, step {step} of {steps}";
+    "progress.round_over" => zh: "▸ 第 {round} 轮（共 {rounds} 轮），{steps} 步中执行了 {step} 步", en: "▸ Round {round} of {rounds}, {step} of {steps} steps run";
     "progress.plan" => zh: "▸ 计划 v{version}（步数 {steps}/{steps_max}）", en: "▸ Plan v{version} (steps {steps}/{steps_max})";
     "progress.claimed" => zh: "（声称完成，没有依据）", en: " (claimed, nothing behind it)";
     "progress.calls" => zh: "{mark} {tool} {args}", en: "{mark} {tool} {args}";
@@ -94,6 +96,7 @@ super::texts! {
     "replay.no_event" => zh: "没有第 {seq} 个事件；最后一个是 {last}", en: "There is no event {seq}; the last one is {last}";
     "replay.state_at" => zh: "事件 {value} 之后的状态", en: "state after event {value}";
     "replay.state_steps" => zh: "步数      {value}", en: "steps        {value}";
+    "replay.state_rounds" => zh: "轮数      {value}", en: "rounds       {value}";
     "replay.state_outstanding" => zh: "进行中    {value}", en: "outstanding  {value}";
     "replay.state_messages" => zh: "消息      {value}", en: "messages     {value}";
     "fork.begun" => zh: "运行 {id} 已开始，从 {parent} 的第 {at} 个事件分出。工作目录中的文件保持现状，没有恢复。", en: "Run {id} has begun, forked from {parent} at event {at}. The files in the workspace are as they are now; they were not rolled back.";

@@ -3,6 +3,15 @@
 super::texts! {
     "confirm.prefix" => zh: "请确认：", en: "Please confirm: ";
     "confirm.missing" => zh: "请补充必要信息", en: "please add the missing information";
+    "status.queued" => zh: "排队中", en: "queued";
+    "status.running" => zh: "运行中", en: "running";
+    "status.waiting" => zh: "等待中", en: "waiting";
+    "status.succeeded" => zh: "成功", en: "succeeded";
+    "status.unsettled" => zh: "结果未定", en: "unsettled";
+    "status.failed" => zh: "失败", en: "failed";
+    "status.canceled" => zh: "已取消", en: "canceled";
+    "status.quarantined" => zh: "已隔离", en: "quarantined";
+    "list.failed" => zh: "失败的事项：", en: "Failed:";
     "list.left_open" => zh: "未完成的事项：", en: "Left open:";
     "limit.rounds" => zh: "已达到最大轮数（{limit}），任务还没有完成。", en: "The limit of {limit} rounds was reached; the task is not finished.";
     "limit.reached" => zh: "已达到最大执行步数（{limit}）", en: "The step limit was reached ({limit})";

@@ -96,7 +96,7 @@ kinds! {
     Waiting 2 None,
     MessageEmitted 1 None,
     SnapshotTaken 1 None,
-    Forked 2 None,
+    Forked 3 None,
     Spawned 1 None,
     Delegated 1 None,
     RunFinished 2 None,
@@ -119,12 +119,14 @@ impl Kind {
             {
                 1
             }
-            Self::Forked(Forked { word, limits, .. })
-                if word.images.is_empty()
-                    && limits.context.is_of_format_1()
-                    && limits.budget.money.limit == 0 =>
-            {
-                1
+            Self::Forked(Forked { word, limits, .. }) => {
+                let money = limits.budget.money.limit > 0;
+                let plain = word.images.is_empty() && limits.context.is_of_format_1();
+                match limits.steps.whole_answers || money {
+                    true => self.newest_fmt(),
+                    false if plain => 1,
+                    false => 2,
+                }
             }
             Self::ApprovalAsked(asked) if asked.policy_hash.is_empty() => 1,
             Self::ApprovalGiven(given)

@@ -26,6 +26,8 @@ pub const UPCASTS: &[Upcast] = &[
     Upcast { kind: "RunCreated", from: 1, step: std::convert::identity },
     // Format 2 may hold pictures and has two limits more.
     Upcast { kind: "Forked", from: 1, step: std::convert::identity },
+    // Format 3 says whether answers have to be whole.
+    Upcast { kind: "Forked", from: 2, step: std::convert::identity },
     // Format 2 says under which policy, and which labels there are.
     Upcast { kind: "ApprovalAsked", from: 1, step: std::convert::identity },
     Upcast { kind: "ApprovalGiven", from: 1, step: std::convert::identity },

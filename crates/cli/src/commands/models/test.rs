@@ -5,7 +5,9 @@ use crate::commands::run;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_models::{Delta, Model, Request, WirePrompt};
-use everloop_types::{Message, ModelChoice, ModelError, Reply, ToolChoice, ToolSpec};
+use everloop_types::{
+    Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
@@ -89,7 +91,15 @@ impl Tester<'_> {
         let (tool, description) = (TOOL.to_owned(), "Notes a text.".to_owned());
         let spec = ToolSpec { name: tool, description, schema, ..ToolSpec::default() };
         let prompt = format!("Call the tool {TOOL} with the text: ok");
-        let reply = self.ask(&prompt, &[&spec], &choice, &mut |_| ()).await;
+        let mut reply = self.ask(&prompt, &[&spec], &choice, &mut |_| ()).await;
+        let no_call = match &reply {
+            Ok(reply) => reply.calls.is_empty(),
+            Err(error) => error.kind == ModelErrorKind::Empty,
+        };
+        // As a run does: it is asked for again, and then in the portable way.
+        if no_call && choice != ToolChoice::Auto {
+            reply = self.ask(&prompt, &[&spec], &choice, &mut |_| ()).await;
+        }
         let fault = match reply {
             Ok(reply) if reply.calls.iter().any(|call| call.tool == TOOL) => None,
             Ok(_) => Some(self.app.text("models.no_call", &[])),

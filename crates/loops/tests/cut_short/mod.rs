@@ -1,0 +1,73 @@
+//! A reply that was cut at its length limit is no answer, and nobody is asked for ever.
+
+use crate::support::{Played, Scenario};
+use expect_test::expect;
+use serde_json::json;
+
+const TWO: [(&str, &str, &str); 2] = [("a", "write a", "pending"), ("b", "write b", "pending")];
+
+fn whole(scenario: Scenario) -> Scenario {
+    scenario.limits(|limits| limits.steps.whole_answers = true)
+}
+
+fn told(played: &Played) -> usize {
+    let last = played.prompts.last().expect("a prompt");
+    last.iter().filter(|message| message.text().contains("cut off at its length limit")).count()
+}
+
+#[test]
+fn what_was_cut_is_sent_back_and_the_work_goes_on() {
+    for name in ["react", "tool-driven"] {
+        for text in ["I will now write b to the fi", ""] {
+            let played = whole(Scenario::of(name, "write a and b"))
+                .is_cut(text)
+                .calls("read_file", &json!({"path": "b"}))
+                .sees("two")
+                .is_cut(text)
+                .says("Both are there.")
+                .play();
+            assert_eq!(told(&played), 2, "{name}");
+            assert!(played.trace.ends_with("finish succeeded \"Both are there.\"\n"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_model_that_is_cut_again_and_again_is_asked_for_last_words() {
+    for name in ["react", "tool-driven"] {
+        let scenario = whole(Scenario::of(name, "tell me all"))
+            .is_cut("Once upon")
+            .is_cut("Once upon")
+            .is_cut("Once upon")
+            .says("It is a long story.");
+        expect![[r#"
+            call_model think with 2 messages
+            call_model think with 4 messages
+            call_model think with 6 messages
+            call_model close with 8 messages
+            finish failed (model) "It is a long story." [reason.model detail=3 replies in a row were cut off at model.max_tokens]
+        "#]]
+        .assert_eq(&scenario.play().trace);
+    }
+}
+
+/// Old runs fold as they did.
+#[test]
+fn a_run_of_react_from_before_takes_it_for_the_answer() {
+    let played = Scenario::react("write a and b").is_cut("I will now wri").play();
+    assert!(played.trace.ends_with("finish succeeded \"I will now wri\"\n"), "{}", played.trace);
+}
+
+/// Words that were cut close no item, and a report that was cut is no report.
+#[test]
+fn stages_go_on_only_with_whole_words() {
+    for (name, works) in [("staged", 2), ("hybrid", 1)] {
+        let mut scenario = Scenario::of(name, "write a and b").lists(false, &TWO);
+        for _ in 0..works {
+            scenario = scenario.is_cut("I will now").says("did it");
+        }
+        let played = scenario.is_cut("# Rep").says("# Report").play();
+        assert_eq!(told(&played), works + 1, "{name}");
+        assert!(played.trace.contains("finish succeeded \"# Report\""), "{}", played.trace);
+    }
+}
