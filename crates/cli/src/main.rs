@@ -12,6 +12,7 @@ mod help;
 mod home;
 mod key;
 mod means;
+mod near;
 mod place;
 mod prices;
 mod secrets;
