@@ -13,6 +13,7 @@ mod help;
 mod home;
 mod key;
 mod means;
+mod near;
 mod place;
 mod prices;
 mod secrets;

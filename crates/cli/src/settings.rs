@@ -287,6 +287,15 @@ impl Settings {
         value::items(self.text(key))
     }
 
+    /// The settings that are not as they are by default, with their values as they are typed.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = (&'static Setting, String)> {
+        TABLE.iter().filter_map(|setting| {
+            let (value, _) = self.values.get(setting.key)?;
+            let default = setting.form.read(setting.default).ok();
+            (default.as_ref() != Some(value)).then(|| (setting, setting.form.show(value)))
+        })
+    }
+
     /// Every key with its value and origin, without what could be a secret.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, String, &Origin)> {
         TABLE.iter().filter_map(|setting| {

@@ -3,7 +3,8 @@
 use crate::host::Host;
 use crate::play::{Part, play};
 use crate::tokens::Tokens;
-use crate::{Cell, Tally, Task};
+use crate::{Cell, Latency, Tally, Task, litter};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -26,6 +27,8 @@ pub struct Contest {
     pub timeout: Duration,
     /// Runs at the same time.
     pub at_once: usize,
+    /// How long simulated policies are taken to need; else their wall time is the machine's.
+    pub latency: Option<Latency>,
 }
 
 /// A run is over.
@@ -64,6 +67,7 @@ impl Contest {
         stop: CancellationToken,
         mut on_end: impl FnMut(Progress<'_>),
     ) -> Results {
+        litter::clear();
         let all = self.size();
         let tokens = Tokens::default();
         let mut parts = self.parts().into_iter().enumerate();
@@ -105,6 +109,7 @@ impl Contest {
                         model: model.clone(),
                         seed: self.seed.wrapping_add(more),
                         timeout: self.timeout,
+                        latency: self.latency,
                     }));
                 }
             }
@@ -123,16 +128,42 @@ impl Results {
     /// The sum of a loop with a model.
     #[must_use]
     pub fn total(&self, model: &str, loop_name: &str) -> Tally {
-        let of = |cell: &&Cell| cell.model == model && cell.loop_name == loop_name;
-        Tally::sum(self.cells.iter().filter(of).map(|cell| &cell.tally))
+        let cells = self.cells.iter().filter(|cell| cell.is_of(model, loop_name));
+        Tally::sum(cells.map(|cell| &cell.tally))
     }
 
     /// The sum of a task under a loop with a model.
     #[must_use]
     pub fn cell(&self, model: &str, loop_name: &str, task: &str) -> Tally {
-        let of =
-            |cell: &&Cell| cell.model == model && cell.loop_name == loop_name && cell.task == task;
+        let of = |cell: &&Cell| cell.is_of(model, loop_name) && cell.task == task;
         Tally::sum(self.cells.iter().filter(of).map(|cell| &cell.tally))
+    }
+
+    /// The sums of a loop with a model, one for each seed.
+    #[must_use]
+    pub fn by_seed(&self, model: &str, loop_name: &str) -> Vec<Tally> {
+        let mut sums: BTreeMap<u64, Tally> = BTreeMap::new();
+        for cell in self.cells.iter().filter(|cell| cell.is_of(model, loop_name)) {
+            sums.entry(cell.seed).or_default().add(&cell.tally);
+        }
+        sums.into_values().collect()
+    }
+
+    /// The sums of two loops over the runs in which both succeeded. In a plain sum a loop that
+    /// gives up early looks cheap.
+    #[must_use]
+    pub fn where_both_succeed(&self, model: &str, one: &str, other: &str) -> (Tally, Tally) {
+        let done = |name: &str| -> BTreeMap<(&str, u64), &Tally> {
+            let cells = self.cells.iter().filter(|cell| cell.is_of(model, name));
+            let cells = cells.filter(|cell| cell.is_success());
+            cells.map(|cell| ((cell.task.as_str(), cell.seed), &cell.tally)).collect()
+        };
+        let (ones, others) = (done(one), done(other));
+        let both = |those: &BTreeMap<_, &Tally>, these: &BTreeMap<_, &Tally>| {
+            let both = those.iter().filter(|(place, _)| these.contains_key(*place));
+            Tally::sum(both.map(|(_, tally)| *tally))
+        };
+        (both(&ones, &others), both(&others, &ones))
     }
 
     /// The sum of everything.

@@ -10,6 +10,8 @@
 mod check;
 mod contest;
 mod host;
+mod latency;
+mod litter;
 mod pages;
 mod play;
 pub mod policy;
@@ -22,5 +24,6 @@ mod tokens;
 pub use check::{Check, Scene};
 pub use contest::{Contest, Progress, Results};
 pub use host::{Connected, Host, is_simulated};
+pub use latency::Latency;
 pub use tally::{Cell, Ending, Tally};
 pub use task::Task;

@@ -5,7 +5,7 @@ use crate::policy;
 use crate::stage::{Stage, StageError};
 use crate::tally::{Cell, Ending, Tally};
 use crate::tokens::Tokens;
-use crate::{Scene, Task};
+use crate::{Latency, Scene, Task};
 use everloop_engine::{Asked, DriveError, Driven, Engine, History};
 use everloop_store::StoreError;
 use everloop_types::journal::WaitingOn;
@@ -25,6 +25,7 @@ pub(crate) struct Part {
     pub(crate) model: String,
     pub(crate) seed: u64,
     pub(crate) timeout: Duration,
+    pub(crate) latency: Option<Latency>,
 }
 
 /// Why a run has no figures.
@@ -61,10 +62,14 @@ pub(crate) async fn play(host: &dyn Host, tokens: &Tokens, part: &Part) -> Cell 
     let failed = part.task.failed(&seen.scene);
     let over = matches!(seen.ending, Ending::Ended(_));
     let has_words = over && !seen.scene.answer.trim().is_empty();
+    let wall_ms = match part.latency.filter(|_| is_simulated(&part.model)) {
+        Some(latency) => latency.of(&seen.counts),
+        None => seen.wall_ms,
+    };
     let tally = Tally {
         succeeded: u64::from(over && failed.is_empty()),
         ended_with_words: u64::from(has_words),
-        ..Tally::of(&seen.counts, seen.wall_ms)
+        ..Tally::of(&seen.counts, wall_ms)
     };
     Cell {
         model: part.model.clone(),

@@ -48,6 +48,7 @@ async fn the_counts_of_a_run_are_those_of_its_journal() {
                 model: model.to_owned(),
                 seed: 1,
                 timeout: Duration::from_secs(60),
+                latency: None,
             };
             let stage = Stage::set(&Bare, &part.task).await.unwrap();
             let answers = super::model(&Bare, &Tokens::default(), &part).unwrap();

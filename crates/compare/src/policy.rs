@@ -40,7 +40,7 @@ pub enum Flaw {
     None,
     /// About every third reply breaks its form.
     Format,
-    /// It sees the instructions, the goal and the last few messages.
+    /// It sees the instructions, the goal and the last few messages, now more of them, now fewer.
     Forgets,
     /// It makes its last call again, or says too early that it is done.
     Repeats,

@@ -5,6 +5,7 @@
 //!           ──► json: every run                page: one HTML file with charts
 //! ```
 
+mod averages;
 mod chart;
 mod columns;
 mod grid;
@@ -19,12 +20,18 @@ pub use page::page;
 pub use text::{list, text};
 
 use everloop_types::Lang;
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What a report says about itself.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// The command line that made it.
+    /// A command line that gives the same figures again.
     pub command: String,
+    /// Settings that have a part in them and whose values are not shown: they may be secrets.
+    pub withheld: Vec<&'static str>,
+    /// The limits in force, by loop.
+    pub limits: BTreeMap<String, Value>,
     /// The program's version.
     pub version: String,
     /// When it was made.

@@ -5,7 +5,7 @@
 use crate::check::entry;
 use crate::host::{Connected, Host, is_simulated};
 use crate::pages::Recorded;
-use crate::{Scene, Task};
+use crate::{Scene, Task, litter};
 use everloop_assistant::desk::Desk;
 use everloop_assistant::kept::Customs;
 use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
@@ -15,6 +15,7 @@ use everloop_tools::{Registry, SearchService, SearchSetting, Setting};
 use everloop_types::{Frame, Goal, Lang, ModelChoice, ModelError, Policy, RunId, UtcMs, WorkerId};
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -92,11 +93,14 @@ pub(crate) struct Stage {
     search: Recorded,
     /// Gone with the stage, whatever is in it.
     _folder: TempDir,
+    /// Says that the folder is in use.
+    _held: File,
 }
 
 impl Stage {
     pub(crate) async fn set(host: &dyn Host, task: &Task) -> Result<Self, StageError> {
-        let folder = tempfile::Builder::new().prefix("everloop-compare-").tempdir()?;
+        let folder = tempfile::Builder::new().prefix(litter::PREFIX).tempdir()?;
+        let held = litter::hold(folder.path())?;
         let outer = folder.path().canonicalize()?;
         let workspace = outer.join("workspace");
         std::fs::create_dir(&workspace)?;
@@ -122,7 +126,7 @@ impl Stage {
             ..Setting::new(&workspace)
         };
         let tools = Arc::new(registry(&setting, &store)?);
-        Ok(Self { workspace, store, tools, search, _folder: folder })
+        Ok(Self { workspace, store, tools, search, _folder: folder, _held: held })
     }
 
     pub(crate) fn store(&self) -> &Store {

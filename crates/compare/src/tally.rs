@@ -24,7 +24,7 @@ pub struct Tally {
     pub output_tokens: u64,
     /// Steps, by the loop's own count.
     pub steps: u64,
-    /// Milliseconds.
+    /// Milliseconds; simulated ones where a latency is given for policies.
     pub wall_ms: u64,
 }
 
@@ -70,6 +70,12 @@ impl Tally {
         self.input_tokens + self.output_tokens
     }
 
+    /// What one success takes, with all that the failures have used up; nothing if none succeeded.
+    #[must_use]
+    pub fn tokens_per_success(&self) -> Option<u64> {
+        self.tokens().checked_div(self.succeeded)
+    }
+
     /// Hundredths of runs that succeeded, rounded down: 100 is said only of all.
     #[must_use]
     pub fn success_percent(&self) -> u64 {
@@ -113,6 +119,10 @@ pub struct Cell {
 }
 
 impl Cell {
+    pub(crate) fn is_of(&self, model: &str, loop_name: &str) -> bool {
+        self.model == model && self.loop_name == loop_name
+    }
+
     /// Whether the task was done.
     #[must_use]
     pub fn is_success(&self) -> bool {

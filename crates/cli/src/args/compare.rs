@@ -2,6 +2,7 @@
 
 use crate::settings::{Form, Value};
 use clap::Args;
+use everloop_compare::Latency;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,13 +16,8 @@ pub(crate) struct Compare {
     pub(crate) tasks: Option<PathBuf>,
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Vec<String>,
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u64).range(1..=1_000))]
-    pub(crate) runs: u64,
-    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
-    pub(crate) timeout: Duration,
+    #[command(flatten)]
+    pub(crate) each: CompareRuns,
     #[arg(long, value_name = "PERCENT",
           value_parser = clap::value_parser!(u64).range(0..=100))]
     pub(crate) min_success: Option<u64>,
@@ -29,6 +25,20 @@ pub(crate) struct Compare {
     pub(crate) output: CompareOutput,
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+// How each run is made.
+#[derive(Debug, Args)]
+pub(crate) struct CompareRuns {
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub(crate) runs: u64,
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
+    pub(crate) timeout: Duration,
+    #[arg(long, value_name = "CALL,TOKEN", value_parser = latency)]
+    pub(crate) latency: Option<Latency>,
 }
 
 #[derive(Debug, Args)]
@@ -50,4 +60,15 @@ fn duration(text: &str) -> Result<Duration, String> {
         Ok(Value::Number(ms)) if ms > 0 => Ok(Duration::from_millis(ms)),
         _ => Err(Form::Duration.example()),
     }
+}
+
+/// A duration for each call, and one for each token.
+fn latency(text: &str) -> Result<Latency, String> {
+    let ms = |text: &str| match Form::Duration.read(text.trim()) {
+        Ok(Value::Number(ms)) => Some(ms),
+        _ => None,
+    };
+    let parts = text.split_once(',').and_then(|(call, token)| Some((ms(call)?, ms(token)?)));
+    let (call_ms, token_ms) = parts.ok_or("1s,20ms")?;
+    Ok(Latency { call_ms, token_ms })
 }

@@ -1,18 +1,18 @@
-//! `everloop compare`: the same tasks under chosen loops and models, as one table.
+//! `everloop compare`: the same tasks under chosen loops and models, in one comparison.
+
+mod again;
 
 use super::run;
 use crate::app::{App, chain};
 use crate::args;
-use crate::build;
 use crate::exit::{Exit, Failure};
 use crate::means::is_scripted;
-use crate::show::timestamp;
 use crate::signals::Signals;
 use crate::terminal;
 use everloop_compare::policy::POLICIES;
 use everloop_compare::report::{self, About, Detail, Manner};
 use everloop_compare::{Connected, Contest, Host, Progress, Results, Task, is_simulated, task};
-use everloop_engine::{Clock, Means, Rules, SystemClock};
+use everloop_engine::{Means, Rules};
 use everloop_loops::LOOPS;
 use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(crate) async fn compare(app: &App, args: args::Compare) -> Result<Exit, Fail
     }
     confirm(app, &contest, args.yes).await?;
     let (results, exit) = run_all(app, contest).await?;
-    let about = about(&args);
+    let about = again::about(app, &args, &results.contest);
     if let Some(file) = &args.output.html {
         write(app, file, &report::page(&results, &about, app.lang))?;
     }
@@ -50,10 +50,11 @@ fn contest(app: &App, args: &args::Compare) -> Result<Contest, Failure> {
         loops: each(&loops, |name| run::loop_name(app, name))?,
         models: each(&args.models, |name| model(app, name))?,
         tasks: tasks(app, args)?.into_iter().map(Arc::new).collect(),
-        seed: args.seed,
-        repeats: args.runs,
-        timeout: args.timeout,
+        seed: args.each.seed,
+        repeats: args.each.runs,
+        timeout: args.each.timeout,
         at_once: cores.max(2),
+        latency: args.each.latency,
     })
 }
 
@@ -79,8 +80,8 @@ fn model(app: &App, name: &str) -> Result<String, Failure> {
     if name.contains('/') {
         return run::model(app, name.to_owned());
     }
-    let (near, all) = (nearest(name, POLICIES.into_iter()), POLICIES.join(", "));
-    let words = [("name", name), ("nearest", &near), ("all", &all)];
+    let (near, all) = (app.near(name, POLICIES), POLICIES.join(", "));
+    let words = [("name", name), ("near", &near), ("all", &all)];
     Err(Failure { exit: Exit::Usage, words: app.text("compare.no_model", &words) })
 }
 
@@ -94,18 +95,13 @@ fn tasks(app: &App, args: &args::Compare) -> Result<Vec<Task>, Failure> {
     };
     for name in &args.task {
         if !all.iter().any(|task| task.name == *name) {
-            let near = nearest(name, all.iter().map(|task| task.name.as_str()));
-            let words = app.text("compare.no_task", &[("name", name), ("nearest", &near)]);
+            let near = app.near(name, all.iter().map(|task| task.name.as_str()));
+            let words = app.text("compare.no_task", &[("name", name), ("near", &near)]);
             return Err(Failure { exit: Exit::Usage, words });
         }
     }
     let chosen = |task: &Task| args.task.is_empty() || args.task.contains(&task.name);
     Ok(all.into_iter().filter(chosen).collect())
-}
-
-fn nearest<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> String {
-    let near = all.min_by_key(|known| strsim::damerau_levenshtein(known, name));
-    near.unwrap_or_default().to_owned()
 }
 
 /// An endpoint may cost money, so a person says yes first.
@@ -115,10 +111,10 @@ async fn confirm(app: &App, contest: &Contest, yes: bool) -> Result<(), Failure>
     if paid.is_empty() {
         return Ok(());
     }
-    let runs = (contest.size() / contest.models.len() * paid.len()).to_string();
-    terminal::complain(
-        &app.text("compare.costs", &[("runs", &runs), ("models", &paid.join(", "))]),
-    );
+    let runs = contest.size() / contest.models.len() * paid.len();
+    let key = if runs == 1 { "compare.costs_one" } else { "compare.costs" };
+    let words = [("runs", runs.to_string()), ("models", paid.join(", "))];
+    terminal::complain(&app.text(key, &words.each_ref().map(|(name, it)| (*name, it.as_str()))));
     if yes {
         return Ok(());
     }
@@ -207,36 +203,6 @@ fn write(app: &App, file: &Path, text: &str) -> Result<(), Failure> {
     })?;
     app.note("compare.written", &[("file", &name)]);
     Ok(())
-}
-
-fn about(args: &args::Compare) -> About {
-    let (version, date) = (build::VERSION.to_owned(), timestamp(SystemClock.now()));
-    About { command: command(args), version, date }
-}
-
-/// What was compared, as a command. The words that were typed are shown to nobody: a database's
-/// password or the value of a setting may be among them.
-fn command(args: &args::Compare) -> String {
-    let mut words = vec!["everloop".to_owned(), "compare".to_owned()];
-    let mut say = |option: &str, value: &str| words.extend([option.to_owned(), quoted(value)]);
-    say("--loops", &args.loops.join(","));
-    say("--models", &args.models.join(","));
-    if let Some(folder) = &args.tasks {
-        say("--tasks", &folder.to_string_lossy());
-    }
-    args.task.iter().for_each(|name| say("--task", name));
-    say("--seed", &args.seed.to_string());
-    say("--runs", &args.runs.to_string());
-    words.join(" ")
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 /// Runs are set up as those of a person are, but for what a comparison fixes.

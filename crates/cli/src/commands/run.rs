@@ -78,10 +78,8 @@ pub(crate) fn loop_name(app: &App, name: &str) -> Result<String, Failure> {
     if AnyRun::version(name).is_some() {
         return Ok(name.to_owned());
     }
-    let near = LOOPS.iter().min_by_key(|known| strsim::damerau_levenshtein(known, name));
-    let args = [("name", name), ("nearest", near.copied().unwrap_or_default())];
-    let all = LOOPS.join(", ");
-    let words = app.text("run.no_loop", &[args[0], args[1], ("all", &all)]);
+    let (near, all) = (app.near(name, LOOPS), LOOPS.join(", "));
+    let words = app.text("run.no_loop", &[("name", name), ("near", &near), ("all", &all)]);
     Err(Failure { exit: Exit::Usage, words })
 }
 

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 enum Line {
     Out(String),
@@ -109,9 +109,14 @@ impl Spawned {
     }
 
     /// Ends its input and waits for its end.
-    pub(crate) fn ended(mut self) -> Finished {
+    pub(crate) fn ended(self) -> Finished {
+        self.ended_within(PATIENCE * 2)
+    }
+
+    /// The same for what is long work.
+    pub(crate) fn ended_within(mut self, patience: Duration) -> Finished {
         drop(self.child.stdin.take());
-        let until = Instant::now() + PATIENCE * 2;
+        let until = Instant::now() + patience;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {

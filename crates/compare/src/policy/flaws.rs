@@ -1,21 +1,23 @@
 //! Flaws: how a policy goes wrong now and then, drawn from its seed and the prompt.
 //!
 //! ```text
-//!   chance(seed, length and end of the prompt) ──► as a competent one │ spoiled │ again │ "done"
+//!   chance(seed, goal, how far the talk is) ──► competent │ spoiled │ blind │ again │ "done"
 //! ```
 //!
 //! The same prompt always gets the same reply; a prompt that has grown by a reproach may get
-//! another.
+//! another. Loops end the prompts of all tasks alike, so the goal is part of every draw.
 
 use super::reading::{Observed, PLAN_ROUND};
 use super::shown::{Contract, Shown, THINK};
 use super::speaking::{self, Speaker, calling, said};
 use super::{Flaw, Mind};
-use everloop_types::{Message, Reply, StopCause, TODO_WRITE, ToolChoice, digest_json};
+use everloop_types::{Reply, StopCause, TODO_WRITE, ToolChoice, digest_json};
 use serde_json::{Value, json};
 
-/// Messages that a forgetful policy sees beside instructions, goal and phase.
-const FEW: usize = 4;
+/// Messages that a forgetful policy sees at least beside instructions, goal and phase.
+const FEWEST: usize = 2;
+/// How many numbers of messages it may be, from the fewest on.
+const FEW_SPREAD: u64 = 5;
 /// One reply in so many breaks its form.
 const BROKEN_ONE_IN: u64 = 3;
 /// One reply in so many makes the last call again.
@@ -26,10 +28,13 @@ const CLAIM: &str = "Everything that was asked for is done.";
 
 /// The reply of a policy with its flaw.
 pub(super) fn reply(mind: Mind, shown: &Shown<'_>) -> Reply {
-    let chance = Chance::of(mind.seed, &shown.messages);
+    let chance = Chance::of(mind.seed, shown);
     match mind.flaw {
         Flaw::None => speaking::reply(shown),
-        Flaw::Forgets => speaking::reply(&shown.last_few(FEW)),
+        Flaw::Forgets => {
+            let more = usize::try_from(chance.draw("few", FEW_SPREAD)).unwrap_or(0);
+            speaking::reply(&shown.last_few(FEWEST + more))
+        }
         Flaw::Format => {
             let reply = speaking::reply(shown);
             match chance.draw("broken", BROKEN_ONE_IN) {
@@ -49,9 +54,10 @@ pub(super) fn reply(mind: Mind, shown: &Shown<'_>) -> Reply {
 struct Chance(String);
 
 impl Chance {
-    fn of(seed: u64, messages: &[&Message]) -> Self {
+    fn of(seed: u64, shown: &Shown<'_>) -> Self {
+        let messages = &shown.messages;
         let end = &messages[messages.len().saturating_sub(2)..];
-        Self(digest_json(&(seed, messages.len(), end)))
+        Self(digest_json(&(seed, shown.goal(), messages.len(), end)))
     }
 
     /// A number below `sides`, always the same for the same matter.

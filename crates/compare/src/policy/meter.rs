@@ -6,16 +6,23 @@
 //!   other tools on offer:                cached: nothing
 //! ```
 //!
-//! Each message counts as the bytes in which the wire sends it. Providers put the schemas of the
-//! tools before the messages and cache by prefix, so cached is the longest beginning, tools first
-//! and then in whole messages, that an earlier call of the run has shown.
+//! What is counted is what a model reads: texts, names and arguments of calls, and a fixed number
+//! of tokens around each message, call and tool. The JSON of the HTTP body is not: no endpoint
+//! charges for its quotes and escapes. A reply costs as much when it is written as the message
+//! that it becomes costs when it is read.
+//!
+//! Providers put the schemas of the tools before the messages and cache by prefix, so cached is the
+//! longest beginning, tools first and then in whole messages, that an earlier call of the run has
+//! shown.
 
-use everloop_models::codec::render_common;
-use everloop_models::{Ask, WirePrompt};
-use everloop_types::{Message, Reply, ToolChoice, ToolSpec, Usage, digest_bytes};
+use everloop_types::{Message, Reply, ToolCall, ToolSpec, Usage, digest_json};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Tokens around each message, each call and each tool on offer: what OpenAI says that a message
+/// takes (start, role, end).
+pub(crate) const AROUND: u64 = 3;
 
 /// How many tokens a text has.
 pub type Count = Arc<dyn Fn(&str) -> u64 + Send + Sync>;
@@ -42,87 +49,84 @@ impl Meter {
 
     /// What a call cost, and that its prompt has been shown now.
     pub fn measure(&self, messages: &[Message], tools: &[&ToolSpec], reply: &Reply) -> Usage {
-        let parts = std::iter::once(schemas(tools)).chain(messages.iter().map(on_the_wire));
-        let mut usage = self.read(parts);
-        let calls = reply.calls.iter();
-        let calls = calls.map(|call| (self.count)(&call.tool) + (self.count)(&call.args));
-        usage.output_tokens = (self.count)(&reply.text) + calls.sum::<u64>();
-        usage
-    }
-
-    fn read(&self, parts: impl Iterator<Item = String>) -> Usage {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut usage, mut beginning, mut cached) = (Usage::default(), String::new(), true);
-        for wire in parts {
-            beginning = digest_bytes(format!("{beginning}{wire}").as_bytes());
-            let known = shown.get(&beginning).copied();
-            let tokens = known.unwrap_or_else(|| (self.count)(&wire));
-            shown.insert(beginning.clone(), tokens);
-            cached &= known.is_some();
+        let output_tokens = self.said(&reply.text, &reply.calls);
+        let mut usage = Usage { output_tokens, ..Usage::default() };
+        let mut is_cached = true;
+        let mut read = |digest: String, cost: &dyn Fn() -> u64| {
+            let known = shown.get(&digest).copied();
+            let tokens = known.unwrap_or_else(cost);
+            shown.insert(digest, tokens);
+            is_cached &= known.is_some();
             usage.input_tokens += tokens;
-            usage.cached_tokens += if cached { tokens } else { 0 };
+            usage.cached_tokens += if is_cached { tokens } else { 0 };
+        };
+        let mut beginning = digest_json(&tools);
+        read(beginning.clone(), &|| self.offered(tools));
+        for message in messages {
+            beginning = digest_json(&(beginning, message));
+            read(beginning.clone(), &|| self.message(message));
         }
         usage
     }
-}
 
-fn on_the_wire(message: &Message) -> String {
-    let mut wire = WirePrompt::default();
-    let _ = render_common(plain(&[]), &mut wire, std::slice::from_ref(message));
-    String::from_utf8_lossy(wire.bytes()).into_owned()
-}
+    fn offered(&self, tools: &[&ToolSpec]) -> u64 {
+        let tool = |tool: &&ToolSpec| {
+            let schema = tool.schema.to_string();
+            let texts = [tool.name.as_str(), &tool.description, &schema];
+            texts.map(|text| (self.count)(text)).iter().sum::<u64>() + AROUND
+        };
+        tools.iter().map(tool).sum()
+    }
 
-/// The schemas of the tools on offer, as the wire sends them.
-fn schemas(tools: &[&ToolSpec]) -> String {
-    let body = |tools: &[&ToolSpec]| {
-        let bytes = render_common(plain(tools), &mut WirePrompt::default(), &[]);
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
-    let (without, with) = (body(&[]), body(tools));
-    let same = without.bytes().zip(with.bytes()).take_while(|(a, b)| a == b).count();
-    let rest = without.len() - same;
-    with.get(same..with.len() - rest).unwrap_or_default().to_owned()
-}
+    fn message(&self, message: &Message) -> u64 {
+        match message {
+            Message::Assistant { text, calls } => self.said(text, calls),
+            other => (self.count)(other.text()) + AROUND,
+        }
+    }
 
-fn plain<'a>(tools: &'a [&'a ToolSpec]) -> Ask<'a> {
-    Ask {
-        model: "",
-        tools,
-        choice: &ToolChoice::Auto,
-        output: None,
-        temperature_milli: Some(0),
-        max_tokens: 0,
+    fn said(&self, text: &str, calls: &[ToolCall]) -> u64 {
+        let call = |call: &ToolCall| (self.count)(&call.tool) + (self.count)(&call.args) + AROUND;
+        (self.count)(text) + AROUND + calls.iter().map(call).sum::<u64>()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Meter, schemas};
-    use everloop_types::{Message, Reply, ToolSpec, Usage};
+    use super::{AROUND, Meter};
+    use everloop_types::{CallId, Message, Reply, ToolCall, ToolSpec, Usage};
     use serde_json::json;
     use std::sync::Arc;
 
+    /// A byte is a token.
+    fn meter() -> Meter {
+        Meter::new(Arc::new(|text| text.len() as u64))
+    }
+
     #[test]
     fn what_was_shown_before_is_cached_up_to_the_first_new_message() {
-        let meter = Meter::new(Arc::new(|text| text.len() as u64));
+        let meter = meter();
         let words = ["one", "two", "three"].map(Message::user);
         let reply = Reply { text: "four".to_owned(), ..Reply::default() };
-        let wire =
-            |text: &str| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}").len() as u64;
-        let two = wire("one") + wire("two");
         let cost = |messages: &[Message]| meter.measure(messages, &[], &reply);
-        let usage =
-            |input_tokens, cached_tokens| Usage { input_tokens, cached_tokens, output_tokens: 4 };
+        let of = |text: &str| text.len() as u64 + AROUND;
+        let two = of("one") + of("two");
+        let usage = |input_tokens, cached_tokens| Usage {
+            input_tokens,
+            cached_tokens,
+            output_tokens: of("four"),
+        };
         assert_eq!(cost(&words[..2]), usage(two, 0));
-        assert_eq!(cost(&words), usage(two + wire("three"), two));
-        assert_eq!(cost(&words), usage(two + wire("three"), two + wire("three")));
+        assert_eq!(cost(&words), usage(two + of("three"), two));
+        assert_eq!(cost(&words), usage(two + of("three"), two + of("three")));
         let other = [words[0].clone(), words[2].clone()];
-        assert_eq!(cost(&other), usage(wire("one") + wire("three"), wire("one")));
+        assert_eq!(cost(&other), usage(of("one") + of("three"), of("one")));
     }
 
     #[test]
     fn tools_stand_first_and_others_break_the_cache() {
-        let meter = Meter::new(Arc::new(|text| text.len() as u64));
+        let meter = meter();
         let tool = |name: &str| ToolSpec { name: name.to_owned(), ..ToolSpec::default() };
         let (look, push) = (tool("look"), tool("push"));
         let words = [Message::user("one")];
@@ -134,16 +138,30 @@ mod tests {
     }
 
     #[test]
-    fn tools_on_offer_are_counted_as_they_are_sent() {
+    fn a_tool_on_offer_costs_its_name_its_description_and_its_schema() {
         let tool = ToolSpec {
             name: "look".to_owned(),
             description: "Looks.".to_owned(),
             schema: json!({"type": "object"}),
             ..ToolSpec::default()
         };
-        let sent = schemas(&[&tool]);
-        assert!(sent.contains(r#""name":"look","description":"Looks.""#), "{sent}");
-        assert!(sent.contains(r#""tool_choice":"auto""#), "{sent}");
-        assert_eq!(schemas(&[]), "");
+        let cost = |tools: &[&ToolSpec]| meter().measure(&[], tools, &Reply::default());
+        let texts = "look".len() + "Looks.".len() + r#"{"type":"object"}"#.len();
+        assert_eq!(cost(&[&tool, &tool]).input_tokens, 2 * (texts as u64 + AROUND));
+        assert_eq!(cost(&[]).input_tokens, 0);
+    }
+
+    /// Otherwise a loop with native calls would look dearer than one that writes them as text.
+    #[test]
+    fn a_reply_costs_the_same_written_and_read_and_escapes_cost_nothing() {
+        let (text, args) = ("so \"be\"\nit".to_owned(), r#"{"path":"a \"b\""}"#.to_owned());
+        let (id, tool) = (CallId::new("call_with_a_long_name"), "look".to_owned());
+        let counted = (text.len() + args.len() + tool.len()) as u64 + 2 * AROUND;
+        let calls = vec![ToolCall { id, tool, args }];
+        let reply = Reply { text: text.clone(), calls: calls.clone(), ..Reply::default() };
+        let written = meter().measure(&[], &[], &reply).output_tokens;
+        let message = Message::Assistant { text, calls };
+        let read = meter().measure(&[message], &[], &Reply::default()).input_tokens;
+        assert_eq!((written, read), (counted, counted));
     }
 }

@@ -94,6 +94,11 @@ impl<'r> Shown<'r> {
         }
     }
 
+    /// What the user asks for, with what stands beside it.
+    pub(super) fn goal(&self) -> &'r str {
+        self.messages.get(reading::goal_place(&self.messages)).map_or("", |goal| goal.text())
+    }
+
     /// Whether a tool can be used, natively or as the instructions list it.
     pub(super) fn has_tool(&self, name: &str) -> bool {
         let listed = || self.system().contains(&format!("\n- {name}: "));

@@ -1,7 +1,7 @@
 //! The columns of a table of loops, the same wherever it is shown.
 
-use super::word;
-use crate::Tally;
+use super::{Manner, word};
+use crate::{Results, Tally, is_simulated};
 use everloop_types::Lang;
 
 /// One figure of a loop.
@@ -16,10 +16,11 @@ pub(super) enum Column {
     Steps,
     Words,
     Wall,
+    Simulated,
 }
 
 /// Everything that a run decides; the same every time for a simulated policy.
-pub(super) const DECIDED: [Column; 8] = [
+const DECIDED: [Column; 8] = [
     Column::Success,
     Column::ModelCalls,
     Column::ToolCalls,
@@ -30,18 +31,20 @@ pub(super) const DECIDED: [Column; 8] = [
     Column::Words,
 ];
 
-/// And the time that it took, which is never the same.
-pub(super) const ALL: [Column; 9] = [
-    DECIDED[0],
-    DECIDED[1],
-    DECIDED[2],
-    DECIDED[3],
-    DECIDED[4],
-    DECIDED[5],
-    DECIDED[6],
-    DECIDED[7],
-    Column::Wall,
-];
+/// What is the same every time.
+pub(super) fn decided(results: &Results, model: &str) -> Vec<Column> {
+    let simulated = results.contest.latency.is_some() && is_simulated(model);
+    DECIDED.into_iter().chain(simulated.then_some(Column::Simulated)).collect()
+}
+
+/// The same with the time that it took, which is never the same unless it is simulated.
+pub(super) fn all(results: &Results, model: &str) -> Vec<Column> {
+    let mut columns = decided(results, model);
+    if columns.len() == DECIDED.len() {
+        columns.push(Column::Wall);
+    }
+    columns
+}
 
 impl Column {
     pub(super) fn head(self, lang: Lang) -> String {
@@ -57,6 +60,7 @@ impl Column {
                 Self::Steps => "compare.head.steps",
                 Self::Words => "compare.head.words",
                 Self::Wall => "compare.head.wall",
+                Self::Simulated => "compare.head.simulated",
             },
         )
     }
@@ -74,9 +78,27 @@ impl Column {
             Self::Output => number(tally.output_tokens),
             Self::Steps => number(tally.steps),
             Self::Words => format!("{}/{}", tally.ended_with_words, tally.runs),
-            Self::Wall => {
+            Self::Wall | Self::Simulated => {
                 everloop_text::get(lang, "compare.seconds", &[("n", &seconds(tally.wall_ms))])
             }
+        }
+    }
+}
+
+impl Column {
+    /// The same for one task, where there is little to sum up; a dash for what was not run.
+    pub(super) fn brief(self, tally: &Tally, manner: Manner) -> String {
+        let (good, bad) = manner.marks;
+        let of_all = |count: u64| match (tally.runs, count == tally.runs) {
+            (1, true) => good.to_owned(),
+            (1, false) => bad.to_owned(),
+            (runs, _) => format!("{count}/{runs}"),
+        };
+        match self {
+            _ if tally.runs == 0 => "–".to_owned(),
+            Self::Success => of_all(tally.succeeded),
+            Self::Words => of_all(tally.ended_with_words),
+            _ => self.cell(tally, manner.lang),
         }
     }
 }

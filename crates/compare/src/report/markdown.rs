@@ -1,63 +1,45 @@
 //! Tables for a document. What time adds is left out: the rest is the same every time.
 
-use super::columns::{DECIDED, number, ratio};
+use super::averages::averages;
+use super::columns::decided;
 use super::text::{per_task, rows};
 use super::{Detail, Manner, word};
 use crate::Results;
-use everloop_types::Lang;
 
-/// One table for each model, averages below it, and with detail one of all tasks.
+/// One table for each model, averages below it, and with detail two of all tasks: whether each was
+/// done and in how many calls, and folded all other figures.
 #[must_use]
 pub fn markdown(results: &Results, manner: Manner) -> String {
     let mut parts = Vec::new();
     for model in &results.contest.models {
         parts.push(format!("**{model}**"));
-        parts.push(table(&rows(results, model, manner.lang, &DECIDED)));
+        parts.push(table(&rows(results, model, manner.lang, &decided(results, model))));
         parts.push(table(&averages(results, model, manner.lang)));
         if manner.detail == Detail::PerTask {
             parts.push(table(&per_task(results, model, manner)));
+            let title = word(manner.lang, "compare.every_figure");
+            parts.push(format!("<details><summary>{title}</summary>"));
+            parts.push(table(&every_figure(results, model, manner)));
+            parts.push("</details>".to_owned());
         }
     }
     parts.join("\n\n")
 }
 
-/// The loop that the others are measured against, if it is there: the plainest.
-const MEASURE: &str = "react";
-
-/// What one run takes on average, and what that is against `react`, else against the first loop.
-fn averages(results: &Results, model: &str, lang: Lang) -> Vec<Vec<String>> {
-    let loops = &results.contest.loops;
-    let measure = loops.iter().find(|name| *name == MEASURE).or(loops.first());
-    let measure = measure.map(String::as_str).unwrap_or_default();
-    let heads = vec![
-        word(lang, "compare.head.loop"),
-        word(lang, "compare.head.calls_each"),
-        word(lang, "compare.head.tokens_each"),
-        word(lang, "compare.head.fresh_each"),
-        everloop_text::get(lang, "compare.head.against", &[("name", measure)]),
-    ];
-    let all = results.total(model, measure);
-    let row = |name: &String| {
-        let tally = results.total(model, name);
-        let each = |n: u64| number(n.checked_div(tally.runs).unwrap_or(0));
-        vec![
-            name.clone(),
-            ratio(tally.model_calls, tally.runs),
-            each(tally.tokens()),
-            each(tally.input_tokens.saturating_sub(tally.cached_tokens)),
-            against(tally.tokens(), all.tokens()),
-        ]
-    };
-    [heads].into_iter().chain(loops.iter().map(row)).collect()
-}
-
-/// `+12%`, `-70%`.
-fn against(n: u64, base: u64) -> String {
-    let (n, base) = (i128::from(n), i128::from(base));
-    match ((n - base) * 100).checked_div(base) {
-        Some(percent) => format!("{percent:+}%"),
-        None => "–".to_owned(),
+/// Each task under each loop, with everything that is counted.
+fn every_figure(results: &Results, model: &str, manner: Manner) -> Vec<Vec<String>> {
+    let columns = decided(results, model);
+    let heads = ["compare.head.task", "compare.head.loop"].map(|key| word(manner.lang, key));
+    let heads = heads.into_iter().chain(columns.iter().map(|column| column.head(manner.lang)));
+    let mut rows: Vec<Vec<String>> = vec![heads.collect()];
+    for task in &results.contest.tasks {
+        rows.extend(results.contest.loops.iter().map(|name| {
+            let tally = results.cell(model, name, &task.name);
+            let cells = columns.iter().map(|column| column.brief(&tally, manner));
+            [task.name.clone(), name.clone()].into_iter().chain(cells).collect()
+        }));
     }
+    rows
 }
 
 fn table(rows: &[Vec<String>]) -> String {
@@ -69,15 +51,4 @@ fn table(rows: &[Vec<String>]) -> String {
     let ruler = ["---"].into_iter().chain(heads.iter().skip(1).map(|_| "--:"));
     let ruler = format!("| {} |", ruler.collect::<Vec<_>>().join(" | "));
     [line(heads), ruler].into_iter().chain(rest.iter().map(line)).collect::<Vec<_>>().join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::against;
-
-    #[test]
-    fn a_difference_is_said_in_percent_of_the_first() {
-        assert_eq!((against(30, 100), against(150, 100)), ("-70%".into(), "+50%".into()));
-        assert_eq!((against(100, 100), against(1, 0)), ("+0%".into(), "–".into()));
-    }
 }

@@ -1,11 +1,13 @@
 //! One HTML file that needs nothing else: tables, charts, and every task under every loop.
 
+use super::averages::averages;
 use super::chart::{Bar, chart};
-use super::columns::{ALL, number, seconds};
-use super::text::{mark, rows};
+use super::columns::{Column, all, number, seconds};
+use super::text::{heads, kind, loops_of, mark, rows};
 use super::{About, Detail, Manner, word};
-use crate::{Results, Tally, is_simulated};
+use crate::{Results, Tally, Task, is_simulated};
 use everloop_types::Lang;
+use std::sync::Arc;
 
 const FRAME: &str = include_str!("page.html");
 
@@ -52,12 +54,32 @@ fn opening(results: &Results, about: &About, lang: Lang) -> String {
         say("compare.rule", &[]),
         say("compare.version", &version),
     );
+    text.push_str(&in_force(about, lang));
     if !results.is_complete() {
         let all = contest.size().to_string();
         let words = say("compare.incomplete", &[("done", &runs), ("all", &all)]);
         text.push_str(&format!("<p><strong>{words}</strong></p>\n"));
     }
     text
+}
+
+/// What the figures depend on beside the command: limits, and settings that are only named.
+fn in_force(about: &About, lang: Lang) -> String {
+    let say = |key: &str, args: &[(&str, &str)]| escape(&everloop_text::get(lang, key, args));
+    let mut text = String::new();
+    if !about.withheld.is_empty() {
+        let words = say("compare.withheld", &[("names", &about.withheld.join(", "))]);
+        text.push_str(&format!("<p class=\"soft\">{words}</p>\n"));
+    }
+    let limits = serde_json::to_string_pretty(&about.limits).unwrap_or_default();
+    let limits = format!("<pre>{}</pre>\n", escape(&limits));
+    text.push_str(&folded(&say("compare.limits", &[]), &limits));
+    text
+}
+
+/// Something that opens when its title is chosen. Both are HTML already.
+fn folded(title: &str, inner: &str) -> String {
+    format!("<details><summary>{title}</summary>\n{inner}</details>\n")
 }
 
 fn section(results: &Results, model: &str, lang: Lang) -> String {
@@ -67,11 +89,25 @@ fn section(results: &Results, model: &str, lang: Lang) -> String {
         let words = say("compare.simulated", &[("model", model)]);
         text.push_str(&format!("<p class=\"soft\">{words}</p>\n"));
     }
-    text.push_str(&table(&rows(results, model, lang, &ALL)));
+    text.push_str(&table(&rows(results, model, lang, &all(results, model))));
+    text.push_str(&table(&averages(results, model, lang)));
     text.push_str(&charts(results, model, lang));
     text.push_str(&format!("<h3>{}</h3>\n", say("compare.grid", &[])));
     text.push_str(&grid(results, model, lang));
+    text.push_str(&format!("<h3>{}</h3>\n", say("compare.every_figure", &[])));
+    text.push_str(&task_by_task(results, model, lang));
     text
+}
+
+/// A table for each task, with all figures of all loops.
+fn task_by_task(results: &Results, model: &str, lang: Lang) -> String {
+    let manner = Manner { lang, detail: Detail::PerTask, marks: ("✔", "✖") };
+    let one = |task: &Arc<Task>| {
+        let mut rows = vec![heads(lang, &all(results, model))];
+        rows.extend(loops_of(results, model, &task.name, manner));
+        folded(&escape(&task.name), &table(&rows))
+    };
+    results.contest.tasks.iter().map(one).collect()
 }
 
 fn charts(results: &Results, model: &str, lang: Lang) -> String {
@@ -100,6 +136,10 @@ fn charts(results: &Results, model: &str, lang: Lang) -> String {
         &|t| number(t.tokens()),
     );
     let wall = bars(&|t| vec![("a", t.wall_ms)], &|t| seconds(t.wall_ms));
+    let time = match all(results, model).last() {
+        Some(Column::Simulated) => "compare.chart.simulated",
+        _ => "compare.chart.wall",
+    };
     let legend = [
         ("a", word(lang, "compare.legend.fresh")),
         ("b", word(lang, "compare.legend.cached")),
@@ -109,7 +149,7 @@ fn charts(results: &Results, model: &str, lang: Lang) -> String {
         chart(&word(lang, "compare.chart.success"), &success, 100, &[]),
         chart(&word(lang, "compare.chart.calls"), &calls, most(&|t| t.model_calls), &[]),
         chart(&word(lang, "compare.chart.tokens"), &tokens, most(&Tally::tokens), &legend),
-        chart(&word(lang, "compare.chart.wall"), &wall, most(&|t| t.wall_ms), &[]),
+        chart(&word(lang, time), &wall, most(&|t| t.wall_ms), &[]),
     ];
     format!("<div class=\"charts\">\n{}</div>\n", all.concat())
 }
@@ -150,7 +190,7 @@ fn goals(results: &Results, lang: Lang) -> String {
         text.push_str(&format!(
             "<tr><td>{}</td><td>{}</td><td class=\"goal\">{}</td></tr>\n",
             escape(&task.name),
-            task.kind.as_str(),
+            escape(&kind(task.kind, lang)),
             escape(&task.goal)
         ));
     }

@@ -1,14 +1,16 @@
 //! Tables for a terminal.
 
-use super::columns::{ALL, Column, number};
+use super::averages::averages;
+use super::columns::{Column, all, number};
 use super::grid::lines;
 use super::{Detail, Manner, word};
+use crate::task::TaskKind;
 use crate::{Results, Tally, Task};
 use everloop_assistant::show::Table;
 use everloop_types::Lang;
 use std::sync::Arc;
 
-/// One table for each model, and with detail one of all tasks.
+/// For each model what each loop took in all and a run, and with detail every task.
 #[must_use]
 pub fn text(results: &Results, manner: Manner) -> String {
     let several = results.contest.models.len() > 1;
@@ -17,9 +19,11 @@ pub fn text(results: &Results, manner: Manner) -> String {
         if several || manner.detail == Detail::PerTask {
             parts.push(everloop_text::get(manner.lang, "compare.model", &[("name", model)]));
         }
-        parts.push(lines(&totals(results, model, manner.lang)));
+        let columns = all(results, model);
+        parts.push(lines(&rows(results, model, manner.lang, &columns)));
+        parts.push(lines(&averages(results, model, manner.lang)));
         if manner.detail == Detail::PerTask {
-            parts.push(lines(&per_task(results, model, manner)));
+            parts.push(lines(&task_by_task(results, model, manner)));
         }
     }
     if !results.is_complete() {
@@ -30,10 +34,6 @@ pub fn text(results: &Results, manner: Manner) -> String {
     parts.join("\n\n")
 }
 
-fn totals(results: &Results, model: &str, lang: Lang) -> Vec<Vec<String>> {
-    rows(results, model, lang, &ALL)
-}
-
 /// The loops as rows under heads.
 pub(super) fn rows(
     results: &Results,
@@ -41,14 +41,48 @@ pub(super) fn rows(
     lang: Lang,
     columns: &[Column],
 ) -> Vec<Vec<String>> {
-    let head = [word(lang, "compare.head.loop")];
-    let heads = head.into_iter().chain(columns.iter().map(|column| column.head(lang)));
     let row = |name: &String| {
         let tally = results.total(model, name);
         let cells = columns.iter().map(|column| column.cell(&tally, lang));
         [name.clone()].into_iter().chain(cells).collect()
     };
-    [heads.collect()].into_iter().chain(results.contest.loops.iter().map(row)).collect()
+    [heads(lang, columns)].into_iter().chain(results.contest.loops.iter().map(row)).collect()
+}
+
+/// Each task as a heading, with the loops below it and all their figures.
+fn task_by_task(results: &Results, model: &str, manner: Manner) -> Vec<Vec<String>> {
+    let mut lines = vec![heads(manner.lang, &all(results, model))];
+    for task in &results.contest.tasks {
+        lines.push(vec![task.name.clone()]);
+        let rows = loops_of(results, model, &task.name, manner).into_iter();
+        lines.extend(rows.map(|mut row| {
+            row[0].insert_str(0, "  ");
+            row
+        }));
+    }
+    lines
+}
+
+/// The loops as rows, with all figures of one task.
+pub(super) fn loops_of(
+    results: &Results,
+    model: &str,
+    task: &str,
+    manner: Manner,
+) -> Vec<Vec<String>> {
+    let columns = all(results, model);
+    let row = |name: &String| {
+        let tally = results.cell(model, name, task);
+        let cells = columns.iter().map(|column| column.brief(&tally, manner));
+        [name.clone()].into_iter().chain(cells).collect()
+    };
+    results.contest.loops.iter().map(row).collect()
+}
+
+/// The heads of such rows.
+pub(super) fn heads(lang: Lang, columns: &[Column]) -> Vec<String> {
+    let head = [word(lang, "compare.head.loop")];
+    head.into_iter().chain(columns.iter().map(|column| column.head(lang))).collect()
 }
 
 /// The tasks as rows, the loops as columns.
@@ -77,6 +111,21 @@ pub(super) fn mark(tally: &Tally, manner: Manner) -> String {
     }
 }
 
+/// What a task is about, in words.
+pub(super) fn kind(kind: TaskKind, lang: Lang) -> String {
+    word(
+        lang,
+        match kind {
+            TaskKind::Files => "compare.kind.files",
+            TaskKind::Todos => "compare.kind.todos",
+            TaskKind::Search => "compare.kind.search",
+            TaskKind::Data => "compare.kind.data",
+            TaskKind::Recovery => "compare.kind.recovery",
+            TaskKind::Clarification => "compare.kind.clarification",
+        },
+    )
+}
+
 /// The tasks, for `--list`.
 #[must_use]
 pub fn list(tasks: &[Arc<Task>], lang: Lang, width: Option<usize>) -> String {
@@ -85,7 +134,7 @@ pub fn list(tasks: &[Arc<Task>], lang: Lang, width: Option<usize>) -> String {
     let mut table = Table::new(heads.collect());
     for task in tasks {
         let sentences = task.sentences().to_string();
-        let kind = task.kind.as_str().to_owned();
+        let kind = kind(task.kind, lang);
         table.row(vec![task.name.clone(), kind, sentences, task.goal.clone()]);
     }
     table.show(width)

@@ -47,19 +47,23 @@ fn broken_forms_end_in_words_and_are_often_mended() {
 #[test]
 fn a_policy_that_forgets_ends_in_words() {
     let solved = solved(Flaw::Forgets);
-    assert!(solved.iter().any(|(_, times)| *times == 0), "{solved:?}");
+    assert!(solved.iter().any(|(_, times)| *times < 25), "{solved:?}");
+    assert!(solved.iter().any(|(_, times)| *times == 50), "{solved:?}");
+}
+
+const LONG: &str = "Run \"append log.txt tick\". Count the lines of log.txt. Write the result to \
+                    one.txt. Run \"append log.txt tock\". Count the lines of log.txt. Write the \
+                    result to two.txt. Run \"append log.txt tuck\". Say the result.";
+
+fn played_long(name: &str, flaw: Flaw, seed: u64) -> Played {
+    play(name, LONG, World::with(&[("a.txt", "one")]), Mind { flaw, seed }, frame())
 }
 
 /// What has left its sight is done once more, unless the loop keeps it on one item after the other.
 #[test]
 fn a_policy_that_forgets_does_work_again() {
-    let goal = "Run \"append log.txt tick\". Count the lines of log.txt. Write \
-                the result to one.txt. Run \"append log.txt tock\". Count the lines of log.txt. \
-                Write the result to two.txt. Run \"append log.txt tuck\". Say the result.";
     let log = |name: &str, flaw| {
-        let world = World::with(&[("a.txt", "one")]);
-        let played = play(name, goal, world, Mind { flaw, seed: 1 }, frame());
-        played.world.file("log.txt").expect("a log").to_owned()
+        played_long(name, flaw, 1).world.file("log.txt").expect("a log").to_owned()
     };
     let once = "tick\ntock\ntuck\n";
     assert_eq!(log("plan-execute-think", Flaw::None), once);
@@ -98,4 +102,37 @@ fn about_every_third_reply_is_broken() {
         }
     }
     assert!((all / 4..=all * 2 / 5).contains(&broken), "{broken} of {all}");
+}
+
+/// Loops end the prompts of all tasks alike: a draw from the end of a prompt alone would decide for
+/// the whole set of tasks at once.
+#[test]
+fn each_task_draws_its_own_mistakes_at_the_same_place_of_a_loop() {
+    for seed in 0..8 {
+        let second_plan_is_wrong = |task: usize| {
+            let file = format!("file-{task}.txt");
+            let world = World::with(&[(&file, "old words")]);
+            let goal = format!("Replace \"old\" by \"new\" in {file}.");
+            let mind = Mind { flaw: Flaw::Repeats, seed };
+            let played = play("plan-execute-think", &goal, world, mind, frame());
+            let is_wrong = |at: usize| {
+                let (asked, reply) = played.asked.get(at)?;
+                Some(asked.reply(Mind { flaw: Flaw::None, seed }) != *reply)
+            };
+            // What went wrong before would make the prompts differ by themselves.
+            is_wrong(2).filter(|_| is_wrong(0) == Some(false) && is_wrong(1) == Some(false))
+        };
+        let wrong: Vec<bool> = (0..30).filter_map(second_plan_is_wrong).collect();
+        let count = wrong.iter().filter(|wrong| **wrong).count();
+        assert!(count > 0 && count < wrong.len(), "seed {seed}: {count} of {}", wrong.len());
+    }
+}
+
+#[test]
+fn with_another_seed_a_policy_forgets_something_else() {
+    for name in ["react", "plan-replan", "tool-driven"] {
+        let calls = |seed| played_long(name, Flaw::Forgets, seed).world.count("shell");
+        let first = calls(0);
+        assert!((1..SEEDS).any(|seed| calls(seed) != first), "{name}: always {first} commands");
+    }
 }

@@ -73,6 +73,7 @@ pub(crate) fn contest(loops: &[&str], models: &[&str], tasks: Vec<Task>) -> Cont
         repeats: 1,
         timeout: Duration::from_secs(60),
         at_once: 2,
+        latency: None,
     }
 }
 

@@ -24,7 +24,8 @@ super::texts! {
     "model.missing" => zh: "没有配置模型，运行无法开始。三条命令即可：\n  export EVERLOOP_MODEL=openai/模型名\n  export OPENAI_API_KEY=你的密钥\n  export OPENAI_BASE_URL=http://127.0.0.1:8080/v1   （使用本机或其他兼容接口时）\n不需要密钥就能看演示：everloop tour", en: "No model is configured, so no run can start. Three commands fix that:\n  export EVERLOOP_MODEL=openai/MODEL\n  export OPENAI_API_KEY=YOUR_KEY\n  export OPENAI_BASE_URL=http://127.0.0.1:8080/v1   (for a local or other compatible endpoint)\nTo see it work without a key: everloop tour";
     "model.unusable" => zh: "模型 {name} 无法使用：{detail}", en: "The model {name} cannot be used: {detail}";
     "run.no_goal" => zh: "目标是空的。写法：everloop run \"要做的事\"", en: "The goal is empty. Write: everloop run \"what is to be done\"";
-    "run.no_loop" => zh: "没有名为 {name} 的循环。是否想写 {nearest}？全部：{all}", en: "There is no loop called {name}. Did you mean {nearest}? All of them: {all}";
+    "run.no_loop" => zh: "没有名为 {name} 的循环。{near}全部：{all}", en: "There is no loop called {name}.{near} All of them: {all}";
+    "near.hint" => zh: "是否想写 {nearest}？", en: " Did you mean {nearest}?";
     "run.no_workspace" => zh: "工作目录 {folder} 无法使用：{detail}", en: "The workspace {folder} cannot be used: {detail}";
     "run.not_a_folder" => zh: "不是目录", en: "it is not a folder";
     "run.begun" => zh: "运行 {id} 已开始", en: "Run {id} has begun";

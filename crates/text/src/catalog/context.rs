@@ -20,7 +20,7 @@ super::texts! {
     "persona.is.teacher" => zh: "一步一步讲解", en: "explains step by step";
     "persona.tools" => zh: "工具：{tools}", en: "Tools: {tools}";
     "persona.temperature" => zh: "温度：{value}", en: "Temperature: {value}";
-    "persona.max_tokens" => zh: "回复最多 token：{value}", en: "Most tokens of a reply: {value}";
+    "persona.max_tokens" => zh: "回复最多的词元：{value}", en: "Most tokens of a reply: {value}";
     "memory.empty" => zh: "这个工作区还没有记忆（{file}）", en: "Nothing is noted for this workspace yet ({file})";
     "memory.full" => zh: "记忆已满（{most} 字节）：不再写入。用 everloop memory edit 或 clear 整理。", en: "The memory is full ({most} bytes): nothing more is added. Tidy it with everloop memory edit or clear.";
     "memory.not_written" => zh: "没能写入记忆：{detail}。运行继续，摘要在它的日志里。", en: "The memory could not be written: {detail}. The run goes on; its journal has the summary.";

@@ -188,7 +188,7 @@ super::texts! {
     "help.fork.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
     "help.fork.workspace" => zh: "工具只能在这个目录内活动；默认与来源相同", en: "The folder that tools are confined to; that of the other run by default";
     "help.fork.yes" => zh: "允许新运行的每个工具请求；来源的 --yes 不会沿用", en: "Approve every tool request of the new run; a --yes of the other run is not taken over";
-    "help.compare" => zh: "用同一组任务比较循环：成功、调用、令牌、用时", en: "Compare loops on the same tasks: success, calls, tokens, time";
+    "help.compare" => zh: "用同一组任务比较循环：成功、调用、词元、用时", en: "Compare loops on the same tasks: success, calls, tokens, time";
     "help.compare.loops" => zh: "要比较的循环，用逗号分开；all 为全部", en: "The loops to compare, separated by commas; all of them with all";
     "help.compare.models" => zh: "模拟策略（competent、format、forgets、repeats），或端点上的模型，如 openai/gpt-4o；用逗号分开", en: "Simulated policies (competent, format, forgets, repeats), or models behind an endpoint such as openai/gpt-4o, separated by commas";
     "help.compare.tasks" => zh: "用这个目录里的任务（*.toml）代替内置的", en: "Use the tasks of this folder (*.toml) instead of the built-in ones";
@@ -196,11 +196,12 @@ super::texts! {
     "help.compare.seed" => zh: "模拟策略的第一个种子", en: "The first seed of simulated policies";
     "help.compare.runs" => zh: "每一格运行几次，每次换一个种子", en: "Runs of each cell, each with the next seed";
     "help.compare.timeout" => zh: "一次运行最多用多久", en: "How long one run may take";
+    "help.compare.latency" => zh: "模拟策略每次调用和每写一个词元各算多久，如 1s,20ms；用时由此算出，而不是测得", en: "How long a call of a simulated policy and each token it writes is taken to last, such as 1s,20ms; wall time is then worked out, not measured";
     "help.compare.min_success" => zh: "成功率低于这个百分数时以非零退出", en: "Exit with an error if fewer percent of the runs succeed";
     "help.compare.json" => zh: "以 JSON 输出，包含每次运行", en: "As JSON, with every run";
-    "help.compare.markdown" => zh: "以 Markdown 表格输出，不含用时", en: "As Markdown tables, without times";
+    "help.compare.markdown" => zh: "以 Markdown 表格输出，不含测得的用时", en: "As Markdown tables, without measured times";
     "help.compare.html" => zh: "另外写一个带图表的网页", en: "Also write a page with charts";
-    "help.compare.per_task" => zh: "同时列出每个任务", en: "Show every task, too";
+    "help.compare.per_task" => zh: "同时列出每个任务的全部数字", en: "Show every figure of every task, too";
     "help.compare.list" => zh: "只列出任务", en: "Only list the tasks";
     "help.compare.yes" => zh: "使用端点时不再询问（可能产生费用）", en: "Do not ask before an endpoint is used, which may cost money";
     "help.diff" => zh: "指出两个运行从哪里开始不同；相同时退出码 0，不同时 1", en: "Say where two runs part; exit code 0 if they are the same, 1 if they differ";

@@ -62,7 +62,7 @@ super::texts! {
     "loops.setting.loop.repetitions" => zh: "同一调用同一结果几次后提醒，再之后结束", en: "the same call with the same result before a warning, and then the end";
     "loops.setting.budget.model_calls" => zh: "整个运行的模型调用", en: "model calls of the whole run";
     "loops.setting.budget.tool_calls" => zh: "整个运行的工具调用", en: "tool calls of the whole run";
-    "loops.setting.budget.tokens" => zh: "整个运行的 token", en: "tokens of the whole run";
+    "loops.setting.budget.tokens" => zh: "整个运行的词元", en: "tokens of the whole run";
     "loops.setting.budget.money" => zh: "整个运行的花费，按 prices.toml 的价格和货币；0 为不限", en: "cost of the whole run, by the prices and in the currency of prices.toml; 0 for no limit";
     "loops.setting.budget.work_time" => zh: "整个运行的工作时间", en: "working time of the whole run";
     "loops.setting.delegate.max_depth" => zh: "委派可以有几层；0 为不委派", en: "generations of runs below this one; 0 for none";

@@ -1,0 +1,76 @@
+//! Folders of stages whose process was killed: the next comparison takes them away.
+//!
+//! ```text
+//!   stage ──► everloop-compare-x/held, locked while it lives     killed ──► the lock is free
+//!   next comparison ──lock taken?──► leave it │ take the folder away
+//! ```
+//!
+//! A folder without the file is left alone: it may be one that is just being made.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+/// How the names of our folders begin.
+pub(crate) const PREFIX: &str = "everloop-compare-";
+const HELD: &str = "held";
+
+/// Says that a folder is in use, for as long as the file is open.
+pub(crate) fn hold(folder: &Path) -> io::Result<File> {
+    let new = folder.join("new");
+    let file = File::create(&new)?;
+    file.lock()?;
+    // Locked before it has its name: nobody can find it free.
+    fs::rename(new, folder.join(HELD))?;
+    Ok(file)
+}
+
+/// Takes away what killed comparisons have left. What cannot be taken away stays.
+pub(crate) fn clear() {
+    clear_in(&std::env::temp_dir());
+}
+
+fn clear_in(outer: &Path) {
+    let Ok(entries) = fs::read_dir(outer) else { return };
+    for entry in entries.flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let is_named = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        if is_folder && is_named && is_left(&entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether a folder is ours and nobody holds it any more. What others have put there is not opened.
+fn is_left(folder: &Path) -> bool {
+    let me = rustix::process::getuid().as_raw();
+    folder.symlink_metadata().is_ok_and(|it| it.uid() == me)
+        && File::open(folder.join(HELD)).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PREFIX, clear_in, hold};
+    use std::fs;
+
+    #[test]
+    fn only_what_nobody_holds_is_taken_away() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = |name: &str| {
+            let folder = outer.path().join(name);
+            fs::create_dir_all(folder.join("workspace")).unwrap();
+            folder
+        };
+        let (left, live) = (folder(&format!("{PREFIX}left")), folder(&format!("{PREFIX}live")));
+        let (new, other) = (folder(&format!("{PREFIX}new")), folder("something-else"));
+        drop(hold(&left).unwrap());
+        drop(hold(&other).unwrap());
+        let held = hold(&live).unwrap();
+        clear_in(outer.path());
+        assert_eq!([&left, &live, &new, &other].map(|it| it.exists()), [false, true, true, true]);
+        drop(held);
+        clear_in(outer.path());
+        assert!(!live.exists());
+    }
+}
