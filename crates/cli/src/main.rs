@@ -12,6 +12,7 @@ mod help;
 mod home;
 mod key;
 mod means;
+mod own;
 mod place;
 mod prices;
 mod secrets;
