@@ -73,7 +73,7 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// Runs the command in `args` (after an optional `--`) and watches over it.
 ///
 /// Call it before anything else starts threads:
-/// `everloop __guard [--apart] [--grace MS] [--processes MOST] [--stdin] [--record FILE] -- sh -c …`.
+/// `everloop __guard [--apart] [--grace MS] [--processes MOST] [--stdin] [--record FILE] -- sh …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Ok(mut control) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
         return ExitCode::from(NEVER_STARTED);

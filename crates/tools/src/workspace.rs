@@ -233,7 +233,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Whether others take instructions from a file, by its own name or by that of what it leads to.
+    /// Whether others take instructions from a file, by its own name or that of what it leads to.
     pub(crate) fn instructs(&self, path: &Path) -> bool {
         // What leads outside is refused when it is used.
         let Ok(relative) = self.resolve(path) else { return false };

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A repository that was there before is shut ([`super::places`]); one that is new cannot be, since
-//! making one (`git init`) is a fair thing to do. Nothing is removed: a person who wants it gives it
-//! its name back.
+//! making one (`git init`) is a fair thing to do. Nothing is removed: a person who wants it gives
+//! it its name back.
 //!
 //! Deliberately absent: a look after a command whose end nobody here saw, because we were killed.
 

@@ -101,8 +101,8 @@ struct Shut<'w> {
 }
 
 impl Shut<'_> {
-    /// A folder that is no mount of its own could be moved away, with all that is shut in it: so all
-    /// that lie between the workspace and the place are pinned.
+    /// A folder that is no mount of its own could be moved away, with all that is shut in it: so
+    /// all that lie between the workspace and the place are pinned.
     fn add(&mut self, path: PathBuf, how: How) {
         let between = path.ancestors().skip(1).take_while(|folder| *folder != self.workspace);
         for folder in between {
