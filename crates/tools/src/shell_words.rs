@@ -131,6 +131,7 @@ pub(crate) fn split(line: &str) -> Line {
         words: Vec::new(),
         word: None,
         is_plain: true,
+        in_backticks: false,
     };
     reader.read();
     Line { commands: reader.commands, is_plain: reader.is_plain, veiled: None }
@@ -151,6 +152,7 @@ struct Reader<'a> {
     /// The word being read; an empty one in quotes is a word too.
     word: Option<String>,
     is_plain: bool,
+    in_backticks: bool,
 }
 
 impl Reader<'_> {
@@ -169,7 +171,8 @@ impl Reader<'_> {
                     self.is_plain = false;
                     // What is in brackets is a command of its own, and may be denied.
                     match next {
-                        '(' | ')' | '`' => self.end_command(),
+                        '(' | ')' => self.end_command(),
+                        '`' => self.backtick(),
                         _ => self.push(next),
                     }
                 }
@@ -177,6 +180,15 @@ impl Reader<'_> {
                 next if next.is_control() => self.is_plain = false,
                 next => self.push(next),
             }
+        }
+        self.end_command();
+    }
+
+    /// One that opens stays as the mark of a word that nobody knows.
+    fn backtick(&mut self) {
+        self.in_backticks = !self.in_backticks;
+        if self.in_backticks {
+            self.push('`');
         }
         self.end_command();
     }
@@ -375,9 +387,9 @@ mod tests {
             ("bash -c 'cd /; rm x'", &["rm", "x"]),
             ("sh -c \"sudo bash -c 'rm x'\"", &["rm", "x"]),
             ("A=b rm x", &["rm", "x"]),
-            ("find . -name y -exec rm x ;", &["rm", "x", ";"]),
+            ("find . -name y -exec rm x \\;", &["rm", "x", ";"]),
             ("find . -execdir rm x +", &["rm", "x", "+"]),
-            ("find . -ok rm x ;", &["rm", "x", ";"]),
+            ("find . -ok rm x ;", &["rm", "x"]),
             ("stdbuf -o0 rm x", &["rm", "x"]),
             ("ionice -c3 rm x", &["rm", "x"]),
             ("chrt -i 0 rm x", &["rm", "x"]),
