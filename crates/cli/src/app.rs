@@ -8,7 +8,7 @@ use crate::means::{LocalMeans, Places};
 use crate::prices::Prices;
 use crate::secrets;
 use crate::settings::{Fault, FaultKind, Origin, Settings, Sources, fault_words};
-use crate::{build, terminal};
+use crate::{build, own, terminal};
 use everloop_assistant::desk::Desk;
 use everloop_assistant::kept::{CatchUp, Customs, moment};
 use everloop_assistant::show::Reader;
@@ -152,8 +152,13 @@ impl App {
         let key_file = crate::key::file(settings, &self.home);
         let effects = self.home.data().join("effects");
         let memory = settings.text("context.memory") == "on";
-        let places = Places { skills: Home::of_user(), memory: memory.then(|| self.home.memory()) };
-        let means = LocalMeans::new(settings, key_file, self.own_files(), effects);
+        let places = Places {
+            skills: Home::of_user(),
+            memory: memory.then(|| self.home.memory()),
+            own: own::folders(&self.home).into_iter().chain([effects.clone()]).collect(),
+        };
+        let own = own::files(self, settings);
+        let means = LocalMeans::new(settings, key_file, own, effects);
         means.with_places(places).with_servers(self.servers(settings))
     }
 
@@ -171,26 +176,6 @@ impl App {
             self.note("prices.bad", &[("file", &file), ("detail", &detail)]);
             Prices::default()
         })
-    }
-
-    /// The files that no tool may touch: a look into the database from within this process would
-    /// drop its locks, and nobody but the person changes the settings.
-    fn own_files(&self) -> Vec<PathBuf> {
-        let mut files = vec![self.home.config_file(), self.key_file()];
-        files.push(self.home.data().to_owned());
-        files.extend(self.home.config_file().parent().map(PathBuf::from));
-        files.extend(self.database.lock_file().map(PathBuf::from));
-        let Some(database) = self.database.file() else { return files };
-        // The log lies beside the real file, where a link leads to it.
-        let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
-        for file in [database, &real] {
-            files.extend(["", "-wal", "-shm", "-journal"].map(|ending| {
-                let mut name = file.as_os_str().to_owned();
-                name.push(ending);
-                PathBuf::from(name)
-            }));
-        }
-        files
     }
 
     /// Where a key for the model may lie.

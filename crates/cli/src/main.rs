@@ -14,6 +14,7 @@ mod home;
 mod key;
 mod means;
 mod near;
+mod own;
 mod place;
 mod prices;
 mod secrets;

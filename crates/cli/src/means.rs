@@ -14,8 +14,9 @@ use everloop_engine::{Means, Summary, SystemClock};
 use everloop_models::{Counted, Endpoint, Model, Timeouts, connect};
 use everloop_tools::mcp::Servers;
 use everloop_tools::{
-    BUILT_IN, BuiltIn, Channel, Channels, Delegate, Host, Http, Limits, Network, Registry, Sandbox,
-    SearchService, SearchSetting, Setting, ShellLimits, ShellSetting, WallSetting, WebSetting,
+    BUILT_IN, BuiltIn, Channel, Channels, Delegate, GitAccess, Host, Http, Limits, Network,
+    Registry, Sandbox, SearchService, SearchSetting, Setting, ShellLimits, ShellSetting,
+    WallSetting, WebSetting,
 };
 use everloop_types::{Frame, Lang, ModelChoice, ModelError, ModelErrorKind, TODO_WRITE, ToolSpec};
 use jiff::tz::TimeZone;
@@ -40,13 +41,15 @@ pub(crate) struct LocalMeans {
     places: Places,
 }
 
-/// Where skills and memories lie; none where they are not wanted.
+/// Where skills, memories and the program itself lie; none where they are not wanted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
     /// The user's folder, if skills are wanted at all.
     pub(crate) skills: Option<PathBuf>,
     /// The folder of all memories.
     pub(crate) memory: Option<PathBuf>,
+    /// The program's own folders.
+    pub(crate) own: Vec<PathBuf>,
 }
 
 impl LocalMeans {
@@ -211,6 +214,7 @@ fn shell(settings: &Settings) -> ShellSetting {
                 processes: settings.number("tools.shell_processes"),
             },
             readable: settings.list("tools.shell_readable").map(PathBuf::from).collect(),
+            git: GitAccess::parse(settings.text("tools.shell_git")).unwrap_or_default(),
         },
         rules: settings.shell_rules().to_vec(),
         redact: Some(|text| secrets::redactor().text(text).into_owned()),
@@ -271,6 +275,8 @@ impl Means for LocalMeans {
     /// A workspace that is gone leaves no tools: each call is answered with that.
     fn tools(&self, frame: &Frame) -> Arc<Registry> {
         let workspace = PathBuf::from(&frame.workspace);
+        let files: Vec<PathBuf> = self.tools.channels.files().collect();
+        crate::own::make_within(&workspace, &self.places.own, &files);
         let own = self.own(workspace, &frame.time_zone, frame.language).unwrap_or_default();
         Arc::new(self.servers.offer_to(frame, own))
     }

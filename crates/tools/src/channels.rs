@@ -124,7 +124,7 @@ impl Channels {
     }
 
     /// The files that messages are written to.
-    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.0.iter().filter_map(|channel| match &channel.target {
             Target::File(path) => Some(path.clone()),
             Target::Hook(_) => None,

@@ -14,8 +14,8 @@ use crate::read_file::blocking;
 use crate::replace::{
     COMPARE_BYTES_MAX, Present, Replacement, replace_file, short_hash, temporary,
 };
-use crate::write_file::{changing, found, present, was};
-use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, WorkspaceError, clip};
+use crate::write_file::{changing, found, judged, present, was};
+use crate::{CallContext, Done, Intent, Judgement, Probe, Tool, Workspace, WorkspaceError, clip};
 use everloop_types::{Flow, Handling, Observation, Sends, digest_bytes};
 use passage::{Edit, replaced};
 use schemars::JsonSchema;
@@ -76,6 +76,10 @@ impl Tool for EditFile {
             Err(words) => Observation::error(clip::head(&words, chars)),
         })
         .await
+    }
+
+    async fn judge(&self, args: &EditFileArgs) -> Judgement {
+        judged(&self.workspace, args.path.clone()).await
     }
 
     async fn before(&self, args: &EditFileArgs) -> Value {

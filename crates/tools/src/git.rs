@@ -10,8 +10,12 @@
 //! refused. Nothing prompts: a missing password is an error. After a git that did not end well the
 //! ref is compared at once, because an exit code does not say what was done.
 //!
-//! Deliberately absent: clone, checkout, merge, reset, force. `shell` has them, and asks.
+//! A git that was killed leaves lock files (`git_locks`): a probe removes those of its own call.
+//!
+//! Deliberately absent: clone, checkout, merge, reset, force. `shell` has them where commands may
+//! write the repository (`tools.shell_git`), and asks.
 
+use crate::git_locks::{Seen, advice};
 use crate::git_program::{GRACE_MS, Git};
 use crate::place::{here, only_here};
 use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, clip};
@@ -150,7 +154,7 @@ impl Tool for GitCommit {
         let added = self.0.act(&[&["add", "--"], paths.as_slice()].concat(), context).await;
         if !added.is_ok() {
             // Staging is no commit.
-            return Done::Seen(Observation::error(added.text));
+            return Done::Seen(Observation::error(self.explained(added.text).await));
         }
         let trailer = format!("--trailer={TRAILER}: {}", context.idem_key);
         let commit = ["commit", "--no-verify", "--quiet", "-m", &args.message, &trailer, "--"];
@@ -161,22 +165,53 @@ impl Tool for GitCommit {
         match (made.is_ok(), self.found(Some(&before), &context.idem_key).await) {
             (true, Probe::Happened(seen)) => Done::Seen(seen),
             (true, _) => Done::Seen(Observation::ok("committed")),
-            (false, found) => after_failure(made, found),
+            (false, found) => {
+                let text = self.explained(made.text).await;
+                after_failure(Observation { text, ..made }, found)
+            }
         }
     }
 
     async fn before(&self, _: &GitCommitArgs) -> Value {
         let place = here(self.0.records.clone()).await;
-        json!({ "head": self.0.head().await.ok(), "place": place })
+        let locks = self.0.locks().await.ok().map(Seen::now);
+        json!({ "head": self.0.head().await.ok(), "place": place, "locks": locks })
     }
 
     async fn probe(&self, _: GitCommitArgs, intent: &Intent) -> Probe {
         let found = self.found(intent.before["head"].as_str(), &intent.idem_key).await;
-        only_here(found, intent, self.0.records.clone()).await
+        match only_here(found, intent, self.0.records.clone()).await {
+            Probe::DidNot => self.unlocked(intent).await,
+            found => found,
+        }
     }
 }
 
 impl GitCommit {
+    /// A call that made no commit may have left its locks, or its git may still be at work.
+    async fn unlocked(&self, intent: &Intent) -> Probe {
+        let seen = serde_json::from_value::<Option<Seen>>(intent.before["locks"].clone());
+        let (Ok(Some(seen)), Ok(locks)) = (seen, self.0.locks().await) else {
+            return Probe::DidNot;
+        };
+        let root = self.0.workspace.root().to_owned();
+        let cleared = tokio::task::spawn_blocking(move || seen.clear(&locks, &root)).await;
+        match cleared {
+            Ok(Ok(())) => Probe::DidNot,
+            Ok(Err(lock)) => Probe::Unknown(advice(&lock)),
+            Err(error) => Probe::Unknown(error.to_string()),
+        }
+    }
+
+    /// What git said, and what to do if a lock was in its way.
+    async fn explained(&self, said: String) -> String {
+        let lock = self.0.locks().await.ok().and_then(|locks| locks.into_iter().next());
+        match lock.filter(|_| said.contains(".lock")) {
+            Some(lock) => format!("{said}\n{}", advice(&lock)),
+            None => said,
+        }
+    }
+
     /// The new commit names the effect, so it is known among others; staging alone is no commit.
     async fn found(&self, before: Option<&str>, idem_key: &str) -> Probe {
         let (before, head) = match (before, self.0.head().await) {

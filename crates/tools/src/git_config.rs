@@ -25,6 +25,25 @@ pub(crate) fn runs_programs(name: &str) -> bool {
     }
 }
 
+/// Whether a key is one of them, or makes a person's own git run something: no call of theirs
+/// overrules it.
+pub(crate) fn runs_programs_for_a_person(name: &str) -> bool {
+    let (section, rest) = name.split_once('.').unwrap_or((name, ""));
+    let key = rest.rsplit('.').next().unwrap_or(rest);
+    runs_programs(name)
+        || match section {
+            "core" => matches!(key, "hookspath" | "worktree"),
+            "sequence" => key == "editor",
+            "interactive" => key == "difffilter",
+            "submodule" => key == "update",
+            "extensions" => key == "worktreeconfig",
+            "pager" => true,
+            "difftool" | "mergetool" | "browser" | "man" => matches!(key, "cmd" | "path"),
+            "sendemail" => key.ends_with("cmd") || key == "smtpserver",
+            _ => false,
+        }
+}
+
 /// Not `hookspath`, which many repositories have: every call overrules it.
 const CORE: [&str; 7] =
     ["fsmonitor", "sshcommand", "gitproxy", "pager", "editor", "alternaterefscommand", "askpass"];

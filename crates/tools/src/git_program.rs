@@ -20,7 +20,8 @@ use tokio::process::Command;
 /// Bytes of git's output that are looked at.
 const OUTPUT_BYTES_MAX: usize = 1_000_000;
 
-/// How long git may take to stop before it is killed.
+/// How long git may take to stop before it is killed, by us or once we are gone: it takes its lock
+/// files away.
 pub(crate) const GRACE_MS: u64 = 1_000;
 
 /// Options before every subcommand: no hooks, no signing, nothing that goes on in the background.
@@ -80,6 +81,7 @@ impl Git {
         let argv: Vec<&str> = ["git"].into_iter().chain(SAFE).chain(args.iter().copied()).collect();
         let launch = Launch {
             guard: self.guard.as_deref(),
+            grace_ms: Some(GRACE_MS),
             record: None,
             folder: self.workspace.root(),
             walls: None,
@@ -129,7 +131,7 @@ impl Git {
         match names.iter().find(|name| runs_programs(name)) {
             Some(name) => {
                 let name = clean(name.as_bytes());
-                Err(format!("this repository's configuration runs programs: {name}; ask for shell"))
+                Err(format!("this repository's configuration runs programs: {name}; ask the user"))
             }
             None => Ok(names),
         }
@@ -152,6 +154,24 @@ impl Git {
             Some(1) if output.stderr.is_empty() => Ok(String::new()),
             _ => Err(format!("git does not tell HEAD: {}", clean(&output.stderr).trim())),
         }
+    }
+
+    /// Lock files of the repository: each is there while a git works, or since one was killed.
+    pub(crate) async fn locks(&self) -> Result<Vec<PathBuf>, String> {
+        let folder = self.look(&["rev-parse", "--absolute-git-dir"]).await?;
+        // Before the first commit, and without a branch, HEAD itself is locked.
+        let branch = self.look(&["symbolic-ref", "--quiet", "HEAD"]).await.unwrap_or_default();
+        let branch = format!("{}.lock", branch.trim());
+        let branch = self.look(&["rev-parse", "--git-path", &branch]).await?;
+        let branch = self.workspace.root().join(branch.trim());
+        let entries = std::fs::read_dir(folder.trim()).map_err(|error| error.to_string())?;
+        let entries = entries.flatten().map(|entry| entry.path());
+        let is_lock = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "lock");
+        let mut locks: Vec<PathBuf> = entries.chain([branch]).filter(is_lock).collect();
+        locks.retain(|path| path.is_file());
+        locks.sort();
+        locks.dedup();
+        Ok(locks)
     }
 
     /// The commit that a branch here names.

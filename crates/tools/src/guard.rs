@@ -5,11 +5,15 @@
 //!   everloop ══socket (the guard's stdin)══ guard ──► sh -c … ──► its children
 //!       'T' ─────────► SIGTERM to the tree
 //!       end of file ─► SIGKILL to the tree, until nobody is left
+//!                      (with `--grace`, and nothing said before: SIGTERM first)
 //!       ◄───────────── "never <why>", or at the end "exit <code>" or "signal <n>"
 //! ```
 //!
 //! With `--apart` the command's first process is a wall around all others, as bubblewrap is: it is
 //! never asked to end, because its end would end the others without a word.
+//!
+//! With `--grace <ms>` a command whose owner is gone is asked to end first, and killed only after
+//! that time: git then takes its lock files away.
 //!
 //! With `--processes <n>` it ends a command that has more.
 //!
@@ -69,7 +73,7 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// Runs the command in `args` (after an optional `--`) and watches over it.
 ///
 /// Call it before anything else starts threads:
-/// `everloop __guard [--apart] [--processes MOST] [--stdin] [--record FILE] -- sh -c …`.
+/// `everloop __guard [--apart] [--grace MS] [--processes MOST] [--stdin] [--record FILE] -- sh …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Ok(mut control) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
         return ExitCode::from(NEVER_STARTED);
@@ -78,7 +82,7 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = setsid();
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
-    let (Orders { wall, processes_max, stdin, book }, args) = Orders::read(args);
+    let (Orders { wall, grace, processes_max, stdin, book }, args) = Orders::read(args);
     let started = stdin.open(&control).and_then(|stdin| book.start(args, stdin));
     let (leader, output) = match started {
         Ok(started) => started,
@@ -90,7 +94,7 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ending = Arc::new(AtomicBool::new(false));
     if let Ok(listener) = control.try_clone() {
         let ending = Arc::clone(&ending);
-        std::thread::spawn(move || obey(listener, leader, wall, &ending));
+        std::thread::spawn(move || obey(listener, leader, wall, grace, &ending));
     }
     if let Some(most) = processes_max {
         let ending = Arc::clone(&ending);
@@ -105,6 +109,8 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 #[derive(Default)]
 struct Orders {
     wall: Wall,
+    /// How long it may take to end once its owner is gone.
+    grace: Option<Duration>,
     /// Processes of the command at most.
     processes_max: Option<u64>,
     stdin: Stdin,
@@ -145,15 +151,14 @@ impl Orders {
     fn read(args: impl IntoIterator<Item = OsString>) -> (Self, Vec<OsString>) {
         let mut orders = Self::default();
         let mut args = args.into_iter().skip_while(|arg| arg == "--").peekable();
+        let number = |arg: Option<OsString>| arg.and_then(|number| number.to_str()?.parse().ok());
         while let Some(option) = args.next_if(|arg| arg.as_encoded_bytes().starts_with(b"--")) {
             match option.to_str() {
                 Some("--apart") => orders.wall = Wall::Apart,
                 Some("--stdin") => orders.stdin = Stdin::Sent,
                 Some("--record") => orders.book.file = args.next().map(PathBuf::from),
-                Some("--processes") => {
-                    let number = args.next().and_then(|number| number.to_str()?.parse().ok());
-                    orders.processes_max = number;
-                }
+                Some("--processes") => orders.processes_max = number(args.next()),
+                Some("--grace") => orders.grace = number(args.next()).map(Duration::from_millis),
                 _ => break,
             }
         }
@@ -257,18 +262,31 @@ fn reap(leader: Pid, ending: &AtomicBool) -> (Option<WaitStatus>, bool) {
 }
 
 /// Follows the one who started us; that it is gone is an order too.
-fn obey(mut control: File, leader: Pid, wall: Wall, ending: &AtomicBool) {
+fn obey(
+    mut control: File,
+    leader: Pid,
+    wall: Wall,
+    mut grace: Option<Duration>,
+    ending: &AtomicBool,
+) {
     let mut order = [0];
     loop {
         match control.read(&mut order) {
             Ok(1) if order == [TERMINATE] => {
                 ending.store(true, Ordering::SeqCst);
+                // Whoever asks for it gives it time, too.
+                grace = None;
                 terminate_all(leader, wall);
             }
             Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => {
                 ending.store(true, Ordering::SeqCst);
+                if let Some(grace) = grace {
+                    // If all end sooner the guard does, and this thread with it.
+                    terminate_all(leader, wall);
+                    std::thread::sleep(grace);
+                }
                 let _ = kill_process_group(leader, Signal::KILL);
                 return kill_until_gone();
             }

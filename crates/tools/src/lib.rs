@@ -20,6 +20,7 @@ mod edit_file;
 mod fetch_web;
 mod git;
 mod git_config;
+mod git_locks;
 mod git_program;
 mod guard;
 mod handover;
@@ -80,6 +81,6 @@ pub use tool::{
     AnyTool, Bareness, Boxed, CallContext, Done, Intent, Judgement, OnOutput, Outgoing, Probe,
     Tool, erase,
 };
-pub use walls::{Level, Limits, Network, Sandbox, Standing, WallSetting, wall_main};
+pub use walls::{GitAccess, Level, Limits, Network, Sandbox, Standing, WallSetting, wall_main};
 pub use workspace::{Workspace, WorkspaceError};
 pub use write_file::{WriteFile, WriteFileArgs};

@@ -40,6 +40,8 @@ const INHERITED: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
 /// A command to start.
 pub(crate) struct Launch<'a> {
     pub(crate) guard: Option<&'a Path>,
+    /// How long the guard lets it end by itself once we are gone; else it is killed at once.
+    pub(crate) grace_ms: Option<u64>,
     /// Where the guard writes down what became of the command.
     pub(crate) record: Option<&'a Path>,
     pub(crate) folder: &'a Path,
@@ -113,6 +115,9 @@ impl Launch<'_> {
                 command.arg("__guard").args(orders);
                 if self.walls.is_some_and(|walls| walls.is_apart) {
                     command.arg("--apart");
+                }
+                if let Some(grace_ms) = self.grace_ms {
+                    command.arg("--grace").arg(grace_ms.to_string());
                 }
                 if let Some(most) = self.walls.and_then(|walls| walls.processes_max) {
                     command.arg("--processes").arg(most.to_string());

@@ -2,6 +2,7 @@
 
 use rustix::process::Pid;
 use std::fs;
+use std::path::PathBuf;
 
 struct Process {
     pid: Pid,
@@ -33,6 +34,13 @@ pub(crate) fn in_group(group: Pid) -> Vec<Pid> {
 /// The members of a session.
 pub(crate) fn in_session(session: Pid) -> Vec<Pid> {
     living_where(|process| process.session == session.as_raw_pid())
+}
+
+/// The name of each living process, and its folder in the table.
+pub(crate) fn named() -> Vec<(String, PathBuf)> {
+    let folder = |process: &Process| PathBuf::from(format!("/proc/{}", process.pid.as_raw_pid()));
+    let name = |folder: &PathBuf| fs::read_to_string(folder.join("comm")).unwrap_or_default();
+    living().iter().map(folder).map(|folder| (name(&folder).trim().to_owned(), folder)).collect()
 }
 
 fn living_where(holds: impl Fn(&Process) -> bool) -> Vec<Pid> {

@@ -9,8 +9,8 @@ use crate::record::{self, Record, Records};
 use crate::shell_rules::{self, Say};
 use crate::walls::{Enclosure, Plot};
 use crate::{
-    Bareness, CallContext, Done, Intent, Judgement, Network, Probe, Sandbox, ShellRule, Tool,
-    WallSetting, Workspace,
+    Bareness, CallContext, Done, GitAccess, Intent, Judgement, Network, Probe, Sandbox, ShellRule,
+    Tool, WallSetting, Workspace, clip,
 };
 use everloop_types::{
     Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends,
@@ -76,6 +76,14 @@ pub struct Shell {
     pub own: Vec<PathBuf>,
 }
 
+const DESCRIPTION: &str = "Run a command line with sh in the workspace, and see its output and \
+    exit code. Processes that it leaves in the background are ended with it.";
+
+/// The same where commands only read the repository.
+const SHUT_DESCRIPTION: &str = "Run a command line with sh in the workspace, and see its output \
+    and exit code. Processes that it leaves in the background are ended with it. It can read .git \
+    (git status, log, diff) and not write it: commit with git_commit.";
+
 /// Said of a command that was not run.
 const NO_WALL: &str = "no wall stands around commands here; nothing was done";
 
@@ -91,8 +99,11 @@ impl Tool for Shell {
     type Args = ShellArgs;
 
     fn description(&self) -> &'static str {
-        "Run a command line with sh in the workspace, and see its output and exit code. Processes \
-         that it leaves in the background are ended with it."
+        let has_git = self.workspace.root().join(".git").exists();
+        match has_git && self.setting.walls.git == GitAccess::Read {
+            true => SHUT_DESCRIPTION,
+            false => DESCRIPTION,
+        }
     }
 
     fn handling(&self) -> Handling {
@@ -128,6 +139,7 @@ impl Tool for Shell {
         let record = self.records().map(|records| records.file(&context.idem_key, context.attempt));
         let launch = Launch {
             guard: self.guard.as_deref(),
+            grace_ms: None,
             record: record.as_deref(),
             folder: self.workspace.root(),
             walls: walls.as_ref(),
@@ -143,7 +155,8 @@ impl Tool for Shell {
         let grace = Duration::from_millis(self.setting.limits.grace_ms);
         let (ended, stop) = running.follow(&mut capture, self.stop(context), grace).await;
         self.clean(record);
-        self.done(capture, &ended, stop, context.observation_chars)
+        let notes = aftermath(walls).await;
+        self.done(capture, &ended, stop, notes, context.observation_chars)
     }
 
     async fn judge(&self, args: &ShellArgs) -> Judgement {
@@ -151,11 +164,15 @@ impl Tool for Shell {
         if let Some((Say::Deny, rule)) = said {
             return Judgement::Deny(format!("the rule {rule} denies it"));
         }
+        let veiled = shell_rules::veiled(&self.setting.rules, &args.command);
         match self.look(|plot| plot.check()).await {
-            Ok(()) => match said {
-                Some((Say::Allow, rule)) => Judgement::Allow(rule.to_owned()),
-                Some((_, rule)) => Judgement::Ask(rule.to_owned()),
-                None => Judgement::AsSet,
+            Ok(()) => match (said, veiled) {
+                (_, Some(part)) => {
+                    Judgement::Ask(format!("only the shell knows what runs: {part}"))
+                }
+                (Some((Say::Allow, rule)), None) => Judgement::Allow(rule.to_owned()),
+                (Some((_, rule)), None) => Judgement::Ask(rule.to_owned()),
+                (None, None) => Judgement::AsSet,
             },
             Err(_) if self.setting.walls.sandbox == Sandbox::Require => {
                 Judgement::Deny(NO_WALL.to_owned())
@@ -274,7 +291,14 @@ impl Shell {
         }
     }
 
-    fn done(&self, capture: Capture, ended: &Ended, stop: Option<Stop>, chars: usize) -> Done {
+    fn done(
+        &self,
+        capture: Capture,
+        ended: &Ended,
+        stop: Option<Stop>,
+        notes: Vec<String>,
+        chars: usize,
+    ) -> Done {
         let (ending, status) = match (stop, ended) {
             (None, Ended::NeverStarted(why)) => {
                 return Done::Passing(format!("cannot start the shell: {why}"));
@@ -287,8 +311,26 @@ impl Shell {
             (None, Ended::Exit(code)) => (Ending::Error, format!("exit code {code}")),
             (None, Ended::Signal(signal)) => (Ending::Error, format!("killed by signal {signal}")),
         };
-        Done::Seen(Observation { ending, text: observed(capture, &status, chars) })
+        let status = [vec![status], notes].concat().join("; ");
+        let mut text = observed(capture, &status, chars);
+        if ending == Ending::Error && met_a_shut_repository(&text) {
+            text = format!("{}\n[{SHUT}]", clip::ends(&text, chars.saturating_sub(SHUT.len() + 3)));
+        }
+        Done::Seen(Observation { ending, text })
     }
+}
+
+/// What the command left at the top of the workspace; looking takes a moment.
+async fn aftermath(walls: Option<Enclosure>) -> Vec<String> {
+    let Some(walls) = walls else { return Vec::new() };
+    tokio::task::spawn_blocking(move || walls.watch.end()).await.unwrap_or_default()
+}
+
+/// Said of a command that tried to write what it may only read.
+const SHUT: &str = "commands read .git and do not write it: use git_commit, or ask the user";
+
+fn met_a_shut_repository(text: &str) -> bool {
+    text.contains(".git") && text.contains("Read-only file system")
 }
 
 fn observed(capture: Capture, status: &str, chars_max: usize) -> String {

@@ -5,8 +5,10 @@
 //!
 //! A denial holds if any command of the line fits; so does a wish to be asked. A permission needs
 //! every command to fit a rule that allows it, and a line without anything that only a running
-//! shell could know. So denials win over questions, and questions over permissions. Both are a
-//! person's ease, not a wall: what a program does once it runs is up to the walls.
+//! shell could know. So denials win over questions, and questions over permissions. Where there is
+//! a denial, a line whose program only the running shell knows is asked about: it might be the
+//! denied one. All are a person's ease, not a wall: what a program does once it runs is up to the
+//! walls.
 
 use crate::shell_words::{self as words, Line, Words};
 
@@ -137,6 +139,13 @@ pub(crate) fn say<'r>(rules: &'r [ShellRule], line: &str) -> Option<(Say, &'r st
         }
     }
     vouches(rules, &line).map(|rule| (Say::Allow, rule))
+}
+
+/// The part of a line of which no denial can be ruled out, where there are denials: only the
+/// running shell knows what it runs.
+pub(crate) fn veiled(rules: &[ShellRule], line: &str) -> Option<String> {
+    let denies = rules.iter().any(|rule| rule.say == Say::Deny);
+    denies.then(|| words::parse(line).veiled).flatten()
 }
 
 /// The rule that allows the line's last command, if every command has one.

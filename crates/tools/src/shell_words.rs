@@ -17,14 +17,28 @@ pub(crate) struct Line {
     pub(crate) commands: Vec<Words>,
     /// Whether that is all there is to it, so that a rule can vouch for it.
     pub(crate) is_plain: bool,
+    /// The words of a command whose program only the running shell knows.
+    pub(crate) veiled: Option<String>,
 }
 
 /// Programs that run what their arguments say.
-const RUNNERS: [&str; 27] = [
+const RUNNERS: [&str; 51] = [
     "eval", "exec", "source", ".", "sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "env",
     "xargs", "sudo", "doas", "su", "nohup", "setsid", "time", "timeout", "nice", "command",
-    "builtin", "trap", "alias", "watch", "parallel",
+    "builtin", "trap", "alias", "watch", "parallel", "find", "stdbuf", "ionice", "chrt", "taskset",
+    "chroot", "unshare", "nsenter", "setpriv", "prlimit", "flock", "script", "strace", "ltrace",
+    "toybox", "ash", "mksh", "runuser", "setarch", "linux64", "unbuffer", "entr", "fd", "coproc",
 ];
+
+/// Shells that read their commands from somewhere if no argument holds them.
+const SHELLS: [&str; 9] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "mksh", "busybox"];
+
+/// Words of `find` and `fd` after which a command stands.
+const EXEC: [&str; 8] =
+    ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+
+/// Keywords after which a name or a value stands, and no program.
+const NAMING: [&str; 4] = ["for", "case", "select", "function"];
 
 /// Words that begin something bigger than a simple command.
 const KEYWORDS: [&str; 18] = [
@@ -37,28 +51,76 @@ const DEPTH_MAX: usize = 3;
 
 /// Takes a line apart. What a command would run is listed after it, as far as that can be seen.
 pub(crate) fn parse(line: &str) -> Line {
-    let Line { commands, is_plain } = split(line);
+    let Line { commands, is_plain, .. } = split(line);
     let is_plain = is_plain && commands.iter().all(is_simple);
-    let mut all = Vec::new();
+    let (mut all, mut veiled) = (Vec::new(), None);
     for words in commands {
-        unfold(words, DEPTH_MAX, &mut all);
+        unfold(words, DEPTH_MAX, &mut all, &mut veiled);
     }
-    Line { commands: all, is_plain }
+    Line { commands: all, is_plain, veiled }
 }
 
 /// A command, and what it would run.
-fn unfold(words: Words, depth: usize, all: &mut Vec<Words>) {
-    if depth > 0 && !is_simple(&words) {
+fn unfold(words: Words, depth: usize, all: &mut Vec<Words>, veiled: &mut Option<String>) {
+    if is_veiled(&words) {
+        veiled.get_or_insert_with(|| words.join(" "));
+    }
+    if !is_simple(&words) {
         for place in 1..words.len() {
             all.push(words[place..].to_vec());
-            if words[place].contains(char::is_whitespace) {
-                for inner in split(&words[place]).commands {
-                    unfold(inner, depth - 1, all);
-                }
+            if !words[place].contains(char::is_whitespace) {
+                continue;
+            }
+            match depth {
+                0 => drop(veiled.get_or_insert_with(|| words.join(" "))),
+                _ => split(&words[place])
+                    .commands
+                    .into_iter()
+                    .for_each(|inner| unfold(inner, depth - 1, all, veiled)),
             }
         }
     }
     all.push(words);
+}
+
+/// Whether only the running shell knows which program a command runs. What runs others is believed
+/// only if all of its words are known.
+fn is_veiled(words: &[String]) -> bool {
+    let leads_in = |word: &&String| {
+        is_assignment(word) || KEYWORDS.contains(&word.as_str()) && !NAMING.contains(&word.as_str())
+    };
+    let start = words.iter().take_while(leads_in).count();
+    let Some((first, rest)) = words[start..].split_first() else { return false };
+    if NAMING.contains(&first.as_str()) || matches!(first.as_str(), "[" | "[[") {
+        return false;
+    }
+    if is_unknown(first) {
+        return true;
+    }
+    let program = first.rsplit('/').next().unwrap_or(first);
+    match program {
+        // Later words of the line may mean something else.
+        "alias" => rest.iter().any(|word| word.contains('=')),
+        "find" | "fd" => {
+            let mut after = rest.iter().skip_while(|word| !EXEC.contains(&word.as_str())).skip(1);
+            after.any(|word| word != "{}" && is_unknown(word))
+        }
+        _ if SHELLS.contains(&program) && rest.iter().all(|word| word.starts_with('-')) => true,
+        _ if RUNNERS.contains(&program) => rest.iter().any(|word| word.contains(['$', '`'])),
+        _ => false,
+    }
+}
+
+/// Whether a word is made of what a shell fills in.
+fn is_unknown(word: &str) -> bool {
+    word.contains(['$', '`', '*', '?', '[', '{'])
+}
+
+/// `NAME=value`, before a command.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name.strip_suffix('+').unwrap_or(name));
+    let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    name.is_some_and(|name| !name.is_empty() && plain(name))
 }
 
 /// Takes a line apart, by its signs alone.
@@ -69,9 +131,10 @@ pub(crate) fn split(line: &str) -> Line {
         words: Vec::new(),
         word: None,
         is_plain: true,
+        in_backticks: false,
     };
     reader.read();
-    Line { commands: reader.commands, is_plain: reader.is_plain }
+    Line { commands: reader.commands, is_plain: reader.is_plain, veiled: None }
 }
 
 /// Whether a command is what it looks like.
@@ -89,6 +152,7 @@ struct Reader<'a> {
     /// The word being read; an empty one in quotes is a word too.
     word: Option<String>,
     is_plain: bool,
+    in_backticks: bool,
 }
 
 impl Reader<'_> {
@@ -107,7 +171,8 @@ impl Reader<'_> {
                     self.is_plain = false;
                     // What is in brackets is a command of its own, and may be denied.
                     match next {
-                        '(' | ')' | '`' => self.end_command(),
+                        '(' | ')' => self.end_command(),
+                        '`' => self.backtick(),
                         _ => self.push(next),
                     }
                 }
@@ -115,6 +180,15 @@ impl Reader<'_> {
                 next if next.is_control() => self.is_plain = false,
                 next => self.push(next),
             }
+        }
+        self.end_command();
+    }
+
+    /// One that opens stays as the mark of a word that nobody knows.
+    fn backtick(&mut self) {
+        self.in_backticks = !self.in_backticks;
+        if self.in_backticks {
+            self.push('`');
         }
         self.end_command();
     }
@@ -223,7 +297,7 @@ mod tests {
     use super::*;
 
     fn commands(line: &str) -> (Vec<Vec<String>>, bool) {
-        let Line { commands, is_plain } = parse(line);
+        let Line { commands, is_plain, .. } = parse(line);
         (commands, is_plain)
     }
 
@@ -313,9 +387,72 @@ mod tests {
             ("bash -c 'cd /; rm x'", &["rm", "x"]),
             ("sh -c \"sudo bash -c 'rm x'\"", &["rm", "x"]),
             ("A=b rm x", &["rm", "x"]),
+            ("find . -name y -exec rm x \\;", &["rm", "x", ";"]),
+            ("find . -execdir rm x +", &["rm", "x", "+"]),
+            ("find . -ok rm x ;", &["rm", "x"]),
+            ("stdbuf -o0 rm x", &["rm", "x"]),
+            ("ionice -c3 rm x", &["rm", "x"]),
+            ("chrt -i 0 rm x", &["rm", "x"]),
+            ("setsid rm x", &["rm", "x"]),
+            ("nice -n 5 rm x", &["rm", "x"]),
+            ("timeout 5 rm x", &["rm", "x"]),
+            ("xargs -n1 rm x", &["rm", "x"]),
+            ("env -S 'rm x'", &["rm", "x"]),
+            ("busybox rm x", &["rm", "x"]),
+            ("unshare -r rm x", &["rm", "x"]),
+            ("flock f -c 'rm x'", &["rm", "x"]),
         ] {
             let hidden: Vec<String> = hidden.iter().map(|&word| word.to_owned()).collect();
             assert!(parse(line).commands.contains(&hidden), "{line}: {:?}", parse(line));
+        }
+    }
+
+    #[test]
+    fn a_program_that_only_the_shell_knows_is_told_and_no_other() {
+        for line in [
+            "x=rm; $x -rf d",
+            "$(echo rm) -rf d",
+            "`echo rm` -rf d",
+            "${X:-rm} -rf d",
+            "rm${IFS}-rf${IFS}d",
+            "\"$x\" -rf d",
+            "A=b $x d",
+            "if true; then $x d; fi",
+            "for i in a; do $i d; done",
+            "/bin/r? d",
+            "/bin/r* d",
+            "{rm,-rf,d}",
+            "sudo $x d",
+            "env $x d",
+            "eval \"$x\"",
+            "sh -c \"$x\"",
+            "sh -c '$0 d' rm",
+            "xargs $x",
+            "find . -exec $x {} ;",
+            "echo 'rm -rf d' | sh",
+            "echo 'rm -rf d' | bash -s",
+            "alias x=rm; x -rf d",
+            "ls & $x",
+            "sh -c \"sh -c 'sh -c \\\"sh -c \\\\\\\"rm -rf d\\\\\\\"\\\"'\"",
+        ] {
+            assert!(parse(line).veiled.is_some(), "{line}: {:?}", parse(line));
+        }
+        for line in [
+            "echo $x",
+            "rm -rf $x",
+            "A=$b ls",
+            "x=$(date); ls",
+            "if [ \"$x\" = y ]; then ls; fi",
+            "for i in $list; do echo $i; done",
+            "case $x in a) ls;; esac",
+            "find $dir -name '*.rs'",
+            "find . -name '*.rs' -exec ls {} ;",
+            "sh build.sh",
+            "bash -c 'ls; pwd'",
+            "timeout 5 ls",
+            "ls *.rs",
+        ] {
+            assert_eq!(parse(line).veiled, None, "{line}");
         }
     }
 

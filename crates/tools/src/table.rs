@@ -72,13 +72,13 @@ const HOSTS: Needs = Needs::Setting("tools.http_allow");
 
 /// The tools of this crate, in the order in which the model sees them, as they are where a private
 /// folder for records is kept: without one `shell` is dangerous. `http_send` is keyed where hosts
-/// honour keys.
+/// honour keys. Of files, a person is asked only about those that others take instructions from.
 pub const BUILT_IN: &[BuiltIn] = &[
     tool("read_file", Pure, Allow, FILES),
     tool("list_dir", Pure, Allow, FILES),
     tool("search_code", Pure, Allow, FILES),
-    tool("edit_file", Probeable, Allow, FILES).on("path"),
-    tool("write_file", Probeable, Allow, FILES).on("path"),
+    tool("edit_file", Probeable, Ask, FILES).on("path"),
+    tool("write_file", Probeable, Ask, FILES).on("path"),
     tool("shell", Probeable, Ask, Timeout::Setting("tools.shell_timeout")),
     tool("ask_user", Transactional, Allow, Timeout::Ms(0)),
     tool("todo_write", Transactional, Allow, Timeout::Ms(5_000)),

@@ -48,8 +48,8 @@ pub trait Tool: Send + Sync + 'static {
         async { Value::Null }
     }
 
-    /// Whether an interrupted call happened. Changes nothing itself, so a crash within it is
-    /// harmless: it is simply run again.
+    /// Whether an interrupted call happened. Changes nothing itself, but may clear away what only
+    /// the dead call can have left in the way: a crash within it is harmless, it is run again.
     fn probe(&self, _args: Self::Args, _intent: &Intent) -> impl Future<Output = Probe> + Send {
         async { Probe::unknown("this tool cannot tell") }
     }

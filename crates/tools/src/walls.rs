@@ -13,9 +13,11 @@
 //!
 //! Deliberately absent: who is asked (`Judgement`, the engine's), walls elsewhere than on Linux.
 
+mod aftermath;
 mod bubblewrap;
 mod inner;
 mod places;
+mod repositories;
 #[cfg(target_os = "linux")]
 mod rights;
 #[cfg(target_os = "linux")]
@@ -26,8 +28,10 @@ pub use inner::wall_main;
 pub use trial::{Level, Standing};
 
 use crate::Bareness;
+use aftermath::Watch;
 use bubblewrap::Bubblewrap;
 use inner::{Files, Inner, Sockets};
+use places::Survey;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -70,6 +74,28 @@ pub enum Network {
     On,
 }
 
+/// What commands may do to the repository at the top of the workspace; all others they only read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum GitAccess {
+    /// They read it.
+    #[default]
+    Read,
+    /// They write it, but for what makes git run programs.
+    Write,
+}
+
+impl GitAccess {
+    /// By its name in the settings.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "read" => Some(Self::Read),
+            "write" => Some(Self::Write),
+            _ => None,
+        }
+    }
+}
+
 /// What a command may use at most; 0 for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
@@ -100,6 +126,8 @@ pub struct WallSetting {
     pub limits: Limits,
     /// Folders outside the workspace that commands may read, beside those of the system.
     pub readable: Vec<PathBuf>,
+    /// What they may do to the repository.
+    pub git: GitAccess,
 }
 
 /// What is to be walled in.
@@ -122,6 +150,8 @@ pub(crate) struct Enclosure {
     pub(crate) processes_max: Option<u64>,
     /// Instead of `/tmp` and a home, where those are not the command's own.
     pub(crate) scratch: Option<Scratch>,
+    /// What is looked at after the command.
+    pub(crate) watch: Watch,
 }
 
 impl Plot<'_> {
@@ -133,8 +163,10 @@ impl Plot<'_> {
     /// The walls, ready to be put around a command.
     pub(crate) fn enclose(&self) -> Result<Enclosure, Bareness> {
         match self.kind()? {
-            Kind::Apart(bubblewrap, standing) => Ok(self.apart(bubblewrap, standing)),
-            Kind::Inside => self.inside(),
+            Kind::Apart(bubblewrap, standing, survey) => {
+                Ok(self.apart(bubblewrap, standing, &survey))
+            }
+            Kind::Inside(survey) => self.inside(&survey),
         }
     }
 
@@ -145,14 +177,12 @@ impl Plot<'_> {
         if self.workspace.parent().is_none() {
             return Err(Bareness::NoWall("the workspace is the whole disk".to_owned()));
         }
-        if let Some(link) = places::loose(self.workspace) {
-            let link = link.display();
-            return Err(Bareness::NoWall(format!("{link} is a link, which nothing protects")));
-        }
+        let survey = Survey::of(self.workspace, self.own, self.setting.git);
+        let survey = survey.map_err(Bareness::NoWall)?;
         let standing = Standing::here(self.helper);
         match &standing.bubblewrap {
             Ok(program) if !program.program.starts_with(self.workspace) => {
-                return Ok(Kind::Apart(program, standing));
+                return Ok(Kind::Apart(program, standing, survey));
             }
             Ok(_) => return Err(Bareness::NoWall("bwrap lies in the workspace".to_owned())),
             Err(_) => {}
@@ -161,16 +191,16 @@ impl Plot<'_> {
             return Err(Bareness::NoWall(why.clone()));
         }
         // Landlock cannot shut a path below one that is open.
-        match places::protected(self.workspace, self.own).first() {
+        match survey.places.first() {
             Some(place) => {
                 let place = place.path.display();
                 Err(Bareness::NoWall(format!("without bwrap nothing protects {place}")))
             }
-            None => Ok(Kind::Inside),
+            None => Ok(Kind::Inside(survey)),
         }
     }
 
-    fn apart(&self, bubblewrap: &Bubblewrap, standing: &Standing) -> Enclosure {
+    fn apart(&self, bubblewrap: &Bubblewrap, standing: &Standing, survey: &Survey) -> Enclosure {
         let files = Files {
             read: vec![PathBuf::from("/")],
             write: ["/tmp", "/dev"].map(PathBuf::from).to_vec(),
@@ -180,17 +210,22 @@ impl Plot<'_> {
             sockets: standing.seccomp.is_ok().then_some(Sockets::Usual),
             limits: self.setting.limits,
         };
-        let mut argv = bubblewrap.around(self);
+        let mut argv = bubblewrap.around(self, survey);
         argv.extend(inner.call(Path::new(bubblewrap::HELPER)));
-        Enclosure { argv, is_apart: true, processes_max: self.processes_max(), scratch: None }
+        let watch = Watch::begin(self.workspace, survey.is_cut);
+        let processes_max = self.processes_max();
+        Enclosure { argv, is_apart: true, processes_max, scratch: None, watch }
     }
 
-    fn inside(&self) -> Result<Enclosure, Bareness> {
+    fn inside(&self, survey: &Survey) -> Result<Enclosure, Bareness> {
         let scratch = Scratch::new().map_err(|error| Bareness::NoWall(error.to_string()))?;
         let mut read = places::system();
         read.extend(self.setting.readable.iter().cloned());
         read.extend([PathBuf::from("/proc"), self.helper.to_owned()]);
-        let files = Files { read, write: vec![PathBuf::from("/dev"), scratch.path.clone()] };
+        // Not all of `/dev`: its `shm` belongs to the whole machine.
+        let mut write: Vec<PathBuf> = places::DEVICES.iter().map(PathBuf::from).collect();
+        write.push(scratch.path.clone());
+        let files = Files { read, write };
         let sockets = match self.setting.network {
             Network::Off => Sockets::None,
             Network::On => Sockets::Usual,
@@ -201,8 +236,9 @@ impl Plot<'_> {
             limits: self.setting.limits,
         };
         let argv = inner.call(self.helper);
+        let watch = Watch::begin(self.workspace, survey.is_cut);
         let (processes_max, scratch) = (self.processes_max(), Some(scratch));
-        Ok(Enclosure { argv, is_apart: false, processes_max, scratch })
+        Ok(Enclosure { argv, is_apart: false, processes_max, scratch, watch })
     }
 
     fn processes_max(&self) -> Option<u64> {
@@ -211,8 +247,8 @@ impl Plot<'_> {
 }
 
 enum Kind<'a> {
-    Apart(&'a Bubblewrap, &'a Standing),
-    Inside,
+    Apart(&'a Bubblewrap, &'a Standing, Survey),
+    Inside(Survey),
 }
 
 /// A private folder for one command, which vanishes with it.

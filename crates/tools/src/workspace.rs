@@ -5,9 +5,10 @@
 //! that appears between a check and its use.
 
 use crate::links;
-use crate::protected::{Protected, START_UP, real};
+use crate::protected::{Protected, START_UP, VERSION_CONTROL, real};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
+use everloop_types::{instructs, path_within};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -221,19 +222,29 @@ impl Workspace {
         let inside = place.strip_prefix(self.root()).unwrap_or(&place);
         let is = |name: &OsStr, own: &str| name.eq_ignore_ascii_case(own);
         let last = inside.file_name().unwrap_or_default();
-        if inside.iter().any(|name| is(name, ".git"))
-            || is(last, ".gitattributes")
-            || is(last, ".gitmodules")
-        {
+        if is(last, ".gitattributes") || is(last, ".gitmodules") {
             return Err(WorkspaceError::Git { path: path.to_owned() });
         }
         let first = inside.iter().next().unwrap_or_default();
-        if inside.iter().any(|name| is(name, ".agents"))
-            || START_UP.iter().any(|own| is(first, own))
-        {
+        let is_shut =
+            |name: &OsStr| is(name, ".agents") || VERSION_CONTROL.iter().any(|own| is(name, own));
+        if inside.iter().any(is_shut) || START_UP.iter().any(|own| is(first, own)) {
             return Err(WorkspaceError::Shut { path: path.to_owned() });
         }
         Ok(())
+    }
+
+    /// Whether others take instructions from a file, by its own name or that of what it leads to.
+    pub(crate) fn instructs(&self, path: &Path) -> bool {
+        // What leads outside is refused when it is used.
+        let Ok(relative) = self.resolve(path) else { return false };
+        let place = self.root().join(&relative);
+        let real = real(&place);
+        let names = [real.strip_prefix(self.root()).unwrap_or(&real), &relative];
+        names.iter().any(|path| {
+            let name = path_within(&path.to_string_lossy(), "");
+            name.is_none_or(|name| instructs(&name))
+        })
     }
 
     /// Refuses a file of the program itself under any other name.

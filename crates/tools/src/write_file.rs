@@ -3,7 +3,7 @@
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::replace::{Present, Replacement, replace_file, temporary};
-use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, clip};
+use crate::{CallContext, Done, Intent, Judgement, Probe, Tool, Workspace, clip};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends, digest_bytes,
 };
@@ -69,6 +69,10 @@ impl Tool for WriteFile {
         .await
     }
 
+    async fn judge(&self, args: &WriteFileArgs) -> Judgement {
+        judged(&self.workspace, args.path.clone()).await
+    }
+
     async fn before(&self, args: &WriteFileArgs) -> Value {
         let was = was(&present(&self.workspace, args.path.clone()).await);
         json!({ "was": was, "place": here(self.records.clone()).await })
@@ -82,11 +86,21 @@ impl Tool for WriteFile {
     }
 }
 
-/// How the runtime treats a tool that changes a file.
+/// Nobody is asked about a file, unless later runs or other programs take instructions from it.
+pub(crate) async fn judged(workspace: &Arc<Workspace>, path: PathBuf) -> Judgement {
+    let workspace = Arc::clone(workspace);
+    let look = move || workspace.instructs(&path);
+    match tokio::task::spawn_blocking(look).await {
+        Ok(false) => Judgement::Allow("nobody takes instructions from this file".to_owned()),
+        Ok(true) | Err(_) => Judgement::AsSet,
+    }
+}
+
+/// How the runtime treats a tool that changes a file; [`judged`] says of which nobody is asked.
 pub(crate) fn changing() -> Handling {
     Handling {
         class: EffectClass::Probeable,
-        approval: Approval::Allow,
+        approval: Approval::Ask,
         on_unknown: OnUnknown::TellModel,
         timeout_ms: 30_000,
         grace_ms: 1_000,

@@ -4,8 +4,8 @@
 
 mod support;
 
-use everloop_tools::CallContext;
-use everloop_types::Observation;
+use everloop_tools::{CallContext, Judgement};
+use everloop_types::{Approval, Observation};
 use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use support::{Place, intent, unknown};
@@ -379,5 +379,49 @@ mod probes {
         assert!(unknown(&tool.probe(ARGS, &intent(&here)).await), "another data folder");
         tool.call(ARGS, &CallContext::new("key")).await;
         assert_eq!(tool.probe(ARGS, &intent(&elsewhere)).await, happened());
+    }
+}
+
+#[tokio::test]
+async fn a_person_is_asked_about_files_that_others_take_instructions_from_and_no_others() {
+    let place = Place::new();
+    place.write("AGENTS.md", "x");
+    std::fs::create_dir(place.path(".husky")).unwrap();
+    std::os::unix::fs::symlink("AGENTS.md", place.path("a")).unwrap();
+    std::os::unix::fs::symlink(".husky", place.path("hk")).unwrap();
+    let judged = async |tool: &str, path: &str| {
+        let args = match tool {
+            "write_file" => json!({"path": path, "content": "x"}),
+            _ => json!({"path": path, "old": "x", "new": "y"}),
+        };
+        place.tool(tool).judge(&args.to_string()).await
+    };
+    for tool in ["write_file", "edit_file"] {
+        assert_eq!(place.tool(tool).spec().handling.approval, Approval::Ask);
+        for path in [
+            "AGENTS.md",
+            "sub/agents.MD",
+            "src/../CLAUDE.md",
+            "GEMINI.md",
+            ".github/workflows/x.yml",
+            ".gitlab-ci.yml",
+            ".husky/pre-commit",
+            ".pre-commit-config.yaml",
+            ".envrc",
+            ".vscode/tasks.json",
+            ".devcontainer/devcontainer.json",
+            ".mcp.json",
+            ".claude/settings.json",
+            ".cursor/rules/x.mdc",
+            ".cursorrules",
+            "a",
+            "hk/pre-commit",
+        ] {
+            assert_eq!(judged(tool, path).await, Judgement::AsSet, "{tool} {path}");
+        }
+        for path in ["notes.md", "src/main.rs", "vscode/tasks.json", "agents.md.txt", "../x"] {
+            let judged = judged(tool, path).await;
+            assert!(matches!(judged, Judgement::Allow(_)), "{tool} {path}: {judged:?}");
+        }
     }
 }

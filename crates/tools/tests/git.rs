@@ -4,10 +4,13 @@
 
 mod support;
 
-use everloop_tools::{Done, Intent, Probe, Setting};
+use everloop_tools::{CallContext, Done, Intent, Probe, Registry, Setting};
 use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
 use support::{Place, guard, intent, unknown};
 
 fn git(place: &Place, args: &[&str]) -> String {
@@ -210,8 +213,9 @@ async fn no_file_by_which_git_runs_programs_is_written() {
     ];
     for path in paths {
         let seen = place.call("write_file", json!({"path": path, "content": "x"})).await;
-        let words = format!("{path} tells git which programs to run; ask for shell");
-        assert_eq!(seen, Observation::error(words));
+        assert_eq!(seen.ending, Ending::Error, "{path}");
+        let words = ["tells git which programs to run", "is protected in a workspace"];
+        assert!(words.iter().any(|words| seen.text.contains(words)), "{}", seen.text);
     }
     assert_eq!(place.content(".git/config"), config);
     for path in [".gitignore", "git/config", "x.git/config"] {
@@ -273,4 +277,130 @@ async fn a_repository_that_cannot_be_looked_at_says_nothing_about_a_commit() {
     hide(".git/HEAD.away", ".git/HEAD");
     assert!(unknown(&tool.probe(&args, &intent(&blind)).await));
     assert_eq!(tool.probe(&args, &intent(&before)).await, Probe::DidNot);
+}
+
+/// Makes a commit in a process of its own, which can be killed.
+#[tokio::test]
+async fn makes_one_commit_if_it_is_asked_to() {
+    let Some(workspace) = std::env::var_os("EVERLOOP_TEST_WORKSPACE") else { return };
+    let registry = Registry::builtin(&Setting { guard: Some(guard()), ..Setting::new(workspace) });
+    let commit = Arc::clone(registry.unwrap().get("git_commit").unwrap());
+    commit.call(&commit_args().to_string(), &CallContext::new("key")).await;
+}
+
+/// A call of `git_commit` in another process, whose git stands still while it holds its lock: a
+/// filter in the person's own settings says so through a pipe, and waits.
+#[cfg(target_os = "linux")]
+struct Held {
+    person: tempfile::TempDir,
+    owner: std::process::Child,
+}
+
+#[cfg(target_os = "linux")]
+impl Held {
+    fn begin(place: &Place) -> Self {
+        let person = tempfile::TempDir::new().unwrap();
+        let pipe = person.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let filter = person.path().join("filter.sh");
+        let script = format!("echo held > {}; exec sleep 1000", pipe.display());
+        std::fs::write(&filter, script).unwrap();
+        let settings = format!("[filter \"slow\"]\n\tclean = sh {}\n", filter.display());
+        std::fs::write(person.path().join(".gitconfig"), settings).unwrap();
+        place.write(".gitattributes", "* filter=slow\n");
+        place.write("a.txt", "one");
+        let owner = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "makes_one_commit_if_it_is_asked_to"])
+            .env("EVERLOOP_TEST_WORKSPACE", place.root())
+            .env("HOME", person.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut reader = BufReader::new(std::fs::File::open(pipe).unwrap());
+        reader.read_line(&mut String::new()).unwrap();
+        assert!(place.path(".git/index.lock").exists());
+        Self { person, owner }
+    }
+
+    fn kill_owner(&mut self) {
+        self.owner.kill().unwrap();
+        self.owner.wait().unwrap();
+    }
+
+    /// The guards and gits of the call: those whose home is that of the person.
+    fn processes(&self) -> Vec<i32> {
+        let home = format!("HOME={}", self.person.path().display());
+        let is_theirs = |folder: &Path| {
+            let variables = std::fs::read(folder.join("environ")).unwrap_or_default();
+            variables.split(|byte| *byte == 0).any(|variable| variable == home.as_bytes())
+        };
+        let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+        let pid = |path: &Path| path.file_name()?.to_str()?.parse().ok();
+        all.filter(|path| is_theirs(path)).filter_map(|path| pid(&path)).collect()
+    }
+
+    /// All at once, so that nobody can tidy up.
+    fn kill_all(&mut self) {
+        for pid in self.processes() {
+            rustix::process::kill_process(
+                rustix::process::Pid::from_raw(pid).unwrap(),
+                rustix::process::Signal::STOP,
+            )
+            .unwrap();
+        }
+        for pid in self.processes() {
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+        self.owner.wait().unwrap();
+        self.gone();
+    }
+
+    fn gone(&self) {
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while !self.processes().is_empty() {
+            assert!(std::time::Instant::now() < until, "{:?} are left", self.processes());
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_git_whose_owner_is_killed_takes_its_lock_away() {
+    let (_remote, place) = place();
+    let mut held = Held::begin(&place);
+    held.kill_owner();
+    held.gone();
+    assert!(!place.path(".git/index.lock").exists());
+    assert!(place.call("git_commit", commit_args()).await.is_ok());
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_lock_that_a_dead_commit_left_is_removed_by_its_probe_and_no_other_is() {
+    let (_remote, place) = place();
+    let (tool, args) = (place.tool("git_commit"), commit_args().to_string());
+    let probe = async |before: &Value| tool.probe(&args, &intent(before)).await;
+    let before = tool.before(&args).await;
+    let mut held = Held::begin(&place);
+    let at_work = probe(&before).await;
+    assert!(
+        matches!(&at_work, Probe::Unknown(why) if why.contains("index.lock is there")),
+        "{at_work:?}"
+    );
+    held.kill_all();
+    // A later call finds it in its way, and did not make it.
+    let later = tool.before(&args).await;
+    let seen = place.call("git_commit", commit_args()).await;
+    assert_eq!(seen.ending, Ending::Error);
+    assert!(seen.text.contains("the user removes that file"), "{seen:?}");
+    assert_eq!(probe(&later).await, Probe::DidNot);
+    let mut elsewhere = before.clone();
+    elsewhere["place"] = json!("moon");
+    assert!(unknown(&probe(&elsewhere).await));
+    assert!(place.path(".git/index.lock").exists());
+    assert_eq!(probe(&before).await, Probe::DidNot);
+    assert!(!place.path(".git/index.lock").exists());
+    assert!(place.call("git_commit", commit_args()).await.is_ok());
 }

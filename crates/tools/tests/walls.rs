@@ -9,7 +9,8 @@ mod support;
 
 use attempts::{Attempt, Check, Wall};
 use everloop_tools::{
-    Bareness, CallContext, Judgement, Level, Limits, Registry, Sandbox, Setting, Standing,
+    Bareness, CallContext, Examples, GitAccess, Judgement, Level, Limits, Registry, Sandbox, Say,
+    Setting, ShellRule, Standing,
 };
 use everloop_types::Ending::{Canceled, Denied, Ok};
 use everloop_types::Observation;
@@ -62,7 +63,10 @@ impl Scene {
         let place = Place::within(folder(), |mut setting| {
             setting.guard = Some(guard());
             setting.shell.walls.limits = LIMITS;
-            setting.protected = vec![setting.workspace.join("data")];
+            if things == Things::Protected {
+                setting.protected =
+                    ["data", "deep/own"].map(|n| setting.workspace.join(n)).to_vec();
+            }
             change(setting)
         });
         let root = place.root();
@@ -71,7 +75,14 @@ impl Scene {
             for file in [".git/config", ".agents/known", ".bashrc", "AGENTS.md"] {
                 place.write(file, "");
             }
-            fs::create_dir(root.join(".git/hooks")).unwrap();
+            for file in [".git/objects/kept", "sub/.git/config", ".hg/hgrc", ".vscode/tasks.json"] {
+                place.write(file, "");
+            }
+            for folder in [".git/hooks", "sub/.git/hooks", "deep/own", "store"] {
+                fs::create_dir_all(root.join(folder)).unwrap();
+            }
+            place.write("store/config", "");
+            place.write("work/.git", "gitdir: ../store");
             place.write("data/key", "the secret");
         }
         fs::write(world.join("kept"), "").unwrap();
@@ -428,4 +439,133 @@ async fn a_protected_path_that_is_a_link_is_no_ground_for_walls() {
     assert!(
         matches!(&judged, Judgement::Bare(Bareness::NoWall(why)) if why.contains(".git is a link"))
     );
+}
+
+#[tokio::test]
+async fn what_is_ours_and_not_there_yet_is_no_ground_for_walls_until_it_is_made() {
+    let place = Place::with(|setting| Setting {
+        guard: Some(guard()),
+        protected: vec![setting.workspace.join(".config/everloop/config.toml")],
+        ..setting
+    });
+    let bare = judged(&place).await;
+    assert!(
+        matches!(&bare, Judgement::Bare(Bareness::NoWall(why)) if why.contains("config.toml")),
+        "{bare:?}"
+    );
+    if Standing::here(&guard()).level() != Level::Full {
+        return;
+    }
+    place.write(".config/everloop/config.toml", "ours");
+    assert_eq!(judged(&place).await, Judgement::AsSet);
+    for command in [
+        "echo theirs > .config/everloop/config.toml",
+        "rm -rf .config/everloop",
+        "mv .config aside && mkdir -p .config/everloop",
+    ] {
+        place.shell(command).await;
+        assert_eq!(place.content(".config/everloop/config.toml"), "ours", "{command}");
+    }
+}
+
+fn repository(git: GitAccess) -> Option<Place> {
+    let place = Place::with(|mut setting| {
+        setting.guard = Some(guard());
+        setting.shell.walls.git = git;
+        setting
+    });
+    let script = "git init -q . && git config user.name T && git config user.email t@example.org \
+        && git commit -q --allow-empty -m first";
+    let made = Command::new("sh").args(["-c", script]).current_dir(place.root()).status().unwrap();
+    assert!(made.success());
+    (Standing::here(&guard()).level() == Level::Full).then_some(place)
+}
+
+#[tokio::test]
+async fn a_command_reads_the_repository_and_is_told_how_to_commit() {
+    let Some(place) = repository(GitAccess::Read) else { return };
+    let seen = place.shell("git status --short && git log --format=%s && git diff").await;
+    assert_eq!(seen, observed(Ok, "first\n[exit code 0]"));
+    let seen = place.shell("git commit --allow-empty -m second").await;
+    assert!(seen.text.contains("Read-only file system"), "{}", seen.text);
+    assert!(seen.text.ends_with("use git_commit, or ask the user]"), "{}", seen.text);
+}
+
+#[tokio::test]
+async fn a_command_that_may_write_the_repository_commits_and_leads_git_nowhere() {
+    let Some(place) = repository(GitAccess::Write) else { return };
+    let seen = place.shell("git commit -q --allow-empty -m second && git log --format=%s").await;
+    assert_eq!(seen, observed(Ok, "second\nfirst\n[exit code 0]"));
+    for command in ["echo x > .git/hooks/pre-commit", "git config core.fsmonitor x"] {
+        assert_ne!(place.shell(command).await.ending, Ok, "{command}");
+    }
+    let seen = place.shell("mkdir evil; echo ../evil > .git/commondir").await;
+    assert!(seen.text.contains("renamed to .git/commondir-set-aside"), "{}", seen.text);
+    assert!(!place.path(".git/commondir").exists());
+}
+
+#[tokio::test]
+async fn a_repository_that_a_command_makes_stays_unless_it_runs_programs() {
+    if Standing::here(&guard()).level() == Level::None {
+        return;
+    }
+    let place = Place::walled();
+    let seen = place.shell("git init -q new && echo x > new/.git/hooks/pre-commit").await;
+    assert_eq!(seen, observed(Ok, "[exit code 0]"));
+    for (command, why) in [
+        ("git init -q . && echo x > .git/hooks/pre-commit", "hooks/pre-commit"),
+        ("git init -q . && git config core.fsmonitor 'touch x'", "core.fsmonitor"),
+        ("git init -q . && git config core.hooksPath x", "core.hookspath"),
+        ("git init -q . && echo ../evil > .git/commondir", "commondir"),
+        ("git init -q --separate-git-dir=elsewhere .", "it leads elsewhere"),
+        ("mkdir .hg && echo x > .hg/hgrc", "hgrc"),
+        ("git init -q --bare .", "git takes the folder for a repository"),
+    ] {
+        let place = Place::walled();
+        let seen = place.shell(command).await;
+        assert!(seen.text.contains("-set-aside") && seen.text.contains(why), "{}", seen.text);
+        let obeyed = [".git", ".hg", "HEAD"].map(|name| place.path(name).exists());
+        assert_eq!(obeyed, [false; 3], "{command}");
+    }
+    let seen = place.shell("git init -q .").await;
+    assert_eq!(seen, observed(Ok, "[exit code 0]"));
+    assert!(place.path(".git/HEAD").exists());
+}
+
+#[tokio::test]
+async fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_denied() {
+    let rule = |say, pattern: &str, example: &str| {
+        let examples = Examples { fits: vec![example.to_owned()], fits_not: Vec::new() };
+        ShellRule::new(say, pattern, &examples).unwrap()
+    };
+    let place = |rules: Vec<ShellRule>| {
+        Place::with(|mut setting| {
+            setting.guard = Some(guard());
+            setting.shell.rules = rules;
+            setting
+        })
+    };
+    let deny = rule(Say::Deny, "rm -rf *", "rm -rf d");
+    let place = [place(vec![deny, rule(Say::Allow, "ls *", "ls")]), place(Vec::new())];
+    if Standing::here(&guard()).level() == Level::None {
+        return;
+    }
+    for (command, with_denial) in [
+        ("x=rm; $x -rf d", Some("$x -rf d")),
+        ("$(echo rm) -rf d", Some("$")),
+        ("rm${IFS}-rf${IFS}d", Some("rm${IFS}-rf${IFS}d")),
+        ("echo $x", None),
+    ] {
+        let command = json!({ "command": command }).to_string();
+        let judged = place[0].tool("shell").judge(&command).await;
+        let expected = with_denial.map_or(Judgement::AsSet, |part| {
+            Judgement::Ask(format!("only the shell knows what runs: {part}"))
+        });
+        assert_eq!(judged, expected, "{command}");
+        assert_eq!(place[1].tool("shell").judge(&command).await, Judgement::AsSet);
+    }
+    for command in ["find . -exec rm -rf d ;", "stdbuf -o0 rm -rf d", "ionice rm -rf d"] {
+        let judged = place[0].tool("shell").judge(&json!({"command": command}).to_string()).await;
+        assert!(matches!(judged, Judgement::Deny(_)), "{command}: {judged:?}");
+    }
 }

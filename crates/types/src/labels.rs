@@ -225,18 +225,47 @@ pub struct WayOut {
     pub to_later_runs: bool,
 }
 
-/// Files that later runs, or other programs, take instructions from.
-const INSTRUCTIONS: [&str; 9] = [
+/// Files that later runs, or other programs, take instructions from: guidance, skills, hooks, and
+/// what editors, other agents and builders run by themselves. In small letters.
+const INSTRUCTIONS: [&str; 30] = [
     "**/agents.md",
     "**/claude.md",
+    "**/gemini.md",
     "**/skill.md",
     "**/.agents/**",
     "**/.everloop/**",
     "**/.git/**",
+    "**/.hg/**",
+    "**/.jj/**",
+    "**/.svn/**",
     "**/.github/**",
+    "**/.gitlab-ci.yml",
+    "**/.circleci/**",
     "**/.husky/**",
+    "**/.pre-commit-config.yaml",
+    "**/lefthook.yml",
     "**/.envrc",
+    "**/.mise.toml",
+    "**/.vscode/**",
+    "**/.idea/**",
+    "**/.devcontainer/**",
+    "**/.devcontainer.json",
+    "**/.mcp.json",
+    "**/.claude/**",
+    "**/.codex/**",
+    "**/.gemini/**",
+    "**/.cursor/**",
+    "**/.cursorrules",
+    "**/.windsurfrules",
+    "**/.clinerules/**",
 ];
+
+/// Whether later runs, or other programs, take instructions from a file of the workspace.
+#[must_use]
+pub fn instructs(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    INSTRUCTIONS.iter().any(|pattern| path_fits(pattern, &lower))
+}
 
 /// Characters of arguments that are shown whole as a place; longer ones are named by digest.
 const ARGS_CHARS_MAX: usize = 200;
@@ -283,8 +312,7 @@ impl Frame {
             Sends::Later(name) => {
                 let path = argument(call, &name).unwrap_or_default();
                 let path = path_within(&path, &self.workspace).unwrap_or(path);
-                let lower = path.to_lowercase();
-                if !INSTRUCTIONS.iter().any(|pattern| path_fits(pattern, &lower)) {
+                if !instructs(&path) {
                     return None;
                 }
                 (path, true)

@@ -88,8 +88,17 @@ fn a_way_out_is_named_by_its_host_its_service_or_its_exact_arguments() {
 #[test]
 fn files_that_later_runs_read_as_instructions_are_ways_out() {
     use serde_json::json;
-    for path in ["AGENTS.md", "docs/agents.md", ".agents/skills/x/SKILL.md", ".git/hooks/pre-push"]
-    {
+    for path in [
+        "AGENTS.md",
+        "docs/agents.md",
+        ".agents/skills/x/SKILL.md",
+        ".git/hooks/pre-push",
+        ".vscode/tasks.json",
+        ".mcp.json",
+        "sub/.claude/settings.json",
+        ".cursorrules",
+        ".pre-commit-config.yaml",
+    ] {
         let way = frame().way_out(&call("write_file", json!({"path": path})), Walls::Standing);
         assert!(way.is_some_and(|way| way.to_later_runs), "{path}");
     }

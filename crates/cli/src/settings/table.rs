@@ -76,6 +76,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("tools.shell_timeout", Duration, "120s"),
     setting("tools.shell_sandbox", OneOf(&["auto", "require", "off"]), "auto"),
     setting("tools.shell_network", OneOf(&["on", "off"]), "off"),
+    setting("tools.shell_git", OneOf(&["read", "write"]), "read"),
     setting("tools.shell_readable", List(Item::Folder), ""),
     setting("tools.shell_cpu", Duration, "10m"),
     setting("tools.shell_memory", Size, "4GiB"),

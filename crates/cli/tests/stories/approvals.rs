@@ -251,3 +251,25 @@ fn what_a_person_would_not_see_is_spelled_out_in_the_question() {
     assert!(!asked.stderr.contains('\u{202e}'), "{}", asked.stderr);
     asked.says(&["ls \\u{202e}txt.esaelp\\u{202c};", "[+460 U+0020]rm -rf x"]);
 }
+
+#[test]
+fn a_file_that_others_take_instructions_from_is_asked_about_unless_it_is_allowed() {
+    let write = |path: &str| {
+        let content = json!({ "path": path, "content": "x" });
+        Home::scripted(&[calls("write_file", content), says("Done.")])
+    };
+    write("notes.md").run(RUN).ends_with(0);
+    for path in ["AGENTS.md", ".vscode/tasks.json", ".husky/pre-commit"] {
+        let home = write(path);
+        home.run(RUN).ends_with(3).says(&["Allow write_file to run?", path]);
+        assert!(!home.work(path).exists());
+        let home = write(path);
+        home.run(RUN.iter().chain(&["--yes"])).ends_with(0);
+        assert!(home.work(path).exists());
+        let home = write(path);
+        let rule = "[[approvals.rules]]\ntool = \"write_file\"\ndecision = \"allow\"\n";
+        std::fs::write(home.data().join("config.toml"), rule).unwrap();
+        home.run(RUN).ends_with(0);
+        assert!(home.work(path).exists());
+    }
+}

@@ -96,3 +96,39 @@ fn a_command_sees_nothing_of_the_data_folder() {
     home.run(RUN.iter().chain(&["--yes"])).ends_with(0);
     assert!(home.work("looked").exists() && !home.work("escaped").exists());
 }
+
+#[test]
+fn a_command_in_the_home_makes_no_settings_for_later_runs() {
+    let steal = "mkdir -p .config/everloop; echo '[model]' > .config/everloop/config.toml; \
+        mv .config aside; touch looked";
+    let mut home = Home::scripted(&[calls("shell", json!({ "command": steal })), says("Done.")]);
+    home.unset("EVERLOOP_HOME");
+    let work = home.work("").display().to_string();
+    home.set("HOME", work.trim_end_matches('/'));
+    home.run(RUN.iter().chain(&["--yes"])).ends_with(0);
+    assert!(home.work("looked").exists() && !home.work("aside").exists());
+    assert!(!home.work(".config/everloop/config.toml").exists());
+    // Where our files lie in the workspace itself, a missing one cannot be hidden.
+    home.set("EVERLOOP_HOME", &work);
+    home.run(RUN.iter().chain(&["--yes"])).ends_with(3).says(&["no wall stands"]);
+}
+
+#[test]
+fn a_file_that_holds_a_key_is_hidden_from_commands_and_tools() {
+    let look = "cat kf && touch escaped; touch looked";
+    let replies = [
+        calls("shell", json!({ "command": look })),
+        calls("read_file", json!({ "path": "kf" })),
+        says("Done."),
+    ];
+    let home = Home::scripted(&replies);
+    std::fs::write(home.work("kf"), "sk-planted-0123456789").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(home.work("kf"), mode).unwrap();
+    let key = format!("model.key=file:{}", home.work("kf").display());
+    home.run(RUN.iter().chain(&["--yes", "--set", &key])).ends_with(0);
+    assert!(home.work("looked").exists() && !home.work("escaped").exists());
+    let events = home.events(&home.newest());
+    let failed = of_type(&events, "tool.failed");
+    assert!(failed[0]["result"].as_str().unwrap().contains("belongs to everloop itself"));
+}

@@ -52,6 +52,7 @@ impl Local<'_> {
             values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let launch = Launch {
             guard: Some(guard),
+            grace_ms: None,
             record: None,
             folder: self.folder,
             walls: None,

@@ -1,6 +1,6 @@
 //! The outer wall: bubblewrap's arguments for a plot.
 
-use super::places::{self, How};
+use super::places::{self, How, Survey};
 use super::{Network, Plot};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Where the helper of the inner walls lies within.
 pub(crate) const HELPER: &str = "/run/everloop";
 
-/// Bytes of the private `/tmp`, where bubblewrap can bound it.
+/// Bytes of the private `/tmp`, and of `/dev/shm`, where bubblewrap can bound them.
 const TMP_BYTES: &str = "1073741824";
 
 /// The program, and what it can do.
@@ -16,7 +16,7 @@ const TMP_BYTES: &str = "1073741824";
 pub struct Bubblewrap {
     /// Where it lies.
     pub(crate) program: PathBuf,
-    /// Whether it can bound the size of `/tmp`.
+    /// Whether it can bound the size of `/tmp` and `/dev/shm`.
     pub(crate) is_sized: bool,
 }
 
@@ -42,7 +42,7 @@ impl Bubblewrap {
     }
 
     /// The call of bubblewrap, up to the command.
-    pub(crate) fn around(&self, plot: &Plot<'_>) -> Vec<OsString> {
+    pub(crate) fn around(&self, plot: &Plot<'_>, survey: &Survey) -> Vec<OsString> {
         let mut argv = Argv(vec![self.program.clone().into()]);
         argv.add(["--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
         argv.add(["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]);
@@ -53,8 +53,7 @@ impl Bubblewrap {
         self.system(&mut argv, plot);
         let workspace = plot.workspace;
         argv.mount("--bind", workspace, workspace);
-        places::make_hooks_folder(workspace);
-        for place in places::protected(workspace, plot.own) {
+        for place in &survey.places {
             let path = place.path.as_path();
             match place.how {
                 How::Pinned => argv.mount("--bind", path, path),
@@ -86,10 +85,15 @@ impl Bubblewrap {
             }
         }
         argv.add(["--proc", "/proc", "--dev", "/dev"]);
-        if self.is_sized {
-            argv.add(["--size", TMP_BYTES]);
+        for folder in ["/dev/shm", "/tmp"] {
+            if self.is_sized {
+                argv.add(["--size", TMP_BYTES]);
+            }
+            argv.add(["--tmpfs", folder]);
         }
-        argv.add(["--tmpfs", "/tmp", "--dir", "/var", "--symlink", "/tmp", "/var/tmp"]);
+        // Its devices are mounts of their own; files beside them would be memory without a bound.
+        argv.add(["--remount-ro", "/dev"]);
+        argv.add(["--dir", "/var", "--symlink", "/tmp", "/var/tmp"]);
         for folder in &plot.setting.readable {
             argv.mount("--ro-bind-try", folder, folder);
         }

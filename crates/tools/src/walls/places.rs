@@ -1,6 +1,9 @@
 //! Which files a command may see, and which of the workspace it may not change.
 
-use crate::protected::START_UP;
+use super::{GitAccess, repositories};
+use crate::protected::{START_UP, VERSION_CONTROL, real};
+use everloop_types::instructs;
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -9,30 +12,31 @@ use std::path::{Path, PathBuf};
 pub(crate) const SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix", "/gnu"];
 
+/// Devices that every command may use.
+pub(crate) const DEVICES: [&str; 8] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+];
+
 /// The system's settings, of which only what everybody may read is shown.
 pub(crate) const SETTINGS: &str = "/etc";
 
 /// Folders below the settings that are looked into for what not everybody may read.
 const DEPTH_MAX: usize = 4;
 
-/// Names at the top of a workspace that decide what is run or believed later.
-const SHUT: [&str; 11] = [
-    ".git/hooks",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/info",
-    ".git/modules",
-    ".agents",
-    // What later runs and other programs take for instructions.
-    "AGENTS.md",
-    "CLAUDE.md",
-    ".github",
-    ".husky",
-    ".envrc",
-];
+/// What stays shut in a repository that commands may write: what makes git run programs, or leads
+/// it elsewhere.
+const SHUT_IN_GIT: [&str; 6] =
+    ["hooks", "config", "config.worktree", "info", "modules", "worktrees"];
 
-/// How a path in the workspace is protected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a path in the workspace is protected, the weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum How {
     /// It stays where it is, but what is in it may change.
     Pinned,
@@ -49,49 +53,136 @@ pub(crate) struct Place {
     pub(crate) how: How,
 }
 
-/// What is protected in a workspace, as far as it exists: outer paths before inner ones.
-pub(crate) fn protected(workspace: &Path, own: &[PathBuf]) -> Vec<Place> {
-    let mut places = Vec::new();
-    let git = workspace.join(".git");
-    // A folder that is not a mount of its own could be moved away, with all that is shut in it.
-    match fs::symlink_metadata(&git) {
-        Ok(found) if found.is_dir() => places.push(Place { path: git, how: How::Pinned }),
-        Ok(found) if found.is_file() => places.push(Place { path: git, how: How::ReadOnly }),
-        _ => {}
+/// What is protected in a workspace.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Survey {
+    /// Outer paths before inner ones.
+    pub(crate) places: Vec<Place>,
+    /// Whether nested repositories may have been missed.
+    pub(crate) is_cut: bool,
+}
+
+impl Survey {
+    /// Looks at a workspace. An error says what no wall could protect in it.
+    pub(crate) fn of(workspace: &Path, own: &[PathBuf], git: GitAccess) -> Result<Self, String> {
+        if let Some(link) = loose(workspace) {
+            return Err(format!("{} is a link, which nothing protects", link.display()));
+        }
+        let repositories = repositories::find(workspace);
+        if let Some(link) = repositories.link {
+            return Err(format!("{} is a link, which nothing protects", link.display()));
+        }
+        let mut all = Shut { workspace, places: BTreeMap::new() };
+        let top = workspace.join(".git");
+        for path in repositories.found {
+            match git {
+                GitAccess::Write if path == top && path.is_dir() => all.write_git(&path)?,
+                _ => all.add(path, How::ReadOnly),
+            }
+        }
+        for entry in fs::read_dir(workspace).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let decides = name.to_str().is_some_and(instructs)
+                || START_UP.iter().any(|own| name.eq_ignore_ascii_case(own));
+            let is_repository = VERSION_CONTROL.iter().any(|own| name.eq_ignore_ascii_case(own));
+            if decides && !is_repository && is_itself(&entry.path()) {
+                all.add(entry.path(), How::ReadOnly);
+            }
+        }
+        all.hide(own)?;
+        Ok(Self { places: all.listed(), is_cut: repositories.is_cut })
     }
-    let shut = SHUT
-        .iter()
-        .chain(&START_UP)
-        .map(|name| workspace.join(name))
-        .filter(|path| is_itself(path));
-    places.extend(shut.map(|path| Place { path, how: How::ReadOnly }));
-    let mut hidden: Vec<PathBuf> = own
-        .iter()
-        .filter_map(|path| path.canonicalize().ok())
-        .filter(|path| path.starts_with(workspace) && path != workspace)
-        .collect();
-    hidden.sort();
-    hidden.dedup_by(|inner, outer| inner.starts_with(outer));
-    places.extend(hidden.into_iter().map(|path| Place { path, how: How::Hidden }));
-    places
 }
 
-/// A protected name that is a link. No mount holds a link in its place, so it could be put aside
-/// for something else.
-pub(crate) fn loose(workspace: &Path) -> Option<PathBuf> {
-    let names = [".git", ".agents"].into_iter().chain(START_UP);
-    let is_link = |path: &PathBuf| path.is_symlink();
-    names.map(|name| workspace.join(name)).find(is_link)
+/// Places in the making.
+struct Shut<'w> {
+    workspace: &'w Path,
+    places: BTreeMap<PathBuf, How>,
 }
 
-/// Makes the folder of hooks in a repository without one: what is missing cannot be shut, and an
-/// empty one is what git itself makes.
-pub(crate) fn make_hooks_folder(workspace: &Path) {
-    let git = workspace.join(".git");
-    if is_itself(&git) && git.is_dir() {
-        // It is there already, or cannot be made from within either.
+impl Shut<'_> {
+    /// A folder that is no mount of its own could be moved away, with all that is shut in it: so
+    /// all that lie between the workspace and the place are pinned.
+    fn add(&mut self, path: PathBuf, how: How) {
+        let between = path.ancestors().skip(1).take_while(|folder| *folder != self.workspace);
+        for folder in between {
+            self.places.entry(folder.to_owned()).or_insert(How::Pinned);
+        }
+        let known = self.places.entry(path).or_insert(how);
+        *known = how.max(*known);
+    }
+
+    /// A repository that commands may write.
+    fn write_git(&mut self, git: &Path) -> Result<(), String> {
+        let common = git.join("commondir");
+        if fs::symlink_metadata(&common).is_ok() {
+            return Err(format!("{} leads git elsewhere", common.display()));
+        }
+        // What is missing cannot be shut, and an empty folder is what git itself makes.
         let _ = fs::create_dir(git.join("hooks"));
+        self.add(git.to_owned(), How::Pinned);
+        for path in SHUT_IN_GIT.map(|name| git.join(name)) {
+            if path.is_symlink() {
+                return Err(format!("{} is a link, which nothing protects", path.display()));
+            }
+            if path.exists() {
+                self.add(path, How::ReadOnly);
+            }
+        }
+        Ok(())
     }
+
+    /// What is missing could be made by a command, and believed by us: nothing hides that.
+    fn hide(&mut self, own: &[PathBuf]) -> Result<(), String> {
+        let mut missing = Vec::new();
+        for path in own {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            if let Some(link) = path.ancestors().find(|part| self.is_link_within(part)) {
+                return Err(format!("{} is a link, which nothing protects", link.display()));
+            }
+            let place = real(&path);
+            if !place.starts_with(self.workspace) || place == self.workspace {
+                continue;
+            }
+            match place.exists() {
+                true => self.add(place, How::Hidden),
+                false => missing.push(place),
+            }
+        }
+        let is_hidden = |path: &&PathBuf| {
+            path.ancestors().any(|outer| self.places.get(outer) == Some(&How::Hidden))
+        };
+        match missing.iter().find(|path| !is_hidden(path)) {
+            Some(path) => {
+                let path = path.display();
+                Err(format!("{path} belongs to everloop and is not there yet: nothing hides it"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn is_link_within(&self, path: &Path) -> bool {
+        path.is_symlink()
+            && path.parent().is_some_and(|folder| real(folder).starts_with(self.workspace))
+    }
+
+    /// Without those that an outer one covers.
+    fn listed(self) -> Vec<Place> {
+        let is_covered = |path: &Path, how: How| {
+            let mut outer = path.ancestors().skip(1).filter_map(|outer| self.places.get(outer));
+            outer
+                .any(|outer| *outer == How::Hidden || *outer == How::ReadOnly && how != How::Hidden)
+        };
+        let open = self.places.iter().filter(|(path, how)| !is_covered(path, **how));
+        open.map(|(path, how)| Place { path: path.clone(), how: *how }).collect()
+    }
+}
+
+/// A protected name at the top that is a link. No mount holds a link in its place, so it could be
+/// put aside for something else.
+fn loose(workspace: &Path) -> Option<PathBuf> {
+    let names = [".agents"].into_iter().chain(START_UP);
+    names.map(|name| workspace.join(name)).find(|path| path.is_symlink())
 }
 
 /// Whether there is a file or folder that is no link: what a link leads to is protected, or
@@ -155,36 +246,70 @@ fn entries(folder: &Path) -> Vec<(PathBuf, bool, bool)> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn own_files_are_hidden_once_and_only_within_the_workspace() {
+    fn survey(workspace: &Path, own: &[&str], git: GitAccess) -> Result<Vec<Place>, String> {
+        let own: Vec<PathBuf> = own.iter().map(|name| workspace.join(name)).collect();
+        Survey::of(workspace, &own, git).map(|survey| survey.places)
+    }
+
+    fn workspace() -> (tempfile::TempDir, PathBuf) {
         let outer = tempfile::TempDir::new().unwrap();
-        let outer = outer.path().canonicalize().unwrap();
-        let workspace = outer.join("workspace");
-        fs::create_dir_all(workspace.join("data/effects")).unwrap();
-        fs::write(outer.join("elsewhere"), "").unwrap();
-        fs::write(workspace.join("key"), "").unwrap();
-        let names = ["data/effects", "data", "key", "../elsewhere", "missing", "."];
-        let own = names.map(|name| workspace.join(name));
-        let found = protected(&workspace, &own);
-        let hidden = |name: &str| Place { path: workspace.join(name), how: How::Hidden };
-        assert_eq!(found, [hidden("data"), hidden("key")]);
+        let workspace = outer.path().canonicalize().unwrap().join("workspace");
+        fs::create_dir(&workspace).unwrap();
+        (outer, workspace)
+    }
+
+    fn expected(workspace: &Path, places: &[(&str, How)]) -> Vec<Place> {
+        let place = |(name, how): &(&str, How)| Place { path: workspace.join(name), how: *how };
+        places.iter().map(place).collect()
     }
 
     #[test]
-    fn the_folder_of_hooks_is_shut_even_if_it_was_missing() {
-        let outer = tempfile::TempDir::new().unwrap();
-        let workspace = outer.path().canonicalize().unwrap();
-        fs::create_dir(workspace.join(".git")).unwrap();
+    fn own_files_are_hidden_once_and_only_within_the_workspace() {
+        let (_outer, workspace) = workspace();
+        fs::create_dir_all(workspace.join("a/data/effects")).unwrap();
+        fs::write(workspace.join("../elsewhere"), "").unwrap();
+        fs::write(workspace.join("key"), "").unwrap();
+        let own = ["a/data/effects", "a/data", "key", "../elsewhere", "a/data/missing", "."];
+        let found = survey(&workspace, &own, GitAccess::Read).unwrap();
+        let places = [("a", How::Pinned), ("a/data", How::Hidden), ("key", How::Hidden)];
+        assert_eq!(found, expected(&workspace, &places));
+    }
+
+    #[test]
+    fn what_is_ours_and_missing_or_a_link_is_no_ground_for_walls() {
+        let (_outer, workspace) = workspace();
+        let missing = survey(&workspace, &["a/config.toml"], GitAccess::Read).unwrap_err();
+        assert!(missing.contains("a/config.toml belongs to everloop"), "{missing}");
+        fs::create_dir(workspace.join("real")).unwrap();
+        std::os::unix::fs::symlink("real", workspace.join("a")).unwrap();
+        let link = survey(&workspace, &["a"], GitAccess::Read).unwrap_err();
+        assert!(link.contains("a is a link"), "{link}");
+    }
+
+    #[test]
+    fn a_repository_is_shut_as_a_whole_unless_commands_may_write_the_one_at_the_top() {
+        let (_outer, workspace) = workspace();
+        for folder in [".git", "a/b/.git", ".hg", ".vscode"] {
+            fs::create_dir_all(workspace.join(folder)).unwrap();
+        }
         fs::write(workspace.join(".git/config"), "").unwrap();
-        make_hooks_folder(&workspace);
-        let found = protected(&workspace, &[]);
-        let place = |name: &str, how| Place { path: workspace.join(name), how };
-        let expected = [
-            place(".git", How::Pinned),
-            place(".git/hooks", How::ReadOnly),
-            place(".git/config", How::ReadOnly),
+        let nested = [
+            (".hg", How::ReadOnly),
+            (".vscode", How::ReadOnly),
+            ("a", How::Pinned),
+            ("a/b", How::Pinned),
+            ("a/b/.git", How::ReadOnly),
         ];
-        assert_eq!(found, expected);
+        let found = survey(&workspace, &[], GitAccess::Read).unwrap();
+        let read = [&[(".git", How::ReadOnly)], &nested[..]].concat();
+        assert_eq!(found, expected(&workspace, &read));
+        let found = survey(&workspace, &[], GitAccess::Write).unwrap();
+        let shut =
+            [(".git", How::Pinned), (".git/config", How::ReadOnly), (".git/hooks", How::ReadOnly)];
+        assert_eq!(found, expected(&workspace, &[&shut[..], &nested[..]].concat()));
+        fs::write(workspace.join(".git/commondir"), "../x").unwrap();
+        let led = survey(&workspace, &[], GitAccess::Write).unwrap_err();
+        assert!(led.contains("leads git elsewhere"), "{led}");
     }
 
     #[test]

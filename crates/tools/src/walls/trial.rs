@@ -2,6 +2,7 @@
 
 use super::bubblewrap::Bubblewrap;
 use super::inner::{Files, Inner, Sockets};
+use super::places::Survey;
 use super::{Limits, Network, Plot, Scratch, WallSetting};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -82,7 +83,7 @@ fn outer(helper: &Path) -> Result<Bubblewrap, String> {
     let mut why = String::new();
     for is_sized in [true, false] {
         let bubblewrap = Bubblewrap { program: program.clone(), is_sized };
-        match stands(bubblewrap.around(&plot)) {
+        match stands(bubblewrap.around(&plot, &Survey::default())) {
             Ok(()) => return Ok(bubblewrap),
             Err(error) => why = error,
         }
