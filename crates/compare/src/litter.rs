@@ -64,12 +64,13 @@ mod tests {
         };
         let (left, live) = (folder(&format!("{PREFIX}left")), folder(&format!("{PREFIX}live")));
         let (new, other) = (folder(&format!("{PREFIX}new")), folder("something-else"));
-        drop(hold(&left).unwrap());
-        drop(hold(&other).unwrap());
+        // Unlocked, not only closed: a child that another test is just forking has the file, too.
+        hold(&left).unwrap().unlock().unwrap();
+        hold(&other).unwrap().unlock().unwrap();
         let held = hold(&live).unwrap();
         clear_in(outer.path());
         assert_eq!([&left, &live, &new, &other].map(|it| it.exists()), [false, true, true, true]);
-        drop(held);
+        held.unlock().unwrap();
         clear_in(outer.path());
         assert!(!live.exists());
     }
