@@ -114,3 +114,18 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("ui.answer_language", OneOf(&["auto", "zh-CN", "en"]), "auto"),
     setting("ui.time_zone", Zone, "auto"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::TABLE;
+
+    #[test]
+    fn both_readmes_tell_of_every_setting() {
+        let readmes =
+            [include_str!("../../../../README.md"), include_str!("../../../../README.zh-CN.md")];
+        for (readme, setting) in readmes.iter().flat_map(|r| TABLE.iter().map(move |s| (r, s))) {
+            let row = format!("| `{}` |", setting.key);
+            assert!(readme.contains(&row), "{row}");
+        }
+    }
+}
