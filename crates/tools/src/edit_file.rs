@@ -78,8 +78,12 @@ impl Tool for EditFile {
         .await
     }
 
+    fn is_delicate(&self, args: &EditFileArgs) -> bool {
+        self.workspace.instructs(&args.path)
+    }
+
     async fn judge(&self, args: &EditFileArgs) -> Judgement {
-        judged(&self.workspace, args.path.clone()).await
+        judged(self.is_delicate(args))
     }
 
     async fn before(&self, args: &EditFileArgs) -> Value {

@@ -168,7 +168,7 @@ impl Tool for Shell {
         match self.look(|plot| plot.check()).await {
             Ok(()) => match (said, veiled) {
                 (_, Some(part)) => {
-                    Judgement::Ask(format!("only the shell knows what runs: {part}"))
+                    Judgement::Insist(part)
                 }
                 (Some((Say::Allow, rule)), None) => Judgement::Allow(rule.to_owned()),
                 (Some((_, rule)), None) => Judgement::Ask(rule.to_owned()),

@@ -43,6 +43,11 @@ pub trait Tool: Send + Sync + 'static {
         None
     }
 
+    /// Whether this call is to be judged, though calls of the tool are free by themselves.
+    fn is_delicate(&self, _args: &Self::Args) -> bool {
+        false
+    }
+
     /// What is recorded in the intent, so that `probe` can tell later what happened.
     fn before(&self, _args: &Self::Args) -> impl Future<Output = Value> + Send {
         async { Value::Null }
@@ -62,8 +67,12 @@ pub enum Judgement {
     AsSet,
     /// A rule allows it, and which.
     Allow(String),
+    /// A person is asked, unless a rule allows it.
+    Delicate,
     /// A rule wants a person to be asked, and which.
     Ask(String),
+    /// A person is asked, whatever rules and `--yes` allow, and why.
+    Insist(String),
     /// It may not be made, and why.
     Deny(String),
     /// It would run without walls: only a person allows it who was told so, whatever else is
@@ -201,6 +210,11 @@ pub trait AnyTool: Send + Sync {
         None
     }
 
+    /// Whether this call is to be judged, though calls of the tool are free by themselves.
+    fn is_delicate(&self, _args: &str) -> bool {
+        false
+    }
+
     /// What the intent records; null for bad arguments.
     fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value>;
 
@@ -269,6 +283,10 @@ impl<T: Tool> AnyTool for Erased<T> {
 
     fn leads_to(&self, args: &str) -> Option<String> {
         self.tool.leads_to(&self.parse(args).ok()?)
+    }
+
+    fn is_delicate(&self, args: &str) -> bool {
+        self.parse(args).is_ok_and(|args| self.tool.is_delicate(&args))
     }
 
     fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value> {

@@ -69,8 +69,12 @@ impl Tool for WriteFile {
         .await
     }
 
+    fn is_delicate(&self, args: &WriteFileArgs) -> bool {
+        self.workspace.instructs(&args.path)
+    }
+
     async fn judge(&self, args: &WriteFileArgs) -> Judgement {
-        judged(&self.workspace, args.path.clone()).await
+        judged(self.is_delicate(args))
     }
 
     async fn before(&self, args: &WriteFileArgs) -> Value {
@@ -86,21 +90,19 @@ impl Tool for WriteFile {
     }
 }
 
-/// Nobody is asked about a file, unless later runs or other programs take instructions from it.
-pub(crate) async fn judged(workspace: &Arc<Workspace>, path: PathBuf) -> Judgement {
-    let workspace = Arc::clone(workspace);
-    let look = move || workspace.instructs(&path);
-    match tokio::task::spawn_blocking(look).await {
-        Ok(false) => Judgement::Allow("nobody takes instructions from this file".to_owned()),
-        Ok(true) | Err(_) => Judgement::AsSet,
+/// A person is asked about files that later runs or other programs take instructions from.
+pub(crate) fn judged(is_delicate: bool) -> Judgement {
+    match is_delicate {
+        true => Judgement::Delicate,
+        false => Judgement::AsSet,
     }
 }
 
-/// How the runtime treats a tool that changes a file; [`judged`] says of which nobody is asked.
+/// How the runtime treats a tool that changes a file; [`judged`] says of which a person is asked.
 pub(crate) fn changing() -> Handling {
     Handling {
         class: EffectClass::Probeable,
-        approval: Approval::Ask,
+        approval: Approval::Allow,
         on_unknown: OnUnknown::TellModel,
         timeout_ms: 30_000,
         grace_ms: 1_000,

@@ -397,7 +397,7 @@ async fn a_person_is_asked_about_files_that_others_take_instructions_from_and_no
         place.tool(tool).judge(&args.to_string()).await
     };
     for tool in ["write_file", "edit_file"] {
-        assert_eq!(place.tool(tool).spec().handling.approval, Approval::Ask);
+        assert_eq!(place.tool(tool).spec().handling.approval, Approval::Allow);
         for path in [
             "AGENTS.md",
             "sub/agents.MD",
@@ -417,11 +417,10 @@ async fn a_person_is_asked_about_files_that_others_take_instructions_from_and_no
             "a",
             "hk/pre-commit",
         ] {
-            assert_eq!(judged(tool, path).await, Judgement::AsSet, "{tool} {path}");
+            assert_eq!(judged(tool, path).await, Judgement::Delicate, "{tool} {path}");
         }
         for path in ["notes.md", "src/main.rs", "vscode/tasks.json", "agents.md.txt", "../x"] {
-            let judged = judged(tool, path).await;
-            assert!(matches!(judged, Judgement::Allow(_)), "{tool} {path}: {judged:?}");
+            assert_eq!(judged(tool, path).await, Judgement::AsSet, "{tool} {path}");
         }
     }
 }

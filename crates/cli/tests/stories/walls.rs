@@ -56,6 +56,16 @@ fn a_rule_denies_a_command_whatever_else_allows_it() {
 }
 
 #[test]
+fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_denied() {
+    let home = with_rules("x=touch; $x made", &format!("{ALLOW}{DENY}"));
+    home.run(RUN.iter().chain(&["--yes"])).ends_with(3).says(&["Only the running shell knows"]);
+    assert!(!home.work("made").exists());
+    let home = with_rules("x=touch; $x made", ALLOW);
+    home.run(RUN.iter().chain(&["--yes"])).ends_with(0);
+    assert!(home.work("made").exists());
+}
+
+#[test]
 fn a_rule_that_does_not_fit_its_example_is_an_error_with_its_line() {
     let wrong = "\n[[tools.shell_rules]]\nallow = \"git *\"\nmatch = [\"git log; ls\"]\n";
     let home = with_rules("true", wrong);

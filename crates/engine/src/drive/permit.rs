@@ -29,6 +29,9 @@ use serde_json::Value;
 /// The last word of the id of a question about labels.
 const LABELS: &str = "approve_labels";
 
+/// The last word of the id of a question about a call of which no rule can be sure.
+const VEILED: &str = "approve_veiled";
+
 /// What the rules leave open.
 enum Said {
     /// One of them allows it, and which.
@@ -52,7 +55,12 @@ impl Driver<'_> {
         let default = frame.tool(&call.tool).map(|tool| tool.handling.approval);
         let said = self.policy_says(call);
         let allowed = said.is_none_or(|(decision, _)| decision == Approval::Allow);
-        default == Some(Approval::Allow) && allowed && self.held_by_labels(call).is_none()
+        let tool = self.tools.get(&call.tool);
+        let is_delicate = tool.is_some_and(|tool| tool.is_delicate(&call.args));
+        default == Some(Approval::Allow)
+            && allowed
+            && !is_delicate
+            && self.held_by_labels(call).is_none()
     }
 
     /// What the rules say about a call, and about the file that links make of it.
@@ -132,9 +140,10 @@ impl Driver<'_> {
             self.note_seen(&open, denied(&why), 0);
             return Ok(Flow::GoOn);
         }
-        let bare = match judged {
-            Judgement::Bare(why) => Some(why),
-            _ => None,
+        let (bare, veiled) = match judged {
+            Judgement::Bare(why) => (Some(why), None),
+            Judgement::Insist(part) => (None, Some(part)),
+            _ => (None, None),
         };
         let walls = if bare.is_some() { Walls::None } else { Walls::Standing };
         if let Some(way) = self.closed_way(&call, walls) {
@@ -143,6 +152,11 @@ impl Driver<'_> {
         if let Some(why) = bare {
             let words = bare_question(&call, why);
             return self.ask_permission(open, &call, BARE, &words).await;
+        }
+        if let Some(part) = veiled {
+            let [tool, args] = named(&call);
+            let words = Words::with("approve.veiled", [tool, args, ("part", part)]);
+            return self.ask_permission(open, &call, VEILED, &words).await;
         }
         if let Said::Allowed(rule) = said {
             self.note_approval(&open, format!("rule: {rule}"), None);
@@ -177,6 +191,7 @@ impl Driver<'_> {
             (_, Some((Approval::Allow, rule)), _) | (_, _, Judgement::Allow(rule)) => {
                 Said::Allowed(rule.clone())
             }
+            (_, _, Judgement::Delicate) => Said::Ask,
             (Approval::Allow, ..) => Said::Allowed("its tool asks nobody".to_owned()),
             (Approval::Ask, ..) => Said::Ask,
         }
@@ -266,7 +281,9 @@ impl Driver<'_> {
             }
             // Without walls each call is asked about on its own.
             Permission::Once => self.note_approval(open, by, None),
-            Permission::Always if about(BARE) => self.note_approval(open, by, None),
+            Permission::Always if about(BARE) || about(VEILED) => {
+                self.note_approval(open, by, None);
+            }
             Permission::Always if about(LABELS) => {
                 let way = self.held_by_labels(call);
                 self.note_approval(open, by, way.map(|way| way.place));
