@@ -70,9 +70,8 @@ impl Session {
         self.store().pardon(run).await.map_err(fail)?;
         if let Some(Still::NoModel(_)) = self.still(run).await? {
             // Whoever has the right to drive takes it up.
-            let now = self.engine.clock().now();
             let front = family::front(&self.app, self.store(), run).await?;
-            self.store().hasten(&front, now).await.map_err(fail)?;
+            self.engine.hasten(&front).await.map_err(fail)?;
         }
         Ok(())
     }

@@ -72,14 +72,14 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
     }
 }
 
-/// What an earlier process left: a run that it broke off is carried through first, as the line
-/// that began it would have been; a question that waits is asked again.
+/// What an earlier process left: a run that it did not finish is carried through first, as the
+/// line that began it would have been; a question that waits is asked again.
 async fn take_up(session: &mut Session, signals: &mut Signals) -> Result<Option<Exit>, Failure> {
-    session.recovered.iter().for_each(|line| terminal::complain(line));
-    if !session.recovered.is_empty()
-        && let Some(run) = session.going().await?
-    {
-        return follow(session, &run, signals).await;
+    session.left.lines.iter().for_each(|line| terminal::complain(line));
+    for run in std::mem::take(&mut session.left.runs) {
+        if let Some(exit) = follow(session, &run, signals).await? {
+            return Ok(Some(exit));
+        }
     }
     Ok(None)
 }

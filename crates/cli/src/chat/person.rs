@@ -2,6 +2,7 @@
 
 use super::editor::{Editor, Typed};
 use super::follow::Still;
+use super::queue::Queue;
 use super::session::{Heard, Session};
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
@@ -13,7 +14,6 @@ use everloop_assistant::show::firing_lines;
 use everloop_engine::Update;
 use everloop_types::RunId;
 use everloop_types::journal::Kind;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,9 @@ pub(super) struct Person {
     pub(super) signals: Signals,
     editor: Editor,
     /// Lines that wait for their turn.
-    pub(super) queue: VecDeque<String>,
+    pub(super) queue: Queue,
+    /// What was said when the program was started.
+    first: Option<String>,
     /// What was told to the model of the run that is looked at.
     pub(super) told: Vec<String>,
     /// What was typed and not sent; it stands in the next line.
@@ -50,10 +52,14 @@ pub(super) async fn talk(session: Session, first: Option<String>) -> Result<Exit
     let _kept = terminal::KeysKept::begin();
     let signals = Signals::new(&session.app)?;
     let editor = Editor::start(&session)?;
-    let queue = first.into_iter().collect();
+    let queue = Queue::open(&session.app);
     let (told, unsent) = (Vec::new(), String::new());
-    let mut person = Person { session, signals, editor, queue, told, unsent };
+    let mut person = Person { session, signals, editor, queue, first, told, unsent };
     let exit = person.talk().await;
+    let waiting = person.queue.lines().count();
+    if waiting > 0 {
+        person.session.app.note("chat.queue_kept", &[("count", &waiting.to_string())]);
+    }
     person.session.leave().await;
     exit
 }
@@ -68,22 +74,11 @@ impl Person {
         }
         loop {
             self.show_question().await;
-            // A line that was typed ahead must not answer a question that nobody had seen.
-            let ahead = match self.session.seen {
-                Some(_) => None,
-                None => self.queue.pop_front(),
+            let line = match self.line().await {
+                Ok(line) => line,
+                Err(exit) => return Ok(exit),
             };
-            let line = match ahead {
-                Some(line) => {
-                    terminal::answer(&format!("{}{line}", self.session.text("chat.you", &[])));
-                    line
-                }
-                None => match self.next_line().await {
-                    Ok(line) => line,
-                    Err(exit) => return Ok(exit),
-                },
-            };
-            match self.session.heard(&line).await {
+            match self.heard(line).await {
                 Heard::Said(words) => terminal::answer(&words),
                 Heard::Confirm(command) => self.confirm(&command).await,
                 Heard::Background => {
@@ -105,6 +100,55 @@ impl Person {
         }
     }
 
+    /// The next line: one that was typed ahead, or one that is typed now.
+    async fn line(&mut self) -> Result<Line, Exit> {
+        // A line that was typed ahead must not answer a question that nobody had seen.
+        let free = self.session.seen.is_none();
+        self.queue.held &= self.queue.first().is_some();
+        let ahead = self.queue.first().filter(|_| free).cloned();
+        match (self.first.take_if(|_| free), ahead) {
+            (Some(text), _) => Ok(self.said(Line { text, queued: None })),
+            (None, Some(ahead)) if !self.queue.held => {
+                Ok(self.said(Line { text: ahead.line, queued: Some(ahead.id) }))
+            }
+            (None, Some(ahead)) if self.unsent.is_empty() => {
+                self.unsent = ahead.line;
+                Ok(Line { text: self.next_line().await?, queued: Some(ahead.id) })
+            }
+            _ => Ok(Line { text: self.next_line().await?, queued: None }),
+        }
+    }
+
+    fn said(&self, line: Line) -> Line {
+        terminal::answer(&format!("{}{}", self.session.text("chat.you", &[]), line.text));
+        line
+    }
+
+    /// What the line does. One from the queue stays there until it has done so, and one that could
+    /// not be heard stands in the input line again.
+    async fn heard(&mut self, line: Line) -> Heard {
+        self.session.choice.key.clone_from(&line.queued);
+        let heard = match line.queued.is_some() && line.text.trim().is_empty() {
+            true => Ok(Heard::Said(self.session.text("chat.queued_dropped", &[]))),
+            false => self.session.hear(&line.text).await,
+        };
+        self.session.choice.key = None;
+        let heard = match heard {
+            Ok(heard) => heard,
+            Err(failure) => {
+                self.queue.held = true;
+                self.unsent = line.text;
+                return Heard::Said(failure.words);
+            }
+        };
+        if let Some(id) = line.queued
+            && let Err(error) = self.queue.gone(&id)
+        {
+            terminal::answer(&self.session.text("error.system", &[("detail", &error.to_string())]));
+        }
+        heard
+    }
+
     /// Looks at a run; an exit if the person leaves.
     async fn looked(&mut self, run: &RunId) -> Result<Option<Exit>, Failure> {
         let mut run = run.clone();
@@ -124,8 +168,11 @@ impl Person {
     /// What is new since the last time: what was recovered, what fired, what waits.
     async fn greet(&mut self) -> Result<(), Failure> {
         let session = &self.session;
-        for line in &session.recovered {
+        for line in &session.left.lines {
             terminal::answer(line);
+        }
+        for line in self.queue.lines() {
+            terminal::answer(&session.text("chat.queued_before", &[("line", line)]));
         }
         let reader = session.reader();
         for line in firing_lines(&reader, &session.new_firings().await?) {
@@ -175,6 +222,11 @@ impl Person {
             let typed = tokio::select! {
                 typed = self.editor.next() => typed,
                 Some(update) = self.session.watch.recv() => {
+                    if let Update::Entry(run, entry) = update.as_ref()
+                        && matches!(entry.kind, Kind::RunFinished(_))
+                    {
+                        self.session.forget_question_of(run);
+                    }
                     if let Some(news) = news(&self.session, &update).await {
                         self.editor.print(&news);
                     }
@@ -229,6 +281,12 @@ impl Person {
         };
         terminal::answer(&words);
     }
+}
+
+/// A line, and which one of the queue it was.
+struct Line {
+    text: String,
+    queued: Option<String>,
 }
 
 /// What a run in the background has to say.

@@ -1,7 +1,7 @@
 //! What a chat knows, and what a line does.
 
 use super::care::Care;
-use super::recovered;
+use super::left::Left;
 use crate::app::App;
 use crate::args;
 use crate::commands::foreground::history;
@@ -37,8 +37,8 @@ pub(super) struct Session {
     pub(super) seen: Option<OpenQuestion>,
     /// A run that ended at its limit; the person may let it go on.
     pub(super) at_limit: Option<RunId>,
-    /// What was recovered when the chat began, in words.
-    pub(super) recovered: Vec<String>,
+    /// What earlier processes left.
+    pub(super) left: Left,
     care: Care,
 }
 
@@ -51,6 +51,8 @@ pub(super) struct Choice {
     pub(super) persona: String,
     /// Pictures that go with the next goal.
     pub(super) images: Vec<Image>,
+    /// What makes the next goal the same one if it is sent twice.
+    pub(super) key: Option<String>,
 }
 
 /// What a line led to.
@@ -94,6 +96,7 @@ impl Session {
             policy: Policy { unattended: Unattended::Wait, ..run::policy(&app, args.yes) },
             persona: context::persona(&app, args.persona.as_deref())?.name,
             images: Vec::new(),
+            key: None,
         };
         app.warn_of_no_walls();
         let store = app.open_store().await?;
@@ -105,10 +108,9 @@ impl Session {
             model: model_of(&choice.model),
         };
         let desk = app.desk(store);
-        let (care, orphans) = Care::begin(&app, &engine).await?;
-        let recovered = recovered::words(&app, engine.store(), &orphans).await?;
+        let (left, care) = Left::taken_up(&app, &engine, &door).await?;
         let (seen, at_limit) = (None, None);
-        Ok(Self { app, engine, desk, door, choice, watch, seen, at_limit, recovered, care })
+        Ok(Self { app, engine, desk, door, choice, watch, seen, at_limit, left, care })
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -127,7 +129,7 @@ impl Session {
         self.app.store_failure(error)
     }
 
-    async fn hear(&mut self, line: &str) -> Result<Heard, Failure> {
+    pub(super) async fn hear(&mut self, line: &str) -> Result<Heard, Failure> {
         let reader = self.reader();
         let way = self.door.way(self.store(), line, &reader.now, self.seen.clone()).await;
         let way = way.map_err(|error| self.fail(&error))?;
@@ -171,6 +173,11 @@ impl Session {
         Ok(self.seen.clone())
     }
 
+    /// A run that is over asks nothing any more, whoever answered it.
+    pub(super) fn forget_question_of(&mut self, over: &RunId) {
+        self.seen = self.seen.take().filter(|seen| seen.run != *over);
+    }
+
     /// A command about todos or the schedule; its dates are said back before it is carried out.
     pub(super) async fn perform(
         &self,
@@ -201,17 +208,20 @@ impl Session {
         sent.map_err(|error| self.fail(&error))?;
         // Whoever drives it ends it soon; if nobody does, its cancel waits in its inbox.
         let _ = tokio::time::timeout(CANCEL_WITHIN, self.until_still(&run)).await;
-        self.seen = self.seen.take().filter(|seen| seen.run != run);
+        self.forget_question_of(&run);
         Ok(self.text("door.canceled", &[]))
     }
 
     async fn answer(&mut self, open: OpenQuestion, text: String) -> Result<Heard, Failure> {
         self.seen = None;
+        let said = text.clone();
         let answer = Asked { question: open.question.id, text, by: "user".to_owned() };
         let sent = self.engine.answer(&open.run, answer).await;
         match sent.map_err(|error| self.fail(&error))? {
             Sent::AlreadySent => Ok(Heard::Said(self.text("run.already_answered", &[]))),
-            _ => Ok(Heard::Follow(family::top(&self.app, self.store(), &open.run).await?)),
+            // Nobody asks any more: it was answered or canceled elsewhere.
+            Sent::Finished(_) | Sent::NoSuchRun => Ok(Heard::Follow(self.begin(said).await?)),
+            Sent::Accepted => Ok(Heard::Follow(family::top(&self.app, self.store(), &open.run).await?)),
         }
     }
 
@@ -227,7 +237,8 @@ impl Session {
         let context = run::place_of(&choice.workspace) + &self.earlier().await?;
         let goal = Goal { text: goal, context, images: choice.images.clone() };
         let loop_name = choice.loop_name.clone();
-        let submission = Submission { loop_name, goal, frame, idem_key: None };
+        let idem_key = choice.key.clone();
+        let submission = Submission { loop_name, goal, frame, idem_key };
         let made = self.engine.submit_in(self.door.conversation.clone(), submission).await;
         self.at_limit = None;
         let made = made.map_err(|error| self.fail(&error))?;

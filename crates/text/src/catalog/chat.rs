@@ -26,6 +26,10 @@ super::texts! {
     "chat.more_items" => zh: "  … 还有 {count} 项（Ctrl-T 展开）", en: "  … {count} more (Ctrl-T shows all)";
     "chat.replanned" => zh: "✎ 改计划 v{version}", en: "✎ Plan changed to v{version}";
     "chat.queued" => zh: "已排队：{line}", en: "Queued: {line}";
+    "chat.queued_before" => zh: "上次排队、还没有发出：{line}", en: "Queued last time and not sent yet: {line}";
+    "chat.queued_held" => zh: "没有发出：{line}（在输入行里等你：回车发送，改了再发，或清空后回车丢弃）", en: "Not sent: {line} (it waits in your input line: Enter sends it, edit it first, or clear it and press Enter to drop it)";
+    "chat.queued_dropped" => zh: "已丢弃", en: "Dropped";
+    "chat.queue_kept" => zh: "排队未发出的 {count} 句已保留，下次打开时发送", en: "Lines queued and not sent: {count}; they are kept and sent when the chat is opened again";
     "chat.said_too_late" => zh: "“{word}”说得晚了，回答里没有用到；作为下一句发送", en: "“{word}” came too late for that answer; it is sent as the next message";
     "chat.steered" => zh: "已转告模型：{word}", en: "Told the model: {word}";
     "chat.in_background" => zh: "运行 {id} 在后台继续；/runs 查看，/resume {id} 回来", en: "Run {id} goes on in the background; /runs lists, /resume {id} comes back";
@@ -61,6 +65,8 @@ super::texts! {
     "recovered.run" => zh: "  · 运行 {id} {goal}：继续执行", en: "  · run {id} {goal}: goes on";
     "recovered.run_at" => zh: "  · 运行 {id} {goal}：完成 {done}/{all} 项，继续执行", en: "  · run {id} {goal}: {done} of {all} items done, goes on";
     "recovered.put_aside" => zh: "  · 运行 {id} {goal}：多次中断，已搁置", en: "  · run {id} {goal}: broke off too often, put aside";
+    "left.head" => zh: "↻ 上次没有做完，现在继续：", en: "↻ Not finished last time; it goes on now:";
+    "left.parked" => zh: "⏸ 运行 {id}（{goal}）在等模型 {model}：{detail}\n  /resume {id} 现在再试", en: "⏸ Run {id} ({goal}) waits for the model {model}: {detail}\n  /resume {id} tries it now";
     "exchange.not_read" => zh: "无法读取 {file}：{detail}", en: "Cannot read {file}: {detail}";
     "exchange.too_long" => zh: "文件超过 {most} MB，没有导入", en: "The file is over {most} MB and was not imported";
 }
