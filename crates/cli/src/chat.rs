@@ -10,6 +10,7 @@
 //! one input. Deliberately absent: what commands do (`assistant`), what runs do (`engine`).
 
 mod care;
+mod confirm;
 mod editor;
 mod follow;
 mod history;
@@ -21,6 +22,7 @@ mod look;
 mod person;
 mod queue;
 mod session;
+mod settle;
 mod talk;
 
 use crate::app::App;

@@ -2,7 +2,8 @@
 //! jump.
 
 use everloop_engine::{
-    Clock, DriveError, Driven, Engine, Identity, LeaseTimes, Means, Rules, Submission, Update, Worker,
+    Clock, DriveError, Driven, Engine, Identity, LeaseTimes, Means, Rules, Submission, Update,
+    Worker,
 };
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::{

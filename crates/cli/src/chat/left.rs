@@ -81,11 +81,7 @@ async fn parked(app: &App, store: &Store, run: &RunId) -> Result<Option<String>,
 }
 
 /// One line when it was, one for each run that was in the middle.
-async fn broken_off(
-    app: &App,
-    store: &Store,
-    orphans: &[Orphan],
-) -> Result<Vec<String>, Failure> {
+async fn broken_off(app: &App, store: &Store, orphans: &[Orphan]) -> Result<Vec<String>, Failure> {
     let mut lines = Vec::new();
     let mut left_at = 0;
     for orphan in orphans {

@@ -45,6 +45,7 @@ impl Person {
                 }
                 exit = self.signals.next() => break Ok(Looked::Signal(exit)),
                 _ = again.tick() => {
+                    live.redraw_if_due();
                     // A store that fails for a moment is looked at again.
                     if let Ok(Some(still)) = self.session.still(run).await {
                         break Err(still);

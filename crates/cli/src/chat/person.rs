@@ -1,5 +1,6 @@
 //! A chat with a person at a terminal.
 
+use super::confirm::Verdict;
 use super::editor::{Editor, Typed};
 use super::follow::Still;
 use super::queue::Queue;
@@ -12,6 +13,7 @@ use crate::terminal;
 use everloop_assistant::door::OpenQuestion;
 use everloop_assistant::show::firing_lines;
 use everloop_engine::Update;
+use everloop_text::NO;
 use everloop_types::RunId;
 use everloop_types::journal::Kind;
 use std::sync::Arc;
@@ -44,6 +46,8 @@ pub(super) struct Person {
     first: Option<String>,
     /// What was told to the model of the run that is looked at.
     pub(super) told: Vec<String>,
+    /// A command that a sentence became; it waits for a yes.
+    proposed: Option<String>,
     /// What was typed and not sent; it stands in the next line.
     pub(super) unsent: String,
 }
@@ -53,8 +57,8 @@ pub(super) async fn talk(session: Session, first: Option<String>) -> Result<Exit
     let signals = Signals::new(&session.app)?;
     let editor = Editor::start(&session)?;
     let queue = Queue::open(&session.app);
-    let (told, unsent) = (Vec::new(), String::new());
-    let mut person = Person { session, signals, editor, queue, first, told, unsent };
+    let (told, proposed, unsent) = (Vec::new(), None, String::new());
+    let mut person = Person { session, signals, editor, queue, first, told, proposed, unsent };
     let exit = person.talk().await;
     let waiting = person.queue.lines().count();
     if waiting > 0 {
@@ -67,10 +71,15 @@ pub(super) async fn talk(session: Session, first: Option<String>) -> Result<Exit
 impl Person {
     async fn talk(&mut self) -> Result<Exit, Failure> {
         self.greet().await?;
-        if let Some(run) = self.session.going().await?
-            && let Some(exit) = self.looked(&run).await?
-        {
-            return Ok(exit);
+        // One that was taken up may be over by now; its answer is shown all the same.
+        let mut runs = std::mem::take(&mut self.session.left().runs);
+        if runs.is_empty() {
+            runs.extend(self.session.going().await?);
+        }
+        for run in runs {
+            if let Some(exit) = self.looked(&run).await? {
+                return Ok(exit);
+            }
         }
         loop {
             self.show_question().await;
@@ -78,9 +87,15 @@ impl Person {
                 Ok(line) => line,
                 Err(exit) => return Ok(exit),
             };
+            if let Some(words) = self.confirms(&line.text).await {
+                if !words.is_empty() {
+                    terminal::answer(&words);
+                }
+                continue;
+            }
             match self.heard(line).await {
                 Heard::Said(words) => terminal::answer(&words),
-                Heard::Confirm(command) => self.confirm(&command).await,
+                Heard::Confirm(command) => self.proposed = Some(command),
                 Heard::Background => {
                     terminal::answer(&self.session.text("chat.nothing_in_front", &[]));
                 }
@@ -103,7 +118,7 @@ impl Person {
     /// The next line: one that was typed ahead, or one that is typed now.
     async fn line(&mut self) -> Result<Line, Exit> {
         // A line that was typed ahead must not answer a question that nobody had seen.
-        let free = self.session.seen.is_none();
+        let free = self.session.seen.is_none() && self.proposed.is_none();
         self.queue.held &= self.queue.first().is_some();
         let ahead = self.queue.first().filter(|_| free).cloned();
         match (self.first.take_if(|_| free), ahead) {
@@ -167,10 +182,10 @@ impl Person {
 
     /// What is new since the last time: what was recovered, what fired, what waits.
     async fn greet(&mut self) -> Result<(), Failure> {
-        let session = &self.session;
-        for line in &session.left.lines {
+        for line in &self.session.left().lines {
             terminal::answer(line);
         }
+        let session = &self.session;
         for line in self.queue.lines() {
             terminal::answer(&session.text("chat.queued_before", &[("line", line)]));
         }
@@ -214,7 +229,13 @@ impl Person {
 
     /// The next line, while reminders and the news of runs in the background are shown above it.
     async fn next_line(&mut self) -> Result<String, Exit> {
-        let prompt = self.session.text("chat.you", &[]);
+        let prompt = match &self.proposed {
+            Some(command) => {
+                terminal::answer(&self.session.confirmation(command));
+                self.session.text("rule.prompt", &[])
+            }
+            None => self.session.text("chat.you", &[]),
+        };
         let mut leaving: Option<Instant> = None;
         let mut reminders = tokio::time::interval(LOOK_FOR_REMINDERS);
         self.editor.ask(&prompt, std::mem::take(&mut self.unsent));
@@ -246,6 +267,10 @@ impl Person {
             match typed {
                 Typed::Line(line) => return Ok(line),
                 Typed::End => return Err(Exit::Done),
+                // A key that stops is a no.
+                Typed::Interrupt { .. } | Typed::Escape if self.proposed.is_some() => {
+                    return Ok(NO[0].to_owned());
+                }
                 Typed::Interrupt { empty: true } => {
                     if leaving.is_some_and(|at| at.elapsed() < AGAIN) {
                         terminal::answer("");
@@ -268,18 +293,24 @@ impl Person {
         }
     }
 
-    /// Shows the command that a sentence became, and carries it out after a yes.
-    async fn confirm(&mut self, command: &str) {
-        let session = &self.session;
-        terminal::answer(&session.text("rule.understood", &[("command", command)]));
-        self.editor.ask(&session.text("rule.prompt", &[]), String::new());
-        let words = match self.editor.next().await {
-            Typed::Line(line) if everloop_text::means_yes(&line) => {
-                session.perform_rule(command).await.unwrap_or_else(|failure| failure.words)
+    /// What a line does while a command waits for a yes; none if it goes its usual way.
+    async fn confirms(&mut self, line: &str) -> Option<String> {
+        let command = self.proposed.take()?;
+        match self.session.verdict(&command, line).await {
+            Verdict::Over(words) => Some(words),
+            Verdict::Edit => {
+                self.unsent = command;
+                Some(String::new())
             }
-            _ => session.text("rule.dropped", &[]),
-        };
-        terminal::answer(&words);
+            Verdict::Unclear(words) => {
+                self.proposed = Some(command);
+                Some(words)
+            }
+            Verdict::Another => {
+                self.proposed = Some(command);
+                None
+            }
+        }
     }
 }
 

@@ -17,7 +17,8 @@ use everloop_assistant::show::{self, Reader};
 use everloop_engine::{Asked, Clock, Engine, Submission, SystemClock, Watch};
 use everloop_store::{Firing, Said, Sent, Store};
 use everloop_types::{
-    ConversationId, Goal, Holding, Image, Labels, Lang, Policy, RunId, Status, Unattended,
+    ConversationId, Goal, Holding, Image, Labels, Lang, Policy, QuestionKind, RunId, Status,
+    Unattended,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -37,8 +38,15 @@ pub(super) struct Session {
     pub(super) seen: Option<OpenQuestion>,
     /// A run that ended at its limit; the person may let it go on.
     pub(super) at_limit: Option<RunId>,
+    /// A run that ended over a call whose outcome is unknown; the person may say what happened.
+    pub(super) unsettled: Option<RunId>,
+    background: Background,
+}
+
+/// What goes on beside the talk.
+struct Background {
     /// What earlier processes left.
-    pub(super) left: Left,
+    left: Left,
     care: Care,
 }
 
@@ -109,8 +117,14 @@ impl Session {
         };
         let desk = app.desk(store);
         let (left, care) = Left::taken_up(&app, &engine, &door).await?;
-        let (seen, at_limit) = (None, None);
-        Ok(Self { app, engine, desk, door, choice, watch, seen, at_limit, left, care })
+        let (seen, at_limit, unsettled) = (None, None, None);
+        let background = Background { left, care };
+        Ok(Self { app, engine, desk, door, choice, watch, seen, at_limit, unsettled, background })
+    }
+
+    /// What earlier processes left.
+    pub(super) fn left(&mut self) -> &mut Left {
+        &mut self.background.left
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -133,6 +147,11 @@ impl Session {
         let reader = self.reader();
         let way = self.door.way(self.store(), line, &reader.now, self.seen.clone()).await;
         let way = way.map_err(|error| self.fail(&error))?;
+        if let Way::Goal(word) = &way
+            && let Some(heard) = self.settles(word).await?
+        {
+            return Ok(heard);
+        }
         if let (Some(run), Way::Goal(word)) = (self.at_limit.clone(), &way)
             && let Some(heard) = self.beyond_the_limit(&run, word).await?
         {
@@ -213,6 +232,9 @@ impl Session {
     }
 
     async fn answer(&mut self, open: OpenQuestion, text: String) -> Result<Heard, Failure> {
+        if open.question.kind == QuestionKind::Settle {
+            return self.answer_settling(open, &text).await;
+        }
         self.seen = None;
         let said = text.clone();
         let answer = Asked { question: open.question.id, text, by: "user".to_owned() };
@@ -221,7 +243,22 @@ impl Session {
             Sent::AlreadySent => Ok(Heard::Said(self.text("run.already_answered", &[]))),
             // Nobody asks any more: it was answered or canceled elsewhere.
             Sent::Finished(_) | Sent::NoSuchRun => Ok(Heard::Follow(self.begin(said).await?)),
-            Sent::Accepted => Ok(Heard::Follow(family::top(&self.app, self.store(), &open.run).await?)),
+            Sent::Accepted => {
+                Ok(Heard::Follow(family::top(&self.app, self.store(), &open.run).await?))
+            }
+        }
+    }
+
+    /// Whether a call happened is no matter for any words: nothing but the choices is an answer.
+    async fn answer_settling(&mut self, open: OpenQuestion, text: &str) -> Result<Heard, Failure> {
+        let call = self.open_call(Some(open.run.clone())).await?;
+        match (call, self.settling_word(text)) {
+            (Some(call), Some(word)) => self.said_of(&call, word).await,
+            (Some(call), None) => Ok(Heard::Said(self.how_to_settle(&call))),
+            (None, _) => {
+                self.seen = None;
+                Ok(Heard::Said(self.text("run.already_answered", &[])))
+            }
         }
     }
 
@@ -240,7 +277,7 @@ impl Session {
         let idem_key = choice.key.clone();
         let submission = Submission { loop_name, goal, frame, idem_key };
         let made = self.engine.submit_in(self.door.conversation.clone(), submission).await;
-        self.at_limit = None;
+        (self.at_limit, self.unsettled) = (None, None);
         let made = made.map_err(|error| self.fail(&error))?;
         // They went with this goal; the next one has its own.
         self.choice.images.clear();
@@ -354,7 +391,7 @@ impl Session {
         if going > 0 {
             self.app.note("chat.left_open", &[("count", &going.to_string())]);
         }
-        self.care.end(&self.engine).await;
+        self.background.care.end(&self.engine).await;
     }
 
     /// Fires what is due, and takes what no surface has shown yet: each is shown by one.

@@ -61,7 +61,7 @@ super::texts! {
     "answering.replan" => zh: "{mark} 模型正在检查计划：{chars} 个字符", en: "{mark} the model looks at the plan again: {chars} characters";
     "answering.compact" => zh: "{mark} 模型正在压缩对话：{chars} 个字符", en: "{mark} the model shortens the conversation: {chars} characters";
     "answering.close" => zh: "{mark} 模型正在写总结：{chars} 个字符", en: "{mark} the model writes its last words: {chars} characters";
-    "approve.prompt" => zh: "[y] 这一次   [always] 同样的以后都允许   其他内容 = 不允许，并作为原因 › ", en: "[y] this once   [always] the same from now on   anything else = no, given as the reason › ";
+    "approve.prompt" => zh: "[{yes}] 这一次   [{always}] 同样的以后都允许   其他内容 = 不允许，并作为原因 › ", en: "[{yes}] this once   [{always}] the same from now on   anything else = no, given as the reason › ";
     "settle.prompt" => zh: "[1] 发生了   [2] 没有发生 › ", en: "[1] it happened   [2] it did not › ";
     "progress.plan" => zh: "▸ 计划 v{version}（步数 {steps}/{steps_max}）", en: "▸ Plan v{version} (steps {steps}/{steps_max})";
     "progress.claimed" => zh: "（声称完成，没有依据）", en: " (claimed, nothing behind it)";
