@@ -175,5 +175,5 @@ pub fn echo(line: &str, command: &Command, now: &Zoned) -> Option<String> {
 pub fn follows(line: &str) -> bool {
     let line = normal(line);
     let name = line.trim_start_matches('/').split_whitespace().next().unwrap_or_default();
-    find(name).is_some_and(|verb| matches!(verb.name, "resume" | "fork" | "tour"))
+    find(name).is_some_and(|verb| matches!(verb.name, "resume" | "fork" | "settle" | "tour"))
 }

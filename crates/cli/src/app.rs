@@ -237,6 +237,15 @@ impl App {
     }
 
     /// The person who reads, and their time.
+    /// A text that names the words that allow a call.
+    pub(crate) fn approval(&self, key: &str) -> String {
+        let (yes, always) = (
+            everloop_text::named(&everloop_text::YES),
+            everloop_text::named(&everloop_text::ALWAYS),
+        );
+        self.text(key, &[("yes", &yes), ("always", &always)])
+    }
+
     pub(crate) fn reader(&self) -> Reader {
         let zone = TimeZone::get(&self.zone_name()).unwrap_or(TimeZone::UTC);
         let now = moment(SystemClock.now()).to_zoned(zone);

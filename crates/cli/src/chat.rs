@@ -10,16 +10,19 @@
 //! one input. Deliberately absent: what commands do (`assistant`), what runs do (`engine`).
 
 mod care;
+mod confirm;
 mod editor;
 mod follow;
 mod history;
 mod keys;
+mod left;
 mod lines;
 mod live;
 mod look;
 mod person;
-mod recovered;
+mod queue;
 mod session;
+mod settle;
 mod talk;
 
 use crate::app::App;
@@ -31,8 +34,13 @@ use session::Session;
 
 pub(crate) async fn chat(app: &App, args: &args::Chat) -> Result<Exit, Failure> {
     let at_terminal = app.interactive && terminal::answers_are_seen();
-    let fresh = !app.sources.path.exists() && !app.home.database().exists();
-    let app = match at_terminal && fresh && default_model(app).is_empty() {
+    let no_model = default_model(app).is_empty();
+    // Nobody may be asked, and nothing would come: a terminal is no pipe of commands.
+    if no_model && !app.interactive && terminal::person_is_there() {
+        let words = app.text("model.missing", &[]);
+        return Err(Failure { exit: Exit::Configuration, words });
+    }
+    let app = match at_terminal && no_model && !app.sources.path.exists() {
         true => setup::first_run(app).await?,
         false => app.clone(),
     };

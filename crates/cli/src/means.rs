@@ -133,6 +133,14 @@ impl LocalMeans {
         Ok(Endpoint { base_url: place.base_url, api_key, ..self.endpoint.clone() })
     }
 
+    /// The machine on which a model is asked; empty if nobody is.
+    pub(crate) fn host(&self, name: &str) -> String {
+        match is_scripted(name) {
+            true => String::new(),
+            false => Place::of(&self.settings, name).host(),
+        }
+    }
+
     /// The tools that a new run in a workspace has.
     pub(crate) fn registry(&self, workspace: PathBuf, zone: &str, lang: Lang) -> Option<Registry> {
         Some(self.servers.offer(self.own(workspace, zone, lang)?))
@@ -249,9 +257,25 @@ pub(crate) fn is_scripted(name: &str) -> bool {
     name.starts_with("scripted/")
 }
 
+/// A run is not asked elsewhere than it was begun: what it has read would go there.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the run was begun with a model on {begun}, and here it would be asked on {here}: set the base \
+     URL as it was, or fork the run to go on here"
+)]
+struct Elsewhere {
+    begun: String,
+    here: String,
+}
+
 impl LocalMeans {
     /// A model as its provider serves it.
     pub(crate) fn connected(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
+        let host = self.host(&choice.name);
+        if !choice.host.is_empty() && choice.host != host {
+            let elsewhere = Elsewhere { begun: choice.host.clone(), here: host };
+            return Err(ModelError::new(ModelErrorKind::Refused, elsewhere.to_string()));
+        }
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = models.get(&choice.name) {
             return Ok(known.clone());

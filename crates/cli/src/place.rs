@@ -7,6 +7,9 @@ use everloop_models::usual_url;
 /// Providers with wire formats of their own. A variable named after OpenAI does not mean them.
 const FOREIGN: [&str; 2] = ["anthropic", "gemini"];
 
+/// A server on this machine may have another port tomorrow; nothing leaves for that.
+const THIS_MACHINE: &str = "localhost";
+
 /// Where a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place<'n> {
@@ -41,6 +44,21 @@ impl<'n> Place<'n> {
     /// Whether somebody chose the address.
     pub(crate) fn is_chosen(&self) -> bool {
         !self.base_url.is_empty()
+    }
+
+    /// The machine that is asked: this one by whichever name, or another by its own.
+    pub(crate) fn host(&self) -> String {
+        let (_, rest) = self.address().split_once("://").unwrap_or_default();
+        let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
+        let host = match place.strip_prefix('[') {
+            Some(v6) => v6.split(']').next().unwrap_or_default(),
+            None => place.split(':').next().unwrap_or_default(),
+        };
+        let host = host.to_lowercase();
+        let here = host == "localhost"
+            || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+        if here { THIS_MACHINE.to_owned() } else { host }
     }
 
     /// The address, for people.
@@ -107,6 +125,23 @@ mod tests {
         assert_eq!(seen(chosen, "anthropic/x", "anthropic/y"), there(both));
         let ours = everloop_models::OPENAI_URL;
         assert_eq!(seen(chosen, "anthropic/x", "openai/y").0, ours);
+    }
+
+    #[test]
+    fn a_machine_is_known_by_its_name_and_this_one_by_any() {
+        for (url, host) in [
+            ("http://127.0.0.1:9/v1", "localhost"),
+            ("http://[::1]:8080/v1", "localhost"),
+            ("http://LocalHost/v1", "localhost"),
+            ("https://me@Hub.example.com:8443/v1?x=/y", "hub.example.com"),
+            ("", "api.openai.com"),
+        ] {
+            let base_url = url.to_owned();
+            let place = Place { provider: "openai", is_default: true, base_url };
+            assert_eq!(place.host(), host, "{url}");
+        }
+        let scripted = Place { provider: "scripted", is_default: true, base_url: String::new() };
+        assert_eq!(scripted.host(), "", "nobody is asked");
     }
 
     #[test]

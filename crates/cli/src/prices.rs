@@ -200,7 +200,9 @@ mod tests {
 
     #[test]
     fn each_call_is_paid_to_the_model_that_answered_it() {
-        let fallback = Some(Fallback { name: "b/y".to_owned(), after_attempts: 3 });
+        let fallback =
+            Fallback { name: "b/y".to_owned(), after_attempts: 3, ..Fallback::default() };
+        let fallback = Some(fallback);
         let choice = ModelChoice { name: "a/x".to_owned(), fallback, ..ModelChoice::default() };
         let journal = [
             entry(1, failed(1)),

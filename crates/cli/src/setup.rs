@@ -1,22 +1,37 @@
 //! The first run: at most two questions, each answer a line of the settings that can be read.
 //!
 //! ```text
-//!   language? ──► model? ──1 key──► base URL, key, name ─┐
-//!                    │ ──2 local──────────────────────────┼──► one tiny request ──► places, hints
-//!                    └──3 nothing, or the environment ────┘
+//!   language? ──► keys in the environment ──────► name?  ─┐
+//!                 none ──► model? ──1 key──► whose? ──────┼──► one tiny request ──► places, hints
+//!                             │ ──2 local─────────────────┤
+//!                             └──3 nothing, or set already┘
 //! ```
+//!
+//! A key is asked for before anything else about it, unseen, and goes where secrets go.
 
+mod found;
 pub(crate) mod hidden;
 pub(crate) mod probe;
 
 use crate::app::App;
-use crate::commands::config;
 use crate::commands::run::default_model;
+use crate::commands::{self, config};
 use crate::exit::{Exit, Failure};
+use crate::place::Place;
 use crate::secrets;
-use crate::settings::{Origin, Sources, file, find};
+use crate::settings::{Origin, Sources, file, find, redact};
 use crate::{build, terminal};
 use everloop_types::Lang;
+
+/// What is proposed of each provider's models.
+const PROPOSED: [(&str, &str); 3] =
+    [("openai", "gpt-5-mini"), ("anthropic", "claude-sonnet-4-5"), ("gemini", "gemini-2.5-flash")];
+
+/// Names of models that are shown at once.
+const NAMES_SHOWN: usize = 12;
+
+/// What the key is called in the keychain.
+const KEY_NAME: &str = "model";
 
 /// Asks for language and model and writes the answers; the app as it is afterwards.
 ///
@@ -28,9 +43,10 @@ pub(crate) async fn first_run(app: &App) -> Result<App, Failure> {
     }
     terminal::complain(&app.text("setup.welcome", &[("version", build::NUMBER)]));
     let app = language(app).await?;
-    let chosen = match from_environment(&app) {
-        true => app,
-        false => model(app).await?,
+    let chosen = match (from_environment(&app), found::keys(&app)) {
+        (true, _) => app,
+        (false, found) if found.is_empty() || !default_model(&app).is_empty() => model(app).await?,
+        (false, found) => found::used(app, &found).await?,
     };
     if !default_model(&chosen).is_empty() {
         probe::tell(&chosen).await;
@@ -77,7 +93,6 @@ fn not_understood(app: &App, choices: &str) {
 /// A model that the environment names needs no question.
 fn from_environment(app: &App) -> bool {
     let names = ["EVERLOOP_MODEL", "OPENAI_BASE_URL", app.settings.text("model.key_env")];
-    let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
     if !is_set(&"EVERLOOP_MODEL") {
         return false;
     }
@@ -125,71 +140,168 @@ fn show_choices(app: &App, local: Option<&probe::Local>) {
     terminal::complain(&format!("\n{question}\n{first}\n{local}\n{last}"));
 }
 
+/// A key, and whatever cannot be guessed from it.
 async fn with_key(app: App) -> Result<App, Failure> {
-    let usual = everloop_models::OPENAI_URL;
-    let prompt = app.text("setup.base_url", &[("default", usual)]);
-    let url = terminal::ask(&prompt).await.filter(|url| !url.is_empty());
-    let url = url.unwrap_or_else(|| usual.to_owned());
-    keep_key(&app).await?;
-    let app = write(&app, &[("model.base_url", &url)])?;
-    let offered = probe::offered(&app).await;
-    let prompt = match offered.as_slice() {
-        [only] => app.text("setup.model_name_or", &[("default", only)]),
-        _ => app.text("setup.model_name", &[]),
+    let Some(key) = key(&app).await? else { return Ok(app) };
+    let (provider, url) = match provider_of(&key) {
+        Some(provider) => (provider.to_owned(), String::new()),
+        None => whose(&app).await,
     };
-    let name = terminal::ask(&prompt).await.unwrap_or_default();
-    let name = match (name.as_str(), offered.as_slice()) {
-        ("", [only]) => only.clone(),
-        ("", _) => {
+    let mut lines = vec![("model.base_url", url)];
+    if !key.is_empty() {
+        lines.extend(keep_key(&app, &key, &provider)?.map(|kept| ("model.key", kept)));
+    }
+    // What was not set need not be emptied.
+    lines.retain(|(key, value)| !value.is_empty() || !app.settings.text(key).is_empty());
+    let lines: Vec<(&'static str, &str)> =
+        lines.iter().map(|(key, value)| (*key, value.as_str())).collect();
+    let app = write(&app, &lines)?;
+    match name(&app, &provider).await {
+        Some(name) => write(&app, &[("model.default", &name)]),
+        None => {
             terminal::complain(&app.text("setup.no_name", &[]));
-            return Ok(app);
+            Ok(app)
         }
-        (name, _) => name.to_owned(),
+    }
+}
+
+/// Asks for the key without showing it; nothing if the person gives up on it.
+async fn key(app: &App) -> Result<Option<String>, Failure> {
+    let prompt = app.text("setup.key", &[]);
+    let typed = tokio::task::spawn_blocking(move || hidden::ask(&prompt)).await;
+    match typed {
+        Ok(hidden::Typed::Line(key)) => {
+            let key = key.trim().to_owned();
+            secrets::redactor().learn(&key);
+            Ok(Some(key))
+        }
+        // The terminal is as it was again; nothing was written.
+        _ => Err(Failure { exit: Exit::Interrupted, words: String::new() }),
+    }
+}
+
+/// Whose key it is, where its beginning says so.
+fn provider_of(key: &str) -> Option<&'static str> {
+    match key {
+        _ if key.starts_with("sk-ant-") => Some("anthropic"),
+        _ if key.starts_with("AIza") => Some("gemini"),
+        _ => None,
+    }
+}
+
+/// The provider, and the address unless it is the usual one.
+async fn whose(app: &App) -> (String, String) {
+    let usual = match std::env::var("OPENAI_BASE_URL") {
+        Ok(url) if is_address(&url) => url,
+        _ => everloop_models::OPENAI_URL.to_owned(),
     };
-    write(&app, &[("model.default", &full_name(&name, &offered))])
+    let prompt = app.text("setup.whose", &[("default", &usual)]);
+    loop {
+        match terminal::ask(&prompt).await.as_deref() {
+            None | Some("") => return ("openai".to_owned(), usual),
+            Some(name @ ("anthropic" | "gemini")) => return (name.to_owned(), String::new()),
+            Some("openai") => {
+                return ("openai".to_owned(), everloop_models::OPENAI_URL.to_owned());
+            }
+            Some(url) if is_address(url) => return ("openai".to_owned(), url.to_owned()),
+            Some(_) => terminal::complain(&app.text("setup.no_address", &[])),
+        }
+    }
+}
+
+/// Whether something could be asked there, and it holds no key.
+fn is_address(text: &str) -> bool {
+    everloop_models::connect("openai/x", everloop_models::Endpoint::at(text)).is_ok()
+        && !redact::looks_like_a_key(text)
+}
+
+/// What is proposed of a provider's models, where it is asked at its usual address.
+fn proposed(app: &App, provider: &str) -> Option<&'static str> {
+    let name = format!("{provider}/");
+    if Place::of(&app.settings, &name).address() != everloop_models::usual_url(provider) {
+        return None;
+    }
+    PROPOSED.iter().find(|(name, _)| *name == provider).map(|(_, model)| *model)
+}
+
+/// The model with its provider: the one that is proposed or the only one that is offered, else the
+/// one that the person names.
+async fn name(app: &App, provider: &str) -> Option<String> {
+    let offered = probe::offered(app, provider).await;
+    let proposed = proposed(app, provider);
+    let chosen = match (proposed, offered.as_slice()) {
+        (Some(proposed), []) => proposed.to_owned(),
+        (Some(proposed), some) if some.iter().any(|name| name == proposed) => proposed.to_owned(),
+        (_, [only]) => only.clone(),
+        _ => asked_name(app, &offered).await?,
+    };
+    Some(full_name(provider, &chosen, &offered))
+}
+
+async fn asked_name(app: &App, offered: &[String]) -> Option<String> {
+    if !offered.is_empty() {
+        let names = offered.iter().take(NAMES_SHOWN).map(String::as_str).collect::<Vec<_>>();
+        terminal::complain(&app.text("setup.offers", &[("names", &names.join(", "))]));
+    }
+    let prompt = app.text("setup.model_name", &[]);
+    loop {
+        let name = terminal::ask(&prompt).await.filter(|name| !name.is_empty())?;
+        if !redact::looks_like_a_key(&name) || offered.contains(&name) {
+            return Some(name);
+        }
+        terminal::complain(&app.text("config.is_a_key", &[]));
+    }
 }
 
 /// The name with the provider in front. What the endpoint itself calls `openai/x` keeps that.
-fn full_name(name: &str, offered: &[String]) -> String {
-    match name.starts_with("openai/") && !offered.iter().any(|known| known == name) {
+fn full_name(provider: &str, name: &str, offered: &[String]) -> String {
+    let has_it = name.split_once('/').is_some_and(|(first, _)| first == provider);
+    match has_it && !offered.iter().any(|known| known == name) {
         true => name.to_owned(),
-        false => format!("openai/{name}"),
+        false => format!("{provider}/{name}"),
     }
 }
 
-/// Asks for the key without showing it, and keeps it beside the settings.
-async fn keep_key(app: &App) -> Result<(), Failure> {
-    let variable = app.settings.text("model.key_env");
-    if std::env::var(variable).is_ok_and(|key| !key.is_empty()) {
-        terminal::complain(&app.text("setup.key_from_environment", &[("name", variable)]));
-        return Ok(());
+/// Puts the key where secrets go: into the keychain, else into a file of its own. Says what the
+/// settings must say of that.
+fn keep_key(app: &App, key: &str, provider: &str) -> Result<Option<String>, Failure> {
+    let mark = terminal::marks().done;
+    if let Some(kept) = commands::secrets::in_the_keychain(app, KEY_NAME, key)? {
+        let kept = kept.to_string();
+        let args = [("mark", mark), ("reference", kept.as_str())];
+        terminal::complain(&app.text("setup.key_in_keychain", &args));
+        return Ok(Some(kept));
     }
-    let prompt = app.text("setup.key", &[]);
-    let typed = tokio::task::spawn_blocking(move || hidden::ask(&prompt)).await;
-    let key = match typed {
-        Ok(hidden::Typed::Line(key)) if !key.trim().is_empty() => key,
-        Ok(hidden::Typed::Line(_)) => return Ok(()),
-        // The terminal is as it was again; nothing was written.
-        _ => return Err(Failure { exit: Exit::Interrupted, words: String::new() }),
-    };
-    secrets::redactor().learn(&key);
     let path = app.key_file();
     let shown = path.display().to_string();
     // A file that others could read is replaced, not filled.
     let _ = std::fs::remove_file(&path);
-    file::write(&path, &format!("{}\n", key.trim())).map_err(|error| {
+    file::write(&path, &format!("{key}\n")).map_err(|error| {
         let args = [("file", shown.as_str()), ("detail", &error.to_string())];
         Failure { exit: Exit::Configuration, words: app.text("setup.key_not_kept", &args) }
     })?;
-    let args = [("mark", terminal::marks().done), ("file", shown.as_str())];
+    let args = [("mark", mark), ("file", shown.as_str())];
     terminal::complain(&app.text("setup.key_kept", &args));
-    Ok(())
+    // The file is where a key is looked for last; what comes before it must not hide this one.
+    let name = format!("{provider}/");
+    let variables = crate::key::variables(&app.settings, &Place::of(&app.settings, &name));
+    let hidden = secrets::of_model(&app.settings).is_some() || variables.iter().any(is_set);
+    Ok(hidden.then(|| secrets::Reference::File(path).to_string()))
+}
+
+fn is_set(name: &&str) -> bool {
+    std::env::var(name).is_ok_and(|value| !value.is_empty())
 }
 
 /// Writes answers to the settings file, and shows each line.
 fn write(app: &App, lines: &[(&'static str, &str)]) -> Result<App, Failure> {
     let mut text = app.sources.text.clone().unwrap_or_default();
     for (key, value) in lines {
+        // The settings are shown and copied; a key that gets there is lost.
+        if redact::looks_like_a_key(value) {
+            let words = app.text("config.is_a_key", &[]);
+            return Err(Failure { exit: Exit::Configuration, words });
+        }
         let setting = find(key, Origin::CommandLine);
         let setting = setting.unwrap_or_else(|_| unreachable!("{key} is in the table"));
         text = file::with(&text, setting, value)
@@ -208,13 +320,30 @@ fn write(app: &App, lines: &[(&'static str, &str)]) -> Result<App, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::full_name;
+    use super::{full_name, is_address, provider_of};
 
     #[test]
     fn a_name_gets_its_provider_once_and_the_endpoint_has_the_last_word() {
         let offered = ["openai/gpt-5".to_owned()];
-        assert_eq!(full_name("qwen3:8b", &[]), "openai/qwen3:8b");
-        assert_eq!(full_name("openai/gpt-5", &[]), "openai/gpt-5");
-        assert_eq!(full_name("openai/gpt-5", &offered), "openai/openai/gpt-5");
+        assert_eq!(full_name("openai", "qwen3:8b", &[]), "openai/qwen3:8b");
+        assert_eq!(full_name("openai", "openai/gpt-5", &[]), "openai/gpt-5");
+        assert_eq!(full_name("openai", "openai/gpt-5", &offered), "openai/openai/gpt-5");
+        assert_eq!(full_name("gemini", "flash", &[]), "gemini/flash");
+    }
+
+    #[test]
+    fn a_key_tells_whose_it_is_and_is_no_address() {
+        assert_eq!(provider_of("sk-ant-fake"), Some("anthropic"));
+        assert_eq!(provider_of("AIzaFake"), Some("gemini"));
+        assert_eq!(provider_of("sk-fake"), None);
+        for (text, is) in [
+            ("http://127.0.0.1:8080/v1", true),
+            ("https://api.example.com", true),
+            ("sk-abcdefg", false),
+            ("gpt-5", false),
+            ("http://me:secret@host/v1", false),
+        ] {
+            assert_eq!(is_address(text), is, "{text}");
+        }
     }
 }

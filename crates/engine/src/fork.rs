@@ -111,7 +111,10 @@ impl Engine {
         let mut tries = 0;
         loop {
             match self.store.create_fork(&new).await {
-                Ok(Created::New | Created::Existing(_)) => return Ok(Forking { run, at }),
+                Ok(Created::New | Created::Existing(_)) => {
+                    self.mail.call_workers();
+                    return Ok(Forking { run, at });
+                }
                 Err(error) if tries >= FORK_TRIES_MAX || !error.is_transient() => {
                     return Err(error.into());
                 }

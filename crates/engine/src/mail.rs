@@ -1,4 +1,4 @@
-//! Who is told that a letter has come. The letters themselves live in the store's inbox.
+//! Who is told that a letter or a run has come. They themselves live in the store.
 
 use crate::{Engine, Signal};
 use everloop_types::RunId;
@@ -6,10 +6,12 @@ use everloop_types::journal::Letter;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The bells of the runs that are driven here.
+/// The bells of the runs that are driven here, and the one of those who look for runs.
 #[derive(Debug, Default)]
 pub(crate) struct Mail {
     bells: Mutex<BTreeMap<RunId, Arc<Bell>>>,
+    /// Counts how often this process has made a run ready.
+    pub(crate) ready: Signal<u64>,
 }
 
 /// Counts how often a letter may have come. Saves a look into the inbox before every decision, and
@@ -61,6 +63,11 @@ impl Mail {
     fn bell(&self, run: &RunId) -> Arc<Bell> {
         let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         bells.entry(run.clone()).or_default().clone()
+    }
+
+    /// Wakes the worker of this process: some run may be ready.
+    pub(crate) fn call_workers(&self) {
+        self.ready.change(|times| *times += 1);
     }
 
     pub(crate) fn ring(&self, run: &RunId) {

@@ -79,7 +79,10 @@ impl Engine {
         let mut tries = 0;
         loop {
             match self.store.create_run(&new).await {
-                Ok(Created::New) => return Ok(run),
+                Ok(Created::New) => {
+                    self.mail.call_workers();
+                    return Ok(run);
+                }
                 Ok(Created::Existing(earlier)) => return Ok(earlier),
                 Err(error) if tries >= SUBMIT_TRIES_MAX || !error.is_transient() => {
                     return Err(error);
@@ -128,6 +131,16 @@ impl Engine {
         Ok((to, sent))
     }
 
+    /// A run that waits for a moment is ready now.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn hasten(&self, run: &RunId) -> Result<(), StoreError> {
+        self.store.hasten(run, self.clock.now()).await?;
+        self.mail.call_workers();
+        Ok(())
+    }
+
     /// Sends any letter; `dedupe` makes a repetition harmless.
     ///
     /// # Errors
@@ -140,6 +153,7 @@ impl Engine {
     ) -> Result<Sent, StoreError> {
         let sent = self.store.send(run, dedupe, letter, self.clock.now()).await?;
         self.mail.ring(run);
+        self.mail.call_workers();
         if matches!(letter, Letter::Cancel { .. }) {
             // They have it in their inboxes; if this look fails they hear of it a little later.
             let below = self.store.descendants(run).await.unwrap_or_default();

@@ -88,12 +88,13 @@ impl Worker {
     pub async fn work(&mut self, mut report: impl FnMut(Report)) -> Result<(), StoreError> {
         let stopping = self.engine.stopping.clone();
         while !stopping.is_cancelled() {
+            let called = self.engine.mail.ready.get();
             self.look(&mut report).await?;
             tokio::select! {
                 biased;
                 () = stopping.cancelled() => {}
                 Some(ended) = self.driving.join_next_with_id() => self.ended(ended, &mut report),
-                () = idle(&self.engine) => {}
+                () = idle_until_called(&self.engine, called) => {}
             }
         }
         while let Some(ended) = self.driving.join_next_with_id().await {
@@ -266,6 +267,15 @@ impl Worker {
 async fn idle(engine: &Engine) {
     let jitter = engine.clock.since_boot_ms() % (IDLE_MS / 4);
     engine.clock.pause(IDLE_MS + jitter).await;
+}
+
+/// Other processes make runs ready as well, so a worker looks again even if nobody calls.
+async fn idle_until_called(engine: &Engine, called: u64) {
+    tokio::select! {
+        biased;
+        _ = engine.mail.ready.wait_for(|times| *times > called) => {}
+        () = idle(engine) => {}
+    }
 }
 
 /// Whether anything was claimed.

@@ -88,7 +88,7 @@ pub struct Taken {
 /// A message of the run to its conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
-    /// `final`, or `ask:` and the question's id: one message per slot.
+    /// `final`, or `ask:` or `answer:` and the question's id: one message per slot.
     pub slot: String,
     /// `assistant`, `user`.
     pub role: String,

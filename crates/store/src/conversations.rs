@@ -14,7 +14,7 @@ use everloop_types::{ConversationId, RunId, Status, UtcMs};
 pub struct Said {
     /// The run that it belongs to.
     pub run: Option<RunId>,
-    /// Which of the run's messages it is: `goal`, `final`, `ask:…`.
+    /// Which of the run's messages it is: `goal`, `final`, `ask:…`, `answer:…`.
     pub slot: String,
     /// Who said it.
     pub role: String,

@@ -2,7 +2,8 @@
 //! jump.
 
 use everloop_engine::{
-    Clock, DriveError, Driven, Engine, Identity, LeaseTimes, Means, Rules, Submission, Worker,
+    Clock, DriveError, Driven, Engine, Identity, LeaseTimes, Means, Rules, Submission, Update,
+    Worker,
 };
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::{
@@ -486,6 +487,38 @@ async fn a_worker_that_cannot_look_for_its_claims_at_once_looks_again() {
     let mut worker = Worker::new(house.engine("w1"), 4);
     worker.drain(|_| {}).await.expect("the worker goes on");
     assert_eq!(house.status().await, Status::Succeeded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_takes_up_at_once_what_its_own_process_makes_ready() {
+    let script = vec![Scripted::calls("ask_user", json!({"question": "when?"}))];
+    let house = House::new(script).await;
+    let engine = house.engine("w1");
+    let mut worker = Worker::new(engine.clone(), 4);
+    let still = |watch: &mut everloop_engine::Watch| loop {
+        match watch.try_recv() {
+            Ok(update) => match update.as_ref() {
+                Update::Entry(_, entry) if matches!(entry.kind, Kind::Waiting(_)) => return true,
+                _ => {}
+            },
+            Err(_) => return false,
+        }
+    };
+    let told = async {
+        // By now it has found nothing to do, and waits.
+        house.clock.pause(10_000).await;
+        let mut watch = engine.watch();
+        let begun = house.clock.since_boot_ms();
+        engine.submit(house.submission()).await.expect("works");
+        while !still(&mut watch) {
+            house.clock.pause(1).await;
+        }
+        engine.stop();
+        house.clock.since_boot_ms() - begun
+    };
+    let (worked, took) = tokio::join!(worker.work(|_| ()), told);
+    worked.expect("works");
+    assert!(took < 50, "it lay in the queue for {took} ms");
 }
 
 /// A process whose environment names no way to the model.

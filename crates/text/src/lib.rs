@@ -66,11 +66,35 @@ pub fn render(words: &Words, lang: Lang) -> String {
     }
 }
 
+/// The words that mean yes, in either language. Questions say them, and no others count.
+pub const YES: [&str; 9] = ["y", "yes", "ok", "是", "好", "好的", "可以", "行", "允许"];
+
+/// The words that mean no, where a no is not simply anything else.
+pub const NO: [&str; 9] = ["n", "no", "不", "否", "不是", "不好", "不要", "不可以", "不行"];
+
+/// The words that allow the same whenever it comes again.
+pub const ALWAYS: [&str; 2] = ["always", "总是"];
+
 /// Whether an answer to a yes-or-no question means yes, in either language. Anything else is a no.
 #[must_use]
 pub fn means_yes(answer: &str) -> bool {
-    let word = answer.trim().to_lowercase();
-    matches!(word.as_str(), "y" | "yes" | "ok" | "allow" | "1" | "是" | "好" | "可以" | "允许")
+    is_one_of(&YES, answer)
+}
+
+/// Whether an answer to a yes-or-no question says no, in either language.
+#[must_use]
+pub fn means_no(answer: &str) -> bool {
+    is_one_of(&NO, answer)
+}
+
+fn is_one_of(words: &[&str], answer: &str) -> bool {
+    words.contains(&answer.trim().to_lowercase().as_str())
+}
+
+/// Words in a row, as a question names them.
+#[must_use]
+pub fn named(words: &[&str]) -> String {
+    words.join(" / ")
 }
 
 /// What an answer to a question for permission means.
@@ -87,11 +111,8 @@ pub enum Permission {
 /// What an answer to a question for permission means, in either language.
 #[must_use]
 pub fn permission(answer: &str) -> Permission {
-    let word = answer.trim().to_lowercase();
-    match word.as_str() {
-        "always" | "a" | "总是" | "始终" | "一直" | "总是允许" | "始终允许" => {
-            Permission::Always
-        }
+    match answer {
+        _ if is_one_of(&ALWAYS, answer) => Permission::Always,
         _ if means_yes(answer) => Permission::Once,
         _ => Permission::No,
     }
@@ -115,6 +136,7 @@ pub fn command_names() -> &'static [(&'static str, &'static str)] {
         ("计划", "plan"),
         ("任务", "runs"),
         ("继续", "resume"),
+        ("确认", "settle"),
         ("后台", "bg"),
         ("分叉", "fork"),
         ("历史", "history"),
@@ -210,6 +232,20 @@ mod tests {
         assert!(!zh("door.no_model", &[]).contains('\n'), "it is one line");
         assert_eq!(zh("progress.replan_failed", &[]), "重规划失败，准备重试");
         assert_eq!(zh("progress.thought_failed", &[]), "思考失败，准备重试");
+    }
+
+    #[test]
+    fn only_the_words_that_questions_name_mean_yes_or_no() {
+        for word in super::YES {
+            assert_eq!(super::permission(&format!(" {word} ")), super::Permission::Once, "{word}");
+            assert!(!super::means_no(word), "{word}");
+        }
+        for word in super::NO.iter().chain(&["1", "a", "allow", "sure", ""]) {
+            assert_eq!(super::permission(word), super::Permission::No, "{word}");
+        }
+        for word in super::ALWAYS {
+            assert_eq!(super::permission(word), super::Permission::Always, "{word}");
+        }
     }
 
     #[test]

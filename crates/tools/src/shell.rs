@@ -167,9 +167,7 @@ impl Tool for Shell {
         let veiled = shell_rules::veiled(&self.setting.rules, &args.command);
         match self.look(|plot| plot.check()).await {
             Ok(()) => match (said, veiled) {
-                (_, Some(part)) => {
-                    Judgement::Insist(part)
-                }
+                (_, Some(part)) => Judgement::Insist(part),
                 (Some((Say::Allow, rule)), None) => Judgement::Allow(rule.to_owned()),
                 (Some((_, rule)), None) => Judgement::Ask(rule.to_owned()),
                 (None, None) => Judgement::AsSet,

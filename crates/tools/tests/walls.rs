@@ -558,9 +558,8 @@ async fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_deni
     ] {
         let command = json!({ "command": command }).to_string();
         let judged = place[0].tool("shell").judge(&command).await;
-        let expected = with_denial.map_or(Judgement::AsSet, |part| {
-            Judgement::Insist(part.to_owned())
-        });
+        let expected =
+            with_denial.map_or(Judgement::AsSet, |part| Judgement::Insist(part.to_owned()));
         assert_eq!(judged, expected, "{command}");
         assert_eq!(place[1].tool("shell").judge(&command).await, Judgement::AsSet);
     }

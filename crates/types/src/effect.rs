@@ -225,6 +225,13 @@ impl ModelError {
         Self { kind, detail: detail.into(), retry_after_ms: None }
     }
 
+    /// Whether the key is what the provider refused. The journal keeps the status only in words.
+    #[must_use]
+    pub fn is_about_the_key(&self) -> bool {
+        self.kind == ModelErrorKind::Refused
+            && ["HTTP 401", "HTTP 403"].iter().any(|status| self.detail.starts_with(status))
+    }
+
     /// Whether the same request may succeed later.
     #[must_use]
     pub fn is_transient(&self) -> bool {

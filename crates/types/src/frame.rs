@@ -63,6 +63,10 @@ pub struct ModelChoice {
     /// Who is asked when this one refuses, or stays out of reach.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Fallback>,
+    /// The machine that was asked when the run began; empty if none was, and in older frames. What
+    /// a run has read goes to no other one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host: String,
 }
 
 /// A second model. Which one an attempt goes to follows from the attempts that failed before it,
@@ -74,6 +78,9 @@ pub struct Fallback {
     /// How many failed attempts of one call there are before it is asked. A refusal of the first
     /// model counts as that many.
     pub after_attempts: u32,
+    /// The machine that it is on, as for the first one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host: String,
 }
 
 impl ModelChoice {
@@ -87,7 +94,10 @@ impl ModelChoice {
     #[must_use]
     pub fn after(&self, failed_attempts: u32) -> Self {
         match self.fallback_after(failed_attempts) {
-            Some(fallback) => Self { name: fallback.name.clone(), fallback: None, ..self.clone() },
+            Some(Fallback { name, host, .. }) => {
+                let (name, host) = (name.clone(), host.clone());
+                Self { name, host, fallback: None, ..self.clone() }
+            }
             None => self.clone(),
         }
     }

@@ -32,6 +32,7 @@ verbs! {
     "plan" [];
     "runs" [];
     "resume" [];
+    "settle" ["happened", "not", "probe"];
     "bg" [];
     "fork" [];
     "history" [];

@@ -18,6 +18,8 @@ const END_WITHIN: Duration = Duration::from_secs(8);
 
 /// Ends with the chat.
 pub(super) struct Care {
+    /// Whether it had the right to drive from the beginning.
+    pub(super) drives: bool,
     driving: Option<JoinHandle<()>>,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -41,6 +43,7 @@ impl Care {
             (None, false) => Vec::new(),
         };
         messages::deliver(app, engine);
+        let drives = lock.is_some();
         let driving = Some(tokio::spawn(drive_all(app.clone(), engine.clone(), lock)));
         let mut tasks = vec![tokio::spawn(engine.clone().deliver_mail())];
         if app.is_cluster() {
@@ -49,7 +52,7 @@ impl Care {
         let (store, customs) = (engine.store().clone(), app.customs());
         let clock = Arc::new(SystemClock);
         tasks.push(tokio::spawn(reminders::keep_reminding(store, customs, clock)));
-        Ok((Self { driving, tasks }, orphans))
+        Ok((Self { drives, driving, tasks }, orphans))
     }
 }
 

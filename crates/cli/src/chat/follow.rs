@@ -50,8 +50,11 @@ impl Session {
         }
         let front = family::front(&self.app, self.store(), run).await?;
         let shown = runs::shown(&self.app, self.store(), &front).await?;
+        let now = self.engine.clock().now();
+        // One that is due is about to be tried again.
+        let is_due = shown.row.times.wake_at.is_some_and(|at| at <= now);
         Ok(match shown.waiting_on {
-            Some(WaitingOn::Model { error }) => Some(Still::NoModel(error.detail)),
+            Some(WaitingOn::Model { error }) if !is_due => Some(Still::NoModel(error.detail)),
             _ => None,
         })
     }
@@ -70,9 +73,8 @@ impl Session {
         self.store().pardon(run).await.map_err(fail)?;
         if let Some(Still::NoModel(_)) = self.still(run).await? {
             // Whoever has the right to drive takes it up.
-            let now = self.engine.clock().now();
             let front = family::front(&self.app, self.store(), run).await?;
-            self.store().hasten(&front, now).await.map_err(fail)?;
+            self.engine.hasten(&front).await.map_err(fail)?;
         }
         Ok(())
     }
@@ -97,9 +99,9 @@ impl Session {
     pub(super) fn afterword(&mut self, shown: &Shown) -> Vec<String> {
         let id = shown.row.run.as_str();
         let mut lines = vec![shown.summary(&self.app)];
-        if shown.has_open_unknown() {
-            lines.push(self.text("settle.how", &[("id", id)]));
-        }
+        self.unsettled = shown.has_open_unknown().then(|| shown.row.run.clone());
+        let open = shown.unknowns.iter().filter(|open| open.settled.is_none());
+        lines.extend(open.take(1).map(|open| self.how_to_settle(open)));
         let at_limit =
             matches!(shown.reason(), Some(Reason::StepLimit { .. } | Reason::Budget { .. }));
         self.at_limit = at_limit.then(|| shown.row.run.clone());
@@ -139,7 +141,7 @@ impl Session {
     pub(super) fn how_to_answer(&self, open: &OpenQuestion) -> String {
         match open.question.kind {
             QuestionKind::Ask => self.text("ask.later", &[]),
-            QuestionKind::Approve => self.text("chat.approve", &[]),
+            QuestionKind::Approve => self.app.approval("chat.approve"),
             QuestionKind::Settle => self.text("chat.settle", &[]),
         }
     }

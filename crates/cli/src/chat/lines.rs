@@ -2,6 +2,7 @@
 //!
 //! Questions and answers go to stdout, progress to stderr. The end of the input is the end.
 
+use super::confirm::Verdict;
 use super::follow::{LOOK_AGAIN, Still};
 use super::session::{Heard, Session};
 use crate::app::App;
@@ -30,9 +31,13 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
     }
     let mut input = BufReader::new(tokio::io::stdin());
     let mut next = first;
+    let mut proposed: Option<String> = None;
     loop {
         announce(session).await;
         show_question(session).await;
+        if let Some(command) = &proposed {
+            terminal::answer(&session.confirmation(command));
+        }
         let line = match next.take() {
             Some(line) => line,
             None => match read(session, &mut input, &mut signals).await {
@@ -41,25 +46,31 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
                 Read::Signal(exit) => return Ok(exit),
             },
         };
+        if let Some(command) = proposed.take() {
+            match session.verdict(&command, &line).await {
+                Verdict::Over(words) => {
+                    terminal::answer(&words);
+                    continue;
+                }
+                Verdict::Edit => {
+                    terminal::answer(&command);
+                    continue;
+                }
+                Verdict::Unclear(words) => {
+                    terminal::answer(&words);
+                    proposed = Some(command);
+                    continue;
+                }
+                Verdict::Another => proposed = Some(command),
+            }
+        }
         match session.heard(&line).await {
             Heard::Said(words) => terminal::answer(&words),
             Heard::Follow(run) => match follow(session, &run, &mut signals).await? {
                 Some(exit) => return Ok(exit),
                 None => continue,
             },
-            Heard::Confirm(command) => {
-                terminal::answer(&session.text("rule.understood", &[("command", &command)]));
-                let words = match read(session, &mut input, &mut signals).await {
-                    Read::Line(line) if everloop_text::means_yes(&line) => {
-                        let done = session.perform_rule(&command).await;
-                        done.unwrap_or_else(|failure| failure.words)
-                    }
-                    Read::Line(_) => session.text("rule.dropped", &[]),
-                    Read::End => return Ok(Exit::Done),
-                    Read::Signal(exit) => return Ok(exit),
-                };
-                terminal::answer(&words);
-            }
+            Heard::Confirm(command) => proposed = Some(command),
             Heard::Background => terminal::answer(&session.text("chat.nothing_in_front", &[])),
             Heard::Clear => {}
             Heard::Tour => {
@@ -72,14 +83,14 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
     }
 }
 
-/// What an earlier process left: a run that it broke off is carried through first, as the line
-/// that began it would have been; a question that waits is asked again.
+/// What an earlier process left: a run that it did not finish is carried through first, as the
+/// line that began it would have been; a question that waits is asked again.
 async fn take_up(session: &mut Session, signals: &mut Signals) -> Result<Option<Exit>, Failure> {
-    session.recovered.iter().for_each(|line| terminal::complain(line));
-    if !session.recovered.is_empty()
-        && let Some(run) = session.going().await?
-    {
-        return follow(session, &run, signals).await;
+    session.left().lines.iter().for_each(|line| terminal::complain(line));
+    for run in std::mem::take(&mut session.left().runs) {
+        if let Some(exit) = follow(session, &run, signals).await? {
+            return Ok(Some(exit));
+        }
     }
     Ok(None)
 }

@@ -28,6 +28,8 @@ pub(super) struct Live<'a> {
     /// Rows above the cursor's that belong to it.
     rows: u16,
     drawn: Option<Instant>,
+    /// Whether something has happened that is not drawn yet.
+    stale: bool,
     progress: Progress,
     doing: Option<Doing>,
     tools: BTreeMap<EffectId, String>,
@@ -49,6 +51,7 @@ impl<'a> Live<'a> {
             marks: marks(),
             rows: 0,
             drawn: None,
+            stale: false,
             progress: Progress::default(),
             doing: None,
             tools: BTreeMap::new(),
@@ -80,6 +83,7 @@ impl<'a> Live<'a> {
                 self.print(&self.app.text("run.fell_back", &args));
             }
         }
+        self.stale = true;
         self.redraw_if_due();
     }
 
@@ -159,16 +163,17 @@ impl<'a> Live<'a> {
         self.redraw();
     }
 
-    fn redraw_if_due(&mut self) {
+    /// Draws what has happened, but not too often: whoever looks on calls this again and again.
+    pub(super) fn redraw_if_due(&mut self) {
         let now = Instant::now();
-        if self.drawn.is_none_or(|drawn| now.duration_since(drawn) >= REDRAW) {
+        if self.stale && self.drawn.is_none_or(|drawn| now.duration_since(drawn) >= REDRAW) {
             self.redraw();
         }
     }
 
     pub(super) fn redraw(&mut self) {
         self.erase();
-        self.drawn = Some(Instant::now());
+        (self.drawn, self.stale) = (Some(Instant::now()), false);
         let (columns, height) = crossterm::terminal::size().unwrap_or((80, 24));
         let room = usize::from(height).saturating_sub(2).max(1);
         let columns = usize::from(columns).saturating_sub(1).max(10);

@@ -45,6 +45,7 @@ impl Person {
                 }
                 exit = self.signals.next() => break Ok(Looked::Signal(exit)),
                 _ = again.tick() => {
+                    live.redraw_if_due();
                     // A store that fails for a moment is looked at again.
                     if let Ok(Some(still)) = self.session.still(run).await {
                         break Err(still);
@@ -79,9 +80,34 @@ impl Person {
             }
         }
         for word in unheeded.into_iter().rev() {
-            terminal::answer(&self.session.text("chat.said_too_late", &[("word", &word)]));
-            self.queue.push_front(word);
+            let kept = self.queue.push_first(&word);
+            let words = self.session.text("chat.said_too_late", &[("word", &word)]);
+            terminal::answer(&self.unless_lost(kept, words));
         }
+    }
+
+    /// After a cancel nothing begins by itself: what was typed ahead waits in the input line.
+    fn show_held(&self) {
+        if !self.queue.held {
+            return;
+        }
+        for line in self.queue.lines() {
+            terminal::answer(&self.session.text("chat.queued_held", &[("line", line)]));
+        }
+    }
+
+    /// The words, or why the line would not outlive the chat.
+    fn unless_lost(&self, kept: std::io::Result<()>, words: String) -> String {
+        match kept {
+            Ok(()) => words,
+            Err(error) => self.session.text("error.system", &[("detail", &error.to_string())]),
+        }
+    }
+
+    fn keep_for_later(&mut self, line: &str, live: &mut Live<'_>) {
+        let kept = self.queue.push(line);
+        let words = self.session.text("chat.queued", &[("line", line)]);
+        live.print(&self.unless_lost(kept, words));
     }
 
     fn say_still(&mut self, run: &RunId, still: Still) -> Looked {
@@ -97,6 +123,7 @@ impl Person {
                     terminal::answer(&line);
                 }
                 self.queue_unheeded(&shown);
+                self.show_held();
             }
             Still::Asks(open) => {
                 terminal::ring();
@@ -114,15 +141,15 @@ impl Person {
 
     /// Ctrl-C: the first cancels, the second does not wait for a tool's grace, the third leaves.
     async fn stop(
-        &self,
+        &mut self,
         run: &RunId,
         stops: u32,
         live: &mut Live<'_>,
     ) -> Result<Option<Looked>, Failure> {
-        let session = &self.session;
         match stops {
             1 => self.cancel(run, live).await?,
             2 => {
+                let session = &self.session;
                 live.print(&session.text("chat.not_waiting", &[]));
                 session.engine.hurry(run);
                 let below = session.store().descendants(run).await.unwrap_or_default();
@@ -133,7 +160,8 @@ impl Person {
         Ok(None)
     }
 
-    async fn cancel(&self, run: &RunId, live: &mut Live<'_>) -> Result<(), Failure> {
+    async fn cancel(&mut self, run: &RunId, live: &mut Live<'_>) -> Result<(), Failure> {
+        self.queue.held = true;
         live.print(&self.session.text("chat.canceling", &[]));
         let sent = self.session.engine.cancel(run, "ctrl-c").await;
         sent.map(drop).map_err(|error| self.session.fail(&error))
@@ -182,8 +210,7 @@ impl Person {
         } else if everloop_assistant::commands::is_command(line) {
             return Ok(self.commanded(run, line, live).await);
         } else {
-            live.print(&session.text("chat.queued", &[("line", line)]));
-            self.queue.push_back(line.to_owned());
+            self.keep_for_later(line, live);
         }
         Ok(None)
     }
@@ -210,8 +237,7 @@ impl Person {
             Some(Heard::Quit) => return Some(Looked::Leave),
             Some(Heard::Clear) => live.redraw(),
             Some(Heard::Follow(_) | Heard::Confirm(_) | Heard::Tour) | None => {
-                live.print(&self.session.text("chat.queued", &[("line", line)]));
-                self.queue.push_back(line.to_owned());
+                self.keep_for_later(line, live);
             }
         }
         None

@@ -1,7 +1,9 @@
 //! A chat with a person at a terminal.
 
+use super::confirm::Verdict;
 use super::editor::{Editor, Typed};
 use super::follow::Still;
+use super::queue::Queue;
 use super::session::{Heard, Session};
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
@@ -11,9 +13,9 @@ use crate::terminal;
 use everloop_assistant::door::OpenQuestion;
 use everloop_assistant::show::firing_lines;
 use everloop_engine::Update;
+use everloop_text::NO;
 use everloop_types::RunId;
 use everloop_types::journal::Kind;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,9 +41,13 @@ pub(super) struct Person {
     pub(super) signals: Signals,
     editor: Editor,
     /// Lines that wait for their turn.
-    pub(super) queue: VecDeque<String>,
+    pub(super) queue: Queue,
+    /// What was said when the program was started.
+    first: Option<String>,
     /// What was told to the model of the run that is looked at.
     pub(super) told: Vec<String>,
+    /// A command that a sentence became; it waits for a yes.
+    proposed: Option<String>,
     /// What was typed and not sent; it stands in the next line.
     pub(super) unsent: String,
 }
@@ -50,10 +56,14 @@ pub(super) async fn talk(session: Session, first: Option<String>) -> Result<Exit
     let _kept = terminal::KeysKept::begin();
     let signals = Signals::new(&session.app)?;
     let editor = Editor::start(&session)?;
-    let queue = first.into_iter().collect();
-    let (told, unsent) = (Vec::new(), String::new());
-    let mut person = Person { session, signals, editor, queue, told, unsent };
+    let queue = Queue::open(&session.app);
+    let (told, proposed, unsent) = (Vec::new(), None, String::new());
+    let mut person = Person { session, signals, editor, queue, first, told, proposed, unsent };
     let exit = person.talk().await;
+    let waiting = person.queue.lines().count();
+    if waiting > 0 {
+        person.session.app.note("chat.queue_kept", &[("count", &waiting.to_string())]);
+    }
     person.session.leave().await;
     exit
 }
@@ -61,31 +71,31 @@ pub(super) async fn talk(session: Session, first: Option<String>) -> Result<Exit
 impl Person {
     async fn talk(&mut self) -> Result<Exit, Failure> {
         self.greet().await?;
-        if let Some(run) = self.session.going().await?
-            && let Some(exit) = self.looked(&run).await?
-        {
-            return Ok(exit);
+        // One that was taken up may be over by now; its answer is shown all the same.
+        let mut runs = std::mem::take(&mut self.session.left().runs);
+        if runs.is_empty() {
+            runs.extend(self.session.going().await?);
+        }
+        for run in runs {
+            if let Some(exit) = self.looked(&run).await? {
+                return Ok(exit);
+            }
         }
         loop {
             self.show_question().await;
-            // A line that was typed ahead must not answer a question that nobody had seen.
-            let ahead = match self.session.seen {
-                Some(_) => None,
-                None => self.queue.pop_front(),
+            let line = match self.line().await {
+                Ok(line) => line,
+                Err(exit) => return Ok(exit),
             };
-            let line = match ahead {
-                Some(line) => {
-                    terminal::answer(&format!("{}{line}", self.session.text("chat.you", &[])));
-                    line
+            if let Some(words) = self.confirms(&line.text).await {
+                if !words.is_empty() {
+                    terminal::answer(&words);
                 }
-                None => match self.next_line().await {
-                    Ok(line) => line,
-                    Err(exit) => return Ok(exit),
-                },
-            };
-            match self.session.heard(&line).await {
+                continue;
+            }
+            match self.heard(line).await {
                 Heard::Said(words) => terminal::answer(&words),
-                Heard::Confirm(command) => self.confirm(&command).await,
+                Heard::Confirm(command) => self.proposed = Some(command),
                 Heard::Background => {
                     terminal::answer(&self.session.text("chat.nothing_in_front", &[]));
                 }
@@ -103,6 +113,55 @@ impl Person {
                 }
             }
         }
+    }
+
+    /// The next line: one that was typed ahead, or one that is typed now.
+    async fn line(&mut self) -> Result<Line, Exit> {
+        // A line that was typed ahead must not answer a question that nobody had seen.
+        let free = self.session.seen.is_none() && self.proposed.is_none();
+        self.queue.held &= self.queue.first().is_some();
+        let ahead = self.queue.first().filter(|_| free).cloned();
+        match (self.first.take_if(|_| free), ahead) {
+            (Some(text), _) => Ok(self.said(Line { text, queued: None })),
+            (None, Some(ahead)) if !self.queue.held => {
+                Ok(self.said(Line { text: ahead.line, queued: Some(ahead.id) }))
+            }
+            (None, Some(ahead)) if self.unsent.is_empty() => {
+                self.unsent = ahead.line;
+                Ok(Line { text: self.next_line().await?, queued: Some(ahead.id) })
+            }
+            _ => Ok(Line { text: self.next_line().await?, queued: None }),
+        }
+    }
+
+    fn said(&self, line: Line) -> Line {
+        terminal::answer(&format!("{}{}", self.session.text("chat.you", &[]), line.text));
+        line
+    }
+
+    /// What the line does. One from the queue stays there until it has done so, and one that could
+    /// not be heard stands in the input line again.
+    async fn heard(&mut self, line: Line) -> Heard {
+        self.session.choice.key.clone_from(&line.queued);
+        let heard = match line.queued.is_some() && line.text.trim().is_empty() {
+            true => Ok(Heard::Said(self.session.text("chat.queued_dropped", &[]))),
+            false => self.session.hear(&line.text).await,
+        };
+        self.session.choice.key = None;
+        let heard = match heard {
+            Ok(heard) => heard,
+            Err(failure) => {
+                self.queue.held = true;
+                self.unsent = line.text;
+                return Heard::Said(failure.words);
+            }
+        };
+        if let Some(id) = line.queued
+            && let Err(error) = self.queue.gone(&id)
+        {
+            terminal::answer(&self.session.text("error.system", &[("detail", &error.to_string())]));
+        }
+        heard
     }
 
     /// Looks at a run; an exit if the person leaves.
@@ -123,9 +182,12 @@ impl Person {
 
     /// What is new since the last time: what was recovered, what fired, what waits.
     async fn greet(&mut self) -> Result<(), Failure> {
-        let session = &self.session;
-        for line in &session.recovered {
+        for line in &self.session.left().lines {
             terminal::answer(line);
+        }
+        let session = &self.session;
+        for line in self.queue.lines() {
+            terminal::answer(&session.text("chat.queued_before", &[("line", line)]));
         }
         let reader = session.reader();
         for line in firing_lines(&reader, &session.new_firings().await?) {
@@ -167,7 +229,13 @@ impl Person {
 
     /// The next line, while reminders and the news of runs in the background are shown above it.
     async fn next_line(&mut self) -> Result<String, Exit> {
-        let prompt = self.session.text("chat.you", &[]);
+        let prompt = match &self.proposed {
+            Some(command) => {
+                terminal::answer(&self.session.confirmation(command));
+                self.session.text("rule.prompt", &[])
+            }
+            None => self.session.text("chat.you", &[]),
+        };
         let mut leaving: Option<Instant> = None;
         let mut reminders = tokio::time::interval(LOOK_FOR_REMINDERS);
         self.editor.ask(&prompt, std::mem::take(&mut self.unsent));
@@ -175,6 +243,11 @@ impl Person {
             let typed = tokio::select! {
                 typed = self.editor.next() => typed,
                 Some(update) = self.session.watch.recv() => {
+                    if let Update::Entry(run, entry) = update.as_ref()
+                        && matches!(entry.kind, Kind::RunFinished(_))
+                    {
+                        self.session.forget_question_of(run);
+                    }
                     if let Some(news) = news(&self.session, &update).await {
                         self.editor.print(&news);
                     }
@@ -194,6 +267,10 @@ impl Person {
             match typed {
                 Typed::Line(line) => return Ok(line),
                 Typed::End => return Err(Exit::Done),
+                // A key that stops is a no.
+                Typed::Interrupt { .. } | Typed::Escape if self.proposed.is_some() => {
+                    return Ok(NO[0].to_owned());
+                }
                 Typed::Interrupt { empty: true } => {
                     if leaving.is_some_and(|at| at.elapsed() < AGAIN) {
                         terminal::answer("");
@@ -216,19 +293,31 @@ impl Person {
         }
     }
 
-    /// Shows the command that a sentence became, and carries it out after a yes.
-    async fn confirm(&mut self, command: &str) {
-        let session = &self.session;
-        terminal::answer(&session.text("rule.understood", &[("command", command)]));
-        self.editor.ask(&session.text("rule.prompt", &[]), String::new());
-        let words = match self.editor.next().await {
-            Typed::Line(line) if everloop_text::means_yes(&line) => {
-                session.perform_rule(command).await.unwrap_or_else(|failure| failure.words)
+    /// What a line does while a command waits for a yes; none if it goes its usual way.
+    async fn confirms(&mut self, line: &str) -> Option<String> {
+        let command = self.proposed.take()?;
+        match self.session.verdict(&command, line).await {
+            Verdict::Over(words) => Some(words),
+            Verdict::Edit => {
+                self.unsent = command;
+                Some(String::new())
             }
-            _ => session.text("rule.dropped", &[]),
-        };
-        terminal::answer(&words);
+            Verdict::Unclear(words) => {
+                self.proposed = Some(command);
+                Some(words)
+            }
+            Verdict::Another => {
+                self.proposed = Some(command);
+                None
+            }
+        }
     }
+}
+
+/// A line, and which one of the queue it was.
+struct Line {
+    text: String,
+    queued: Option<String>,
 }
 
 /// What a run in the background has to say.

@@ -1,7 +1,7 @@
 //! What a chat knows, and what a line does.
 
 use super::care::Care;
-use super::recovered;
+use super::left::Left;
 use crate::app::App;
 use crate::args;
 use crate::commands::foreground::history;
@@ -17,7 +17,8 @@ use everloop_assistant::show::{self, Reader};
 use everloop_engine::{Asked, Clock, Engine, Submission, SystemClock, Watch};
 use everloop_store::{Firing, Said, Sent, Store};
 use everloop_types::{
-    ConversationId, Goal, Holding, Image, Labels, Lang, Policy, RunId, Status, Unattended,
+    ConversationId, Goal, Holding, Image, Labels, Lang, Policy, QuestionKind, RunId, Status,
+    Unattended,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -37,8 +38,15 @@ pub(super) struct Session {
     pub(super) seen: Option<OpenQuestion>,
     /// A run that ended at its limit; the person may let it go on.
     pub(super) at_limit: Option<RunId>,
-    /// What was recovered when the chat began, in words.
-    pub(super) recovered: Vec<String>,
+    /// A run that ended over a call whose outcome is unknown; the person may say what happened.
+    pub(super) unsettled: Option<RunId>,
+    background: Background,
+}
+
+/// What goes on beside the talk.
+struct Background {
+    /// What earlier processes left.
+    left: Left,
     care: Care,
 }
 
@@ -51,6 +59,8 @@ pub(super) struct Choice {
     pub(super) persona: String,
     /// Pictures that go with the next goal.
     pub(super) images: Vec<Image>,
+    /// What makes the next goal the same one if it is sent twice.
+    pub(super) key: Option<String>,
 }
 
 /// What a line led to.
@@ -94,6 +104,7 @@ impl Session {
             policy: Policy { unattended: Unattended::Wait, ..run::policy(&app, args.yes) },
             persona: context::persona(&app, args.persona.as_deref())?.name,
             images: Vec::new(),
+            key: None,
         };
         app.warn_of_no_walls();
         let store = app.open_store().await?;
@@ -105,10 +116,15 @@ impl Session {
             model: model_of(&choice.model),
         };
         let desk = app.desk(store);
-        let (care, orphans) = Care::begin(&app, &engine).await?;
-        let recovered = recovered::words(&app, engine.store(), &orphans).await?;
-        let (seen, at_limit) = (None, None);
-        Ok(Self { app, engine, desk, door, choice, watch, seen, at_limit, recovered, care })
+        let (left, care) = Left::taken_up(&app, &engine, &door).await?;
+        let (seen, at_limit, unsettled) = (None, None, None);
+        let background = Background { left, care };
+        Ok(Self { app, engine, desk, door, choice, watch, seen, at_limit, unsettled, background })
+    }
+
+    /// What earlier processes left.
+    pub(super) fn left(&mut self) -> &mut Left {
+        &mut self.background.left
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -127,10 +143,15 @@ impl Session {
         self.app.store_failure(error)
     }
 
-    async fn hear(&mut self, line: &str) -> Result<Heard, Failure> {
+    pub(super) async fn hear(&mut self, line: &str) -> Result<Heard, Failure> {
         let reader = self.reader();
         let way = self.door.way(self.store(), line, &reader.now, self.seen.clone()).await;
         let way = way.map_err(|error| self.fail(&error))?;
+        if let Way::Goal(word) = &way
+            && let Some(heard) = self.settles(word).await?
+        {
+            return Ok(heard);
+        }
         if let (Some(run), Way::Goal(word)) = (self.at_limit.clone(), &way)
             && let Some(heard) = self.beyond_the_limit(&run, word).await?
         {
@@ -171,6 +192,11 @@ impl Session {
         Ok(self.seen.clone())
     }
 
+    /// A run that is over asks nothing any more, whoever answered it.
+    pub(super) fn forget_question_of(&mut self, over: &RunId) {
+        self.seen = self.seen.take().filter(|seen| seen.run != *over);
+    }
+
     /// A command about todos or the schedule; its dates are said back before it is carried out.
     pub(super) async fn perform(
         &self,
@@ -201,17 +227,38 @@ impl Session {
         sent.map_err(|error| self.fail(&error))?;
         // Whoever drives it ends it soon; if nobody does, its cancel waits in its inbox.
         let _ = tokio::time::timeout(CANCEL_WITHIN, self.until_still(&run)).await;
-        self.seen = self.seen.take().filter(|seen| seen.run != run);
+        self.forget_question_of(&run);
         Ok(self.text("door.canceled", &[]))
     }
 
     async fn answer(&mut self, open: OpenQuestion, text: String) -> Result<Heard, Failure> {
+        if open.question.kind == QuestionKind::Settle {
+            return self.answer_settling(open, &text).await;
+        }
         self.seen = None;
+        let said = text.clone();
         let answer = Asked { question: open.question.id, text, by: "user".to_owned() };
         let sent = self.engine.answer(&open.run, answer).await;
         match sent.map_err(|error| self.fail(&error))? {
             Sent::AlreadySent => Ok(Heard::Said(self.text("run.already_answered", &[]))),
-            _ => Ok(Heard::Follow(family::top(&self.app, self.store(), &open.run).await?)),
+            // Nobody asks any more: it was answered or canceled elsewhere.
+            Sent::Finished(_) | Sent::NoSuchRun => Ok(Heard::Follow(self.begin(said).await?)),
+            Sent::Accepted => {
+                Ok(Heard::Follow(family::top(&self.app, self.store(), &open.run).await?))
+            }
+        }
+    }
+
+    /// Whether a call happened is no matter for any words: nothing but the choices is an answer.
+    async fn answer_settling(&mut self, open: OpenQuestion, text: &str) -> Result<Heard, Failure> {
+        let call = self.open_call(Some(open.run.clone())).await?;
+        match (call, self.settling_word(text)) {
+            (Some(call), Some(word)) => self.said_of(&call, word).await,
+            (Some(call), None) => Ok(Heard::Said(self.how_to_settle(&call))),
+            (None, _) => {
+                self.seen = None;
+                Ok(Heard::Said(self.text("run.already_answered", &[])))
+            }
         }
     }
 
@@ -227,9 +274,10 @@ impl Session {
         let context = run::place_of(&choice.workspace) + &self.earlier().await?;
         let goal = Goal { text: goal, context, images: choice.images.clone() };
         let loop_name = choice.loop_name.clone();
-        let submission = Submission { loop_name, goal, frame, idem_key: None };
+        let idem_key = choice.key.clone();
+        let submission = Submission { loop_name, goal, frame, idem_key };
         let made = self.engine.submit_in(self.door.conversation.clone(), submission).await;
-        self.at_limit = None;
+        (self.at_limit, self.unsettled) = (None, None);
         let made = made.map_err(|error| self.fail(&error))?;
         // They went with this goal; the next one has its own.
         self.choice.images.clear();
@@ -343,7 +391,7 @@ impl Session {
         if going > 0 {
             self.app.note("chat.left_open", &[("count", &going.to_string())]);
         }
-        self.care.end(&self.engine).await;
+        self.background.care.end(&self.engine).await;
     }
 
     /// Fires what is due, and takes what no surface has shown yet: each is shown by one.

@@ -39,6 +39,7 @@ impl Session {
             "lang" => self.choose_language(rest),
             "new" => self.anew().await?,
             "export" | "import" => self.exchange(verb, rest).await?,
+            "settle" => return self.settle(rest).await,
             "resume" => return self.resume(rest).await,
             "fork" => return self.fork(rest).await,
             "bg" if rest.is_empty() => return Ok(Heard::Background),

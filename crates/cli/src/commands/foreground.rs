@@ -337,7 +337,7 @@ impl Foreground<'_> {
         terminal::complain(&self.question_text(run, question).await?);
         let prompt = match question.kind {
             QuestionKind::Ask => "› ".to_owned(),
-            QuestionKind::Approve => app.text("approve.prompt", &[]),
+            QuestionKind::Approve => app.approval("approve.prompt"),
             QuestionKind::Settle => app.text("settle.prompt", &[]),
         };
         let text = tokio::select! {

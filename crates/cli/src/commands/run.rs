@@ -142,7 +142,8 @@ pub(crate) fn frame(
     let tools = context::chosen(persona, crate::means::offered(&app.settings, &registry));
     let bare = frame_with(app, loop_name, workspace, tools);
     let tuned = context::tuned(persona, bare.model);
-    let model = ModelChoice { fallback: fallback(app, &model)?, name: model, ..tuned };
+    let host = app.means(&app.settings).host(&model);
+    let model = ModelChoice { fallback: fallback(app, &model)?, name: model, host, ..tuned };
     let budget = Budget { money: money(app, &model)?, ..bare.limits.budget };
     let limits = Limits { budget, ..bare.limits };
     Ok(Frame { system: context::system(app, workspace, persona), model, limits, ..bare })
@@ -203,6 +204,7 @@ pub(crate) fn frame_with(
             temperature_milli: settings.small("model.temperature"),
             max_tokens: settings.small("model.max_tokens"),
             fallback: None,
+            host: String::new(),
         },
         language: app.lang,
         time_zone: app.zone_name(),
@@ -219,7 +221,9 @@ fn fallback(app: &App, first: &str) -> Result<Option<Fallback>, Failure> {
         return Ok(None);
     }
     let name = model(app, name.to_owned())?;
-    Ok(Some(Fallback { name, after_attempts: app.settings.small("model.fallback_after") }))
+    let host = app.means(&app.settings).host(&name);
+    let after_attempts = app.settings.small("model.fallback_after");
+    Ok(Some(Fallback { name, after_attempts, host }))
 }
 
 /// How long rounds are, and how many.

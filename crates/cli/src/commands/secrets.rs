@@ -44,16 +44,13 @@ fn set(app: &App, name: &str, in_file: bool) -> Result<Exit, Failure> {
     if value.is_empty() {
         return Err(usage("secrets.no_value"));
     }
-    let timeout_ms = app.settings.number("secrets.timeout");
-    let reference = match !in_file && keychain::is_there(timeout_ms) {
-        true => {
-            keychain::keep(name, value, timeout_ms).map_err(|error| failed(app, &error))?;
-            let mut names = in_keychain(app);
-            names.insert(name.to_owned());
-            write_names(app, &names)?;
-            Reference::Keychain(name.to_owned())
-        }
-        false => {
+    let in_keychain = match in_file {
+        true => None,
+        false => in_the_keychain(app, name, value)?,
+    };
+    let reference = match in_keychain {
+        Some(reference) => reference,
+        None => {
             let path = app.home.secrets().join(name);
             file::write(&path, &format!("{value}\n")).map_err(|error| unwritten(app, &error))?;
             Reference::File(path)
@@ -64,6 +61,23 @@ fn set(app: &App, name: &str, in_file: bool) -> Result<Exit, Failure> {
     }
     app.note("secrets.kept", &[("name", name), ("reference", &reference.to_string())]);
     Ok(Exit::Done)
+}
+
+/// Puts a secret into the keychain, if one answers here.
+pub(crate) fn in_the_keychain(
+    app: &App,
+    name: &str,
+    value: &str,
+) -> Result<Option<Reference>, Failure> {
+    let timeout_ms = app.settings.number("secrets.timeout");
+    if !keychain::is_there(timeout_ms) {
+        return Ok(None);
+    }
+    keychain::keep(name, value, timeout_ms).map_err(|error| failed(app, &error))?;
+    let mut names = in_keychain(app);
+    names.insert(name.to_owned());
+    write_names(app, &names)?;
+    Ok(Some(Reference::Keychain(name.to_owned())))
 }
 
 fn list(app: &App, as_json: bool) -> Result<Exit, Failure> {

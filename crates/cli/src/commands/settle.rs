@@ -25,17 +25,49 @@ pub(crate) async fn settle(
     let engine = app.engine(store).await?;
     let all = engine.open_unknowns(&run).await.map_err(|error| app.store_failure(&error))?;
     let open = choose(app, &run, &all, effect)?;
-    let (settled, by) = match word {
-        Word::Happened => (Settled::Happened, "user"),
-        Word::Not => (Settled::Not, "user"),
-        Word::Probe => match probe(app, &engine, open).await? {
-            Some(settled) => (settled, "probe"),
-            None => return Ok(Exit::Unsettled),
-        },
+    let said = carried_out(app, &engine, open, word).await?;
+    if let Some(note) = said.probed.filter(|_| !app.quiet) {
+        terminal::complain(&note);
+    }
+    match said.settling {
+        Some((settled, settling)) => {
+            terminal::answer(&words(app, &run, open, settled, settling)?);
+            Ok(Exit::Done)
+        }
+        None => Ok(Exit::Unsettled),
+    }
+}
+
+/// What came of a word on a call.
+pub(crate) struct Said {
+    /// What a probe found, in words.
+    pub(crate) probed: Option<String>,
+    /// What was settled, and what became of that; none if the probe could not tell.
+    pub(crate) settling: Option<(Settled, Settling)>,
+}
+
+/// Says what happened, or looks first.
+pub(crate) async fn carried_out(
+    app: &App,
+    engine: &Arc<Engine>,
+    open: &OpenUnknown,
+    word: Word,
+) -> Result<Said, Failure> {
+    let (settled, by, probed) = match word {
+        Word::Happened => (Settled::Happened, "user", None),
+        Word::Not => (Settled::Not, "user", None),
+        Word::Probe => {
+            let (settled, words) = probe(app, engine, open).await?;
+            let probed = Some(words);
+            match settled {
+                Some(settled) => (settled, "probe", probed),
+                None => return Ok(Said { probed, settling: None }),
+            }
+        }
     };
     let settling = engine.settle(&open.effect, settled, by).await;
     let settling = settling.map_err(|error| app.store_failure(&error))?;
-    say(app, &run, open, settled, settling)
+    Ok(Said { probed, settling: Some((settled, settling)) })
 }
 
 /// The call that is meant: the one that was named, or the only one that is open.
@@ -71,44 +103,41 @@ async fn probe(
     app: &App,
     engine: &Arc<Engine>,
     open: &OpenUnknown,
-) -> Result<Option<Settled>, Failure> {
+) -> Result<(Option<Settled>, String), Failure> {
     let found = engine.probe_again(open).await.map_err(|error| app.store_failure(&error))?;
     let (key, detail, settled) = match found {
         Probe::Happened(seen) => ("settle.probe_happened", seen.text, Some(Settled::Happened)),
         Probe::DidNot => ("settle.probe_did_not", String::new(), Some(Settled::Not)),
         Probe::Unknown(why) => ("settle.probe_unknown", why, None),
     };
-    app.note(key, &[("tool", &open.call.tool), ("detail", &preview(&detail))]);
-    Ok(settled)
+    let words = app.text(key, &[("tool", &open.call.tool), ("detail", &preview(&detail))]);
+    Ok((settled, words))
 }
 
-fn say(
+/// What became of a settlement.
+pub(crate) fn words(
     app: &App,
     run: &RunId,
     open: &OpenUnknown,
     settled: Settled,
     settling: Settling,
-) -> Result<Exit, Failure> {
+) -> Result<String, Failure> {
     let call = format!("{} {}", open.call.tool, preview(&open.call.args));
     let verdict = verdict(app, settled);
     let args = [("id", run.as_str()), ("call", &call), ("verdict", &verdict)];
+    let usage = |words| Err(Failure { exit: Exit::Usage, words });
     match settling {
-        Settling::Written => terminal::answer(&app.text("settle.written", &args)),
-        Settling::Answered => terminal::answer(&app.text("settle.answered", &args)),
+        Settling::Written => Ok(app.text("settle.written", &args)),
+        Settling::Answered => Ok(app.text("settle.answered", &args)),
         Settling::Already(Some(first)) if first.settled == settled => {
-            terminal::answer(&app.text("settle.written", &args));
+            Ok(app.text("settle.written", &args))
         }
         Settling::Already(first) => {
             let said = first.map_or_else(String::new, |first| settlement(app, &first));
-            let words = app.text("settle.already", &[("call", &call), ("said", &said)]);
-            return Err(Failure { exit: Exit::Usage, words });
+            usage(app.text("settle.already", &[("call", &call), ("said", &said)]))
         }
-        Settling::NotOpen => {
-            let words = app.text("settle.nothing_open", &[("id", run.as_str())]);
-            return Err(Failure { exit: Exit::Usage, words });
-        }
+        Settling::NotOpen => usage(app.text("settle.nothing_open", &[("id", run.as_str())])),
     }
-    Ok(Exit::Done)
 }
 
 fn verdict(app: &App, settled: Settled) -> String {

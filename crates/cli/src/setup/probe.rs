@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::commands::run::default_model;
 use crate::terminal;
 use everloop_engine::Means;
-use everloop_models::{Endpoint, Request, Timeouts, WirePrompt, list_models};
+use everloop_models::{Endpoint, Request, Timeouts, WirePrompt, list_models, list_models_of};
 use everloop_types::{Message, ModelChoice, ToolChoice};
 use std::time::{Duration, Instant};
 
@@ -16,9 +16,6 @@ const USUAL: [&str; 3] =
 const LOCAL_MS: u64 = 700;
 
 const OFFER_MS: u64 = 4_000;
-
-/// Whoever is asked for their models here speaks what OpenAI does.
-const OFFERING: &str = "openai/";
 
 /// A model that has to be loaded first may take its time.
 const ANSWER_SECONDS: u64 = 60;
@@ -77,10 +74,11 @@ pub(crate) fn quick(endpoint: Endpoint) -> Endpoint {
     Endpoint { timeouts: within(OFFER_MS), ..endpoint }
 }
 
-/// What the chosen endpoint offers; nothing if it does not say.
-pub(super) async fn offered(app: &App) -> Vec<String> {
-    let Ok(endpoint) = app.means(&app.settings).endpoint(OFFERING) else { return Vec::new() };
-    list_models(quick(endpoint)).await.unwrap_or_default()
+/// What a provider offers where it is asked; nothing if it does not say.
+pub(super) async fn offered(app: &App, provider: &str) -> Vec<String> {
+    let name = format!("{provider}/");
+    let Ok(endpoint) = app.means(&app.settings).endpoint(&name) else { return Vec::new() };
+    list_models_of(provider, quick(endpoint)).await.unwrap_or_default()
 }
 
 fn within(ms: u64) -> Timeouts {

@@ -9,6 +9,7 @@ mod approvals;
 mod audit;
 mod bad_replies;
 mod cancels;
+mod chat_keeps;
 mod chat_lines;
 mod chat_terminal;
 mod cluster;

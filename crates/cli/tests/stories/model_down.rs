@@ -130,7 +130,7 @@ fn a_wrong_key_ends_the_run_in_words_at_once() {
     let body = "{\"error\":{\"message\":\"Incorrect API key provided\"}}";
     let server = FakeServer::start(vec![Canned::status(401, "", body)]);
     let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
-    let ran = home.run(REACT).ends_with(1);
+    let ran = home.run(REACT).ends_with(5);
     assert!(ran.stdout.contains("Incorrect API key provided"), "{}", ran.stdout);
     assert_eq!((home.status(&home.newest()).as_str(), server.seen().len()), ("failed", 1));
     home.verified(&home.newest());
@@ -141,7 +141,7 @@ fn a_wrong_key_ends_a_planned_run_with_the_cause_in_its_words() {
     let body = "{\"error\":{\"message\":\"Incorrect API key provided\"}}";
     let server = FakeServer::start(vec![Canned::status(401, "", body)]);
     let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
-    let ran = home.run(["run", "say hi"]).ends_with(1);
+    let ran = home.run(["run", "say hi"]).ends_with(5);
     let said = format!("{}{}", ran.stdout, ran.stderr);
     assert!(said.contains("Incorrect API key provided"), "{said}");
 }
@@ -154,4 +154,20 @@ fn a_planned_run_outlives_an_outage_in_its_middle() {
     let home = Home::new().endpoint(&server.url());
     assert_eq!(home.run(["run", "go"]).ends_with(0).stdout, "Done.\n");
     home.verified(&home.newest());
+}
+
+#[test]
+fn a_run_that_waits_is_told_of_when_the_chat_opens_and_is_not_asked_on_another_machine() {
+    let mut home = Home::new().endpoint(&nobody());
+    home.run(["config", "set", "model.patience", "0s"]).ends_with(0);
+    home.chat(&["my goal"]).ends_with(0);
+    let run = home.newest();
+    assert_eq!(home.status(&run), "waiting");
+    home.set("OPENAI_BASE_URL", "http://model.invalid/v1");
+    let told = home.chat(&["/resume"]).ends_with(0);
+    let parked = format!("Run {run} (my goal) waits for the model openai/x");
+    assert!(told.stderr.contains(&parked), "{}", told.stderr);
+    let refused = "begun with a model on localhost, and here it would be asked on model.invalid";
+    assert!(told.stdout.contains(refused), "{}", told.stdout);
+    assert_eq!(home.status(&run), "waiting");
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{Home, Spawned, ask, done, goes_on, plan, thought};
 use everloop_models::Scripted;
-use everloop_models::testing::FakeServer;
+use everloop_models::testing::{Canned, FakeServer};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -79,4 +79,15 @@ fn slash_commands_work_without_a_model() {
     assert_eq!(list["todos"][0]["text"], "buy milk");
     home.run(["-p", "/todo get 9"]).ends_with(1).says(&["There is no todo #9"]);
     home.run(["-p", "/tdo list"]).ends_with(2).says(&["Did you mean /todo?"]);
+}
+
+#[test]
+fn a_key_that_is_refused_is_named_and_ends_with_the_code_for_that() {
+    for status in [401, 403] {
+        let refused = || Canned::status(status, "", "{\"error\":{\"message\":\"no such key\"}}");
+        let server = FakeServer::start((0..9).map(|_| refused()).collect());
+        let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
+        let words = format!("HTTP {status}: no such key");
+        home.run(["-p", "hello"]).ends_with(5).says(&[&words]);
+    }
 }

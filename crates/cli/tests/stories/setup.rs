@@ -65,16 +65,17 @@ fn a_key_is_typed_unseen_and_kept_in_a_file_of_its_own() {
     let home = alone();
     let mut terminal = asked(&home, "2");
     terminal.until("No model key was found").until("none was found").until("› ").types("1");
-    terminal.until("Base URL [https://api.openai.com/v1] › ").types(&server.url());
     terminal.until("Key (it is not shown").until("› ").types("sk-very-secret");
-    terminal.until("Name of the model").until("› ").types("big-model");
+    terminal.until("anthropic, gemini [https://api.openai.com/v1] › ").types("sk-oh-no");
+    terminal.until("no http or https address").until("] › ").types(&server.url());
+    terminal.until("Models there: a, b").until("› ").types("big-model");
     terminal.until("✔ The model big-model works").until("Try:");
     let told = terminal.ended().ends_with(0);
     assert!(!told.stdout.contains("sk-very-secret"), "{}", told.stdout);
     let key = home.data().join("model.key");
     assert_eq!(std::fs::read_to_string(&key).unwrap(), "sk-very-secret\n");
     assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
-    assert!(!config(&home).contains("secret") && config(&home).contains("openai/big-model"));
+    assert!(!config(&home).contains("sk-") && config(&home).contains("openai/big-model"));
     assert!(server.seen().iter().all(|seen| seen.head.contains("sk-very-secret")));
 }
 
@@ -83,7 +84,6 @@ fn ctrl_c_at_the_key_leaves_no_key_and_a_terminal_that_can_be_used() {
     let home = alone();
     let mut terminal = asked(&home, "");
     terminal.until("› ").types("1");
-    terminal.until("Base URL").until("› ").types("http://127.0.0.1:1/v1");
     terminal.until("not shown").until("› ").presses(b's').presses(CTRL_C);
     terminal.ended().ends_with(130);
     assert!(!home.data().join("model.key").exists() && !config(&home).contains("[model]"));
@@ -119,4 +119,54 @@ fn without_a_person_the_commands_are_named_instead() {
     home.run(SETUP).ends_with(5).says(&["EVERLOOP_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL"]);
     home.run(SETUP.iter().chain(&["--lang", "zh-CN"])).ends_with(5).says(&["没有配置模型"]);
     assert_eq!(std::fs::read_dir(home.data()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_key_says_whose_it_is_and_a_model_is_proposed() {
+    for (key, model) in [
+        ("sk-ant-fake-0123456789", "anthropic/claude-sonnet-4-5"),
+        ("AIzaFake0123456789", "gemini/gemini-2.5-flash"),
+    ] {
+        let home = alone().with("HTTPS_PROXY", "http://127.0.0.1:1");
+        let mut terminal = asked(&home, "2");
+        terminal.until("No model key was found").until("› ").types("1");
+        terminal.until("Key (it is not shown").until("› ").types(key);
+        terminal.until(&format!("model.default = \"{model}\"")).until("Try:");
+        let told = terminal.ended().ends_with(0);
+        assert!(!told.stdout.contains(key), "{}", told.stdout);
+        assert_eq!(std::fs::read_to_string(home.data().join("model.key")).unwrap().trim(), key);
+        let written = format!("[ui]\nlanguage = \"en\"\n\n[model]\ndefault = \"{model}\"\n");
+        assert_eq!(config(&home), written);
+    }
+}
+
+#[test]
+fn keys_of_the_environment_are_named_and_used_and_only_the_model_is_asked_for() {
+    let server = FakeServer::start(vec![offers(&["small", "big"]), says_ok()]);
+    let home = alone().with("OPENAI_API_KEY", "sk-fake-a").with("ANTHROPIC_API_KEY", "sk-fake-b");
+    let home = home.with("OPENAI_BASE_URL", &server.url());
+    let mut terminal = asked(&home, "2");
+    terminal.until("Using the environment (OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY)");
+    terminal.until("or: anthropic/claude-sonnet-4-5");
+    terminal.until("Name of the model [openai/small] › ").types("");
+    terminal.until("✔ The model small works").until("Try:");
+    let told = terminal.ended().ends_with(0);
+    assert!(!told.stdout.contains("No model key was found"), "{}", told.stdout);
+    assert!(!told.stdout.contains("sk-fake"), "{}", told.stdout);
+    assert_eq!(config(&home), "[ui]\nlanguage = \"en\"\n\n[model]\ndefault = \"openai/small\"\n");
+    assert!(server.seen()[0].head.contains("sk-fake-a"));
+}
+
+#[test]
+fn without_questions_a_chat_on_a_terminal_names_the_commands_and_the_offer_comes_later() {
+    let home = alone().with("TERM", "xterm").with("NO_COLOR", "1").with("EVERLOOP_LANG", "en");
+    let told = home.on_terminal(["--no-input"]).ended().ends_with(5).stdout;
+    for line in ["export EVERLOOP_MODEL=", "export OPENAI_API_KEY=", "export OPENAI_BASE_URL="] {
+        assert!(told.contains(line), "{told}");
+    }
+    home.run(["todo", "add", "milk"]).ends_with(0);
+    let mut chat = home.on_terminal::<&str>([]);
+    chat.until("[1] 简体中文  [2] English").until("› ").types("2");
+    chat.until("3. Leave it for now").until("› ").types("3").until("You › ").presses(4);
+    chat.ended().ends_with(0);
 }

@@ -2,7 +2,7 @@
 
 use super::{DriveError, Driven, Driver, Flow};
 use everloop_loops::{Outstanding, Stage};
-use everloop_store::{Taken, Then};
+use everloop_store::{NewMessage, Taken, Then};
 use everloop_types::journal::{Input, Kind, Letter, Waiting, WaitingOn};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{Ending, Observation, Question, QuestionKind, ToolCall, Words};
@@ -66,11 +66,20 @@ impl Driver<'_> {
             _ => None,
         });
         let Some((open, kind)) = asked else { return };
+        self.keep_answer(id, text);
         match kind {
             QuestionKind::Ask => self.note_seen(&open, Observation::ok(text), 0),
             QuestionKind::Approve => self.take_permission(&open, id, text, by),
             QuestionKind::Settle => self.note_seen(&open, settled(text), 0),
         }
+    }
+
+    /// What a person answered is said in the conversation, as the question was.
+    fn keep_answer(&mut self, id: &str, text: &str) {
+        let slot = format!("answer:{id}");
+        let message_id = format!("msg_{}_{slot}", self.claim.run);
+        let (role, body) = ("user".to_owned(), text.to_owned());
+        self.pending.messages.push(NewMessage { slot, role, body, message_id });
     }
 
     /// A tool wants to know something: `请确认：…` (PR-9).

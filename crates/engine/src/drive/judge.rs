@@ -47,9 +47,11 @@ impl Driver<'_> {
         call: &ToolCall,
     ) -> Result<Footing, DriveError> {
         match self.judge(call).await {
-            Judgement::AsSet | Judgement::Delicate | Judgement::Allow(_) | Judgement::Ask(_) | Judgement::Insist(_) => {
-                Ok(Footing::Firm)
-            }
+            Judgement::AsSet
+            | Judgement::Delicate
+            | Judgement::Allow(_)
+            | Judgement::Ask(_)
+            | Judgement::Insist(_) => Ok(Footing::Firm),
             Judgement::Deny(why) => Ok(Footing::Gone(denied(&why))),
             Judgement::Bare(_) if self.was_told_bare(open).await? => Ok(Footing::Bare),
             Judgement::Bare(_) => {

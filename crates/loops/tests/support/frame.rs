@@ -17,6 +17,7 @@ pub(crate) fn frame() -> Frame {
             temperature_milli: 700,
             max_tokens: 4096,
             fallback: None,
+            host: String::new(),
         },
         language: Lang::En,
         time_zone: "UTC".to_owned(),

@@ -1,7 +1,9 @@
 //! Checks of the inbox: a letter is never lost, never counted twice, never waited past.
 
-use super::kit::{NOW, answer, claimed, create, ending, input, parking, run_id, status, worker};
-use crate::{Claim, Commit, Limit, Sent, Store, StoreError, Taken, Unread};
+use super::kit::{
+    NOW, answer, claimed, create, ending, input, message, parking, run_id, status, worker,
+};
+use crate::{Claim, Commit, Limit, NewMessage, Sent, Store, StoreError, Taken, Unread};
 use everloop_types::{Status, journal::Letter};
 
 pub(super) async fn a_letter_before_parking_keeps_the_run_awake(store: Store) {
@@ -89,6 +91,28 @@ pub(super) async fn letters_come_in_order_and_are_taken_once(store: Store) {
     let again = store.append(&mut ours, take()).await;
     assert!(matches!(again, Err(StoreError::Violation { index: "inbox_taken" })));
     assert_eq!(store.violations(), 1);
+}
+
+pub(super) async fn an_answer_is_taken_together_with_its_message_or_not_at_all(store: Store) {
+    let mut ours = claimed(&store, "run_a").await;
+    store.send(&ours.run, "q1", &answer("yes"), NOW).await.unwrap();
+    let taking = |claim: &Claim, dedupe: &str| {
+        let mut commit = Commit::new(vec![input(dedupe, answer("yes"))], NOW);
+        commit.taken.push(Taken { dedupe: dedupe.to_owned(), draft: 0 });
+        let said = message(claim, "answer:q1", "yes");
+        commit.messages.push(NewMessage { role: "user".to_owned(), ..said });
+        commit
+    };
+    let nothing = taking(&ours, "q9");
+    assert!(store.append(&mut ours, nothing).await.is_err(), "there is no such letter");
+    assert_eq!(store.said_in(&ours.conversation, 9).await.unwrap().len(), 1, "the goal");
+    let answered = taking(&ours, "q1");
+    store.append(&mut ours, answered).await.unwrap();
+    assert_eq!(store.unread(&ours.run).await.unwrap().letters, []);
+    let said = store.said_in(&ours.conversation, 1).await.unwrap().remove(0);
+    let said = (said.run, said.slot, said.role, said.body);
+    let words = |word: &str| word.to_owned();
+    assert_eq!(said, (Some(ours.run), words("answer:q1"), words("user"), words("yes")));
 }
 
 pub(super) async fn a_finished_run_takes_no_letters(store: Store) {

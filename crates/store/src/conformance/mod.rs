@@ -58,7 +58,8 @@ checks! {
         quarantine_gives_one_last_message, released_runs_go_to_the_next_worker;
     inbox: a_letter_before_parking_keeps_the_run_awake, a_letter_after_parking_wakes_the_run,
         every_order_of_letter_and_parking_is_safe, the_first_answer_wins,
-        letters_come_in_order_and_are_taken_once, a_finished_run_takes_no_letters,
+        letters_come_in_order_and_are_taken_once,
+        an_answer_is_taken_together_with_its_message_or_not_at_all, a_finished_run_takes_no_letters,
         a_large_letter_is_refused;
     endings: finishing_is_final, the_final_message_is_the_only_one,
         status_and_message_come_together_or_not_at_all, own_writes_share_the_commit,

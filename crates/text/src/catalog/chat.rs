@@ -13,8 +13,12 @@ super::texts! {
     "chat.question_stays" => zh: "问题保留，可以稍后回答；再按一次退出", en: "The question stays open for later; press again to exit";
     "exit.again" => zh: "再按一次退出", en: "Press again to exit";
     "ask.later" => zh: "（直接输入回答；也可以稍后回答，任务会等着）", en: "(type your answer, or answer later; the task waits)";
-    "chat.approve" => zh: "（y 允许这一次；always 或 总是 = 同样的以后都允许；其他内容 = 不允许，并作为原因）", en: "(y allows it this once; always allows the same from now on; anything else is a no, given as the reason)";
-    "chat.settle" => zh: "（1 发生了，2 没有发生）", en: "(1 it happened, 2 it did not)";
+    "chat.approve" => zh: "（{yes} = 允许这一次；{always} = 同样的以后都允许；其他内容 = 不允许，并作为原因）", en: "({yes}: this once; {always}: the same from now on; anything else is a no, given as the reason)";
+    "chat.settle" => zh: "它发生了吗？  [1] 发生了   [2] 没有发生   [3] 查看（让工具自己看）   稍后：/settle", en: "Did it happen?  [1] it happened   [2] it did not   [3] look (the tool looks itself)   later: /settle";
+    "chat.words_happened" => zh: "1|happened|发生了|发生", en: "1|happened|it happened|发生了";
+    "chat.words_did_not" => zh: "2|not|没有发生|没有|没发生", en: "2|not|it did not|没有发生";
+    "chat.words_look" => zh: "3|probe|look|查看|看看|探查", en: "3|probe|look|查看";
+    "chat.nothing_to_settle" => zh: "没有结果未知的操作", en: "No call has an unknown outcome";
     "chat.at_limit" => zh: "到达上限。输入“继续”再给一轮步数，“现在回答”就用已有结果作答；也可以直接说新的目标。", en: "The limit is reached. Type “keep going” for another round of steps, “answer now” for an answer with what there is, or say a new goal.";
     "chat.words_go_on" => zh: "继续|继续做|keep going|1", en: "keep going|go on|continue|继续|1";
     "chat.words_answer_now" => zh: "现在回答|直接回答|answer now|2", en: "answer now|现在回答|2";
@@ -26,6 +30,10 @@ super::texts! {
     "chat.more_items" => zh: "  … 还有 {count} 项（Ctrl-T 展开）", en: "  … {count} more (Ctrl-T shows all)";
     "chat.replanned" => zh: "✎ 改计划 v{version}", en: "✎ Plan changed to v{version}";
     "chat.queued" => zh: "已排队：{line}", en: "Queued: {line}";
+    "chat.queued_before" => zh: "上次排队、还没有发出：{line}", en: "Queued last time and not sent yet: {line}";
+    "chat.queued_held" => zh: "没有发出：{line}（在输入行里等你：回车发送，改了再发，或清空后回车丢弃）", en: "Not sent: {line} (it waits in your input line: Enter sends it, edit it first, or clear it and press Enter to drop it)";
+    "chat.queued_dropped" => zh: "已丢弃", en: "Dropped";
+    "chat.queue_kept" => zh: "排队未发出的 {count} 句已保留，下次打开时发送", en: "Lines queued and not sent: {count}; they are kept and sent when the chat is opened again";
     "chat.said_too_late" => zh: "“{word}”说得晚了，回答里没有用到；作为下一句发送", en: "“{word}” came too late for that answer; it is sent as the next message";
     "chat.steered" => zh: "已转告模型：{word}", en: "Told the model: {word}";
     "chat.in_background" => zh: "运行 {id} 在后台继续；/runs 查看，/resume {id} 回来", en: "Run {id} goes on in the background; /runs lists, /resume {id} comes back";
@@ -54,13 +62,16 @@ super::texts! {
     "inbox.unread" => zh: "{n} 条未读 · /inbox", en: "{n} unread · /inbox";
     "inbox.read" => zh: "{count} 条已标为已读", en: "{count} marked as read";
     "inbox.how_to_read" => zh: "/inbox read 全部标为已读", en: "/inbox read marks them as read";
-    "rule.understood" => zh: "理解为：{command}\n执行吗？", en: "Understood as: {command}\nCarry it out?";
-    "rule.prompt" => zh: "[y] 是   [n] 否 › ", en: "[y] yes   [n] no › ";
+    "rule.understood" => zh: "理解为：{command}\n执行吗？（是：{yes}；否：{no}）", en: "Understood as: {command}\nCarry it out? (yes: {yes}; no: {no})";
+    "rule.prompt" => zh: "[y] 是   [n] 否   [e] 修改 › ", en: "[y] yes   [n] no   [e] edit › ";
+    "rule.unclear" => zh: "没有听懂“{line}”：请回答 y 或 n，或者输入 /命令", en: "“{line}” is neither yes nor no: answer y or n, or type a /command";
     "rule.dropped" => zh: "没有执行", en: "Not carried out";
     "recovered.head" => zh: "↻ 上次异常退出（{left}），现在 {now}。已从日志恢复：", en: "↻ The last process ended without warning ({left}); it is {now} now. Recovered from the journal:";
     "recovered.run" => zh: "  · 运行 {id} {goal}：继续执行", en: "  · run {id} {goal}: goes on";
     "recovered.run_at" => zh: "  · 运行 {id} {goal}：完成 {done}/{all} 项，继续执行", en: "  · run {id} {goal}: {done} of {all} items done, goes on";
     "recovered.put_aside" => zh: "  · 运行 {id} {goal}：多次中断，已搁置", en: "  · run {id} {goal}: broke off too often, put aside";
+    "left.head" => zh: "↻ 上次没有做完，现在继续：", en: "↻ Not finished last time; it goes on now:";
+    "left.parked" => zh: "⏸ 运行 {id}（{goal}）在等模型 {model}：{detail}\n  /resume {id} 现在再试", en: "⏸ Run {id} ({goal}) waits for the model {model}: {detail}\n  /resume {id} tries it now";
     "exchange.not_read" => zh: "无法读取 {file}：{detail}", en: "Cannot read {file}: {detail}";
     "exchange.too_long" => zh: "文件超过 {most} MB，没有导入", en: "The file is over {most} MB and was not imported";
 }

@@ -10,6 +10,7 @@ super::texts! {
     "command.does.plan" => zh: "显示当前计划", en: "show the current plan";
     "command.does.runs" => zh: "列出最近的运行", en: "list recent runs";
     "command.does.resume" => zh: "回到一个运行：/resume [编号]", en: "go back to a run: /resume [ID]";
+    "command.does.settle" => zh: "说明结果未知的操作是否发生了：/settle 1|2|3 [编号]", en: "say whether a call happened whose outcome is unknown: /settle 1|2|3 [ID]";
     "command.does.bg" => zh: "当前运行转到后台；/bg 目标 直接在后台开始", en: "let the current run go on in the background; /bg GOAL starts one there";
     "command.does.fork" => zh: "从一个运行分出新的：/fork [编号] [补充的话]", en: "start a new run from an old one: /fork [ID] [WORD]";
     "command.does.history" => zh: "这个对话说过的话", en: "what was said in this conversation";
@@ -48,6 +49,7 @@ super::texts! {
     "usage.plan" => zh: "/plan", en: "/plan";
     "usage.runs" => zh: "/runs", en: "/runs";
     "usage.resume" => zh: "/resume [编号]", en: "/resume [ID]";
+    "usage.settle" => zh: "/settle [1 发生了|2 没有发生|3 查看] [编号]", en: "/settle [1 happened|2 not|3 look] [ID]";
     "usage.bg" => zh: "/bg [目标]", en: "/bg [GOAL]";
     "usage.fork" => zh: "/fork [编号] [补充的话]", en: "/fork [ID] [WORD]";
     "usage.history" => zh: "/history [条数]", en: "/history [COUNT]";

@@ -1,0 +1,78 @@
+//! Keys that the environment holds already: they are named and used.
+
+use super::{asked_name, full_name, is_address, is_set, probe, proposed, write};
+use crate::app::App;
+use crate::exit::Failure;
+use crate::settings::redact;
+use crate::terminal;
+use everloop_models::key_variables;
+
+const PROVIDERS: [&str; 3] = ["openai", "anthropic", "gemini"];
+
+/// A provider that the environment has a key or an address for.
+pub(super) struct Found {
+    provider: &'static str,
+    variables: Vec<String>,
+}
+
+/// Every provider that could be asked at once, in the order in which one is chosen.
+pub(super) fn keys(app: &App) -> Vec<Found> {
+    let found = PROVIDERS.into_iter().map(|provider| {
+        let mut names = match provider {
+            "openai" => vec![app.settings.text("model.key_env")],
+            other => key_variables(other),
+        };
+        names.retain(is_set);
+        names.truncate(1);
+        if provider == "openai" && std::env::var("OPENAI_BASE_URL").is_ok_and(|it| is_address(&it))
+        {
+            names.push("OPENAI_BASE_URL");
+        }
+        Found { provider, variables: names.into_iter().map(str::to_owned).collect() }
+    });
+    found.filter(|found| !found.variables.is_empty()).collect()
+}
+
+/// Uses the first; the one question is the model's name, with a proposal.
+pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
+    let names = found.iter().flat_map(|found| found.variables.iter().map(String::as_str));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let args = [("mark", terminal::marks().done), ("names", names.as_str())];
+    terminal::complain(&app.text("setup.found", &args));
+    let [first, others @ ..] = found else { return Ok(app) };
+    for (provider, model) in
+        others.iter().filter_map(|other| Some((other.provider, proposed(&app, other.provider)?)))
+    {
+        let name = format!("{provider}/{model}");
+        terminal::complain(&app.text("setup.found_also", &[("name", &name)]));
+    }
+    let offered = probe::offered(&app, first.provider).await;
+    let proposal = proposed(&app, first.provider).map(str::to_owned);
+    let proposal = match (proposal, offered.as_slice()) {
+        (Some(name), offered) if offered.is_empty() || offered.contains(&name) => Some(name),
+        (_, offered) => offered.first().cloned(),
+    };
+    let Some(proposal) = proposal.map(|name| full_name(first.provider, &name, &offered)) else {
+        let Some(name) = asked_name(&app, &offered).await else { return Ok(app) };
+        return write(&app, &[("model.default", &full_name(first.provider, &name, &offered))]);
+    };
+    let prompt = app.text("setup.model_name_or", &[("default", &proposal)]);
+    loop {
+        let name = match terminal::ask(&prompt).await.as_deref() {
+            None => return Ok(app),
+            Some("") => proposal.clone(),
+            Some(name) if redact::looks_like_a_key(name) => {
+                terminal::complain(&app.text("config.is_a_key", &[]));
+                continue;
+            }
+            Some(name) if is_of_another(name, others) => name.to_owned(),
+            Some(name) => full_name(first.provider, name, &offered),
+        };
+        return write(&app, &[("model.default", &name)]);
+    }
+}
+
+fn is_of_another(name: &str, others: &[Found]) -> bool {
+    let provider = name.split_once('/').map(|(provider, _)| provider);
+    others.iter().any(|other| Some(other.provider) == provider)
+}
