@@ -2,6 +2,7 @@
 //!
 //! Data only. Deliberately absent: clocks, files, sockets, randomness, text for users.
 
+mod choice;
 mod digest;
 mod effect;
 mod event;
@@ -21,6 +22,7 @@ mod todo;
 mod words;
 mod write;
 
+pub use choice::*;
 pub use digest::{digest_bytes, digest_json};
 pub use effect::*;
 pub use event::*;
