@@ -227,15 +227,16 @@ impl Person {
         }
     }
 
+    /// What stands before the next line, below the command that waits for a yes.
+    fn prompt(&self) -> String {
+        let Some(command) = &self.proposed else { return self.session.text("chat.you", &[]) };
+        terminal::answer(&self.session.confirmation(command));
+        self.session.text("rule.prompt", &[])
+    }
+
     /// The next line, while reminders and the news of runs in the background are shown above it.
     async fn next_line(&mut self) -> Result<String, Exit> {
-        let prompt = match &self.proposed {
-            Some(command) => {
-                terminal::answer(&self.session.confirmation(command));
-                self.session.text("rule.prompt", &[])
-            }
-            None => self.session.text("chat.you", &[]),
-        };
+        let prompt = self.prompt();
         let mut leaving: Option<Instant> = None;
         let mut reminders = tokio::time::interval(LOOK_FOR_REMINDERS);
         self.editor.ask(&prompt, std::mem::take(&mut self.unsent));

@@ -249,19 +249,6 @@ impl Session {
         }
     }
 
-    /// Whether a call happened is no matter for any words: nothing but the choices is an answer.
-    async fn answer_settling(&mut self, open: OpenQuestion, text: &str) -> Result<Heard, Failure> {
-        let call = self.open_call(Some(open.run.clone())).await?;
-        match (call, self.settling_word(text)) {
-            (Some(call), Some(word)) => self.said_of(&call, word).await,
-            (Some(call), None) => Ok(Heard::Said(self.how_to_settle(&call))),
-            (None, _) => {
-                self.seen = None;
-                Ok(Heard::Said(self.text("run.already_answered", &[])))
-            }
-        }
-    }
-
     /// Makes a run of a goal. When this returns, the run will be finished, whatever happens.
     pub(super) async fn begin(&mut self, goal: String) -> Result<RunId, Failure> {
         let (app, choice) = (&self.app, &self.choice);

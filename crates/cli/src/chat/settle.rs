@@ -4,6 +4,7 @@ use super::session::{Heard, Session};
 use crate::args::Word;
 use crate::commands::{family, settle};
 use crate::exit::Failure;
+use everloop_assistant::door::OpenQuestion;
 use everloop_engine::{OpenUnknown, Settling};
 use everloop_types::RunId;
 
@@ -101,6 +102,23 @@ impl Session {
             self.unsettled = Some(run.clone());
         }
         Ok(Heard::Said(words.join("\n")))
+    }
+
+    /// Whether a call happened is no matter for any words: nothing but the choices is an answer.
+    pub(super) async fn answer_settling(
+        &mut self,
+        open: OpenQuestion,
+        text: &str,
+    ) -> Result<Heard, Failure> {
+        let call = self.open_call(Some(open.run.clone())).await?;
+        match (call, self.settling_word(text)) {
+            (Some(call), Some(word)) => self.said_of(&call, word).await,
+            (Some(call), None) => Ok(Heard::Said(self.how_to_settle(&call))),
+            (None, _) => {
+                self.seen = None;
+                Ok(Heard::Said(self.text("run.already_answered", &[])))
+            }
+        }
     }
 
     /// A line after a run that ended with an open call, if it says what happened.
