@@ -79,7 +79,7 @@ fn a_goal_shows_its_plan_redrawn_in_place_and_its_answer() {
     let mut chat = open(&home, &[]);
     chat.types("记下周报").until("模型正在制定计划").until("  ◐ 1 记下").until("  ○ 2 回答");
     chat.until("→ todo").until("✔ todo：已添加待办 #1：写周报").until("  ✔ 1 记下");
-    chat.until("  ? 2 回答（声称完成，没有依据）").until("周报记下了。").until("succeeded");
+    chat.until("  ? 2 回答（声称完成，没有依据）").until("周报记下了。").until("成功");
     let screen = left(chat);
     let redrawn = screen.matches("A\r\x1b[J").count();
     assert!(redrawn > 3, "drawn over {redrawn} times: {screen}");
@@ -241,7 +241,7 @@ fn a_chinese_line_is_edited_in_its_middle_and_over_several_lines() {
     let home = chinese(&[plan(&["回答"]), thought("好"), done("好。")]);
     let mut chat = open(&home, &[]);
     chat.keys("你好界").keys(LEFT).keys("世").keys(LEFT).keys(LEFT).keys("x\x7f，").keys("\x1b[F");
-    chat.presses(CTRL_J).types("第二行").until("好。").until("succeeded");
+    chat.presses(CTRL_J).types("第二行").until("好。").until("成功");
     left(chat);
     assert_eq!(home.show(&home.newest())["goal"], "你，好世界\n第二行");
 }

@@ -83,13 +83,18 @@ fn ask(home: &Home, name: &str, set: &[&str]) -> Value {
     ran.json()
 }
 
+/// What the model said; below it may stand what it left open.
+fn said(result: &Value) -> &str {
+    result["text"].as_str().and_then(|text| text.lines().next()).unwrap()
+}
+
 #[test]
 fn each_loop_offers_and_forces_what_its_phase_is_for() {
     for name in LOOPS {
         let server = FakeServer::openai(script(name));
         let home = Home::new().endpoint(&server.url());
         let result = ask(&home, name, &[]);
-        assert_eq!((&result["text"], home.read("f.txt").as_str()), (&json!("Written."), "written"));
+        assert_eq!((said(&result), home.read("f.txt").as_str()), ("Written.", "written"));
         let sent: Vec<String> = server.seen().iter().map(forced).collect();
         let plan = "todo_write / named todo_write";
         let expected: &[&str] = match name {
@@ -159,7 +164,7 @@ fn an_endpoint_without_named_tools_is_asked_by_schema_with_the_same_result() {
         let server = FakeServer::start(replies);
         let home = Home::new().endpoint(&server.url());
         let result = ask(&home, name, &[]);
-        assert_eq!(result["text"], "Written.", "{name}");
+        assert_eq!(said(&result), "Written.", "{name}");
         if name == "plan-execute-think" {
             assert_eq!(home.read("f.txt"), "written");
         }
