@@ -20,10 +20,10 @@ fn what_was_cut_is_sent_back_and_the_work_goes_on() {
     for name in ["react", "tool-driven"] {
         for text in ["I will now write b to the fi", ""] {
             let played = whole(Scenario::of(name, "write a and b"))
-                .is_cut(text)
+                .breaks_off(text)
                 .calls("read_file", &json!({"path": "b"}))
                 .sees("two")
-                .is_cut(text)
+                .breaks_off(text)
                 .says("Both are there.")
                 .play();
             assert_eq!(told(&played), 2, "{name}");
@@ -36,9 +36,9 @@ fn what_was_cut_is_sent_back_and_the_work_goes_on() {
 fn a_model_that_is_cut_again_and_again_is_asked_for_last_words() {
     for name in ["react", "tool-driven"] {
         let scenario = whole(Scenario::of(name, "tell me all"))
-            .is_cut("Once upon")
-            .is_cut("Once upon")
-            .is_cut("Once upon")
+            .breaks_off("Once upon")
+            .breaks_off("Once upon")
+            .breaks_off("Once upon")
             .says("It is a long story.");
         expect![[r#"
             call_model think with 2 messages
@@ -54,7 +54,7 @@ fn a_model_that_is_cut_again_and_again_is_asked_for_last_words() {
 /// Old runs fold as they did.
 #[test]
 fn a_run_of_react_from_before_takes_it_for_the_answer() {
-    let played = Scenario::react("write a and b").is_cut("I will now wri").play();
+    let played = Scenario::react("write a and b").breaks_off("I will now wri").play();
     assert!(played.trace.ends_with("finish succeeded \"I will now wri\"\n"), "{}", played.trace);
 }
 
@@ -64,9 +64,9 @@ fn stages_go_on_only_with_whole_words() {
     for (name, works) in [("staged", 2), ("hybrid", 1)] {
         let mut scenario = Scenario::of(name, "write a and b").lists(false, &TWO);
         for _ in 0..works {
-            scenario = scenario.is_cut("I will now").says("did it");
+            scenario = scenario.breaks_off("I will now").says("did it");
         }
-        let played = scenario.is_cut("# Rep").says("# Report").play();
+        let played = scenario.breaks_off("# Rep").says("# Report").play();
         assert_eq!(told(&played), works + 1, "{name}");
         assert!(played.trace.contains("finish succeeded \"# Report\""), "{}", played.trace);
     }

@@ -162,7 +162,7 @@ impl Scenario {
     }
 
     /// Words that run into the length limit.
-    pub(crate) fn is_cut(self, text: &str) -> Self {
+    pub(crate) fn breaks_off(self, text: &str) -> Self {
         let (usage, stop) = (self.usage, StopCause::Length);
         let text = text.to_owned();
         let reply = everloop_types::Reply { text, usage, stop, ..Default::default() };
