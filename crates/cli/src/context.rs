@@ -98,8 +98,9 @@ pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     })
 }
 
-/// What the system prompt brings into a run: notes and guidance are the person's own like any file
-/// of the workspace. Notes may hold what others wrote, and so may guidance where the settings say so.
+/// What the system prompt brings into a run. Notes and guidance are the person's own like any file
+/// of the workspace; notes may hold what others wrote, and so may guidance where the settings say
+/// so.
 pub(crate) fn held(app: &App, workspace: &Path) -> Holding {
     let mut held = Holding::default();
     let notes = memory(app, workspace);

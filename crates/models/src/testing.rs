@@ -3,15 +3,18 @@
 //! Plain TCP and a thread per connection, so that a reply can be cut, stalled or endless, which no
 //! proper server would do. Requests are answered in the order in which they come.
 
+mod gate;
+
 use crate::Scripted;
 use everloop_types::{ModelErrorKind, Reply, StopCause};
+pub use gate::Gate;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// One reply, byte for byte.
@@ -27,25 +30,6 @@ enum Piece {
     Forever(Vec<u8>),
     Stall,
     Cut,
-}
-
-/// Holds replies back until it is opened.
-#[derive(Debug, Clone, Default)]
-pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
-
-impl Gate {
-    /// Lets everything through, from now on.
-    pub fn open(&self) {
-        let (is_open, opened) = &*self.0;
-        *lock(is_open) = true;
-        opened.notify_all();
-    }
-
-    fn wait(&self) {
-        let (is_open, opened) = &*self.0;
-        let open = opened.wait_while(lock(is_open), |open| !*open);
-        drop(open);
-    }
 }
 
 impl Canned {

@@ -1,4 +1,4 @@
-//! Where a path of the workspace leads once links are followed, as rules and labels have to know it.
+//! Where a path of the workspace leads once links are followed: rules and labels are about that.
 
 use crate::protected::real;
 use std::fs;

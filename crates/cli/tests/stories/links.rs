@@ -1,4 +1,4 @@
-//! Links within the workspace: rules, labels and "always" are about the file, whatever it is called.
+//! Links within the workspace: rules, labels and "always" are about the file, not its name.
 
 use crate::support::{Home, calls, of_type, says};
 use everloop_models::testing::{Canned, FakeServer};
