@@ -16,7 +16,9 @@ use everloop_store::{ForkOrigin, OutboxCount, RunRow};
 use everloop_types::journal::{
     EffectPlanned, Input, Kind, Letter, Outcome, RunFinished, WaitingOn,
 };
-use everloop_types::{Counts, EffectId, Progress, Purpose, Reason, RunId, Status, Usage, UtcMs};
+use everloop_types::{
+    Counts, EffectId, Progress, Purpose, Reason, RunId, Status, Usage, UtcMs, visible,
+};
 pub(crate) use labels::labels_line;
 pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines};
 use serde_json::{Value, json};
@@ -377,7 +379,7 @@ impl<'a> Printer<'a> {
 /// One short line of any text.
 pub(crate) fn preview(text: &str) -> String {
     const SHOWN_CHARS: usize = 120;
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = visible(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match line.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,

@@ -161,8 +161,17 @@ impl History {
     fn check(&self, mut run: AnyRun) -> Verdict {
         let mut decisions = 0;
         let mut rest = self.entries.as_slice();
+        // An ending is decided before its words are written, which takes time of its own.
+        let mut before_words: Option<AnyRun> = None;
         while let [entry, after @ ..] = rest {
             let mut taken = 1;
+            match &entry.kind {
+                Kind::MessageEmitted(_) => {
+                    before_words.get_or_insert_with(|| run.clone());
+                }
+                Kind::RunFinished(_) => {}
+                _ => before_words = None,
+            }
             match &entry.kind {
                 Kind::EffectPlanned(_) if run.outstanding().is_empty() => {
                     match self.check_plan(&run, rest) {
@@ -172,7 +181,8 @@ impl History {
                     decisions += 1;
                 }
                 Kind::RunFinished(finished) => {
-                    if let Err(verdict) = self.check_ending(&run, entry.seq, finished) {
+                    let decider = before_words.as_ref().unwrap_or(&run);
+                    if let Err(verdict) = self.check_ending(decider, entry.seq, finished) {
                         return verdict;
                     }
                     decisions += 1;

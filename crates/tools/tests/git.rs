@@ -348,7 +348,10 @@ impl Held {
             )
             .unwrap();
         }
-        for pid in self.processes() {
+        // Children first: the system wakes a stopped child whose parent is gone.
+        let mut pids = self.processes();
+        pids.sort_unstable_by(|a, b| b.cmp(a));
+        for pid in pids {
             let pid = rustix::process::Pid::from_raw(pid).unwrap();
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }

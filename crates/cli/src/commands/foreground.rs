@@ -75,7 +75,8 @@ async fn follow_and_send(foreground: &mut Foreground<'_>) -> Result<Exit, Failur
 async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
     let mut signals = Signals::new(app)?;
-    let frame = history(app, foreground.store(), &foreground.run).await?.frame().clone();
+    let frame = foreground.store().frame(&foreground.run).await;
+    let frame = frame.map_err(|error| app.store_failure(&error))?.unwrap_or_default();
     if foreground.format == Format::StreamJson {
         let first = json!({"type": "session", "run_id": foreground.run,
                            "needs_person": frame.tools_that_ask()});

@@ -203,7 +203,7 @@ fn what_is_wrong_with_an_entry_is_refused_or_shown_how_to_write() {
     misused(&home, "schedule|add|2030-05-06 20:00|x|--times|1", "Usage: /schedule add");
     misused(&home, "schedule|add|2030-05-06 20:00|x|--duration|0", "Usage: /schedule add");
     misused(&home, "schedule|view|year", "Usage: /schedule view");
-    misused(&home, "schedule|repeat|1|maybe", "possible values: on, off");
+    misused(&home, "schedule|repeat|1|maybe", "it can be: on, off");
     let month = done_json(&home, "schedule|view|day|2030-05-06");
     assert_eq!(month["entries"].as_array().unwrap().len(), 2, "nothing came of them");
 }

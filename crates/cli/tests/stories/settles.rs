@@ -58,7 +58,7 @@ fn settling_speaks_both_languages() {
     let settled = home.run(["runs", "settle", &run, "not", "--lang", "zh-CN"]).ends_with(0);
     assert!(settled.stdout.contains("没有发生"), "{}", settled.stdout);
     let list = home.run(["runs", "list", "--lang", "zh-CN"]).ends_with(0);
-    assert!(list.stdout.contains("unsettled，之后已确认"), "{}", list.stdout);
+    assert!(list.stdout.contains("结果未定，之后已确认"), "{}", list.stdout);
     let list = home.run(["runs", "list"]).ends_with(0);
     assert!(list.stdout.contains("unsettled, settled since"), "{}", list.stdout);
 }

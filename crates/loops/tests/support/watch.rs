@@ -80,6 +80,8 @@ fn calls_pair_up(messages: &[Message]) {
 pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>) {
     let mut run = fold(&journal[..1], frame);
     let mut rest = &journal[1..];
+    // An ending is decided before its words are written, which takes time of its own.
+    let mut before_words = None;
     while let Some((entry, tail)) = rest.split_first() {
         if run.outstanding().is_empty() && matches!(entry.kind, Kind::EffectPlanned(_)) {
             let Decision::Do(effects) = run.decide() else {
@@ -92,10 +94,16 @@ pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>) {
                 assert_eq!(&planned.planned, before, "entry {}", entry.seq);
             }
         }
+        match &entry.kind {
+            Kind::MessageEmitted(_) => drop(before_words.get_or_insert_with(|| run.clone())),
+            Kind::RunFinished(_) => {}
+            _ => before_words = None,
+        }
         if let Kind::RunFinished(finished) = &entry.kind {
+            let decider = before_words.as_ref().unwrap_or(&run);
             let ending = match finished.status {
-                Status::Canceled => run.canceled(),
-                _ => run.decide(),
+                Status::Canceled => decider.canceled(),
+                _ => decider.decide(),
             };
             let Decision::Finish { status, reason, .. } = ending else { panic!("not the end") };
             assert_eq!((status, reason), (finished.status, finished.reason.clone()));
