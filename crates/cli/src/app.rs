@@ -236,7 +236,6 @@ impl App {
         name.unwrap_or("UTC").to_owned()
     }
 
-    /// The person who reads, and their time.
     /// A text that names the words that allow a call.
     pub(crate) fn approval(&self, key: &str) -> String {
         let (yes, always) = (
@@ -246,6 +245,7 @@ impl App {
         self.text(key, &[("yes", &yes), ("always", &always)])
     }
 
+    /// The person who reads, and their time.
     pub(crate) fn reader(&self) -> Reader {
         let zone = TimeZone::get(&self.zone_name()).unwrap_or(TimeZone::UTC);
         let now = moment(SystemClock.now()).to_zoned(zone);

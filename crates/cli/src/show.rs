@@ -20,7 +20,7 @@ use everloop_types::{
     Counts, EffectId, Progress, Purpose, Reason, RunId, Status, Usage, UtcMs, visible,
 };
 pub(crate) use labels::labels_line;
-pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines};
+pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines, replanned};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -367,6 +367,8 @@ impl<'a> Printer<'a> {
             complain(&everloop_text::render(note, self.app.lang));
         }
         if !same && progress.version > 0 && !self.app.quiet {
+            let changed = known.and_then(|known| replanned(self.app, known, progress));
+            changed.iter().for_each(|line| complain(line));
             complain(&plan_head(self.app, progress));
             for item in plan_lines(self.app, progress, &self.marks) {
                 complain(&item);

@@ -16,21 +16,22 @@ const LOOK_AGAIN: Duration = Duration::from_millis(300);
 /// How long a chat that is left waits for what it drives.
 const END_WITHIN: Duration = Duration::from_secs(8);
 
+/// The right to drive, if it was free, before anything is driven.
+pub(super) struct Readiness {
+    lock: Option<Option<ClaimLock>>,
+    /// Runs that an earlier process had left in the middle.
+    pub(super) orphans: Vec<Orphan>,
+}
+
 /// Ends with the chat.
 pub(super) struct Care {
-    /// Whether it had the right to drive from the beginning.
-    pub(super) drives: bool,
     driving: Option<JoinHandle<()>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Care {
-    /// Takes the right to drive if it is free, and looks after everything from then on. Says which
-    /// runs an earlier process had left in the middle.
-    pub(super) async fn begin(
-        app: &App,
-        engine: &Arc<Engine>,
-    ) -> Result<(Self, Vec<Orphan>), Failure> {
+impl Readiness {
+    /// Takes the right to drive if it is free.
+    pub(super) async fn take(app: &App, engine: &Arc<Engine>) -> Result<Self, Failure> {
         let fail = |error: StoreError| app.store_failure(&error);
         let worker = engine.identity().worker.clone();
         let lock = app.database.take_lock(&worker).map_err(fail)?.ok();
@@ -42,8 +43,18 @@ impl Care {
             (Some(_), false) => engine.take_up().await.map_err(fail)?,
             (None, false) => Vec::new(),
         };
+        Ok(Self { lock, orphans })
+    }
+
+    /// Whether this process has the right to drive.
+    pub(super) fn drives(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    /// Looks after everything from now on.
+    pub(super) fn begin(self, app: &App, engine: &Arc<Engine>) -> Care {
         messages::deliver(app, engine);
-        let drives = lock.is_some();
+        let lock = self.lock;
         let driving = Some(tokio::spawn(drive_all(app.clone(), engine.clone(), lock)));
         let mut tasks = vec![tokio::spawn(engine.clone().deliver_mail())];
         if app.is_cluster() {
@@ -52,7 +63,7 @@ impl Care {
         let (store, customs) = (engine.store().clone(), app.customs());
         let clock = Arc::new(SystemClock);
         tasks.push(tokio::spawn(reminders::keep_reminding(store, customs, clock)));
-        Ok((Self { drives, driving, tasks }, orphans))
+        Care { driving, tasks }
     }
 }
 

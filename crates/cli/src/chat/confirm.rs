@@ -2,7 +2,7 @@
 
 use super::session::Session;
 use everloop_assistant::commands::is_command;
-use everloop_text::{NO, YES, means_no, means_yes, named};
+use everloop_text::{means_no, means_yes};
 
 /// What a line means for a command that waits for a yes.
 pub(super) enum Verdict {
@@ -19,8 +19,7 @@ pub(super) enum Verdict {
 impl Session {
     /// The question for a command.
     pub(super) fn confirmation(&self, command: &str) -> String {
-        let (yes, no) = (named(&YES), named(&NO));
-        self.text("rule.understood", &[("command", command), ("yes", &yes), ("no", &no)])
+        self.text("rule.understood", &[("command", command)])
     }
 
     pub(super) async fn verdict(&self, command: &str, line: &str) -> Verdict {

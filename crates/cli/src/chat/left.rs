@@ -1,6 +1,6 @@
 //! What earlier processes left: runs that go on now, and runs that wait for a model.
 
-use super::care::Care;
+use super::care::{Care, Readiness};
 use crate::app::App;
 use crate::commands::{family, runs};
 use crate::exit::Failure;
@@ -21,7 +21,7 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// Begins to drive, and says what there was to be driven.
+    /// Says what there is to be driven, as it was left, and begins to drive.
     pub(super) async fn taken_up(
         app: &App,
         engine: &Arc<Engine>,
@@ -30,16 +30,18 @@ impl Left {
         let fail = |error: StoreError| app.store_failure(&error);
         let store = engine.store();
         let open = door.open_runs(store).await.map_err(fail)?;
-        let (care, orphans) = Care::begin(app, engine).await?;
-        let mut left = Self { lines: broken_off(app, store, &orphans).await?, runs: Vec::new() };
+        let ready = Readiness::take(app, engine).await?;
+        let lines = broken_off(app, store, &ready.orphans).await?;
+        let mut left = Self { lines, runs: Vec::new() };
         let mut queued = Vec::new();
         for (run, status) in open.into_iter().rev() {
-            let broken_off = orphans
+            let broken_off = ready
+                .orphans
                 .iter()
                 .any(|orphan| orphan.run == run && orphan.status_now != Status::Quarantined);
             match status {
                 _ if broken_off => left.runs.push(run),
-                Status::Queued if care.drives => {
+                Status::Queued if ready.drives() => {
                     queued.push(line(app, store, "recovered.run", &run).await?);
                     left.runs.push(run);
                 }
@@ -51,7 +53,7 @@ impl Left {
             left.lines.push(app.text("left.head", &[]));
             left.lines.extend(queued);
         }
-        Ok((left, care))
+        Ok((left, ready.begin(app, engine)))
     }
 }
 

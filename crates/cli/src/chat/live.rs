@@ -2,7 +2,7 @@
 //! does, what the person types. Redrawn in place; everything else scrolls above it.
 
 use crate::app::App;
-use crate::show::{plan_head, plan_lines, preview};
+use crate::show::{plan_head, plan_lines, preview, replanned};
 use crate::terminal::{self, Marks, marks};
 use everloop_assistant::show::clipped;
 use everloop_engine::{Fragment, Update};
@@ -95,9 +95,8 @@ impl<'a> Live<'a> {
         {
             self.print(&everloop_text::render(note, self.app.lang));
         }
-        if known.version > 0 && progress.version > known.version && progress.items != known.items {
-            let version = progress.version.to_string();
-            self.print(&self.app.text("chat.replanned", &[("version", &version)]));
+        if let Some(line) = replanned(self.app, &known, progress) {
+            self.print(&line);
         }
     }
 

@@ -23,6 +23,31 @@ pub(crate) fn plan_head(app: &App, progress: &Progress) -> String {
     app.text(key, &args)
 }
 
+/// The line about a plan that was changed, if it was: which step failed, and what is new.
+pub(crate) fn replanned(app: &App, before: &Progress, now: &Progress) -> Option<String> {
+    if before.version == 0 || now.version <= before.version || now.items == before.items {
+        return None;
+    }
+    let was = |item: &PlanItem| before.items.iter().find(|known| known.text == item.text);
+    let has_failed = |item: &PlanItem| {
+        item.state == ItemState::Failed && was(item).is_none_or(|was| was.state != item.state)
+    };
+    let failed = now.items.iter().position(has_failed).map(|place| {
+        let number = (place + 1).to_string();
+        app.text("progress.step_failed", &[("n", &number), ("item", &now.items[place].text)])
+    });
+    let fresh = now.items.iter().filter(|item| was(item).is_none() && !item.is_done());
+    let fresh: Vec<&str> = fresh.take(NEW_SHOWN).map(|item| item.text.as_str()).collect();
+    let fresh = (!fresh.is_empty()).then(|| format!("→ {}", fresh.join(" · ")));
+    let reason: Vec<String> = failed.into_iter().chain(fresh).collect();
+    let version = now.version.to_string();
+    let key = if reason.is_empty() { "progress.replanned" } else { "progress.replanned_for" };
+    Some(app.text(key, &[("version", &version), ("reason", &reason.join(" "))]))
+}
+
+/// New items that the line about a changed plan names.
+const NEW_SHOWN: usize = 2;
+
 /// The items of a plan, one a line. What was only claimed has a mark and a word of its own.
 pub(crate) fn plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
     let claimed = app.text("progress.claimed", &[]);

@@ -1,6 +1,6 @@
 //! What stands on stdout and what on stderr, and the shape of every JSON.
 
-use crate::support::{Home, calls, done, goes_on, plan, says, thought};
+use crate::support::{Home, calls, done, goes_on, plan, replanned, says, thought};
 use serde_json::{Value, json};
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -217,4 +217,17 @@ fn json_of_a_run_that_needs_a_person_says_so() {
     let object = home.run(args).ends_with(3).json();
     assert_eq!(object["status"], "waiting");
     assert!(object["text"].as_str().unwrap().starts_with("Allow shell to run?"), "{object}");
+}
+
+#[test]
+fn a_changed_plan_is_told_with_what_is_new_in_it() {
+    let home = Home::scripted(&[
+        plan(&["read the list", "sum it up"]),
+        thought("read"),
+        replanned(&[("read the list", true), ("clean the numbers", false)]),
+        thought("cleaned"),
+        done("Done."),
+    ]);
+    let told = home.run(["run", "sum up the list"]).ends_with(0);
+    told.says(&["✎ Plan changed to v2: → clean the numbers"]);
 }

@@ -28,7 +28,6 @@ super::texts! {
     "chat.while_busy" => zh: "Ctrl-C 取消 · /bg 转后台 · !补充", en: "Ctrl-C cancels · /bg to background · !steer";
     "chat.working" => zh: "{mark} 正在工作", en: "{mark} working";
     "chat.more_items" => zh: "  … 还有 {count} 项（Ctrl-T 展开）", en: "  … {count} more (Ctrl-T shows all)";
-    "chat.replanned" => zh: "✎ 改计划 v{version}", en: "✎ Plan changed to v{version}";
     "chat.queued" => zh: "已排队：{line}", en: "Queued: {line}";
     "chat.queued_before" => zh: "上次排队、还没有发出：{line}", en: "Queued last time and not sent yet: {line}";
     "chat.queued_held" => zh: "没有发出：{line}（在输入行里等你：回车发送，改了再发，或清空后回车丢弃）", en: "Not sent: {line} (it waits in your input line: Enter sends it, edit it first, or clear it and press Enter to drop it)";
@@ -62,7 +61,7 @@ super::texts! {
     "inbox.unread" => zh: "{n} 条未读 · /inbox", en: "{n} unread · /inbox";
     "inbox.read" => zh: "{count} 条已标为已读", en: "{count} marked as read";
     "inbox.how_to_read" => zh: "/inbox read 全部标为已读", en: "/inbox read marks them as read";
-    "rule.understood" => zh: "理解为：{command}\n执行吗？（是：{yes}；否：{no}）", en: "Understood as: {command}\nCarry it out? (yes: {yes}; no: {no})";
+    "rule.understood" => zh: "理解为：{command}\n执行吗？", en: "Understood as: {command}\nCarry it out?";
     "rule.prompt" => zh: "[y] 是   [n] 否   [e] 修改 › ", en: "[y] yes   [n] no   [e] edit › ";
     "rule.unclear" => zh: "没有听懂“{line}”：请回答 y 或 n，或者输入 /命令", en: "“{line}” is neither yes nor no: answer y or n, or type a /command";
     "rule.dropped" => zh: "没有执行", en: "Not carried out";

@@ -67,6 +67,9 @@ super::texts! {
     "settle.prompt" => zh: "[1] 发生了   [2] 没有发生 › ", en: "[1] it happened   [2] it did not › ";
     "progress.round" => zh: "▸ 第 {round} 轮（共 {rounds} 轮），第 {step} 步（共 {steps} 步）", en: "▸ Round {round} of {rounds}, step {step} of {steps}";
     "progress.round_over" => zh: "▸ 第 {round} 轮（共 {rounds} 轮），{steps} 步中执行了 {step} 步", en: "▸ Round {round} of {rounds}, {step} of {steps} steps run";
+    "progress.replanned" => zh: "✎ 改计划 v{version}", en: "✎ Plan changed to v{version}";
+    "progress.replanned_for" => zh: "✎ 改计划 v{version}：{reason}", en: "✎ Plan changed to v{version}: {reason}";
+    "progress.step_failed" => zh: "第 {n} 步失败（{item}）", en: "step {n} failed ({item})";
     "progress.plan" => zh: "▸ 计划 v{version}（步数 {steps}/{steps_max}）", en: "▸ Plan v{version} (steps {steps}/{steps_max})";
     "progress.claimed" => zh: "（声称完成，没有依据）", en: " (claimed, nothing behind it)";
     "progress.calls" => zh: "{mark} {tool} {args}", en: "{mark} {tool} {args}";
