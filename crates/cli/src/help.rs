@@ -35,6 +35,10 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let lang = early_language(wanted_language(&args));
+    if let Some(failure) = mistyped_command(&error, &args, lang) {
+        terminal::complain(&failure.words);
+        return ExitCode::from(failure.exit.code());
+    }
     if shows_help(error.kind()) {
         let again = worded(Cli::command(), lang).try_get_matches_from(args);
         error = again.err().unwrap_or(error);
@@ -62,6 +66,15 @@ pub(crate) fn no_such_command(lang: Lang, word: &str) -> Option<Failure> {
     let nearest = names.min_by_key(near).map_or("", Command::get_name);
     let args = [("word", word), ("nearest", nearest)];
     Some(Failure { exit: Exit::Usage, words: everloop_text::get(lang, "usage.no_command", &args) })
+}
+
+/// `everloop tod list`: the first word was meant as a command, so the second is not what is wrong.
+fn mistyped_command(error: &clap::Error, args: &[OsString], lang: Lang) -> Option<Failure> {
+    let first = args.get(1)?.to_str()?;
+    let command = Cli::command();
+    let is_known = command.get_subcommands().any(|known| known.get_name() == first);
+    let is_meant = error.kind() == ErrorKind::UnknownArgument && !is_known;
+    is_meant.then(|| no_such_command(lang, first)).flatten()
 }
 
 fn shows_help(kind: ErrorKind) -> bool {

@@ -101,3 +101,12 @@ fn a_wrong_command_line_points_to_the_help_in_chinese() {
     let chinese = home.run(["run", "--nonsense", "--lang", "zh-CN"]).ends_with(2).stderr;
     assert!(chinese.ends_with("用法见 everloop --help，或在任意命令后加 --help\n"), "{chinese}");
 }
+
+#[test]
+fn a_mistyped_command_is_named_also_if_words_follow() {
+    let home = Home::new();
+    for args in [&["tod"][..], &["tod", "list"], &["scedule", "add", "x"]] {
+        let nearest = if args[0] == "tod" { "everloop todo" } else { "everloop schedule" };
+        home.run(args).ends_with(2).says(&[args[0], nearest]);
+    }
+}
