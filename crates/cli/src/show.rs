@@ -132,6 +132,8 @@ impl Shown {
             "run_id": self.row.run,
             "loop": self.row.loop_name,
             "text": self.text(),
+            "success": self.row.status == Status::Succeeded,
+            "message": self.text(),
             "steps": self.history.is_whole().then_some(self.counts.steps),
             "model_calls": self.counts.model_calls,
             "tool_calls": self.counts.tool_calls,

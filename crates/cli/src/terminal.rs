@@ -157,7 +157,6 @@ pub(crate) async fn ask(prompt: &str) -> Option<String> {
 /// Marks for states: symbols where the terminal speaks UTF-8, else ASCII.
 pub(crate) struct Marks {
     pub(crate) done: &'static str,
-    pub(crate) claimed: &'static str,
     pub(crate) now: &'static str,
     pub(crate) open: &'static str,
     pub(crate) failed: &'static str,
@@ -179,12 +178,11 @@ pub(crate) fn speaks_utf8() -> bool {
 pub(crate) fn marks() -> Marks {
     if speaks_utf8() && !is_dumb() {
         Marks {
-            done: "✔", claimed: "?", now: "◐", open: "○", failed: "✖", skipped: "⊘", act: "→"
+            done: "✔", now: "◐", open: "○", failed: "✖", skipped: "⊘", act: "→"
         }
     } else {
         Marks {
             done: "[x]",
-            claimed: "[?]",
             now: "[~]",
             open: "[ ]",
             failed: "[!]",

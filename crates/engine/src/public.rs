@@ -2,9 +2,10 @@
 //!
 //! Journal kinds may change with the program; these names do not. `seq` is the journal's own.
 
-use crate::{Fragment, Update};
+use crate::{Fragment, History, Update};
+use everloop_loops::AnyRun;
 use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome, WaitingOn};
-use everloop_types::{EffectId, Progress, RunId, ToolCall, without_mark};
+use everloop_types::{EffectId, ItemState, Progress, RunId, ToolCall, Words, without_mark};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 pub struct Projection {
     calls: BTreeMap<EffectId, ToolCall>,
     plan: Option<Progress>,
+    noted: Option<Words>,
     mark: String,
 }
 
@@ -20,14 +22,18 @@ impl Projection {
     /// Follows a run whose answers end with this mark, which nobody is shown.
     #[must_use]
     pub fn new(mark: &str) -> Self {
-        Self { calls: BTreeMap::new(), plan: None, mark: mark.to_owned() }
+        Self { calls: BTreeMap::new(), plan: None, noted: None, mark: mark.to_owned() }
     }
 
     /// The public events of one update; most updates have one, some none.
     pub fn of(&mut self, update: &Update) -> Vec<Value> {
         match update {
             Update::Entry(run, entry) => self.entry(run, entry),
-            Update::Progress(run, progress) => self.progress(run, progress).into_iter().collect(),
+            Update::Progress(run, progress) => {
+                let mut events = self.progress(progress);
+                events.iter_mut().for_each(|event| event["run_id"] = json!(run));
+                events
+            }
             Update::Delta(run, fragment) => vec![delta(run, fragment)],
             Update::Recovered { run, interrupted } => {
                 vec![json!({"type": "run.recovered", "run_id": run, "interrupted": interrupted})]
@@ -43,13 +49,32 @@ impl Projection {
 
     /// The public events of one journal entry.
     pub fn entry(&mut self, run: &RunId, entry: &Entry) -> Vec<Value> {
-        let mut events = self.kind(entry);
-        for event in &mut events {
-            event["seq"] = json!(entry.seq);
-            event["ts"] = json!(entry.at);
-            event["run_id"] = json!(run);
+        let events = self.kind(entry);
+        placed(events, run, entry)
+    }
+
+    /// The public events of a whole past, each with the place of its entry. The plan and what the
+    /// loop noted are folded from the journal; one that cannot be folded tells of neither.
+    #[must_use]
+    pub fn past(history: &History) -> Vec<(i64, Value)> {
+        let mut projection = Self::new(history.frame().mark());
+        let mut run = match history.entries.first().map(|entry| &entry.kind) {
+            Some(Kind::RunCreated(created)) if history.is_whole() => {
+                AnyRun::new(created, history.frame().clone()).ok()
+            }
+            _ => None,
+        };
+        let mut all = Vec::new();
+        for entry in &history.entries {
+            let mut events = projection.kind(entry);
+            if let Some(run) = &mut run {
+                run.apply(entry);
+                events.extend(projection.progress(&run.progress()));
+            }
+            let events = placed(events, &history.run, entry);
+            all.extend(events.into_iter().map(|event| (entry.seq, event)));
         }
-        events
+        all
     }
 
     fn kind(&mut self, entry: &Entry) -> Vec<Value> {
@@ -100,26 +125,70 @@ impl Projection {
             Kind::Delegated(delegated) => vec![json!({
                 "type": "child.started", "child": delegated.to,
             })],
-            Kind::RunFinished(finished) => vec![json!({
-                "type": format!("run.{}", finished.status), "status": finished.status,
-                "reason": finished.reason,
-            })],
+            Kind::RunFinished(finished) => {
+                let ended = json!({
+                    "type": format!("run.{}", finished.status), "status": finished.status,
+                    "reason": finished.reason,
+                });
+                self.closed_list().into_iter().chain([ended]).collect()
+            }
             _ => Vec::new(),
         }
     }
 
-    /// The whole plan, each time it or the place in it changes.
-    fn progress(&mut self, run: &RunId, progress: &Progress) -> Option<Value> {
-        let same = self
-            .plan
-            .as_ref()
-            .is_some_and(|last| last.items == progress.items && last.current == progress.current);
+    /// What the loop noted, each time that changes, and the whole plan, each time it or the place
+    /// in it changes.
+    fn progress(&mut self, progress: &Progress) -> Vec<Value> {
+        let noted = std::mem::replace(&mut self.noted, progress.note.clone());
+        let note = progress.note.as_ref().filter(|note| noted.as_ref() != Some(*note));
+        let mut events: Vec<Value> = note.map(noted_events).unwrap_or_default();
+        let same = self.plan.as_ref().is_some_and(|last| {
+            last.items == progress.items
+                && last.current == progress.current
+                && last.failed == progress.failed
+        });
         if same || progress.version == 0 {
-            return None;
+            return events;
         }
         let kind = if self.plan.is_none() { "plan.created" } else { "plan.updated" };
         self.plan = Some(progress.clone());
-        Some(json!({"type": kind, "run_id": run, "plan": progress}))
+        events.push(json!({"type": kind, "plan": progress}));
+        events
+    }
+
+    /// The end closes the plan or list, as an act of its own (TD-3).
+    fn closed_list(&self) -> Option<Value> {
+        let items = &self.plan.as_ref()?.items;
+        let count = |state| items.iter().filter(|item| item.state == state).count();
+        use ItemState::{Completed, Failed, InProgress, Pending, Skipped};
+        (!items.is_empty()).then(|| {
+            json!({
+                "type": "agent_completed", "completed": count(Completed), "failed": count(Failed),
+                "cancelled": count(Skipped), "open": count(Pending) + count(InProgress),
+            })
+        })
+    }
+}
+
+fn placed(mut events: Vec<Value>, run: &RunId, entry: &Entry) -> Vec<Value> {
+    for event in &mut events {
+        event["seq"] = json!(entry.seq);
+        event["ts"] = json!(entry.at);
+        event["run_id"] = json!(run);
+    }
+    events
+}
+
+/// A note by the names of its texts, or in the model's own words. A reply that was taken though it
+/// broke its contract has a name of its own.
+fn noted_events(note: &Words) -> Vec<Value> {
+    match note {
+        Words::Said(text) => vec![json!({"type": "step.noted", "text": text})],
+        Words::Key(key, args) => match key.as_str().strip_prefix("salvaged.") {
+            Some(how) => vec![json!({"type": "step.salvaged", "how": how})],
+            None => vec![json!({"type": "step.noted", "note": key, "args": args})],
+        },
+        Words::All(all) => all.iter().flat_map(noted_events).collect(),
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::History;
 use everloop_loops::AnyRun;
 use everloop_types::journal::{EffectPlanned, Entry, Found, Kind, Letter, Outcome, WaitingOn};
-use everloop_types::{EffectId, Ending, PlanItem, Purpose, ToolCall, UtcMs, Words, without_mark};
+use everloop_types::{
+    EffectId, Ending, ItemState, PlanItem, Progress, Purpose, ToolCall, UtcMs, Words, without_mark,
+};
 use std::collections::BTreeMap;
 
 const SHOWN_CHARS: usize = 160;
@@ -34,11 +36,12 @@ pub fn tell(history: &History) -> Vec<Line> {
     lines
 }
 
-/// The closed items and the labels, as the fold has them. A journal that cannot be folded tells of
-/// none.
+/// The closed items, the labels and what the loop noted, as the fold has them. A journal that cannot
+/// be folded tells of none.
 struct Claims {
     run: Option<AnyRun>,
     closed: Vec<PlanItem>,
+    noted: Option<Words>,
 }
 
 impl Claims {
@@ -48,10 +51,10 @@ impl Claims {
             _ => None,
         };
         let run = created.and_then(|made| AnyRun::new(made, history.frame().clone()).ok());
-        Self { run, closed: Vec::new() }
+        Self { run, closed: Vec::new(), noted: None }
     }
 
-    /// The labels that this entry brought, and the items that it closed.
+    /// The labels that this entry brought, what the loop noted, and the items that it closed.
     fn after(&mut self, entry: &Entry) -> Vec<Words> {
         let Some(run) = &mut self.run else { return Vec::new() };
         let held = run.holding().labels();
@@ -65,18 +68,43 @@ impl Claims {
         if now.untrusted && !held.untrusted {
             lines.push(Words::with("story.untrusted", [("from", holding.untrusted.join("; "))]));
         }
-        let items = run.progress().items;
+        let Progress { items, note, .. } = run.progress();
+        let noted = std::mem::replace(&mut self.noted, note.clone());
+        lines.extend(note.filter(|note| noted.as_ref() != Some(note)).map(told));
+        if let Kind::RunFinished(_) = entry.kind {
+            lines.extend(list_closed(&items));
+        }
         let closed: Vec<_> = items.into_iter().filter(|item| item.evidence.is_some()).collect();
         let before = std::mem::replace(&mut self.closed, closed);
         let new = self.closed.iter().filter(|item| !before.contains(item));
         lines.extend(new.map(|item| {
             let entries: Vec<String> =
                 item.evidence.iter().flatten().map(|seq| format!("#{seq}")).collect();
-            let key = if entries.is_empty() { "story.claimed" } else { "story.closed" };
+            let key = if entries.is_empty() { "story.no_tool" } else { "story.closed" };
             Words::with(key, [("item", short(&item.text)), ("entries", entries.join(" "))])
         }));
         lines
     }
+}
+
+/// A note on a line of its own, the model's words shortened.
+fn told(note: Words) -> Words {
+    match note {
+        Words::Said(text) => Words::Said(short(&text)),
+        Words::All(all) => Words::All(all.into_iter().map(told).collect()),
+        key => key,
+    }
+}
+
+/// The end closes the plan or list (TD-3).
+fn list_closed(items: &[PlanItem]) -> Option<Words> {
+    let count = |of: &[ItemState]| {
+        items.iter().filter(|item| of.contains(&item.state)).count().to_string()
+    };
+    use ItemState::{Completed, Failed, InProgress, Pending};
+    let (done, failed) = (count(&[Completed]), count(&[Failed]));
+    let args = [("done", done), ("failed", failed), ("open", count(&[Pending, InProgress]))];
+    (!items.is_empty()).then(|| Words::with("story.list_closed", args))
 }
 
 type Calls = BTreeMap<EffectId, Option<ToolCall>>;

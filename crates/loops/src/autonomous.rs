@@ -9,8 +9,9 @@
 
 mod tags;
 
+use crate::contract::Salvage;
 use crate::toolbox::listed;
-use crate::{AgentLoop, Transcript, Voice};
+use crate::{AgentLoop, Transcript, Voice, sent_back};
 use everloop_types::{
     Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
     Purpose, Reason, Reply, TodoList, ToolCall, ToolChoice, Words,
@@ -33,6 +34,7 @@ pub struct Autonomous {
     calls: u32,
     /// How many of them count against the limit.
     counted: u32,
+    note: Option<Words>,
     #[serde(skip)]
     frame: Arc<Frame>,
 }
@@ -110,7 +112,8 @@ impl AgentLoop for Autonomous {
             version: self.list.versions(),
             steps: self.iterations,
             steps_max: self.frame.limits.steps.max_steps,
-            note: None,
+            failed: 0,
+            note: self.sent_back().or_else(|| self.note.clone()),
             round: None,
         }
     }
@@ -143,13 +146,23 @@ impl Autonomous {
 
     fn take_reply(&mut self, reply: &Reply) {
         self.transcript.push(Message::Assistant { text: reply.text.clone(), calls: Vec::new() });
+        let Phase::Thinking { tries } = self.phase else { return };
+        let last = tries >= self.frame.limits.steps.contract_retries;
         match tags::read(&reply.text) {
-            Ok(Said::Final(text)) => {
-                self.iterations += 1;
-                self.phase = Phase::Finished(text);
-            }
-            Ok(Said::Tools(tools)) => {
-                self.iterations += 1;
+            Ok(said) => self.take(said, &[]),
+            Err(wrong) => match tags::salvage(reply).filter(|_| last) {
+                Some((text, how)) => self.take(Said::Final(text), &[how]),
+                None => self.take_broken(&wrong),
+            },
+        }
+    }
+
+    fn take(&mut self, said: Said, how: &[Salvage]) {
+        self.note = Salvage::words(how);
+        self.iterations += 1;
+        match said {
+            Said::Final(text) => self.phase = Phase::Finished(text),
+            Said::Tools(tools) => {
                 let calls: Vec<ToolCall> = tools.into_iter().map(|tool| self.name(tool)).collect();
                 // More calls than a reply may hold are all refused: none of them is made.
                 if calls.len() <= self.frame.limits.context.calls_per_reply {
@@ -157,7 +170,14 @@ impl Autonomous {
                 }
                 self.phase = Phase::Acting { calls, over: Vec::new() };
             }
-            Err(wrong) => self.take_broken(&wrong),
+        }
+    }
+
+    /// That a reply was sent back, until one is taken.
+    fn sent_back(&self) -> Option<Words> {
+        match self.phase {
+            Phase::Thinking { tries } if tries > 0 => Some(sent_back::note(tries, &self.frame)),
+            _ => None,
         }
     }
 

@@ -80,7 +80,7 @@ fn open_plan(items: &[PlanItem]) -> String {
     }
     let line = |item: &PlanItem| {
         let mark = if item.state == ItemState::Completed { "x" } else { " " };
-        let claim = if item.is_only_claimed() { " (claimed, nothing behind it)" } else { "" };
+        let claim = if item.used_no_tool() { " (no tool used)" } else { "" };
         format!("\n- [{mark}] {}{claim}", item.text)
     };
     let lines: String = items.iter().map(line).collect();

@@ -130,6 +130,7 @@ impl AgentLoop for PlanExecuteThink {
             version: self.tally.plans,
             steps: self.tally.rounds,
             steps_max: self.max_rounds(),
+            failed: 0,
             note: self.note.clone(),
             round: (self.round.number() > 0).then(|| RoundPlace {
                 number: self.round.number(),

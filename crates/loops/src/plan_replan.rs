@@ -1,7 +1,8 @@
 //! Plan-replan: plan once, then think, act and observe item by item, and look at the plan again.
 //!
 //! ```text
-//!   Planning ──► Thinking ──continue──► Acting ──observation──► Thinking
+//!   Planning ──done──► Finished, where nothing is to be planned
+//!      └──planned──► Thinking ──continue──► Acting ──observation──► Thinking
 //!                   │ └──ask_user──► Asking ──answer──► Replanning
 //!                   └──done──► Replanning ──replanned──► Thinking
 //!                                   └──done──► Finished
@@ -12,10 +13,11 @@
 mod phases;
 mod replies;
 
-use crate::{AgentLoop, Transcript};
+use crate::toolbox::in_words;
+use crate::{AgentLoop, Transcript, sent_back};
 use everloop_types::{
-    Answer, CallId, Event, Frame, ItemState, ModelCall, Next, Observation, Offer, PlanItem,
-    Progress, Purpose, Reason, TodoList, ToolCall, ToolChoice, Words,
+    Answer, CallId, Contract, Event, Frame, ItemState, ModelCall, Next, Observation, Offer,
+    PlanItem, Progress, Purpose, Reason, TodoList, ToolCall, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -54,6 +56,18 @@ enum Phase {
 impl Default for Phase {
     fn default() -> Self {
         Self::Planning { tries: 0 }
+    }
+}
+
+impl Phase {
+    /// The contract that the next reply has to follow, and how many broke it so far.
+    fn asks(&self) -> Option<(Contract, u32)> {
+        match self {
+            Self::Planning { tries } => Some((Contract::Plan, *tries)),
+            Self::Thinking { tries } => Some((Contract::Thought, *tries)),
+            Self::Replanning { tries } => Some((Contract::Replan, *tries)),
+            Self::Acting(_) | Self::Asking { .. } | Self::Finished(_) => None,
+        }
     }
 }
 
@@ -103,12 +117,12 @@ impl AgentLoop for PlanReplan {
     /// runs.
     fn decide(&self) -> Next {
         match &self.phase {
-            Phase::Planning { .. } => ask(Purpose::Plan),
+            Phase::Planning { .. } => ask(Purpose::Plan, Contract::Plan),
             Phase::Thinking { .. } | Phase::Replanning { .. } if self.out_of_steps() => {
                 Next::Finish(self.limit_answer())
             }
-            Phase::Thinking { .. } => ask(Purpose::Think),
-            Phase::Replanning { .. } => ask(Purpose::Replan),
+            Phase::Thinking { .. } => ask(Purpose::Think, Contract::Thought),
+            Phase::Replanning { .. } => ask(Purpose::Replan, Contract::Replan),
             Phase::Acting(call) | Phase::Asking { call, .. } => {
                 Next::run_tools(std::slice::from_ref(call))
             }
@@ -143,7 +157,8 @@ impl AgentLoop for PlanReplan {
             version: self.plan.version,
             steps: self.tally.steps,
             steps_max: self.frame.limits.steps.max_steps,
-            note: self.note.clone(),
+            failed: self.tally.failed,
+            note: self.sent_back().or_else(|| self.note.clone()),
             round: None,
         }
     }
@@ -183,8 +198,7 @@ impl PlanReplan {
         self.tally.steps += 1;
         if seen.is_ok() {
             self.list.follow(call);
-            let deed: String = format!("{} {}", call.tool, call.args).chars().take(100).collect();
-            self.tally.done.push(deed);
+            self.tally.done.push(in_words(&self.frame, call, seen));
         } else {
             self.tally.failed += 1;
         }
@@ -200,6 +214,13 @@ impl PlanReplan {
         }
     }
 
+    /// That a reply was sent back, until one is taken.
+    fn sent_back(&self) -> Option<Words> {
+        let (_, tries) = self.phase.asks().filter(|(_, tries)| *tries > 0)?;
+        Some(sent_back::note(tries, &self.frame))
+    }
+
+    /// What was done, why the rest was not and what that is, what to do next (PR-7).
     fn limit_answer(&self) -> Answer {
         let limit = self.frame.limits.steps.max_steps;
         let mut done: Vec<String> = Vec::new();
@@ -212,24 +233,25 @@ impl PlanReplan {
             false => Words::Said(done.join("\n")),
         };
         let number = [("limit", limit.to_string())];
-        let words = Words::All(vec![
+        let mut words = vec![
             Words::with("limit.reached", number.clone()),
             Words::key("limit.done"),
             done,
             Words::key("limit.why"),
             Words::with("limit.why_text", number),
-            Words::key("limit.next"),
-            Words::key("limit.next_text"),
-        ]);
-        Answer { words, trouble: Some(Reason::StepLimit { limit }) }
+        ];
+        let open = self.plan.items.iter().filter(|item| item.state != ItemState::Completed);
+        words.extend(open.map(|item| Words::with("limit.left", [("item", item.text.clone())])));
+        words.extend([Words::key("limit.next"), Words::key("limit.next_text")]);
+        Answer { words: Words::All(words), trouble: Some(Reason::StepLimit { limit }) }
     }
 }
 
-fn ask(purpose: Purpose) -> Next {
+fn ask(purpose: Purpose, contract: Contract) -> Next {
     Next::ask_model(ModelCall {
         purpose,
         offer: Offer::None,
         choice: ToolChoice::Auto,
-        output: None,
+        output: Some(contract),
     })
 }

@@ -3,18 +3,18 @@
 //! ```text
 //!   Thinking ──reply with calls──► Acting ──last outcome──► Thinking
 //!       ├──reply without calls──► Finished
-//!       └──cut at its length──► Thinking, told so; too often ──► Stuck
+//!       └──no answer: cut short, or a call in words──► Thinking, told so; too often ──► Stuck
 //! ```
 //!
 //! Deliberately absent: retries, budgets, approvals, streaming (the engine's), compaction
 //! (`Run`'s).
 
 use crate::acting::Acting;
-use crate::cut_short::{CutShort, Whole};
+use crate::sent_back::{Heard, SentBack};
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_types::{
-    Answer, CallId, Event, Frame, Message, ModelCall, ModelError, Next, Observation, Offer,
-    Progress, Purpose, Reason, Reply, TodoList, ToolChoice, Words,
+    Answer, CallId, Event, Frame, Message, ModelCall, Next, Observation, Offer, Progress, Purpose,
+    Reason, Reply, TodoList, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -33,8 +33,8 @@ pub struct React {
     /// The list that the model keeps with `todo_write`.
     #[serde(flatten)]
     list: TodoList,
-    #[serde(default, skip_serializing_if = "CutShort::is_none")]
-    cut: CutShort,
+    #[serde(default, skip_serializing_if = "SentBack::is_none")]
+    sent_back: SentBack,
     #[serde(skip)]
     frame: Arc<Frame>,
 }
@@ -47,7 +47,7 @@ enum Phase {
     Thinking,
     /// The calls of one reply, and how each ended.
     Acting(Acting),
-    Stuck(ModelError),
+    Stuck(Reason),
     Finished(String),
 }
 
@@ -63,7 +63,9 @@ impl AgentLoop for React {
                 self.transcript.open(Voice::ToolMessages, system, &frame.carried, goal);
             }
             Event::Replied { reply, .. } => self.take_reply(reply),
-            Event::ModelFailed { error, .. } => self.phase = Phase::Stuck(error.clone()),
+            Event::ModelFailed { error, .. } => {
+                self.phase = Phase::Stuck(Reason::Model(error.clone()));
+            }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
             // `Run` has already told the model, and has already rewritten the transcript.
@@ -85,7 +87,7 @@ impl AgentLoop for React {
                 output: None,
             }),
             Phase::Acting(acting) => Next::run_tools(&acting.calls()),
-            Phase::Stuck(error) => Next::GiveUp(Reason::Model(error.clone())),
+            Phase::Stuck(reason) => Next::GiveUp(reason.clone()),
             Phase::Finished(text) => {
                 Next::Finish(Answer { words: Words::Said(text.clone()), trouble: None })
             }
@@ -111,7 +113,8 @@ impl AgentLoop for React {
             version: self.list.versions(),
             steps: self.iterations,
             steps_max: self.frame.limits.steps.max_steps,
-            note: None,
+            failed: 0,
+            note: self.sent_back.note(&self.frame),
             round: None,
         }
     }
@@ -124,7 +127,7 @@ impl AgentLoop for React {
 impl React {
     /// What failed is tried again; an answer stands unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
-        (self.iterations, self.calls, self.cut) = (0, 0, CutShort::default());
+        (self.iterations, self.calls, self.sent_back) = (0, 0, SentBack::default());
         let goes_on = match &self.phase {
             Phase::Stuck(_) => true,
             Phase::Finished(text) => word.is_some() || text.trim().is_empty(),
@@ -138,18 +141,15 @@ impl React {
     fn take_reply(&mut self, reply: &Reply) {
         self.iterations += 1;
         self.transcript.push_reply(reply);
-        let whole = match self.frame.limits.steps.whole_answers {
-            true => self.cut.take(reply, &self.frame),
-            false => Whole::Yes,
-        };
+        let heard = self.sent_back.take(reply, &self.frame);
         self.phase = if reply.calls.is_empty() {
-            match whole {
-                Whole::Yes => Phase::Finished(reply.text.clone()),
-                Whole::No(told) => {
+            match heard {
+                Heard::Words => Phase::Finished(reply.text.clone()),
+                Heard::Again(told) => {
                     self.transcript.push(Message::user(told));
                     Phase::Thinking
                 }
-                Whole::Never(error) => Phase::Stuck(error),
+                Heard::Never(reason) => Phase::Stuck(reason),
             }
         } else {
             // More calls than a reply may hold are all refused: none of them is made.

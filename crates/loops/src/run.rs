@@ -158,6 +158,7 @@ impl<L: AgentLoop> Run<L> {
     pub fn progress(&self) -> Progress {
         let mut progress = self.inner.progress();
         progress.note = progress.note.map(|note| note.without(self.frame.mark()));
+        progress.failed = progress.failed.max(self.guards.counts.tool_failures);
         self.evidence.mark(&mut progress.items);
         progress
     }

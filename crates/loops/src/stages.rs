@@ -113,11 +113,10 @@ impl Stages {
         self.stage = Stage::Reporting;
     }
 
-    /// A list of which everything failed is no success, whatever the report says: the model was
-    /// asked for each item until its tries were used up. Where some items failed or stayed open
-    /// the answer stands and says which (TD-4).
+    /// A list with a failed item is no success, whatever the report says: the model was asked for
+    /// it until its tries were used up (TD-6). Items that stayed open are named (TD-4).
     fn trouble(&self) -> Option<Reason> {
-        self.talk.list.has_only_failed().then_some(Reason::BrokenContract)
+        self.talk.list.has_failed().then_some(Reason::BrokenContract)
     }
 
     fn fail(&mut self, reason: Reason) {
@@ -139,8 +138,8 @@ impl Stages {
         match self.talk.send_back(reply) {
             Ok(false) => {}
             Ok(true) => return Turn::Nothing,
-            Err(error) => {
-                self.fail(Reason::Model(error));
+            Err(reason) => {
+                self.fail(reason);
                 return Turn::Nothing;
             }
         }

@@ -1,11 +1,11 @@
 //! A talk with tools: what all loops share in which the model calls tools and keeps a list.
 
 use crate::acting::Acting;
-use crate::cut_short::{CutShort, Whole};
+use crate::sent_back::{Heard, SentBack};
 use crate::{Transcript, Voice};
 use everloop_types::{
-    Answer, CallId, Frame, Goal, ItemState, Message, ModelCall, ModelError, Next, Observation,
-    Offer, Progress, Purpose, Reason, Reply, TODO_WRITE, TodoList, ToolChoice, Words,
+    Answer, CallId, Frame, Goal, ItemState, Message, ModelCall, Next, Observation, Offer, Progress,
+    Purpose, Reason, Reply, TODO_WRITE, TodoList, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub(crate) struct Talk {
     iterations: u32,
     /// Tool calls asked for so far.
     calls: u32,
-    #[serde(default, skip_serializing_if = "CutShort::is_none")]
-    cut: CutShort,
+    #[serde(default, skip_serializing_if = "SentBack::is_none")]
+    sent_back: SentBack,
     #[serde(skip)]
     pub(crate) frame: Arc<Frame>,
 }
@@ -43,7 +43,7 @@ impl Talk {
 
     /// A fork: limits count anew.
     pub(crate) fn renew(&mut self) {
-        (self.iterations, self.calls, self.cut) = (0, 0, CutShort::default());
+        (self.iterations, self.calls, self.sent_back) = (0, 0, SentBack::default());
     }
 
     /// Tells the model something.
@@ -63,19 +63,19 @@ impl Talk {
             self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
         }
         self.acting = Acting::of(reply);
-        self.cut = CutShort::default();
+        self.sent_back = SentBack::default();
         None
     }
 
-    /// Sends words back that were cut short. `Err` once that came too often in a row.
-    pub(crate) fn send_back(&mut self, reply: &Reply) -> Result<bool, ModelError> {
-        match self.cut.take(reply, &self.frame) {
-            Whole::Yes => Ok(false),
-            Whole::No(told) => {
+    /// Sends words back that are no answer. `Err` once that came too often in a row.
+    pub(crate) fn send_back(&mut self, reply: &Reply) -> Result<bool, Reason> {
+        match self.sent_back.take(reply, &self.frame) {
+            Heard::Words => Ok(false),
+            Heard::Again(told) => {
                 self.say(told);
                 Ok(true)
             }
-            Whole::Never(error) => Err(error),
+            Heard::Never(reason) => Err(reason),
         }
     }
 
@@ -154,7 +154,8 @@ impl Talk {
             version: self.list.versions(),
             steps: self.iterations,
             steps_max: self.frame.limits.steps.max_steps,
-            note: None,
+            failed: 0,
+            note: self.sent_back.note(&self.frame),
             round: None,
         }
     }

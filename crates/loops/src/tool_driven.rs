@@ -11,8 +11,7 @@
 use crate::talk::{Batch, Talk};
 use crate::{AgentLoop, Transcript};
 use everloop_types::{
-    Answer, Event, Frame, ModelError, Next, Offer, Progress, Purpose, Reason, TODO_WRITE, TodoList,
-    ToolChoice,
+    Answer, Event, Frame, Next, Offer, Progress, Purpose, Reason, TODO_WRITE, TodoList, ToolChoice,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -36,7 +35,7 @@ pub struct ToolDriven {
 enum Phase {
     #[default]
     Working,
-    Stuck(ModelError),
+    Stuck(Reason),
     Finished(Answer),
 }
 
@@ -63,11 +62,13 @@ impl AgentLoop for ToolDriven {
                     match self.talk.send_back(reply) {
                         Ok(true) => {}
                         Ok(false) => self.take_answer(words),
-                        Err(error) => self.phase = Phase::Stuck(error),
+                        Err(reason) => self.phase = Phase::Stuck(reason),
                     }
                 }
             }
-            Event::ModelFailed { error, .. } => self.phase = Phase::Stuck(error.clone()),
+            Event::ModelFailed { error, .. } => {
+                self.phase = Phase::Stuck(Reason::Model(error.clone()));
+            }
             Event::Observed { call, seen, .. } => {
                 if let Some(batch) = self.talk.observe(call, seen) {
                     self.take_batch(batch);
@@ -82,7 +83,7 @@ impl AgentLoop for ToolDriven {
     fn decide(&self) -> Next {
         match &self.phase {
             Phase::Working => self.talk.next(Purpose::Think, Offer::All, ToolChoice::Auto),
-            Phase::Stuck(error) => Next::GiveUp(Reason::Model(error.clone())),
+            Phase::Stuck(reason) => Next::GiveUp(reason.clone()),
             Phase::Finished(answer) => Next::Finish(answer.clone()),
         }
     }

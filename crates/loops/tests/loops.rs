@@ -17,3 +17,4 @@ mod react;
 mod siblings;
 mod support;
 mod tool_driven;
+mod written;

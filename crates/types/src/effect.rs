@@ -29,9 +29,34 @@ pub struct ModelCall {
     /// Whether it may, must or must not call one.
     #[serde(default, skip_serializing_if = "ToolChoice::is_auto")]
     pub choice: ToolChoice,
-    /// The JSON schema that the reply's text has to follow, if any.
+    /// The contract that the reply's text has to follow, if any. Only its name is journaled: the
+    /// schema is built from the frame, and n steps must not cost n schemas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<OutputSchema>,
+    pub output: Option<Contract>,
+}
+
+/// What a reply's text has to be: one JSON object, with one form for each status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contract {
+    /// A plan, or the answer to what needs none (PR-3).
+    Plan,
+    /// The next thing for the current item of the plan (PR-4).
+    Thought,
+    /// The plan looked at again (PR-5).
+    Replan,
+}
+
+impl Contract {
+    /// Its name in journals, requests and texts.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Thought => "thought",
+            Self::Replan => "replan",
+        }
+    }
 }
 
 /// What a model call is for.
@@ -99,7 +124,8 @@ impl ToolChoice {
 pub struct OutputSchema {
     /// A short name; some providers demand one.
     pub name: String,
-    /// The schema.
+    /// The schema. `required` names the properties in the order in which a reply should have
+    /// them, and [`schema_text`](crate::schema_text) writes them so.
     pub schema: Value,
 }
 

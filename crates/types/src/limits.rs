@@ -63,10 +63,6 @@ pub struct StepLimits {
     /// Limits of the loops in which the model keeps a list.
     #[serde(default, skip_serializing_if = "ListLimits::is_default")]
     pub list: ListLimits,
-    /// Whether a reply that was cut at its length limit is sent back instead of being the answer.
-    /// React asks; it did not in runs from before. Loops that are younger always do.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub whole_answers: bool,
 }
 
 impl Default for StepLimits {
@@ -79,7 +75,6 @@ impl Default for StepLimits {
             max_clarifications: 0,
             rounds: RoundLimits::default(),
             list: ListLimits::default(),
-            whole_answers: false,
         }
     }
 }

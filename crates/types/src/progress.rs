@@ -16,6 +16,9 @@ pub struct Progress {
     pub steps: u32,
     /// Steps allowed.
     pub steps_max: u32,
+    /// Actions that failed so far.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed: u32,
     /// What just went wrong or changed, for people who watch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Words>,
@@ -23,6 +26,11 @@ pub struct Progress {
     /// `steps` counts rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<RoundPlace>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// Where a loop that works in rounds is.
@@ -43,8 +51,9 @@ pub struct PlanItem {
     pub text: String,
     /// How far it is.
     pub state: ItemState,
-    /// Places of the journal entries behind a closed item; none if it was only claimed. Noted by
-    /// `Run`, whatever a model may write here, and absent where nothing is noted.
+    /// Places of the journal entries behind a closed item; none if no tool was used for it and
+    /// one was for another item. Noted by `Run`, whatever a model may write here, and absent where
+    /// nothing is noted.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<i64>>,
 }
@@ -56,15 +65,15 @@ impl PlanItem {
         Self { text: text.into(), state, evidence: None }
     }
 
-    /// Whether it was closed, and not only claimed.
+    /// Whether it was closed.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.state == ItemState::Completed && !self.is_only_claimed()
+        self.state == ItemState::Completed
     }
 
-    /// Whether it was called done with nothing behind it.
+    /// Whether it was closed without a tool, in a run in which other items needed one.
     #[must_use]
-    pub fn is_only_claimed(&self) -> bool {
+    pub fn used_no_tool(&self) -> bool {
         self.evidence.as_ref().is_some_and(Vec::is_empty)
     }
 }

@@ -11,8 +11,8 @@ use everloop_types::journal::{
     UPCASTS, Unreadable, Used, Waiting, WaitingOn,
 };
 use everloop_types::{
-    BudgetKind, CallId, ContextLimits, EffectClass, EffectId, Ending, Goal, Image, Labels, Limits,
-    ModelCall, ModelError, ModelErrorKind, Observation, Offer, OnError, OnUnknown, OutputSchema,
+    BudgetKind, CallId, ContextLimits, Contract, EffectClass, EffectId, Ending, Goal, Image, Labels, Limits,
+    ModelCall, ModelError, ModelErrorKind, Observation, Offer, OnError, OnUnknown,
     Purpose, Question, QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice,
     Usage, WorkerId,
 };
@@ -126,7 +126,7 @@ fn samples() -> Vec<Kind> {
     let runs = [created(goal(), ""), created(pictured(), ""), created(goal(), "p")];
     all.extend(runs.map(Kind::RunCreated));
     let mut newest = newer_limits();
-    newest.steps.whole_answers = true;
+    newest.budget.money.limit = 1_000_000;
     let forks = [(Limits::default(), goal()), (newer_limits(), pictured()), (newest, goal())];
     all.extend(forks.map(|(limits, word)| Kind::Forked(forked(limits, word))));
     let letters = [
@@ -173,14 +173,13 @@ fn samples() -> Vec<Kind> {
 }
 
 fn planned() -> [EffectPlanned; 2] {
-    let output = OutputSchema { name: text("plan"), schema: json!({"type": "object"}) };
     [
         EffectPlanned::CallModel {
             call: ModelCall {
                 purpose: Purpose::Think,
                 offer: Offer::Only(vec![text("shell")]),
                 choice: ToolChoice::Required,
-                output: Some(output),
+                output: Some(Contract::Thought),
             },
             messages: 2,
             prompt: text("p"),

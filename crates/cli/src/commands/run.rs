@@ -279,7 +279,6 @@ pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
                 item_retries: settings.small("loop.item_retries"),
                 evidence: settings.text("loop.evidence") == "on",
             },
-            whole_answers: true,
         },
         budget: Budget {
             model_calls: settings.small("budget.model_calls"),

@@ -245,13 +245,8 @@ fn show_forks(app: &App, shown: &Shown) {
 async fn events(app: &App, store: &Store, id: &str, after: i64) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let history = history(app, store, &run).await?;
-    let mut projection = Projection::new(history.frame().mark());
-    for entry in &history.entries {
-        for event in projection.entry(&run, entry) {
-            if entry.seq > after {
-                terminal::answer(&event.to_string());
-            }
-        }
+    for (_, event) in Projection::past(&history).into_iter().filter(|(seq, _)| *seq > after) {
+        terminal::answer(&event.to_string());
     }
     Ok(Exit::Done)
 }

@@ -10,7 +10,8 @@ pub(crate) fn plan_head(app: &App, progress: &Progress) -> String {
         let version = progress.version.to_string();
         let (steps, most) = (progress.steps.to_string(), progress.steps_max.to_string());
         let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
-        return app.text("progress.plan", &args);
+        let head = app.text("progress.plan", &args);
+        return [vec![head], current(app, progress)].concat().join(" · ");
     };
     let run = progress.items.iter().filter(|item| item.state != ItemState::Pending).count();
     let (key, step) = match progress.current {
@@ -21,6 +22,19 @@ pub(crate) fn plan_head(app: &App, progress: &Progress) -> String {
     let (step, steps) = (step.to_string(), progress.items.len().to_string());
     let args = [("round", number.as_str()), ("rounds", &most), ("step", &step), ("steps", &steps)];
     app.text(key, &args)
+}
+
+/// The current item as i/N, and how many actions failed (PR-12).
+fn current(app: &App, progress: &Progress) -> Vec<String> {
+    let place = progress.current.map(|place| {
+        let (n, total) = ((place + 1).to_string(), progress.items.len().to_string());
+        app.text("progress.current", &[("n", n.as_str()), ("total", &total)])
+    });
+    let failed = (progress.failed > 0).then(|| {
+        let count = progress.failed.to_string();
+        app.text("progress.failed", &[("count", count.as_str())])
+    });
+    place.into_iter().chain(failed).collect()
 }
 
 /// The line about a plan that was changed, if it was: which step failed, and what is new.
@@ -48,19 +62,18 @@ pub(crate) fn replanned(app: &App, before: &Progress, now: &Progress) -> Option<
 /// New items that the line about a changed plan names.
 const NEW_SHOWN: usize = 2;
 
-/// The items of a plan, one a line. What was only claimed has a mark and a word of its own.
+/// The items of a plan, one a line. What was closed without a tool has a word of its own.
 pub(crate) fn plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
-    let claimed = app.text("progress.claimed", &[]);
+    let no_tool = app.text("progress.no_tool", &[]);
     let mark = |item: &PlanItem| match item.state {
         ItemState::Pending => marks.open,
         ItemState::InProgress => marks.now,
-        ItemState::Completed if item.is_only_claimed() => marks.claimed,
         ItemState::Completed => marks.done,
         ItemState::Failed => marks.failed,
         ItemState::Skipped => marks.skipped,
     };
     let line = |(number, item): (i32, &PlanItem)| {
-        let claim = if item.is_only_claimed() { claimed.as_str() } else { "" };
+        let claim = if item.used_no_tool() { no_tool.as_str() } else { "" };
         format!("  {} {number} {}{claim}", mark(item), item.text)
     };
     (1..).zip(&progress.items).map(line).collect()

@@ -2,7 +2,7 @@
 
 use super::{DriveError, Driven, Driver, Flow};
 use crate::{Fragment, Update};
-use everloop_loops::{Outstanding, own_tools};
+use everloop_loops::{Outstanding, output_schema, own_tools};
 use everloop_models::{Delta, Request};
 use everloop_store::Then;
 use everloop_types::journal::{
@@ -61,7 +61,8 @@ impl Driver<'_> {
         let mut wire = std::mem::take(&mut self.wire);
         let run = self.claim.run.clone();
         let watchers = &self.engine.watchers;
-        let own = own_tools(&call.offer);
+        let own = own_tools(&call.offer, &frame);
+        let output = call.output.map(|contract| output_schema(contract, &frame));
         let tell = |fragment| watchers.tell(|| Update::Delta(run.clone(), fragment));
         let mut stream = Stream::new(frame.mark());
         let mut on_delta = |delta: Delta<'_>| {
@@ -77,7 +78,7 @@ impl Driver<'_> {
             wire: &mut wire,
             tools: offered(&frame, &own, &call.offer),
             choice: &call.choice,
-            output: call.output.as_ref(),
+            output: output.as_ref(),
             temperature_milli: frame.model.temperature_milli,
             max_tokens: frame.model.max_tokens,
         };

@@ -1,6 +1,7 @@
 //! Tagged text, read strictly: `<think>`, then `<tool name="…">` calls or one `<final>`.
 
-use crate::contract::Broken;
+use crate::contract::{Broken, Salvage};
+use everloop_types::{Reply, StopCause};
 use serde_json::Value;
 
 /// Calls that one reply can hold; what is more is no plan any more.
@@ -46,6 +47,23 @@ pub(super) fn read(reply: &str) -> Result<Said, Broken> {
     }
 }
 
+/// The answer of a reply that has one and breaks its form in a way that leaves one reading: the tag
+/// is not closed, or there are words around it.
+pub(super) fn salvage(reply: &Reply) -> Option<(String, Salvage)> {
+    let (before, inner) = reply.text.split_once("<final>")?;
+    let again = inner.contains("<final>") || reply.text.contains("<tool");
+    if again || reply.stop == StopCause::Length {
+        return None;
+    }
+    let open_thought = before.matches("<think>").count() > before.matches("</think>").count();
+    let (text, how) = match inner.rsplit_once("</final>") {
+        Some((text, _)) => (text, Salvage::Prose),
+        None => (inner, Salvage::Unclosed),
+    };
+    let text = text.trim();
+    (!text.is_empty() && !open_thought).then(|| (text.to_owned(), how))
+}
+
 fn read_tool(text: &str) -> Result<(Tagged, &str), Broken> {
     if text.starts_with("<final>") {
         return Err("a reply has either <tool> calls or a <final>, never both".to_owned());
@@ -69,7 +87,9 @@ fn read_tool(text: &str) -> Result<(Tagged, &str), Broken> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, Tagged, read};
+    use super::{Said, Tagged, read, salvage};
+    use crate::contract::Salvage;
+    use everloop_types::{Reply, StopCause};
 
     fn tool(name: &str, args: &str) -> Tagged {
         Tagged { name: name.to_owned(), args: args.to_owned() }
@@ -86,6 +106,27 @@ mod tests {
             read("<think>a</think><think>b</think><final> so <final> it is</final> "),
             Ok(said)
         );
+    }
+
+    #[test]
+    fn one_answer_in_a_broken_form_is_taken_on_the_last_try() {
+        let of = |text: &str, stop| salvage(&Reply { text: text.to_owned(), stop, ..Reply::default() });
+        let whole = |text: &str| of(text, StopCause::Done);
+        assert_eq!(whole("<final>at 3"), Some(("at 3".to_owned(), Salvage::Unclosed)));
+        assert_eq!(
+            whole("So: <final>at 3</final> Bye."),
+            Some(("at 3".to_owned(), Salvage::Prose))
+        );
+        for text in [
+            "at 3",
+            "<final> ",
+            "<final>a</final><final>b</final>",
+            "<tool name=\"a\">{}</tool><final>x",
+            "<think>is it <final>3",
+        ] {
+            assert_eq!(whole(text), None, "{text}");
+        }
+        assert_eq!(of("<final>at 3", StopCause::Length), None, "it may have said more");
     }
 
     #[test]

@@ -38,7 +38,6 @@ impl PlanExecuteThink {
             Phase::Executing(_) | Phase::Stuck(_) | Phase::Finished(_) => return,
         };
         self.note = Some(Words::key(note));
-        self.summary = None;
         self.tally.rounds += 1;
         self.tally.failure_rounds += 1;
         if self.tally.failure_rounds >= self.frame.limits.steps.failure_rounds {

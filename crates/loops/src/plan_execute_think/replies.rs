@@ -14,31 +14,50 @@ pub(super) const THINK: &str = "think";
 const STEPS_MAX: u32 = 8;
 
 /// A tool of this loop. None of them is ever performed.
-pub(crate) fn own(name: &str) -> Option<ToolSpec> {
+pub(crate) fn own(name: &str, frame: &Frame) -> Option<ToolSpec> {
     let (description, schema) = match name {
-        PLAN => {
-            ("Plans the steps of this round. They are run in order, without you.", plan_schema())
-        }
+        PLAN => (
+            "Plans the steps of this round. They are run in order, without you.",
+            plan_schema(frame),
+        ),
         THINK => ("Looks at what the round has brought, and tells the user.", think_schema()),
         _ => return None,
     };
-    Some(ToolSpec {
+    Some(spec(name, description, schema))
+}
+
+fn spec(name: &str, description: &str, schema: Value) -> ToolSpec {
+    ToolSpec {
         name: name.to_owned(),
         description: description.to_owned(),
         schema,
         text_arg: None,
         handling: Handling { class: EffectClass::Pure, ..Handling::default() },
-    })
+    }
 }
 
-fn plan_schema() -> Value {
+/// A plan of any tools, however many steps it has.
+fn any_plan() -> ToolSpec {
+    let mut schema = plan_schema(&Frame::default());
+    if let Some(fields) = schema["properties"]["steps"].as_object_mut() {
+        fields.remove("maxItems");
+    }
+    spec(PLAN, "", schema)
+}
+
+fn plan_schema(frame: &Frame) -> Value {
+    let names: Vec<&str> = frame.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let tool = match names.is_empty() {
+        true => json!({"type": "string"}),
+        false => json!({"type": "string", "enum": names}),
+    };
     json!({
         "type": "object",
         "properties": {
-            "steps": {"type": "array", "minItems": 1, "maxItems": STEPS_MAX, "items": {
+            "steps": {"type": "array", "minItems": 1, "maxItems": steps_most(frame.limits.steps.rounds), "items": {
                 "type": "object",
                 "properties": {
-                    "tool": {"type": "string"},
+                    "tool": tool,
                     "arguments": {"type": "object"},
                     "independent": {"type": "boolean"},
                 },
@@ -48,7 +67,7 @@ fn plan_schema() -> Value {
             "reasoning": {"type": "string"},
             "estimated_steps": {"type": "integer"},
         },
-        "required": ["steps", "reasoning"],
+        "required": ["reasoning", "steps"],
         "additionalProperties": false,
     })
 }
@@ -62,7 +81,7 @@ fn think_schema() -> Value {
             "task_completed": {"type": "boolean"},
             "next_steps_preview": {"type": "string"},
         },
-        "required": ["user_summary", "task_completed"],
+        "required": ["task_completed", "user_summary"],
         "additionalProperties": false,
     })
 }
@@ -101,25 +120,45 @@ fn forced<'r>(reply: &'r Reply, tool: &str) -> Result<&'r ToolCall, Broken> {
     }
 }
 
-fn read<T: for<'a> Deserialize<'a>>(reply: &Reply, tool: &str) -> Result<T, Broken> {
-    let call = forced(reply, tool)?;
-    let Some(spec) = own(tool) else { return Err(format!("there is no {tool}")) };
-    let args = check_args(&spec, &call.args)?;
+fn read<T: for<'a> Deserialize<'a>>(args: &str, spec: &ToolSpec) -> Result<T, Broken> {
+    let args = check_args(spec, args)?;
     serde_json::from_value(args).map_err(|error| error.to_string())
 }
 
+/// Which tools there are, how many steps may be planned and which arguments fit is said here, step
+/// by step; the schema that the model is held to says the same in one word.
 pub(super) fn read_plan(reply: &Reply, frame: &Frame) -> Result<Planned, Broken> {
-    let plan: Planned = read(reply, PLAN)?;
+    let call = forced(reply, PLAN)?;
+    let args = with_arguments(&call.args);
+    let count = args.as_ref().and_then(|args| args["steps"].as_array()).map_or(0, Vec::len);
     let most = steps_most(frame.limits.steps.rounds);
-    if plan.steps.len() > most as usize {
-        return Err(format!("steps: must be at most {most} items, not {}", plan.steps.len()));
+    if count > most as usize {
+        return Err(format!(
+            "steps: at most {most} steps may be planned a round (每轮最多规划{most}个步骤), not {count}"
+        ));
     }
+    let text = args.map_or_else(|| call.args.clone(), |args| args.to_string());
+    let plan: Planned = read(&text, &any_plan())?;
     let wrong = plan.steps.iter().enumerate().filter_map(|(place, step)| {
         let wrong = fits(step, place, frame).err()?;
         Some(format!("steps[{place}]: {wrong}"))
     });
     let wrong: Vec<String> = wrong.collect();
     if wrong.is_empty() { Ok(plan) } else { Err(wrong.join("; ")) }
+}
+
+/// The arguments with `arguments` in each step: the source has `args` as well.
+fn with_arguments(args: &str) -> Option<Value> {
+    let mut args: Value = serde_json::from_str(args).ok()?;
+    for step in args.get_mut("steps")?.as_array_mut()? {
+        if let Some(step) = step.as_object_mut()
+            && !step.contains_key("arguments")
+            && let Some(same) = step.remove("args")
+        {
+            step.insert("arguments".to_owned(), same);
+        }
+    }
+    Some(args)
 }
 
 pub(super) fn steps_most(limits: RoundLimits) -> u32 {
@@ -153,7 +192,8 @@ fn fits(step: &Wanted, place: usize, frame: &Frame) -> Result<(), Broken> {
 }
 
 pub(super) fn read_thought(reply: &Reply) -> Result<Thought, Broken> {
-    let thought: Thought = read(reply, THINK)?;
+    let call = forced(reply, THINK)?;
+    let thought: Thought = read(&call.args, &spec(THINK, "", think_schema()))?;
     match thought.user_summary.trim() {
         "" => Err("user_summary: must not be empty".to_owned()),
         _ => Ok(thought),

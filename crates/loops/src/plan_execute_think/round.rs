@@ -192,7 +192,8 @@ fn alone(wanted: &Wanted, frame: &Frame) -> bool {
 /// Whether a call waits for a person.
 fn waits(call: &ToolCall, frame: &Frame) -> bool {
     frame.tool(&call.tool).is_some_and(|tool| {
-        let asks = tool.handling.approval == Approval::Ask && !frame.policy.approve_all;
-        asks || tool.handling.timeout_ms == 0
+        let said = frame.policy.says(call, &frame.workspace).map(|(said, _)| said);
+        let asks = said.unwrap_or(tool.handling.approval) == Approval::Ask;
+        (asks && !frame.policy.approve_all) || tool.handling.timeout_ms == 0
     })
 }

@@ -1,9 +1,10 @@
 //! What each reply does to the plan, and what the model is asked next.
 
-use super::replies::{Replan, Task, Thought, read_plan, read_replan, read_thought};
+use super::replies::{self, First, Replan, Said, Task, Thought};
 use super::{Phase, PlanReplan};
-use crate::Voice;
+use crate::contract::Salvage;
 use crate::toolbox::listed;
+use crate::{AgentLoop, Voice, broken};
 use everloop_types::{
     Answer, CallId, Frame, Goal, ItemState, Message, PlanItem, Reason, Reply, ToolCall, ToolSpec,
     Words, check_args,
@@ -30,16 +31,30 @@ impl PlanReplan {
         self.phase = Phase::Planning { tries: 0 };
     }
 
+    /// Strictly first. On the last try a reply with exactly one reading is taken, and that is said.
     pub(super) fn take_reply(&mut self, reply: &Reply) {
         self.transcript.push(Message::Assistant { text: reply.text.clone(), calls: Vec::new() });
-        let broken = match self.phase {
-            Phase::Planning { .. } => read_plan(&reply.text).map(|plan| self.planned(plan)),
-            Phase::Thinking { .. } => read_thought(&reply.text).map(|t| self.thought(t)),
-            Phase::Replanning { .. } => read_replan(&reply.text).map(|r| self.replanned(r)),
-            Phase::Acting(_) | Phase::Asking { .. } | Phase::Finished(_) => Ok(()),
-        };
-        if let Err(wrong) = broken {
-            self.take_broken(&wrong);
+        let Some((contract, tries)) = self.phase.asks() else { return };
+        let last = tries >= self.frame.limits.steps.contract_retries;
+        match replies::read(contract, &reply.text) {
+            Ok(said) => self.take(said),
+            Err(wrong) => {
+                let salvaged = replies::salvage(contract, reply).filter(|_| last);
+                let Some((said, how)) = salvaged else { return self.take_broken(&wrong) };
+                self.take(said);
+                let notes = Salvage::words(&how).into_iter().chain(self.note.take());
+                self.note = Some(Words::All(notes.collect()));
+            }
+        }
+    }
+
+    fn take(&mut self, said: Said) {
+        self.note = None;
+        match said {
+            Said::Plan(First::Planned(plan)) => self.planned(plan),
+            Said::Plan(First::Done(response)) => self.answered(response),
+            Said::Thought(thought) => self.thought(thought),
+            Said::Replan(replan) => self.replanned(replan),
         }
     }
 
@@ -64,13 +79,13 @@ impl PlanReplan {
         let (name, note) = match self.phase {
             Phase::Thinking { .. } => ("thought", "progress.thought_failed"),
             Phase::Replanning { .. } => ("replan", "progress.replan_failed"),
-            Phase::Planning { .. } => return self.unavailable(reason),
+            Phase::Planning { .. } => return self.unavailable("plan", reason),
             Phase::Acting(_) | Phase::Asking { .. } | Phase::Finished(_) => return,
         };
         self.tally.steps += 1;
         self.tally.failure_rounds += 1;
         if self.tally.failure_rounds >= self.frame.limits.steps.failure_rounds {
-            return self.unavailable(reason);
+            return self.unavailable(name, reason);
         }
         self.transcript.note_failure(name, "", wrong);
         self.note = Some(Words::key(note));
@@ -80,22 +95,44 @@ impl PlanReplan {
         }
     }
 
-    fn unavailable(&mut self, reason: Reason) {
-        let words = Words::key("plan.unavailable");
-        self.phase = Phase::Finished(Answer { words, trouble: Some(reason) });
+    /// The fixed text; where the model answered and broke its contract, also why, its own words and
+    /// what can be tried.
+    fn unavailable(&mut self, contract: &str, reason: Reason) {
+        let mut words = vec![Words::key("plan.unavailable")];
+        match &reason {
+            Reason::BrokenContract => {
+                words.push(broken::why(Self::NAME, contract, &self.frame));
+                words.extend(broken::said(&self.transcript));
+                words.push(broken::advice(Self::NAME, &self.frame));
+            }
+            Reason::Model(error) => {
+                words.push(Words::with("reason.model", [("detail", error.detail.clone())]));
+            }
+            _ => {}
+        }
+        self.finish(Words::All(words), Some(reason));
+    }
+
+    fn finish(&mut self, words: Words, trouble: Option<Reason>) {
+        self.phase = Phase::Finished(Answer { words, trouble });
+    }
+
+    /// What needs no plan is answered at once (PR-3).
+    fn answered(&mut self, response: String) {
+        self.finish(Words::Said(response), None);
     }
 
     fn planned(&mut self, plan: Vec<String>) {
         self.plan.items =
             plan.into_iter().map(|text| PlanItem::new(text, ItemState::Pending)).collect();
         self.plan.version = 1;
+        self.note = Some(Words::key("progress.planned"));
         self.ask_thought();
     }
 
     fn thought(&mut self, thought: Thought) {
         self.tally.steps += 1;
         self.tally.failure_rounds = 0;
-        self.note = None;
         match thought {
             Thought::Continue { tool, input } => self.act(&tool, &input),
             Thought::AskUser { question: Some(question) } => self.ask_user(question),
@@ -144,9 +181,7 @@ impl PlanReplan {
             self.tally.repeated_questions += 1;
             if self.tally.repeated_questions >= limits.repeated_questions {
                 let words = Words::key("plan.repeated_question");
-                let trouble = Some(Reason::RepeatedQuestion);
-                self.phase = Phase::Finished(Answer { words, trouble });
-                return;
+                return self.finish(words, Some(Reason::RepeatedQuestion));
             }
             let wrong = "the user has already answered this question; use the answer";
             self.transcript.note_failure("ask_user", &question, wrong);
@@ -156,9 +191,7 @@ impl PlanReplan {
         if limits.max_clarifications > 0 && asked >= limits.max_clarifications {
             let words = Words::key("plan.too_many_questions");
             let limit = limits.max_clarifications;
-            let trouble = Some(Reason::TooManyQuestions { limit });
-            self.phase = Phase::Finished(Answer { words, trouble });
-            return;
+            return self.finish(words, Some(Reason::TooManyQuestions { limit }));
         }
         let call = self.name_call("ask_user", json!({ "question": question }).to_string());
         self.phase = Phase::Asking { call, question };
@@ -167,19 +200,18 @@ impl PlanReplan {
     fn replanned(&mut self, replan: Replan) {
         self.tally.steps += 1;
         self.tally.failure_rounds = 0;
-        self.note = None;
         match replan {
             Replan::Done(response) => {
                 for item in &mut self.plan.items {
                     item.state = ItemState::Completed;
                 }
-                let answer = Answer { words: Words::Said(response), trouble: None };
-                self.phase = Phase::Finished(answer);
+                self.finish(Words::Said(response), None);
             }
             Replan::Replanned(tasks) => {
                 self.plan.current = tasks.iter().position(|task| !task.completed).unwrap_or(0);
                 self.plan.items = tasks.into_iter().map(item).collect();
                 self.plan.version += 1;
+                self.note = Some(Words::key("progress.replanned_now"));
                 self.ask_thought();
             }
         }

@@ -1,8 +1,25 @@
 //! The contracts of the three phases, read strictly (PR-3 to PR-5, PR-8).
 
-use crate::contract::{self, Broken};
+use crate::contract::{self, Broken, Salvage};
+use everloop_types::{Contract, Reply, StopCause};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+/// What a reply says.
+#[derive(Debug, PartialEq)]
+pub(super) enum Said {
+    Plan(First),
+    Thought(Thought),
+    Replan(Replan),
+}
+
+/// The reply to `phase: plan`.
+#[derive(Debug, PartialEq)]
+pub(super) enum First {
+    Planned(Vec<String>),
+    /// Nothing is to be planned: this is the answer.
+    Done(String),
+}
 
 /// The reply to `phase: thought`.
 #[derive(Debug, PartialEq)]
@@ -33,25 +50,110 @@ pub(super) struct Task {
     pub(super) completed: bool,
 }
 
-pub(super) fn read_plan(reply: &str) -> Result<Vec<String>, Broken> {
-    #[derive(Deserialize)]
-    struct Contract {
-        status: String,
-        plan: Vec<String>,
-    }
-    let read: Contract = contract::read(reply)?;
-    if read.status != "planned" {
-        return Err(format!("status must be \"planned\", not {:?}", read.status));
-    }
-    if read.plan.is_empty() || read.plan.iter().any(|item| item.trim().is_empty()) {
-        return Err("plan must have at least one item and no empty one".to_owned());
-    }
-    Ok(read.plan)
+/// Reads a reply strictly.
+pub(super) fn read(contract: Contract, reply: &str) -> Result<Said, Broken> {
+    read_object(contract, contract::object(reply)?)
 }
 
-pub(super) fn read_thought(reply: &str) -> Result<Thought, Broken> {
+/// Reads a reply that is broken in a way that leaves exactly one reading, and says how it was.
+pub(super) fn salvage(contract: Contract, reply: &Reply) -> Option<(Said, Vec<Salvage>)> {
+    if reply.stop == StopCause::Length {
+        return None;
+    }
+    let (object, mut how) = match contract::object(&reply.text) {
+        Ok(object) => (object, Vec::new()),
+        Err(_) => (contract::object_in_prose(&reply.text)?, vec![Salvage::Prose]),
+    };
+    if let Ok(said) = read_object(contract, object.clone()) {
+        return Some((said, how));
+    }
+    let Value::Object(mut fields) = object else { return None };
+    how.push(mend(contract, &mut fields)?);
+    let said = read_object(contract, Value::Object(fields)).ok()?;
+    Some((said, how))
+}
+
+/// Mends the one thing that is wrong, where it is one of those that are known.
+fn mend(contract: Contract, fields: &mut Map<String, Value>) -> Option<Salvage> {
+    let status = fields.get("status")?.as_str()?;
+    match (contract, status) {
+        (Contract::Thought, "continue") => {
+            let action = fields.get_mut("next_action")?.as_object_mut()?;
+            if !action.contains_key("input") {
+                let other = ["arguments", "args", "parameters"];
+                let mut others = other.into_iter().filter(|name| action.contains_key(*name));
+                let (only, None) = (others.next()?, others.next()) else { return None };
+                let input = action.remove(only)?;
+                action.insert("input".to_owned(), input);
+                return Some(Salvage::Renamed);
+            }
+            let extra = ["question", "response"].map(|name| fields.remove(name));
+            extra.iter().any(Option::is_some).then_some(Salvage::Superfluous)
+        }
+        (Contract::Plan, "planned") => {
+            let plan = fields.get_mut("plan")?.as_array_mut()?;
+            let tasks: Option<Vec<Task>> =
+                plan.iter().map(|task| Task::deserialize(task).ok()).collect();
+            let tasks = tasks.filter(|tasks| tasks.iter().all(|task| !task.completed))?;
+            *plan = tasks.into_iter().map(|task| Value::from(task.task)).collect();
+            Some(Salvage::Items)
+        }
+        // The source's own section 5 has a replan as a list of strings: none of it is completed.
+        (Contract::Replan, "replanned") => {
+            let plan = fields.get_mut("plan")?.as_array_mut()?;
+            for task in plan.iter_mut() {
+                let text = task.as_str()?.to_owned();
+                *task = serde_json::json!({ "task": text, "completed": false });
+            }
+            Some(Salvage::Items)
+        }
+        _ => None,
+    }
+}
+
+fn read_object(contract: Contract, object: Value) -> Result<Said, Broken> {
+    match contract {
+        Contract::Plan => read_plan(object).map(Said::Plan),
+        Contract::Thought => read_thought(object).map(Said::Thought),
+        Contract::Replan => read_replan(object).map(Said::Replan),
+    }
+}
+
+fn fields<T: for<'a> Deserialize<'a>>(object: Value) -> Result<T, Broken> {
+    serde_json::from_value(object)
+        .map_err(|error| format!("the object breaks the contract: {error}"))
+}
+
+fn read_plan(object: Value) -> Result<First, Broken> {
     #[derive(Deserialize)]
-    struct Contract {
+    struct Reply {
+        status: String,
+        #[serde(default)]
+        plan: Option<Vec<String>>,
+        #[serde(default)]
+        response: Option<String>,
+    }
+    let read: Reply = fields(object)?;
+    match (read.status.as_str(), read.plan, filled(read.response)) {
+        ("planned", None, _) => Err("status \"planned\" needs a plan".to_owned()),
+        ("planned", Some(plan), _) => {
+            if plan.is_empty() || plan.iter().any(|item| item.trim().is_empty()) {
+                return Err("plan must have at least one item and no empty one".to_owned());
+            }
+            Ok(First::Planned(plan))
+        }
+        ("done", Some(plan), _) if !plan.is_empty() => {
+            Err("status \"done\" must have no plan; \"planned\" has one".to_owned())
+        }
+        ("done", _, Some(response)) => Ok(First::Done(response)),
+        ("done", _, None) => Err("status \"done\" needs a response that is not empty".to_owned()),
+        (other, ..) => Err(format!("status must be planned or done, not {other:?}")),
+    }
+}
+
+fn read_thought(object: Value) -> Result<Thought, Broken> {
+    #[derive(Deserialize)]
+    struct Reply {
         status: String,
         #[serde(default)]
         next_action: Option<Value>,
@@ -60,7 +162,7 @@ pub(super) fn read_thought(reply: &str) -> Result<Thought, Broken> {
         #[serde(default)]
         response: Option<String>,
     }
-    let read: Contract = contract::read(reply)?;
+    let read: Reply = fields(object)?;
     let (question, response) = (filled(read.question), filled(read.response));
     match read.status.as_str() {
         "continue" if question.is_some() || response.is_some() => {
@@ -91,16 +193,16 @@ fn read_action(action: Value) -> Result<Thought, Broken> {
     }
 }
 
-pub(super) fn read_replan(reply: &str) -> Result<Replan, Broken> {
+fn read_replan(object: Value) -> Result<Replan, Broken> {
     #[derive(Deserialize)]
-    struct Contract {
+    struct Reply {
         status: String,
         #[serde(default)]
         plan: Option<Vec<Task>>,
         #[serde(default)]
         response: Option<String>,
     }
-    let read: Contract = contract::read(reply)?;
+    let read: Reply = fields(object)?;
     match (read.status.as_str(), read.plan, filled(read.response)) {
         ("done", _, Some(response)) => Ok(Replan::Done(response)),
         ("done", _, None) => Err("status \"done\" needs a response that is not empty".to_owned()),
@@ -123,3 +225,7 @@ pub(super) fn read_replan(reply: &str) -> Result<Replan, Broken> {
 fn filled(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
+
+#[cfg(test)]
+#[path = "salvage_tests.rs"]
+mod tests;

@@ -1,11 +1,11 @@
 //! The account: what was done and what failed, for last words when no model can find them.
 
-use everloop_types::{Ending, ItemState, Observation, PlanItem, ToolCall, Words};
+use crate::toolbox::in_words;
+use everloop_types::{Ending, Frame, ItemState, Observation, PlanItem, TODO_WRITE, ToolCall, Words};
 use serde::{Deserialize, Serialize};
 
 /// How many deeds of each kind are remembered; the counts go on.
 const REMEMBERED: usize = 12;
-const SHOWN_CHARS: usize = 80;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Account {
@@ -41,22 +41,26 @@ impl Deeds {
 }
 
 impl Account {
-    pub(super) fn take(&mut self, call: &ToolCall, seen: &Observation) {
-        let deed = format!("{} {}", call.tool, first_chars(&call.args));
+    pub(super) fn take(&mut self, call: &ToolCall, seen: &Observation, frame: &Frame) {
         match seen.ending {
-            Ending::Ok => self.done.add(deed),
-            _ => self.failed.add(format!("{deed}: {}", first_chars(&seen.text))),
+            // The list is shown as it is.
+            Ending::Ok if call.tool == TODO_WRITE => {}
+            Ending::Ok => self.done.add(in_words(frame, call, seen)),
+            _ => self.failed.add(in_words(frame, call, seen)),
         }
     }
 
     /// What was done, what failed, what is open, what to do next.
-    pub(super) fn words(&self, plan: &[PlanItem]) -> Words {
-        let mut parts = vec![Words::key("closing.from_journal")];
+    pub(super) fn words(&self, plan: &[PlanItem], may_be_finished: bool) -> Words {
+        let all_done = !plan.is_empty() && plan.iter().all(PlanItem::is_done);
+        let finished = may_be_finished && all_done && self.failed.first.is_empty();
+        let mut parts = vec![match finished {
+            true => Words::key("closing.finished"),
+            false => Words::key("closing.from_journal"),
+        }];
         parts.extend(self.done.words("closing.done"));
         parts.extend(self.failed.words("closing.failed"));
-        parts.extend(listed("closing.claimed", plan, PlanItem::is_only_claimed));
-        let open = |item: &PlanItem| item.state != ItemState::Completed;
-        parts.extend(listed("closing.open", plan, open));
+        parts.extend(listed("closing.open", plan, is_open));
         if parts.len() == 1 {
             parts.push(Words::key("closing.nothing"));
         }
@@ -65,20 +69,17 @@ impl Account {
     }
 }
 
+/// Whether an item was wanted and is not done.
+pub(super) fn is_open(item: &PlanItem) -> bool {
+    !matches!(item.state, ItemState::Completed | ItemState::Skipped)
+}
+
 /// The items of a kind below their heading, if there are any.
-fn listed(heading: &'static str, plan: &[PlanItem], of: impl Fn(&PlanItem) -> bool) -> Vec<Words> {
+pub(super) fn listed(heading: &'static str, plan: &[PlanItem], of: impl Fn(&PlanItem) -> bool) -> Vec<Words> {
     let items = plan.iter().filter(|item| of(item));
     let lines: Vec<String> = items.map(|item| format!("- {}", item.text)).collect();
     match lines.is_empty() {
         true => Vec::new(),
         false => vec![Words::key(heading), Words::Said(lines.join("\n"))],
-    }
-}
-
-fn first_chars(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(SHOWN_CHARS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
     }
 }

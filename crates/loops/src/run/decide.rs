@@ -2,15 +2,16 @@
 
 use super::fold::is_hopeless;
 use super::ledger::{Unknown, resource};
+use super::account::{is_open, listed};
 use super::{Closing, Run};
-use crate::AgentLoop;
+use crate::{AgentLoop, PlanExecuteThink, broken};
 use crate::transcript::Keep;
 use everloop_types::journal::EffectPlanned;
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    Answer, Batch, BudgetKind, Effect, Message, ModelCall, Money, Next, Observation, Offer,
-    OnUnknown, Purpose, Reason, Status, TODO_WRITE, TodoList, ToolCall, ToolChoice, Words,
-    check_args,
+    Answer, Batch, BudgetKind, Effect, Message, ModelCall, Money, Next, Observation,
+    Offer, OnUnknown, Purpose, Reason, Status, TODO_WRITE, TodoList, ToolCall, ToolChoice,
+    Words, check_args,
 };
 
 /// What a run does next.
@@ -136,15 +137,32 @@ impl<L: AgentLoop> Run<L> {
         })
     }
 
+    /// The model's last words and what it left open (TD-5), or an account from the journal; then
+    /// why it ended.
     fn last_words(&self, reason: Option<Reason>, text: &str) -> Decision {
-        let account = match text.trim() {
-            "" => self.account.words(&self.progress().items),
-            said => Words::Said(said.to_owned()).without(self.frame.mark()),
+        let items = self.progress().items;
+        let mut words = match text.trim() {
+            "" => {
+                let limited = reason.as_ref().is_some_and(Reason::is_limit);
+                vec![self.account.words(&items, !limited)]
+            }
+            said => {
+                let said = Words::Said(said.to_owned()).without(self.frame.mark());
+                [vec![said], listed("closing.open", &items, is_open)].concat()
+            }
         };
-        let words = match &reason {
-            Some(reason) => Words::All(vec![account, reason_line(reason)]),
-            None => account,
-        };
+        match &reason {
+            Some(Reason::BrokenContract) => {
+                words.push(broken::why(L::NAME, "", &self.frame));
+                if text.trim().is_empty() {
+                    words.extend(broken::said(self.inner.transcript()));
+                }
+                words.push(broken::advice(L::NAME, &self.frame));
+            }
+            Some(reason) => words.push(reason_line(reason, L::NAME)),
+            None => {}
+        }
+        let words = if words.len() == 1 { words.remove(0) } else { Words::All(words) };
         self.end(Answer { words, trouble: reason })
     }
 
@@ -350,8 +368,11 @@ fn shown(call: &ToolCall) -> String {
 }
 
 /// The catalogue's line for a reason.
-fn reason_line(reason: &Reason) -> Words {
+fn reason_line(reason: &Reason, loop_name: &str) -> Words {
     match reason {
+        Reason::StepLimit { limit } if loop_name == PlanExecuteThink::NAME => {
+            Words::with("limit.rounds", [("limit", limit.to_string())])
+        }
         Reason::StepLimit { limit } => {
             Words::with("reason.step_limit", [("limit", limit.to_string())])
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   outcome that worked ──► loose ──item closes──► behind that item
-//!                                       └──nothing of its own is loose──► only claimed: told once
+//!                                       └──nothing of its own is loose──► no tool used: told once
 //! ```
 //!
 //! An entry belongs to the items that were in progress when it came; they may share it. One that
@@ -159,8 +159,13 @@ impl Evidence {
         !self.planned
     }
 
-    /// Writes beside each closed item what is behind it.
+    /// Writes beside each closed item what is behind it. A run in which no item needed a tool, such
+    /// as a greeting, has nothing to tell apart.
     pub(super) fn mark(&self, plan: &mut [PlanItem]) {
+        let has_some = |known: &Closed| known.behind.as_ref().is_some_and(|some| !some.is_empty());
+        if !self.closed.iter().any(has_some) {
+            return;
+        }
         let mut closed = self.closed.clone();
         for item in plan {
             let done = item.state == ItemState::Completed;
@@ -206,6 +211,14 @@ mod tests {
         let mut plan = plan(items);
         evidence.mark(&mut plan);
         plan.into_iter().map(|item| item.evidence).collect()
+    }
+
+    #[test]
+    fn where_no_item_used_a_tool_nothing_is_told_apart() {
+        let mut evidence = Evidence::default();
+        let greeting = [("greet", Completed), ("sum up", Completed)];
+        assert_eq!(evidence.look(&plan(&greeting), Whose::Plan), ["greet", "sum up"]);
+        assert_eq!(behind(&evidence, &greeting), [None, None]);
     }
 
     #[test]

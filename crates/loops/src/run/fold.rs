@@ -4,6 +4,8 @@ use super::evidence::Whose;
 use super::ledger::{Outstanding, Stage};
 use super::{Closing, Parked, Place, Run};
 use crate::AgentLoop;
+use crate::contract::plain;
+use crate::sent_back::is_no_answer;
 use everloop_types::journal::{
     ApprovalGiven, EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Input, Kind,
     Letter, Outcome, RunCreated, Waiting, WaitingOn,
@@ -11,7 +13,7 @@ use everloop_types::journal::{
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
     CallId, EffectId, Ending, Event, Message, ModelError, ModelErrorKind, Next, Notice,
-    Observation, Purpose, Reason, Reply, TODO_WRITE, ToolCall, UtcMs, source_of,
+    Observation, Purpose, Reason, Reply, TODO_WRITE, ToolCall, UtcMs, only_markup, source_of,
 };
 
 impl<L: AgentLoop> Run<L> {
@@ -249,8 +251,14 @@ impl<L: AgentLoop> Run<L> {
             let bytes = self.inner.transcript().bytes();
             self.guards.context.measured(reply.usage, bytes);
         }
-        let ours = matches!(purpose, Purpose::Compact | Purpose::Close);
-        if ours && reply.text.trim().is_empty() {
+        let says_nothing = match purpose {
+            Purpose::Compact => reply.text.trim().is_empty() || only_markup(&reply.text),
+            Purpose::Close => {
+                reply.text.trim().is_empty() || is_no_answer(&reply.text, &self.frame)
+            }
+            Purpose::Plan | Purpose::Think | Purpose::Replan => false,
+        };
+        if says_nothing {
             let error = ModelError::new(ModelErrorKind::Empty, "the reply had no text");
             return self.model_failed(at, purpose, error);
         }
@@ -258,7 +266,7 @@ impl<L: AgentLoop> Run<L> {
             Purpose::Compact => self.compact(at, &reply.text),
             Purpose::Close => {
                 let trouble = self.trouble();
-                self.closing = Closing::Answered(trouble, reply.text);
+                self.closing = Closing::Answered(trouble, plain(&reply.text));
             }
             Purpose::Plan | Purpose::Think | Purpose::Replan => {
                 let most = self.frame.limits.context.calls_per_reply;
@@ -304,16 +312,17 @@ impl<L: AgentLoop> Run<L> {
         let mut seen = std::mem::take(&mut self.ledger.seen);
         seen.sort_by(|a, b| a.0.cmp(&b.0));
         for (place, (_, call, observation)) in seen.iter().enumerate() {
-            self.account.take(call, observation);
+            self.account.take(call, observation, &self.frame);
             let polls = self.frame.tool(&call.tool).is_some_and(|tool| tool.handling.polls);
             // Twice in one reply is no repetition yet: the model has not seen the result.
             let again = seen[..place].iter().any(|(_, earlier, result)| {
                 (&earlier.tool, &earlier.args, result) == (&call.tool, &call.args, observation)
             });
-            if polls || again {
+            if again {
                 continue;
             }
-            if let Some((tool, times)) = self.guards.observe(call, observation, &self.frame) {
+            let frame = &self.frame;
+            if let Some((tool, times)) = self.guards.observe(call, observation, polls, frame) {
                 self.held.push(Notice::Repeating { tool, times });
             }
         }

@@ -99,6 +99,21 @@ struct Repetition {
     last: String,
     tool: String,
     times: u32,
+    /// Of a tool whose purpose it is to be called again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    polls: bool,
+}
+
+/// How much more patience a poll gets: its result may well stay the same for a while.
+const POLL_PATIENCE: u32 = 4;
+
+impl Repetition {
+    /// How often is pointed out; twice as often ends the run. `None` for no limit.
+    fn limit(&self, frame: &Frame) -> Option<u32> {
+        let patience = if self.polls { POLL_PATIENCE } else { 1 };
+        let limit = frame.limits.context.repetitions.saturating_mul(patience);
+        (limit > 0).then_some(limit)
+    }
 }
 
 impl Guards {
@@ -138,6 +153,7 @@ impl Guards {
         &mut self,
         call: &ToolCall,
         seen: &Observation,
+        polls: bool,
         frame: &Frame,
     ) -> Option<(String, u32)> {
         let same = digest_json(&(&call.tool, &call.args, seen));
@@ -145,10 +161,10 @@ impl Guards {
         if repetition.last == same {
             repetition.times += 1;
         } else {
-            *repetition = Repetition { last: same, tool: call.tool.clone(), times: 1 };
+            *repetition = Repetition { last: same, tool: call.tool.clone(), times: 1, polls };
         }
-        let limit = frame.limits.context.repetitions;
-        (limit > 0 && repetition.times == limit).then(|| (call.tool.clone(), limit))
+        let limit = repetition.limit(frame)?;
+        (repetition.times == limit).then(|| (call.tool.clone(), limit))
     }
 
     /// The guard that ends the run, if one does.
@@ -156,8 +172,8 @@ impl Guards {
         if self.context.is_stuck() {
             return Some(Reason::ContextFull);
         }
-        let limit = frame.limits.context.repetitions;
-        if limit > 0 && self.repetition.times >= limit.saturating_mul(2) {
+        let limit = self.repetition.limit(frame);
+        if limit.is_some_and(|limit| self.repetition.times >= limit.saturating_mul(2)) {
             return Some(Reason::Repetition { tool: self.repetition.tool.clone() });
         }
         spent(&self.counts, &frame.limits.budget)

@@ -6,10 +6,6 @@ use serde_json::json;
 
 const TWO: [(&str, &str, &str); 2] = [("a", "write a", "pending"), ("b", "write b", "pending")];
 
-fn whole(scenario: Scenario) -> Scenario {
-    scenario.limits(|limits| limits.steps.whole_answers = true)
-}
-
 fn told(played: &Played) -> usize {
     let last = played.prompts.last().expect("a prompt");
     last.iter().filter(|message| message.text().contains("cut off at its length limit")).count()
@@ -19,7 +15,7 @@ fn told(played: &Played) -> usize {
 fn what_was_cut_is_sent_back_and_the_work_goes_on() {
     for name in ["react", "tool-driven"] {
         for text in ["I will now write b to the fi", ""] {
-            let played = whole(Scenario::of(name, "write a and b"))
+            let played = Scenario::of(name, "write a and b")
                 .breaks_off(text)
                 .calls("read_file", &json!({"path": "b"}))
                 .sees("two")
@@ -35,7 +31,7 @@ fn what_was_cut_is_sent_back_and_the_work_goes_on() {
 #[test]
 fn a_model_that_is_cut_again_and_again_is_asked_for_last_words() {
     for name in ["react", "tool-driven"] {
-        let scenario = whole(Scenario::of(name, "tell me all"))
+        let scenario = Scenario::of(name, "tell me all")
             .breaks_off("Once upon")
             .breaks_off("Once upon")
             .breaks_off("Once upon")
@@ -49,13 +45,6 @@ fn a_model_that_is_cut_again_and_again_is_asked_for_last_words() {
         "#]]
         .assert_eq(&scenario.play().trace);
     }
-}
-
-/// Old runs fold as they did.
-#[test]
-fn a_run_of_react_from_before_takes_it_for_the_answer() {
-    let played = Scenario::react("write a and b").breaks_off("I will now wri").play();
-    assert!(played.trace.ends_with("finish succeeded \"I will now wri\"\n"), "{}", played.trace);
 }
 
 /// Words that were cut close no item, and a report that was cut is no report.

@@ -35,7 +35,7 @@ fn an_item_that_was_never_begun_is_not_backed_by_the_work_for_another() {
                 .says("both"),
         );
         let items = played.run.progress().items;
-        assert!(items[0].is_done() && items[1].is_only_claimed(), "{name}: {items:?}");
+        assert!(items[0].is_done() && items[1].used_no_tool(), "{name}: {items:?}");
         assert_eq!((told(&played, "read a"), told(&played, "read b")), (0, 1), "{name}");
     }
 }
@@ -131,7 +131,7 @@ fn a_claim_with_nothing_behind_it_is_told_once_and_shown_apart() {
         let items = played.run.progress().items;
         let claimed: Vec<&str> = items
             .iter()
-            .filter(|item| item.is_only_claimed())
+            .filter(|item| item.used_no_tool())
             .map(|item| item.text.as_str())
             .collect();
         assert_eq!(claimed, ["read a"], "{name}");
@@ -140,8 +140,8 @@ fn a_claim_with_nothing_behind_it_is_told_once_and_shown_apart() {
         assert_eq!(told(&played, "read b"), 0, "{name}");
         let carried = carried(&played.run);
         let last = carried.last().expect("the plan").text();
-        assert!(last.contains("- [x] read a (claimed, nothing behind it)"), "{name}: {last}");
-        assert!(last.contains("- [x] read b") && !last.contains("read b (claimed"), "{name}");
+        assert!(last.contains("- [x] read a (no tool used)"), "{name}: {last}");
+        assert!(last.contains("- [x] read b") && !last.contains("read b (no tool"), "{name}");
     }
 }
 
@@ -150,7 +150,7 @@ fn a_failed_call_and_a_written_list_are_no_evidence() {
     let start = Scenario::of("tool-driven", "read a").lists(false, &TWO[..1]);
     let failing = start.calls("read_file", &json!({"path": "a"})).marks("a", "completed");
     let played = noted(failing.says("done").observes(everloop_types::Ending::Error, "not there"));
-    assert!(played.run.progress().items[0].is_only_claimed());
+    assert_eq!(played.run.progress().items[0].evidence, None, "no other item used a tool");
     assert_eq!(told(&played, "read a"), 1);
 }
 
@@ -226,7 +226,7 @@ fn a_claim_is_not_backed_by_what_the_same_reply_does_after_it() {
         .sees("2");
     let played = noted(scenario);
     let items = played.run.progress().items;
-    assert!(items[0].is_only_claimed() && items[1].is_done(), "{items:?}");
+    assert!(items[0].used_no_tool() && items[1].is_done(), "{items:?}");
     assert_eq!(told(&played, "read a"), 1);
 }
 
@@ -242,7 +242,8 @@ fn what_an_earlier_run_has_done_is_no_claim_of_this_one() {
     let played = noted(scenario);
     let items = played.run.progress().items;
     assert_eq!(items[0].evidence, None);
-    assert!(items[1].is_only_claimed(), "what it closes itself has to be backed");
+    assert_eq!(told(&played, "read b"), 1, "what it closes itself has to be backed");
+    assert_eq!(items[1].evidence, None, "no other item of this run used a tool");
 }
 
 /// A fork brings today's limits to a past in which nothing was noted.
@@ -279,5 +280,5 @@ fn a_fork_of_a_run_that_noted_nothing_claims_nothing() {
     for (seq, kind) in (last.seq + 2..).zip(kinds) {
         run.apply(&Entry { seq, effect: Some(effect.clone()), kind, ..last.clone() });
     }
-    assert!(run.progress().items.iter().all(|item| !item.is_only_claimed()));
+    assert!(run.progress().items.iter().all(|item| !item.used_no_tool()));
 }

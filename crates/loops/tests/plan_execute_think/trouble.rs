@@ -35,7 +35,7 @@ fn nine_steps_or_none_an_unknown_tool_and_bad_arguments_are_refused_and_nothing_
     expect![[r#"
         > phase: plan / round 1 of 5: about 6 to 8 steps, fewer if fewer are enough, never more than 8
         < plan_tool_call(c1-0)
-        c1-0> error: steps: must be at most 8 items; nothing was run; call `plan_tool_call` again
+        c1-0> error: steps: at most 8 steps may be planned a round (每轮最多规划8个步骤), not 9; nothing was run; call `plan_tool_call` again
         < plan_tool_call(c2-0)
         c2-0> error: steps: must be at least 1 items; nothing was run; call `plan_tool_call` again
         < plan_tool_call(c3-0)
@@ -197,14 +197,14 @@ fn a_missing_summary_is_asked_for_and_then_forced_without_tools() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        call_tool read_file {"path":"a"}
-        call_model think with 6 messages
-        call_model think with 8 messages
-        call_model think with 10 messages
-        call_model close with 13 messages
-        finish failed (step_limit) "I read a; it says one." [reason.step_limit limit=1]
-    "#]],
+            call_model plan with 3 messages
+            call_tool read_file {"path":"a"}
+            call_model think with 6 messages
+            call_model think with 8 messages
+            call_model think with 10 messages
+            call_model close with 13 messages
+            finish failed (step_limit) "I read a; it says one." [limit.rounds limit=1]
+        "#]],
     );
 }
 
@@ -217,15 +217,15 @@ fn a_model_that_never_plans_is_given_up_after_two_failure_rounds() {
     check(
         scenario.says("I could not plan."),
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model plan with 5 messages
-        call_model plan with 7 messages
-        call_model plan with 10 messages
-        call_model plan with 12 messages
-        call_model plan with 14 messages
-        call_model close with 17 messages
-        finish failed (broken_contract) "I could not plan." [reason.broken_contract]
-    "#]],
+            call_model plan with 3 messages
+            call_model plan with 5 messages
+            call_model plan with 7 messages
+            call_model plan with 10 messages
+            call_model plan with 12 messages
+            call_model plan with 14 messages
+            call_model close with 17 messages
+            finish failed (broken_contract) "I could not plan." [broken.why_any loop=plan-execute-think tries=3] [broken.next loop=react model=scripted/model]
+        "#]],
     );
 }
 
@@ -240,13 +240,13 @@ fn a_model_that_is_gone_leaves_a_text_from_the_journal() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        call_tool read_file {"path":"a"}
-        call_tool read_file {"path":"b"}
-        call_model think with 6 messages
-        call_model plan with 7 messages
-        finish failed (model) [closing.from_journal] [closing.done] "- read_file {\"path\":\"a\"}" [closing.failed] "- read_file {\"path\":\"b\"}: no such file" [closing.open] "- read_file {\"path\":\"b\"}" [closing.next] [reason.model detail=connection refused]
-    "#]],
+            call_model plan with 3 messages
+            call_tool read_file {"path":"a"}
+            call_tool read_file {"path":"b"}
+            call_model think with 6 messages
+            call_model plan with 7 messages
+            finish failed (model) [closing.from_journal] [closing.done] "- read_file a: one" [closing.failed] "- read_file b: no such file" [closing.open] "- read_file {\"path\":\"b\"}" [closing.next] [reason.model detail=connection refused]
+        "#]],
     );
 }
 

@@ -2,6 +2,8 @@
 
 use super::{check, talk};
 use crate::support::Scenario;
+use everloop_types::journal::{EffectPlanned, Kind};
+use everloop_types::{Contract, Words};
 use expect_test::expect;
 
 fn planned() -> Scenario {
@@ -15,10 +17,10 @@ fn every_way_to_break_the_plan_contract_is_named() {
         told(scenario.closes_item(None).concludes("done"))
     };
     expect![[r#"
-        status must be "planned", not "ok". Reply again with the JSON object only.
+        status must be planned or done, not "ok". Reply again with the JSON object only.
         plan must have at least one item and no empty one. Reply again with the JSON object only.
         the object breaks the contract: invalid type: string "a", expected a sequence. Reply again with the JSON object only.
-        the object breaks the contract: missing field `plan`. Reply again with the JSON object only.
+        status "planned" needs a plan. Reply again with the JSON object only.
         the object breaks the contract: missing field `status`. Reply again with the JSON object only.
         the reply is not one valid JSON object: trailing characters at line 1 column 35. Reply again with the JSON object only.
         the reply is valid JSON but not an object. Reply again with the JSON object only.
@@ -123,4 +125,109 @@ fn reasoning_and_code_fences_around_the_object_are_tolerated() {
         finish succeeded "done"
     "#]],
     );
+}
+
+#[test]
+fn what_needs_no_plan_is_answered_after_one_call() {
+    let scenario = Scenario::plan_replan("hello").concludes("Hello! How can I help?");
+    let played = scenario.clone().play();
+    assert_eq!(played.run.progress().version, 0, "no plan is shown");
+    assert!(played.run.progress().items.is_empty());
+    check(
+        scenario,
+        &expect![[r#"
+        call_model plan with 3 messages
+        finish succeeded "Hello! How can I help?"
+    "#]],
+    );
+}
+
+#[test]
+fn every_call_names_its_contract_and_no_schema_is_journaled() {
+    let played = planned().closes_item(None).concludes("done").play();
+    let calls = played.journal.iter().filter_map(|entry| match &entry.kind {
+        Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => Some(call.output),
+        _ => None,
+    });
+    let named = [Contract::Plan, Contract::Thought, Contract::Replan].map(Some);
+    assert_eq!(calls.collect::<Vec<_>>(), named);
+    for entry in &played.journal {
+        assert!(!entry.kind.body().contains("anyOf"), "{}", entry.kind.body());
+    }
+}
+
+/// A reply that has exactly one reading is taken on its last try, and not before.
+#[test]
+fn on_the_last_try_what_has_one_reading_is_taken_and_noted() {
+    let prose = "Here is the plan:\n{\"status\":\"planned\",\"plan\":[\"read it\"]}";
+    let both = "{\"status\":\"continue\",\"current_step\":\"x\",\"question\":\"ok?\",\
+                \"next_action\":{\"tool\":\"read_file\",\"input\":{\"path\":\"a\"}}}";
+    let strings = "{\"status\":\"replanned\",\"plan\":[\"tell\"]}";
+    let thrice = |scenario: Scenario, text: &str| scenario.says(text).says(text).says(text);
+    let mut scenario = thrice(Scenario::plan_replan("go"), prose);
+    scenario = thrice(scenario, both).sees("one").closes_item(None);
+    let scenario = thrice(scenario, strings).closes_item(None).concludes("done");
+    let played = scenario.clone().play();
+    let items = &played.run.progress().items;
+    assert_eq!(items.iter().map(|item| item.text.as_str()).collect::<Vec<_>>(), ["tell"]);
+    check(scenario, &expect![[r#"
+        call_model plan with 3 messages
+        call_model plan with 5 messages
+        call_model plan with 7 messages
+        call_model think with 9 messages
+        call_model think with 11 messages
+        call_model think with 13 messages
+        call_tool read_file {"path":"a"}
+        call_model think with 16 messages
+        call_model replan with 18 messages
+        call_model replan with 20 messages
+        call_model replan with 22 messages
+        call_model think with 24 messages
+        call_model replan with 26 messages
+        finish succeeded "done"
+    "#]]);
+    let mut notes = Vec::new();
+    for n in 1..played.journal.len() {
+        let note = crate::support::fold(&played.journal[..n], &played.frame).progress().note;
+        if notes.last() != Some(&note) {
+            notes.push(note);
+        }
+    }
+    let notes: Vec<String> = notes.into_iter().flatten().flat_map(|note| keys(&note)).collect();
+    expect![[r#"
+        progress.sent_back
+        progress.sent_back
+        salvaged.prose
+        progress.planned
+        progress.sent_back
+        progress.sent_back
+        salvaged.superfluous
+        progress.sent_back
+        progress.sent_back
+        salvaged.items
+        progress.replanned_now"#]].assert_eq(&notes.join("\n"));
+}
+
+fn keys(words: &Words) -> Vec<String> {
+    match words {
+        Words::Key(key, _) => vec![key.as_str().to_owned()],
+        Words::All(all) => all.iter().flat_map(keys).collect(),
+        Words::Said(text) => vec![text.clone()],
+    }
+}
+
+/// The fixed text, the reason, the model's own words, what to try.
+#[test]
+fn a_good_answer_in_prose_is_shown_when_the_contract_is_broken_to_the_end() {
+    let hello = "Hello! How can I help you today?";
+    let scenario = Scenario::plan_replan("hello").says(hello).says(hello).says(hello);
+    check(scenario, &expect![[r#"
+        call_model plan with 3 messages
+        call_model plan with 5 messages
+        call_model plan with 7 messages
+        finish failed (broken_contract) [plan.unavailable] [broken.why contract=plan loop=plan-replan tries=3] [broken.said] "Hello! How can I help you today?" [broken.next loop=react model=scripted/model]
+    "#]]);
+    let long = "x".repeat(5_000);
+    let trace = planned().says(&long).says(&long).says(&long).forever().play().trace;
+    assert!(trace.len() < 2_500, "{}", trace.len());
 }

@@ -42,9 +42,10 @@ fn the_limit_s_words_say_what_was_done_why_not_more_and_what_to_do_next() {
     let words_expected = Words::All(vec![
         Words::with("limit.reached", limit()),
         Words::key("limit.done"),
-        Words::Said("- read\n- read_file {\"path\":\"0\"}\ntext 0 is read".to_owned()),
+        Words::Said("- read\n- read_file 0: text 0\ntext 0 is read".to_owned()),
         Words::key("limit.why"),
         Words::with("limit.why_text", limit()),
+        Words::with("limit.left", [("item", "tell".to_owned())]),
         Words::key("limit.next"),
         Words::key("limit.next_text"),
     ]);
@@ -62,10 +63,10 @@ fn a_limit_before_anything_was_done_says_so() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model think with 5 messages
-        finish failed (step_limit) [limit.reached limit=1] [limit.done] [limit.nothing_done] [limit.why] [limit.why_text limit=1] [limit.next] [limit.next_text]
-    "#]],
+            call_model plan with 3 messages
+            call_model think with 5 messages
+            finish failed (step_limit) [limit.reached limit=1] [limit.done] [limit.nothing_done] [limit.why] [limit.why_text limit=1] [limit.left item=try] [limit.next] [limit.next_text]
+        "#]],
     );
 }
 
@@ -74,12 +75,12 @@ fn the_limit_is_looked_at_before_a_replan_too() {
     check(
         reads_on(3, 1).closes_item(None),
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model think with 5 messages
-        call_tool read_file {"path":"0"}
-        call_model think with 8 messages
-        finish failed (step_limit) [limit.reached limit=3] [limit.done] "- read\n- read_file {\"path\":\"0\"}" [limit.why] [limit.why_text limit=3] [limit.next] [limit.next_text]
-    "#]],
+            call_model plan with 3 messages
+            call_model think with 5 messages
+            call_tool read_file {"path":"0"}
+            call_model think with 8 messages
+            finish failed (step_limit) [limit.reached limit=3] [limit.done] "- read\n- read_file 0: text 0" [limit.why] [limit.why_text limit=3] [limit.left item=tell] [limit.next] [limit.next_text]
+        "#]],
     );
 }
 
@@ -89,12 +90,12 @@ fn failed_rounds_count_against_the_limit() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model think with 5 messages
-        call_model think with 7 messages
-        call_model think with 9 messages
-        finish failed (step_limit) [limit.reached limit=1] [limit.done] [limit.nothing_done] [limit.why] [limit.why_text limit=1] [limit.next] [limit.next_text]
-    "#]],
+            call_model plan with 3 messages
+            call_model think with 5 messages
+            call_model think with 7 messages
+            call_model think with 9 messages
+            finish failed (step_limit) [limit.reached limit=1] [limit.done] [limit.nothing_done] [limit.why] [limit.why_text limit=1] [limit.left item=read] [limit.left item=tell] [limit.next] [limit.next_text]
+        "#]],
     );
 }
 
@@ -110,7 +111,7 @@ fn a_budget_ends_the_run_with_the_closing() {
             call_model think with 8 messages
             call_tool read_file {"path":"1"}
             call_model close with 12 messages
-            finish failed (budget) "I read two files." [reason.budget_model_calls limit=3]
+            finish failed (budget) "I read two files." [closing.open] "- read\n- tell" [reason.budget_model_calls limit=3]
         "#]],
     );
 }
@@ -123,21 +124,21 @@ fn the_same_action_with_the_same_result_is_pointed_out_and_then_stopped() {
     check(
         scenario.says("It stays the same."),
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model think with 5 messages
-        call_tool read_file {"path":"a"}
-        call_model think with 8 messages
-        call_tool read_file {"path":"a"}
-        call_model think with 11 messages
-        call_tool read_file {"path":"a"}
-        call_model think with 15 messages
-        call_tool read_file {"path":"a"}
-        call_model think with 18 messages
-        call_tool read_file {"path":"a"}
-        call_model think with 21 messages
-        call_tool read_file {"path":"a"}
-        call_model close with 25 messages
-        finish failed (repetition) "It stays the same." [reason.repetition tool=read_file]
-    "#]],
+            call_model plan with 3 messages
+            call_model think with 5 messages
+            call_tool read_file {"path":"a"}
+            call_model think with 8 messages
+            call_tool read_file {"path":"a"}
+            call_model think with 11 messages
+            call_tool read_file {"path":"a"}
+            call_model think with 15 messages
+            call_tool read_file {"path":"a"}
+            call_model think with 18 messages
+            call_tool read_file {"path":"a"}
+            call_model think with 21 messages
+            call_tool read_file {"path":"a"}
+            call_model close with 25 messages
+            finish failed (repetition) "It stays the same." [closing.open] "- try" [reason.repetition tool=read_file]
+        "#]],
     );
 }

@@ -2,7 +2,7 @@
 
 use super::{check, talk};
 use crate::support::{Point, Scenario};
-use everloop_types::{Ending, ItemState, PlanItem, Progress};
+use everloop_types::{Ending, ItemState, PlanItem, Progress, Words};
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -101,8 +101,14 @@ fn progress_shows_the_plan_the_place_in_it_and_the_steps() {
     };
     let item = |text: &str, state| PlanItem::new(text, state);
     let at = |entries, items, current, version, steps| {
+        let note = match entries {
+            4 => Some(Words::key("progress.planned")),
+            12 => Some(Words::key("progress.replanned_now")),
+            _ => None,
+        };
+        let (steps_max, failed) = (20, u32::from(entries >= 22));
         let expected =
-            Progress { items, current, version, steps, steps_max: 20, note: None, round: None };
+            Progress { items, current, version, steps, steps_max, failed, note, round: None };
         assert_eq!(progress(entries), expected, "after entry {entries}");
     };
     use ItemState::{Completed, InProgress, Pending};
@@ -295,12 +301,12 @@ fn the_user_may_have_the_answer_now() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model think with 5 messages
-        letter answer_now
-        call_tool read_file {"path":"a"}
-        call_model close with 9 messages
-        finish succeeded "So far: one."
-    "#]],
+            call_model plan with 3 messages
+            call_model think with 5 messages
+            letter answer_now
+            call_tool read_file {"path":"a"}
+            call_model close with 9 messages
+            finish succeeded "So far: one." [closing.open] "- try"
+        "#]],
     );
 }

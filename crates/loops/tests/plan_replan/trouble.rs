@@ -48,11 +48,11 @@ fn no_plan_after_all_tries_is_the_end() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model plan with 5 messages
-        call_model plan with 7 messages
-        finish failed (broken_contract) [plan.unavailable]
-    "#]],
+            call_model plan with 3 messages
+            call_model plan with 5 messages
+            call_model plan with 7 messages
+            finish failed (broken_contract) [plan.unavailable] [broken.why contract=plan loop=plan-replan tries=3] [broken.said] "{\"status\":\"done\"}" [broken.next loop=react model=scripted/model]
+        "#]],
     );
 }
 
@@ -62,7 +62,7 @@ fn a_model_that_fails_while_planning_is_the_end_with_its_own_reason() {
         Scenario::plan_replan("go").fails(ModelErrorKind::Refused, "invalid key"),
         &expect![[r#"
             call_model plan with 3 messages
-            finish failed (model) [plan.unavailable]
+            finish failed (model) [plan.unavailable] [reason.model detail=invalid key]
         "#]],
     );
 }
@@ -125,27 +125,27 @@ fn two_failure_rounds_in_a_row_are_the_end() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model think with 5 messages
-        call_model think with 7 messages
-        call_model think with 9 messages
-        call_model think with 12 messages
-        call_model think with 14 messages
-        call_model think with 16 messages
-        finish failed (broken_contract) [plan.unavailable]
-    "#]],
+            call_model plan with 3 messages
+            call_model think with 5 messages
+            call_model think with 7 messages
+            call_model think with 9 messages
+            call_model think with 12 messages
+            call_model think with 14 messages
+            call_model think with 16 messages
+            finish failed (broken_contract) [plan.unavailable] [broken.why contract=thought loop=plan-replan tries=3] [broken.said] "6" [broken.next loop=react model=scripted/model]
+        "#]],
     );
     let mixed = planned().says("1").says("2").says("3").fails(ModelErrorKind::Server, "500");
     check(
         mixed,
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model think with 5 messages
-        call_model think with 7 messages
-        call_model think with 9 messages
-        call_model think with 12 messages
-        finish failed (model) [plan.unavailable]
-    "#]],
+            call_model plan with 3 messages
+            call_model think with 5 messages
+            call_model think with 7 messages
+            call_model think with 9 messages
+            call_model think with 12 messages
+            finish failed (model) [plan.unavailable] [reason.model detail=500]
+        "#]],
     );
 }
 
@@ -161,7 +161,7 @@ fn a_failure_round_is_shown_to_people_until_the_next_success() {
         .closes_item(None)
         .fails(ModelErrorKind::Server, "500")
         .concludes("done");
-    assert_eq!(note(scenario.clone(), 4), None);
+    assert_eq!(note(scenario.clone(), 4), Some(Words::key("progress.planned")));
     assert_eq!(note(scenario.clone(), 6), Some(Words::key("progress.thought_failed")));
     assert_eq!(note(scenario.clone(), 8), None);
     assert_eq!(note(scenario.clone(), 10), Some(Words::key("progress.replan_failed")));

@@ -145,7 +145,7 @@ fn without_waits(played: &Played) -> String {
     let mut state: Value = serde_json::from_str(&played.run.state()).expect("our own state");
     state.as_object_mut().expect("an object").remove("evidence");
     let items = played.run.progress().items;
-    let claims: Vec<bool> = items.iter().map(PlanItem::is_only_claimed).collect();
+    let claims: Vec<bool> = items.iter().map(PlanItem::used_no_tool).collect();
     format!("{state} {claims:?}")
 }
 

@@ -237,6 +237,7 @@ fn the_list_that_the_model_keeps_is_shown_as_progress() {
             version: 2,
             steps: 4,
             steps_max: 20,
+            failed: 1,
             note: None,
             round: None,
         }

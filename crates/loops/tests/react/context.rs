@@ -86,7 +86,7 @@ fn the_provider_s_own_count_decides_about_tokens() {
 
 #[test]
 fn bytes_count_where_the_provider_counts_nothing() {
-    let long = "x".repeat(3_500);
+    let long = "x".repeat(3_800);
     let scenario = Scenario::react("read on")
         .limits(|limits| limits.context.tokens = 2_000)
         .costs(0, 0)

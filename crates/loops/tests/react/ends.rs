@@ -74,11 +74,11 @@ fn a_model_that_refuses_is_not_asked_for_last_words() {
     check(
         scenario,
         &expect![[r#"
-        call_model think with 2 messages
-        call_tool read_file {"path":"0"}
-        call_model think with 4 messages
-        finish failed (model) [closing.from_journal] [closing.done] "- read_file {\"path\":\"0\"}" [closing.next] [reason.model detail=invalid key]
-    "#]],
+            call_model think with 2 messages
+            call_tool read_file {"path":"0"}
+            call_model think with 4 messages
+            finish failed (model) [closing.from_journal] [closing.done] "- read_file 0: text 0" [closing.next] [reason.model detail=invalid key]
+        "#]],
     );
 }
 
@@ -106,13 +106,13 @@ fn last_words_that_fail_are_replaced_by_an_account_from_the_journal() {
     check(
         scenario,
         &expect![[r#"
-        call_model think with 2 messages
-        call_tool read_file {"path":"0"}
-        call_model think with 4 messages
-        call_tool write_file {"content":"x","path":"out"}
-        call_model close with 7 messages
-        finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file {\"path\":\"0\"}" [closing.failed] "- write_file {\"content\":\"x\",\"path\":\"out\"}: not allowed" [closing.next] [reason.step_limit limit=2]
-    "#]],
+            call_model think with 2 messages
+            call_tool read_file {"path":"0"}
+            call_model think with 4 messages
+            call_tool write_file {"content":"x","path":"out"}
+            call_model close with 7 messages
+            finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file 0: text 0" [closing.failed] "- write_file out: not allowed" [closing.next] [reason.step_limit limit=2]
+        "#]],
     );
 }
 
@@ -135,12 +135,12 @@ fn a_run_without_any_words_of_its_model_fails_with_an_account() {
     check(
         reads_on(9, 1).says("").says(""),
         &expect![[r#"
-        call_model think with 2 messages
-        call_tool read_file {"path":"0"}
-        call_model think with 4 messages
-        call_model close with 6 messages
-        finish failed (model) [closing.from_journal] [closing.done] "- read_file {\"path\":\"0\"}" [closing.next] [reason.model detail=the reply had no text]
-    "#]],
+            call_model think with 2 messages
+            call_tool read_file {"path":"0"}
+            call_model think with 4 messages
+            call_model close with 6 messages
+            finish failed (model) [closing.from_journal] [closing.done] "- read_file 0: text 0" [closing.next] [reason.model detail=the reply had no text]
+        "#]],
     );
     check(
         Scenario::react("go").says("").fails(ModelErrorKind::Unreachable, "no route"),
@@ -158,11 +158,11 @@ fn calls_in_the_last_words_are_not_made() {
     check(
         scenario,
         &expect![[r#"
-        call_model think with 2 messages
-        call_tool read_file {"path":"0"}
-        call_model close with 5 messages
-        finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file {\"path\":\"0\"}" [closing.next] [reason.step_limit limit=1]
-    "#]],
+            call_model think with 2 messages
+            call_tool read_file {"path":"0"}
+            call_model close with 5 messages
+            finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file 0: text 0" [closing.next] [reason.step_limit limit=1]
+        "#]],
     );
 }
 

@@ -77,12 +77,12 @@ fn a_model_that_never_tags_is_given_up() {
     check(
         scenario,
         &expect![[r#"
-        call_model think with 2 messages
-        call_model think with 4 messages
-        call_model think with 6 messages
-        call_model close with 9 messages
-        finish failed (broken_contract) "I cannot tag." [reason.broken_contract]
-    "#]],
+            call_model think with 2 messages
+            call_model think with 4 messages
+            call_model think with 6 messages
+            call_model close with 9 messages
+            finish failed (broken_contract) "I cannot tag." [broken.why_any loop=autonomous tries=3] [broken.next loop=react model=scripted/model]
+        "#]],
     );
 }
 
@@ -126,4 +126,15 @@ fn at_the_limit_and_without_a_model_the_closing_finds_the_words() {
         finish failed (model) [closing.from_journal] [closing.nothing] [closing.next] [reason.model detail=gone]
     "#]],
     );
+}
+
+#[test]
+fn an_answer_whose_tag_is_not_closed_is_taken_on_the_last_try() {
+    let open = "<final>The meeting is at 3.";
+    let played = Scenario::of("autonomous", "when?").says(open).says(open).says(open).play();
+    assert!(played.trace.ends_with("finish succeeded \"The meeting is at 3.\"\n"));
+    let note = played.run.progress().note;
+    assert_eq!(note, Some(everloop_types::Words::key("salvaged.unclosed")));
+    let whole = Scenario::of("autonomous", "when?").says("<final>At 3.</final>").play();
+    assert_eq!(whole.run.progress().note, None);
 }

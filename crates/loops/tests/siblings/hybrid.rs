@@ -63,13 +63,13 @@ fn an_empty_report_is_asked_for_once_more_by_the_closing() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        settle todo_write {"merge":false,"todos":[{"content":"read a","id":"a","status":"pending"},{"content":"read b","id":"b","status":"pending"}]}: 2 items: 2 pending
-        call_model think with 6 messages
-        call_model think with 8 messages
-        call_model close with 10 messages
-        finish succeeded "Nothing was done."
-    "#]],
+            call_model plan with 3 messages
+            settle todo_write {"merge":false,"todos":[{"content":"read a","id":"a","status":"pending"},{"content":"read b","id":"b","status":"pending"}]}: 2 items: 2 pending
+            call_model think with 6 messages
+            call_model think with 8 messages
+            call_model close with 10 messages
+            finish succeeded "Nothing was done." [closing.open] "- read a\n- read b"
+        "#]],
     );
 }
 
@@ -79,10 +79,10 @@ fn a_model_that_is_gone_leaves_a_text_from_list_and_journal() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        settle todo_write {"merge":false,"todos":[{"content":"read a","id":"a","status":"pending"},{"content":"read b","id":"b","status":"pending"}]}: 2 items: 2 pending
-        call_model think with 6 messages
-        finish failed (model) [closing.from_journal] [closing.done] "- todo_write {\"merge\":false,\"todos\":[{\"content\":\"read a\",\"id\":\"a\",\"status\":\"pending\"},{\"conte…" [closing.open] "- read a\n- read b" [closing.next] [reason.model detail=gone]
-    "#]],
+            call_model plan with 3 messages
+            settle todo_write {"merge":false,"todos":[{"content":"read a","id":"a","status":"pending"},{"content":"read b","id":"b","status":"pending"}]}: 2 items: 2 pending
+            call_model think with 6 messages
+            finish failed (model) [closing.from_journal] [closing.open] "- read a\n- read b" [closing.next] [reason.model detail=gone]
+        "#]],
     );
 }

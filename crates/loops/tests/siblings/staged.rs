@@ -116,15 +116,15 @@ fn a_list_that_cannot_be_written_three_times_ends_the_run() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        refuse todo_write {"merge":true,"todos":[]}: Error: todos: there is nothing to update; the list stays as it is
-        call_model plan with 5 messages
-        refuse todo_write {"merge":true,"todos":[]}: Error: todos: there is nothing to update; the list stays as it is
-        call_model plan with 7 messages
-        refuse todo_write {"merge":true,"todos":[]}: Error: todos: there is nothing to update; the list stays as it is
-        call_model close with 11 messages
-        finish failed (broken_contract) "I could not plan." [reason.broken_contract]
-    "#]],
+            call_model plan with 3 messages
+            refuse todo_write {"merge":true,"todos":[]}: Error: todos: there is nothing to update; the list stays as it is
+            call_model plan with 5 messages
+            refuse todo_write {"merge":true,"todos":[]}: Error: todos: there is nothing to update; the list stays as it is
+            call_model plan with 7 messages
+            refuse todo_write {"merge":true,"todos":[]}: Error: todos: there is nothing to update; the list stays as it is
+            call_model close with 11 messages
+            finish failed (broken_contract) "I could not plan." [broken.why_any loop=staged tries=3] [broken.next loop=react model=scripted/model]
+        "#]],
     );
 }
 
@@ -139,13 +139,13 @@ fn at_the_limit_the_closing_finds_the_words() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        settle todo_write {"merge":false,"todos":[{"content":"read a","id":"a","status":"pending"},{"content":"read b","id":"b","status":"pending"}]}: 2 items: 2 pending
-        call_model think with 6 messages
-        call_tool read_file {"path":"a"}
-        call_model close with 9 messages
-        finish failed (step_limit) [closing.from_journal] [closing.done] "- todo_write {\"merge\":false,\"todos\":[{\"content\":\"read a\",\"id\":\"a\",\"status\":\"pending\"},{\"conte…\n- read_file {\"path\":\"a\"}" [closing.open] "- read a\n- read b" [closing.next] [reason.step_limit limit=2]
-    "#]],
+            call_model plan with 3 messages
+            settle todo_write {"merge":false,"todos":[{"content":"read a","id":"a","status":"pending"},{"content":"read b","id":"b","status":"pending"}]}: 2 items: 2 pending
+            call_model think with 6 messages
+            call_tool read_file {"path":"a"}
+            call_model close with 9 messages
+            finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file a: one" [closing.open] "- read a\n- read b" [closing.next] [reason.step_limit limit=2]
+        "#]],
     );
 }
 

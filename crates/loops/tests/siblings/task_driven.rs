@@ -89,16 +89,16 @@ fn an_item_that_is_left_open_is_tried_twice_more_and_then_failed() {
     check(
         scenario.clone(),
         &expect![[r#"
-        call_model plan with 3 messages
-        settle todo_write {"merge":false,"todos":[{"content":"read a","id":"a","status":"pending"},{"content":"read b","id":"b","status":"pending"}]}: 2 items: 2 pending
-        call_model think with 6 messages
-        call_model think with 8 messages
-        call_model think with 10 messages
-        call_model think with 12 messages
-        settle todo_write {"merge":true,"todos":[{"id":"b","status":"completed"}]}: 2 items: 1 completed, 1 failed
-        call_model think with 15 messages
-        finish succeeded "a could not be read." [list.failed] "- a: read a"
-    "#]],
+            call_model plan with 3 messages
+            settle todo_write {"merge":false,"todos":[{"content":"read a","id":"a","status":"pending"},{"content":"read b","id":"b","status":"pending"}]}: 2 items: 2 pending
+            call_model think with 6 messages
+            call_model think with 8 messages
+            call_model think with 10 messages
+            call_model think with 12 messages
+            settle todo_write {"merge":true,"todos":[{"id":"b","status":"completed"}]}: 2 items: 1 completed, 1 failed
+            call_model think with 15 messages
+            finish failed (broken_contract) "a could not be read." [list.failed] "- a: read a"
+        "#]],
     );
     expect![[r#"
         phase: planning
@@ -137,12 +137,12 @@ fn a_model_that_makes_no_list_is_given_up() {
     check(
         scenario,
         &expect![[r#"
-        call_model plan with 3 messages
-        call_model plan with 5 messages
-        call_model plan with 7 messages
-        call_model close with 10 messages
-        finish failed (broken_contract) "I made no list." [reason.broken_contract]
-    "#]],
+            call_model plan with 3 messages
+            call_model plan with 5 messages
+            call_model plan with 7 messages
+            call_model close with 10 messages
+            finish failed (broken_contract) "I made no list." [broken.why_any loop=task-driven tries=3] [broken.next loop=react model=scripted/model]
+        "#]],
     );
 }
 

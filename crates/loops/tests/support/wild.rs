@@ -207,7 +207,6 @@ fn limits() -> impl Strategy<Value = Limits> {
     );
     (steps, budget, context, any::<bool>()).prop_map(|(mut steps, budget, context, evidence)| {
         steps.list.evidence = evidence;
-        steps.whole_answers = evidence;
         Limits { steps, budget, context, ..Limits::default() }
     })
 }

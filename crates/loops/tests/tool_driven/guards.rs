@@ -126,28 +126,28 @@ fn at_the_limit_the_model_sums_up_and_without_it_the_list_and_the_journal_do() {
     check(
         scenario.clone().says("I read a; telling is open."),
         &expect![[r#"
-        call_model think with 2 messages
-        settle todo_write {"merge":false,"todos":[{"content":"read","id":"1","status":"in_progress"},{"content":"tell","id":"2","status":"pending"}]}: 2 items: 1 pending, 1 in_progress
-        call_model think with 4 messages
-        call_tool read_file {"path":"a"}
-        call_model think with 6 messages
-        settle todo_write {"merge":true,"todos":[{"id":"1","status":"completed"}]}: 2 items: 1 pending, 1 completed
-        call_model close with 9 messages
-        finish failed (step_limit) "I read a; telling is open." [reason.step_limit limit=3]
-    "#]],
+            call_model think with 2 messages
+            settle todo_write {"merge":false,"todos":[{"content":"read","id":"1","status":"in_progress"},{"content":"tell","id":"2","status":"pending"}]}: 2 items: 1 pending, 1 in_progress
+            call_model think with 4 messages
+            call_tool read_file {"path":"a"}
+            call_model think with 6 messages
+            settle todo_write {"merge":true,"todos":[{"id":"1","status":"completed"}]}: 2 items: 1 pending, 1 completed
+            call_model close with 9 messages
+            finish failed (step_limit) "I read a; telling is open." [closing.open] "- tell" [reason.step_limit limit=3]
+        "#]],
     );
     check(
         scenario.fails(ModelErrorKind::Unreachable, "gone"),
         &expect![[r#"
-        call_model think with 2 messages
-        settle todo_write {"merge":false,"todos":[{"content":"read","id":"1","status":"in_progress"},{"content":"tell","id":"2","status":"pending"}]}: 2 items: 1 pending, 1 in_progress
-        call_model think with 4 messages
-        call_tool read_file {"path":"a"}
-        call_model think with 6 messages
-        settle todo_write {"merge":true,"todos":[{"id":"1","status":"completed"}]}: 2 items: 1 pending, 1 completed
-        call_model close with 9 messages
-        finish failed (step_limit) [closing.from_journal] [closing.done] "- todo_write {\"merge\":false,\"todos\":[{\"content\":\"read\",\"id\":\"1\",\"status\":\"in_progress\"},{\"con…\n- read_file {\"path\":\"a\"}\n- todo_write {\"merge\":true,\"todos\":[{\"id\":\"1\",\"status\":\"completed\"}]}" [closing.open] "- tell" [closing.next] [reason.step_limit limit=3]
-    "#]],
+            call_model think with 2 messages
+            settle todo_write {"merge":false,"todos":[{"content":"read","id":"1","status":"in_progress"},{"content":"tell","id":"2","status":"pending"}]}: 2 items: 1 pending, 1 in_progress
+            call_model think with 4 messages
+            call_tool read_file {"path":"a"}
+            call_model think with 6 messages
+            settle todo_write {"merge":true,"todos":[{"id":"1","status":"completed"}]}: 2 items: 1 pending, 1 completed
+            call_model close with 9 messages
+            finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file a: one" [closing.open] "- tell" [closing.next] [reason.step_limit limit=3]
+        "#]],
     );
 }
 
@@ -159,10 +159,10 @@ fn a_model_that_is_gone_leaves_a_text_from_list_and_journal() {
     check(
         scenario,
         &expect![[r#"
-        call_model think with 2 messages
-        settle todo_write {"merge":false,"todos":[{"content":"read","id":"1","status":"in_progress"}]}: 1 items: 1 in_progress
-        call_model think with 4 messages
-        finish failed (model) [closing.from_journal] [closing.done] "- todo_write {\"merge\":false,\"todos\":[{\"content\":\"read\",\"id\":\"1\",\"status\":\"in_progress\"}]}" [closing.open] "- read" [closing.next] [reason.model detail=gone]
-    "#]],
+            call_model think with 2 messages
+            settle todo_write {"merge":false,"todos":[{"content":"read","id":"1","status":"in_progress"}]}: 1 items: 1 in_progress
+            call_model think with 4 messages
+            finish failed (model) [closing.from_journal] [closing.open] "- read" [closing.next] [reason.model detail=gone]
+        "#]],
     );
 }

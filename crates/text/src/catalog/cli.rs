@@ -71,7 +71,9 @@ super::texts! {
     "progress.replanned_for" => zh: "✎ 改计划 v{version}：{reason}", en: "✎ Plan changed to v{version}: {reason}";
     "progress.step_failed" => zh: "第 {n} 步失败（{item}）", en: "step {n} failed ({item})";
     "progress.plan" => zh: "▸ 计划 v{version}（步数 {steps}/{steps_max}）", en: "▸ Plan v{version} (steps {steps}/{steps_max})";
-    "progress.claimed" => zh: "（声称完成，没有依据）", en: " (claimed, nothing behind it)";
+    "progress.no_tool" => zh: "（未使用工具）", en: " (no tool used)";
+    "progress.current" => zh: "当前计划项 {n}/{total}", en: "item {n}/{total}";
+    "progress.failed" => zh: "失败的操作 {count}", en: "failed actions: {count}";
     "progress.calls" => zh: "{mark} {tool} {args}", en: "{mark} {tool} {args}";
     "progress.child" => zh: "↳ {text}", en: "↳ {text}";
     "progress.child_ended" => zh: "子运行结束：{status}", en: "the child has ended: {status}";

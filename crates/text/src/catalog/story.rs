@@ -41,9 +41,10 @@ super::texts! {
     "story.answer_now" => zh: "用户要求立即回答", en: "the user wants the answer now";
     "story.snapshot" => zh: "保存状态快照", en: "a snapshot of the state is saved";
     "story.forked" => zh: "⑂ 由此分出：以上取自 {from}（到第 {at} 个事件为止）", en: "⑂ forked here: what stands above is {from} up to event {at}";
+    "story.list_closed" => zh: "■ 清单关闭：完成 {done}，失败 {failed}，未完成 {open}", en: "■ list closed: {done} done, {failed} failed, {open} open";
     "story.closed" => zh: "☑ 完成一项：{item}（依据 {entries}）", en: "☑ item closed: {item} (backed by {entries})";
     "story.private" => zh: "! 从此持有私有数据：{from}", en: "! holds private data from here on: {from}";
     "story.untrusted" => zh: "! 从此持有别人写的内容：{from}", en: "! holds what others wrote from here on: {from}";
-    "story.claimed" => zh: "? 声称完成：{item}（没有依据）", en: "? item claimed: {item} (nothing behind it)";
+    "story.no_tool" => zh: "☑ 完成一项：{item}（未使用工具）", en: "☑ item closed: {item} (no tool used)";
     "story.finished" => zh: "结束：{status}", en: "ended: {status}";
 }

@@ -120,9 +120,8 @@ impl Kind {
                 1
             }
             Self::Forked(Forked { word, limits, .. }) => {
-                let money = limits.budget.money.limit > 0;
                 let plain = word.images.is_empty() && limits.context.is_of_format_1();
-                match limits.steps.whole_answers || money {
+                match limits.budget.money.limit > 0 {
                     true => self.newest_fmt(),
                     false if plain => 1,
                     false => 2,

@@ -26,7 +26,7 @@ pub const UPCASTS: &[Upcast] = &[
     Upcast { kind: "RunCreated", from: 1, step: std::convert::identity },
     // Format 2 may hold pictures and has two limits more.
     Upcast { kind: "Forked", from: 1, step: std::convert::identity },
-    // Format 3 says whether answers have to be whole.
+    // Format 3 may hold a budget of money.
     Upcast { kind: "Forked", from: 2, step: std::convert::identity },
     // Format 2 says under which policy, and which labels there are.
     Upcast { kind: "ApprovalAsked", from: 1, step: std::convert::identity },

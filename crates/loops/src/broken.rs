@@ -1,0 +1,45 @@
+//! What a user is told when the model broke a contract to the end (PR-8, issue 12).
+//!
+//! The fixed text of the loop, which contract it was and how often it was tried, the model's own
+//! last words, and what can be tried.
+
+use crate::React;
+use crate::{AgentLoop, Transcript};
+use everloop_types::{Frame, Message, Words};
+
+/// Characters of the model's own words that are shown.
+const SAID_CHARS: usize = 600;
+
+/// The reason: which loop, which contract if it has several, how many tries.
+pub(crate) fn why(loop_name: &str, contract: &str, frame: &Frame) -> Words {
+    let tries = frame.limits.steps.contract_retries.saturating_add(1).to_string();
+    let (loop_name, contract) = (loop_name.to_owned(), contract.to_owned());
+    match contract.as_str() {
+        "" => Words::with("broken.why_any", [("loop", loop_name), ("tries", tries)]),
+        _ => Words::with(
+            "broken.why",
+            [("loop", loop_name), ("contract", contract), ("tries", tries)],
+        ),
+    }
+}
+
+/// The model's last words, marked as such; nothing if it said nothing.
+pub(crate) fn said(transcript: &Transcript) -> Vec<Words> {
+    let said = transcript.messages().iter().rev().find_map(|message| match message {
+        Message::Assistant { text, .. } if !text.trim().is_empty() => Some(text.trim()),
+        _ => None,
+    });
+    let Some(said) = said else { return Vec::new() };
+    let shown = match said.char_indices().nth(SAID_CHARS) {
+        Some((end, _)) => format!("{}…", &said[..end]),
+        None => said.to_owned(),
+    };
+    vec![Words::key("broken.said"), Words::Said(shown)]
+}
+
+/// What can be tried.
+pub(crate) fn advice(loop_name: &str, frame: &Frame) -> Words {
+    let other = if loop_name == React::NAME { "plan-replan" } else { React::NAME };
+    let (other, model) = (other.to_owned(), frame.model.name.clone());
+    Words::with("broken.next", [("loop", other), ("model", model)])
+}
