@@ -19,6 +19,7 @@ mod permit;
 mod probe;
 mod recover;
 mod switch;
+mod tagged;
 mod tool;
 
 pub(crate) use recover::fold_from_start;

@@ -3,7 +3,7 @@
 //! Journal kinds may change with the program; these names do not. `seq` is the journal's own.
 
 use crate::{Fragment, History, Update};
-use everloop_loops::AnyRun;
+use everloop_loops::{AnyRun, spoken};
 use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome, WaitingOn};
 use everloop_types::{EffectId, ItemState, Progress, RunId, ToolCall, Words, without_mark};
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ pub struct Projection {
     calls: BTreeMap<EffectId, ToolCall>,
     plan: Option<Progress>,
     noted: Option<Words>,
+    loop_name: String,
     mark: String,
 }
 
@@ -22,7 +23,13 @@ impl Projection {
     /// Follows a run whose answers end with this mark, which nobody is shown.
     #[must_use]
     pub fn new(mark: &str) -> Self {
-        Self { calls: BTreeMap::new(), plan: None, noted: None, mark: mark.to_owned() }
+        Self {
+            calls: BTreeMap::new(),
+            plan: None,
+            noted: None,
+            loop_name: String::new(),
+            mark: mark.to_owned(),
+        }
     }
 
     /// The public events of one update; most updates have one, some none.
@@ -80,9 +87,12 @@ impl Projection {
     fn kind(&mut self, entry: &Entry) -> Vec<Value> {
         let effect = entry.effect.as_ref();
         match &entry.kind {
-            Kind::RunCreated(created) => vec![json!({
-                "type": "run.started", "goal": created.goal.text, "loop": created.loop_name,
-            })],
+            Kind::RunCreated(created) => {
+                self.loop_name.clone_from(&created.loop_name);
+                vec![json!({
+                    "type": "run.started", "goal": created.goal.text, "loop": created.loop_name,
+                })]
+            }
             Kind::EpochStarted(_) if entry.epoch > 1 => vec![json!({"type": "run.resumed"})],
             Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => {
                 vec![json!({"type": "step.started", "purpose": call.purpose})]
@@ -102,7 +112,7 @@ impl Projection {
             }
             Kind::EffectFinished(finished) => {
                 let call = effect.and_then(|effect| self.calls.remove(effect));
-                let mut event = outcome(call, &finished.outcome, finished.took_ms, &self.mark);
+                let mut event = self.outcome(call, &finished.outcome, finished.took_ms);
                 if !finished.labels.is_empty() {
                     event["labels"] = json!(finished.labels.names());
                 }
@@ -192,10 +202,12 @@ fn noted_events(note: &Words) -> Vec<Value> {
     }
 }
 
-fn outcome(call: Option<ToolCall>, outcome: &Outcome, took_ms: u64, mark: &str) -> Value {
+impl Projection {
+    fn outcome(&self, call: Option<ToolCall>, outcome: &Outcome, took_ms: u64) -> Value {
     match (outcome, call) {
         (Outcome::Replied(reply), _) => json!({
-            "type": "message.completed", "text": without_mark(&reply.text, mark),
+            "type": "message.completed",
+            "text": without_mark(&spoken(&self.loop_name, &reply.text), &self.mark),
             "usage": {
                 "input_tokens": reply.usage.input_tokens,
                 "output_tokens": reply.usage.output_tokens,
@@ -212,6 +224,7 @@ fn outcome(call: Option<ToolCall>, outcome: &Outcome, took_ms: u64, mark: &str) 
             json!({"type": "step.failed", "error": error.detail, "kind": error.kind})
         }
         (other, _) => json!({"type": "step.skipped", "outcome": other}),
+    }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The journal as a story: one line an entry, in the reader's language.
 
 use crate::History;
-use everloop_loops::AnyRun;
+use everloop_loops::{AnyRun, spoken};
 use everloop_types::journal::{EffectPlanned, Entry, Found, Kind, Letter, Outcome, WaitingOn};
 use everloop_types::{
     EffectId, Ending, ItemState, PlanItem, Progress, Purpose, ToolCall, UtcMs, Words, without_mark,
@@ -28,12 +28,33 @@ pub fn tell(history: &History) -> Vec<Line> {
     let mut calls = BTreeMap::new();
     let mut lines = Vec::new();
     let mut claims = Claims::of(history);
+    let readers = Readers::of(history);
     for entry in &history.entries {
-        let said = words(entry, &mut calls, history.frame().mark());
+        let said = words(entry, &mut calls, &readers);
         let said = said.into_iter().chain(claims.after(entry));
         lines.extend(said.map(|words| Line { seq: entry.seq, at: entry.at, words }));
     }
     lines
+}
+
+/// What people read of replies: neither the mark that ends an answer nor a loop's tags.
+struct Readers<'h> {
+    loop_name: &'h str,
+    mark: &'h str,
+}
+
+impl<'h> Readers<'h> {
+    fn of(history: &'h History) -> Self {
+        let loop_name = match history.entries.first().map(|entry| &entry.kind) {
+            Some(Kind::RunCreated(created)) => created.loop_name.as_str(),
+            _ => "",
+        };
+        Self { loop_name, mark: history.frame().mark() }
+    }
+
+    fn shown(&self, reply: &str) -> String {
+        without_mark(&spoken(self.loop_name, reply), self.mark)
+    }
 }
 
 /// The closed items, the labels and what the loop noted, as the fold has them. A journal that cannot
@@ -109,7 +130,7 @@ fn list_closed(items: &[PlanItem]) -> Option<Words> {
 
 type Calls = BTreeMap<EffectId, Option<ToolCall>>;
 
-fn words(entry: &Entry, calls: &mut Calls, mark: &str) -> Option<Words> {
+fn words(entry: &Entry, calls: &mut Calls, readers: &Readers<'_>) -> Option<Words> {
     let known = entry.effect.as_ref().and_then(|effect| calls.get(effect)).cloned().flatten();
     let tool = known.map_or_else(|| "model".to_owned(), |call| call.tool);
     Some(match &entry.kind {
@@ -149,7 +170,9 @@ fn words(entry: &Entry, calls: &mut Calls, mark: &str) -> Option<Words> {
             };
             Words::with(key, [("tool", tool), ("text", short(&probed.detail))])
         }
-        Kind::EffectFinished(finished) => outcome(&tool, &finished.outcome, finished.took_ms, mark),
+        Kind::EffectFinished(finished) => {
+            outcome(&tool, &finished.outcome, finished.took_ms, readers)
+        }
         Kind::Waiting(waiting) => waits(&waiting.on),
         Kind::MessageEmitted(_) => return None,
         Kind::SnapshotTaken(_) => Words::key("story.snapshot"),
@@ -210,11 +233,11 @@ fn plan(planned: &EffectPlanned) -> Words {
     }
 }
 
-fn outcome(tool: &str, outcome: &Outcome, took_ms: u64, mark: &str) -> Words {
+fn outcome(tool: &str, outcome: &Outcome, took_ms: u64, readers: &Readers<'_>) -> Words {
     let took = ("took", took_ms.to_string());
     match outcome {
         Outcome::Replied(reply) if reply.calls.is_empty() => {
-            let text = short(&without_mark(&reply.text, mark));
+            let text = short(&readers.shown(&reply.text));
             Words::with("story.replied", [("text", text), took])
         }
         Outcome::Replied(reply) => {

@@ -39,6 +39,17 @@ impl fmt::Display for UnknownLoop {
     }
 }
 
+/// The step limit that a loop has where nobody sets one.
+#[must_use]
+pub fn own_max_steps(loop_name: &str) -> u32 {
+    match loop_name {
+        PlanReplan::NAME | PlanExecuteThink::NAME => 20,
+        React::NAME | Autonomous::NAME => 25,
+        // The list is kept by calls of its own.
+        _ => 50,
+    }
+}
+
 /// Every loop, and what is the same for each.
 macro_rules! loops {
     ($($kind:ident),+ $(,)?) => {

@@ -217,3 +217,12 @@ impl Autonomous {
         self.phase = Phase::Thinking { tries: 0 };
     }
 }
+
+/// What people are shown of a reply's text: without the tags that only this loop reads (TD-8).
+#[must_use]
+pub fn spoken(loop_name: &str, reply: &str) -> String {
+    match loop_name {
+        Autonomous::NAME => tags::without_tags(reply),
+        _ => reply.to_owned(),
+    }
+}

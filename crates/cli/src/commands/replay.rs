@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{backed_plan_lines, clock_time};
 use crate::terminal::{self, marks};
 use everloop_engine::{History, Verdict, story};
-use everloop_types::Message;
+use everloop_types::{Message, without_mark};
 use serde_json::json;
 
 pub(crate) async fn replay(app: &App, args: &Replay) -> Result<Exit, Failure> {
@@ -55,7 +55,7 @@ fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Fai
     }
     let state = history.state_at(seq).map_err(|error| app.store_failure(&error))?;
     if args.json {
-        terminal::answer(&state.state());
+        terminal::answer(&state.state().replace(history.frame().mark(), ""));
         return Ok(Exit::Done);
     }
     let (counts, progress) = (state.counts(), state.progress());
@@ -75,7 +75,7 @@ fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Fai
     let plan = backed_plan_lines(app, &progress, &marks());
     plan.iter().for_each(|line| terminal::answer(line));
     for message in state.messages() {
-        terminal::answer(&format!("\n[{}]\n{}", role(message), message.text()));
+        terminal::answer(&format!("\n[{}]\n{}", role(message), without_mark(message.text(), history.frame().mark())));
     }
     Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use crate::show::timestamp;
 use everloop_assistant::context::personas::Persona;
 use everloop_assistant::kept::moment;
 use everloop_engine::{Engine, Submission};
-use everloop_loops::{AnyRun, LOOPS};
+use everloop_loops::{AnyRun, LOOPS, own_max_steps};
 use everloop_tools::{Delegate, Tool as _};
 use everloop_types::{
     Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, Holding, LabelGuard, Labels,
@@ -253,12 +253,7 @@ pub(crate) fn iterates(loop_name: &str) -> bool {
 pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
     let settings = &app.settings;
     let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
-    let own = match loop_name {
-        "plan-replan" | "plan-execute-think" => 20,
-        "react" | "autonomous" => 25,
-        // The list is kept by calls of its own.
-        _ => 50,
-    };
+    let own = own_max_steps(loop_name);
     let wanted = match settings.small("loop.max_iterations") {
         iterations if iterates(loop_name) && iterations > 0 => iterations,
         _ => settings.small("loop.max_steps"),
@@ -307,7 +302,7 @@ pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
 /// A long list makes models choose badly, and loops that plan have divided their work already: only
 /// where the model chooses each next call is it offered to hand one on.
 fn suited(mut tools: Vec<ToolSpec>, loop_name: &str, limits: &Limits) -> Vec<ToolSpec> {
-    let delegates = matches!(loop_name, "react" | "tool-driven" | "hybrid")
+    let delegates = matches!(loop_name, "react" | "tool-driven" | "task-driven" | "staged" | "hybrid")
         && limits.delegate.max_depth > 0
         && limits.delegate.max_children > 0;
     tools.retain(|tool| delegates || tool.name != Delegate::NAME);

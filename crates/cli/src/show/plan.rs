@@ -39,7 +39,12 @@ fn current(app: &App, progress: &Progress) -> Vec<String> {
 
 /// The line about a plan that was changed, if it was: which step failed, and what is new.
 pub(crate) fn replanned(app: &App, before: &Progress, now: &Progress) -> Option<String> {
-    if before.version == 0 || now.version <= before.version || now.items == before.items {
+    // A mark on an item is no other plan, and each round has its own.
+    let texts = |progress: &Progress| {
+        progress.items.iter().map(|item| item.text.clone()).collect::<Vec<String>>()
+    };
+    let newer = before.version > 0 && now.version > before.version;
+    if !newer || now.round.is_some() || texts(now) == texts(before) {
         return None;
     }
     let was = |item: &PlanItem| before.items.iter().find(|known| known.text == item.text);

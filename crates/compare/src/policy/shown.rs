@@ -101,7 +101,7 @@ impl<'r> Shown<'r> {
 
     /// Whether a tool can be used, natively or as the instructions list it.
     pub(super) fn has_tool(&self, name: &str) -> bool {
-        let listed = || self.system().contains(&format!("\n- {name}: "));
+        let listed = || self.system().contains(&format!("\n- {name}("));
         // Questions have a contract of their own where no tool is listed for them.
         let asks = || name == "ask_user" && self.system().contains("\"status\":\"ask_user\"");
         self.tools.contains(&name) || listed() || asks()
@@ -142,9 +142,9 @@ impl<'r> Shown<'r> {
         let said = |words: &str| self.system().contains(words);
         if !self.has_tool(TODO_WRITE) {
             None
-        } else if said("work of more than three steps keep a list") {
+        } else if said("more than three steps keep a true list") {
             Some(4)
-        } else if said("make a list with `todo_write`") {
+        } else if said("Otherwise write one with `todo_write`") {
             Some(2)
         } else if said("Keep the list true") {
             Some(1)

@@ -4,7 +4,7 @@ use crate::play::{Played, play};
 use crate::world::{World, frame};
 use everloop_compare::policy::{Flaw, Mind};
 use everloop_loops::{LOOPS, carried};
-use everloop_types::{Frame, Message, Status};
+use everloop_types::{Frame, Message, Status, ToolSpec};
 
 const COMPETENT: Mind = Mind { flaw: Flaw::None, seed: 1 };
 
@@ -298,4 +298,21 @@ fn the_closing_tells_what_is_done_and_what_is_open() {
     assert!(matches!(played.asked.last(), Some((asked, _))
         if matches!(asked.messages.last(), Some(Message::User { text, .. })
             if text.contains("no further tool can be called"))));
+}
+
+/// Where a contract has a schema, the competent reply follows it.
+#[test]
+fn replies_follow_the_schema_of_their_contract() {
+    let world = World::with(&[("a.txt", "red and blue\n")]);
+    let goal = "Copy a.txt to b.txt. Read a.txt. Say the result.";
+    let played = solve("plan-replan", goal, &world, roomy());
+    let mut checked = 0;
+    for (asked, reply) in &played.asked {
+        let Some(output) = &asked.output else { continue };
+        let spec = ToolSpec { schema: output.schema.clone(), ..ToolSpec::default() };
+        let read = everloop_types::check_args(&spec, &reply.text);
+        assert!(read.is_ok(), "{}: {read:?}\n{}", output.name, reply.text);
+        checked += 1;
+    }
+    assert!(checked >= 3, "{checked}");
 }

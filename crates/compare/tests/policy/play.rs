@@ -2,13 +2,13 @@
 
 use crate::world::World;
 use everloop_compare::policy::Mind;
-use everloop_loops::{AnyRun, Decision, Planned, own_tools};
+use everloop_loops::{AnyRun, Decision, Planned, output_schema, own_tools};
 use everloop_models::{Request, WirePrompt};
 use everloop_types::journal::{
     EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, Outcome, RunCreated,
 };
 use everloop_types::{
-    EffectId, Frame, Goal, Lang, Message, ModelCall, Offer, Reason, Reply, RunId, Status, ToolSpec,
+    EffectId, Frame, Goal, Lang, Message, ModelCall, Offer, OutputSchema, Reason, Reply, RunId, Status, ToolSpec,
     Words, WorkerId, digest_json,
 };
 use std::sync::Arc;
@@ -49,6 +49,7 @@ pub(crate) struct Asked {
     pub(crate) messages: Vec<Message>,
     pub(crate) tools: Vec<ToolSpec>,
     pub(crate) call: ModelCall,
+    pub(crate) output: Option<OutputSchema>,
 }
 
 impl Asked {
@@ -59,7 +60,7 @@ impl Asked {
             wire: &mut WirePrompt::default(),
             tools: self.tools.iter().collect(),
             choice: &self.call.choice,
-            output: self.call.output.as_ref(),
+            output: self.output.as_ref(),
             temperature_milli: 0,
             max_tokens: 0,
         })
@@ -127,14 +128,16 @@ impl Player {
     }
 
     fn ask(&mut self, call: &ModelCall) -> Reply {
-        let own = own_tools(&call.offer);
+        let own = own_tools(&call.offer, &self.frame);
         let offered = |tool: &&ToolSpec| match &call.offer {
             Offer::None => false,
             Offer::All => true,
             Offer::Only(names) => names.contains(&tool.name),
         };
         let tools = own.iter().chain(self.frame.tools.iter().filter(offered)).cloned().collect();
-        let asked = Asked { messages: self.run.messages().to_vec(), tools, call: call.clone() };
+        let output = call.output.map(|contract| output_schema(contract, &self.frame));
+        let (messages, call) = (self.run.messages().to_vec(), call.clone());
+        let asked = Asked { messages, tools, call, output };
         let reply = asked.reply(self.mind);
         self.asked.push((asked, reply.clone()));
         reply

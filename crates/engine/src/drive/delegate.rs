@@ -12,7 +12,7 @@
 use super::{DriveError, Driven, Driver, Flow};
 use crate::ids::derived_id;
 use crate::submit::policy_hash;
-use everloop_loops::{AnyRun, LOOPS, Outstanding};
+use everloop_loops::{AnyRun, LOOPS, Outstanding, own_max_steps};
 use everloop_store::{NewChild, NewRun, Report, Then};
 use everloop_tools::DelegateArgs;
 use everloop_types::journal::{
@@ -109,7 +109,9 @@ impl Driver<'_> {
         };
         let frame = self.run.frame();
         let tools = tools(frame, wanted.tools.as_deref())?;
-        let frame = child_frame(frame, tools, self.run.allowance()?, self.run.holding());
+        let mut frame = child_frame(frame, tools, self.run.allowance()?, self.run.holding());
+        let steps = &mut frame.limits.steps.max_steps;
+        *steps = max_steps(*steps, &self.claim.loop_name, &loop_name);
         let by = open.effect.clone();
         let run = RunId::new(derived_id("run_", &by));
         let created = RunCreated {
@@ -172,6 +174,11 @@ fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Hold
         carried: Vec::new(),
         ..parent.clone()
     }
+}
+
+/// A limit that somebody set holds for the child as well; else it has its own loop's (RA-16).
+fn max_steps(parents: u32, parent: &str, child: &str) -> u32 {
+    if parents == own_max_steps(parent) { own_max_steps(child) } else { parents }
 }
 
 /// What the model reads of a child's end.

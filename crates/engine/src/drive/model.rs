@@ -1,8 +1,9 @@
 //! One model call: attempts, back-off, patience.
 
+use super::tagged::Tagged;
 use super::{DriveError, Driven, Driver, Flow};
 use crate::{Fragment, Update};
-use everloop_loops::{Outstanding, output_schema, own_tools};
+use everloop_loops::{AgentLoop, Autonomous, Outstanding, output_schema, own_tools};
 use everloop_models::{Delta, Request};
 use everloop_store::Then;
 use everloop_types::journal::{
@@ -64,7 +65,7 @@ impl Driver<'_> {
         let own = own_tools(&call.offer, &frame);
         let output = call.output.map(|contract| output_schema(contract, &frame));
         let tell = |fragment| watchers.tell(|| Update::Delta(run.clone(), fragment));
-        let mut stream = Stream::new(frame.mark());
+        let mut stream = Stream::new(frame.mark(), self.claim.loop_name == Autonomous::NAME);
         let mut on_delta = |delta: Delta<'_>| {
             // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
             if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {
@@ -198,17 +199,23 @@ fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &Offer) -> Vec<&'f 
 struct Stream {
     text: Unmarked,
     reasoning: Unmarked,
+    /// Where a loop answers in tags.
+    tagged: Option<Tagged>,
 }
 
 impl Stream {
-    fn new(mark: &str) -> Self {
-        Self { text: Unmarked::new(mark), reasoning: Unmarked::new(mark) }
+    fn new(mark: &str, is_tagged: bool) -> Self {
+        let tagged = is_tagged.then(Tagged::default);
+        Self { text: Unmarked::new(mark), reasoning: Unmarked::new(mark), tagged }
     }
 
     /// What can be shown of this piece, and of what was held back before it.
     fn shown(&mut self, delta: Delta<'_>) -> Vec<Fragment> {
         match delta {
-            Delta::Text(piece) => texts(String::new(), self.text.push(piece)),
+            Delta::Text(piece) => match self.tagged.as_mut().map(|tagged| tagged.push(piece)) {
+                Some(parsed) => self.parsed(parsed),
+                None => texts(String::new(), self.text.push(piece)),
+            },
             Delta::Reasoning(piece) => texts(self.reasoning.push(piece), String::new()),
             Delta::CallStarted { tool, .. } => {
                 let mut shown = self.rest();
@@ -219,9 +226,21 @@ impl Stream {
         }
     }
 
+    fn parsed(&mut self, parsed: Vec<Fragment>) -> Vec<Fragment> {
+        let shown = parsed.into_iter().flat_map(|fragment| match fragment {
+            Fragment::Text(text) => texts(String::new(), self.text.push(&text)),
+            Fragment::Reasoning(text) => texts(self.reasoning.push(&text), String::new()),
+            other => vec![other],
+        });
+        shown.collect()
+    }
+
     /// What was held back and was no mark.
     fn rest(&mut self) -> Vec<Fragment> {
-        texts(self.reasoning.finish(), self.text.finish())
+        let parsed = self.tagged.as_mut().map(Tagged::finish).unwrap_or_default();
+        let mut shown = self.parsed(parsed);
+        shown.extend(texts(self.reasoning.finish(), self.text.finish()));
+        shown
     }
 }
 

@@ -64,6 +64,18 @@ pub(super) fn salvage(reply: &Reply) -> Option<(String, Salvage)> {
     (!text.is_empty() && !open_thought).then(|| (text.to_owned(), how))
 }
 
+/// A reply without its tags and what only the runtime reads, for people: the answer, or nothing.
+pub(super) fn without_tags(reply: &str) -> String {
+    match read(reply) {
+        Ok(Said::Final(text)) => text,
+        Ok(Said::Tools(_)) => String::new(),
+        Err(_) => {
+            let tags = ["<think>", "</think>", "<final>", "</final>", "</tool>", "<tool"];
+            tags.iter().fold(reply.to_owned(), |text, tag| text.replace(tag, "")).trim().to_owned()
+        }
+    }
+}
+
 fn read_tool(text: &str) -> Result<(Tagged, &str), Broken> {
     if text.starts_with("<final>") {
         return Err("a reply has either <tool> calls or a <final>, never both".to_owned());

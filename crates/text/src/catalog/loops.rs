@@ -6,7 +6,7 @@ super::texts! {
     "loops.good" => zh: "适合：{good}", en: "Good for: {good}";
     "loops.more" => zh: "everloop loops 名称 显示它的设置和限制", en: "everloop loops NAME shows its settings and limits";
     "loops.steps" => zh: "步数限制：{limit}（{unit}；设置 {key}）", en: "Step limit: {limit} ({unit}; setting {key})";
-    "loops.unit.step" => zh: "每个计划阶段、思考和动作算一步", en: "planning, each thought and each action is a step";
+    "loops.unit.step" => zh: "每次思考、每次重规划和每个动作各算一步，最初的规划不算", en: "each thought, each replan and each action is a step; planning is none";
     "loops.unit.round" => zh: "每轮计划、执行、思考算一步", en: "each round of plan, execute and think is a step";
     "loops.unit.iteration" => zh: "每次模型调用算一步；工具调用总数有同样的限制", en: "each model call is a step; tool calls in all have the same limit";
     "loops.settings" => zh: "设置：", en: "Settings:";

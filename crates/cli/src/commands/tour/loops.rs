@@ -63,7 +63,10 @@ impl Stage<'_> {
             "tool-driven" | "task-driven" => {
                 vec![list("pending"), reads, list("completed"), says(&answer)]
             }
-            "staged" | "hybrid" => vec![list("pending"), reads, says(&item), says(&answer)],
+            "staged" => vec![list("pending"), reads, says(&item), says(&answer)],
+            "hybrid" => {
+                vec![list("pending"), reads, list("completed"), says(&item), says(&answer)]
+            }
             "autonomous" => {
                 let tool = format!("<tool name=\"read_file\">{read}</tool>");
                 vec![says(&tool), says(&format!("<final>{answer}</final>"))]

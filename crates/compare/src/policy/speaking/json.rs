@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 impl Speaker<'_> {
     pub(super) fn json_plan(&self) -> String {
         let plan: Vec<String> = self.items().iter().map(|item| self.item_text(item)).collect();
-        let plan = if plan.is_empty() { vec![self.answer()] } else { plan };
-        json!({ "status": "planned", "plan": plan }).to_string()
+        match plan.is_empty() {
+            true => json!({ "status": "done", "response": self.answer() }).to_string(),
+            false => json!({ "status": "planned", "plan": plan }).to_string(),
+        }
     }
 
     /// One action, or one question, or the end of the item.
@@ -45,10 +47,9 @@ impl Speaker<'_> {
 
 struct Thought(Value);
 
-/// A thought with all its fields, as the contract shows them.
+/// A thought before it has what its status asks for.
 fn thought(status: &str, step: &str) -> Thought {
-    Thought(json!({ "status": status, "current_step": step, "next_action": null,
-        "question": null, "response": null }))
+    Thought(json!({ "status": status, "current_step": step }))
 }
 
 impl Thought {

@@ -1,0 +1,178 @@
+//! Tagged text on its way to watchers (TD-8): parsed while it comes, its tags never shown.
+//!
+//! ```text
+//!   <think>…</think> ──► reasoning    <tool name="x">…</tool> ──► a call    <final>…</final> ──► text
+//! ```
+//!
+//! What stands outside of tags is no answer and is not shown. What may be the beginning of a tag is
+//! held back until that is sure.
+
+use crate::Fragment;
+
+const TOOL: &str = "<tool name=\"";
+
+#[derive(Debug, Default)]
+pub(super) struct Tagged {
+    held: String,
+    place: Place,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Outside,
+    Think,
+    Tool,
+    Final,
+}
+
+impl Tagged {
+    /// What can be shown once this piece has come.
+    pub(super) fn push(&mut self, piece: &str) -> Vec<Fragment> {
+        self.held.push_str(piece);
+        let mut shown = Vec::new();
+        while self.step(&mut shown) {}
+        shown
+    }
+
+    /// The end of the reply. A tag that was only begun is none.
+    pub(super) fn finish(&mut self) -> Vec<Fragment> {
+        let (held, place) = (std::mem::take(&mut self.held), std::mem::take(&mut self.place));
+        let end = match place {
+            Place::Final => "</final>",
+            Place::Think => "</think>",
+            Place::Outside | Place::Tool => return Vec::new(),
+        };
+        let rest = held.trim_end();
+        let rest = rest.strip_suffix(end).unwrap_or(rest);
+        fragment(place, rest).into_iter().collect()
+    }
+
+    /// Takes one step through what is held. Whether another one can be taken.
+    fn step(&mut self, shown: &mut Vec<Fragment>) -> bool {
+        match self.place {
+            Place::Outside => self.enter(shown),
+            Place::Think => self.leave("</think>", shown),
+            Place::Tool => self.leave("</tool>", shown),
+            Place::Final => self.go_on(shown),
+        }
+    }
+
+    /// Looks for the next tag; what stands before it is dropped.
+    fn enter(&mut self, shown: &mut Vec<Fragment>) -> bool {
+        let Some(start) = self.held.find('<') else {
+            self.held.clear();
+            return false;
+        };
+        self.held.drain(..start);
+        for (tag, place) in [("<think>", Place::Think), ("<final>", Place::Final)] {
+            if let Some(rest) = self.held.strip_prefix(tag) {
+                (self.held, self.place) = (rest.trim_start().to_owned(), place);
+                return true;
+            }
+        }
+        if let Some(rest) = self.held.strip_prefix(TOOL) {
+            let Some((name, rest)) = rest.split_once("\">") else { return false };
+            shown.push(Fragment::Call(name.to_owned()));
+            (self.held, self.place) = (rest.to_owned(), Place::Tool);
+            return true;
+        }
+        if ["<think>", "<final>", TOOL].iter().any(|tag| tag.starts_with(&self.held)) {
+            return false;
+        }
+        self.held.drain(..1);
+        true
+    }
+
+    /// Shows what is sure, up to the end of the tag.
+    fn leave(&mut self, end: &str, shown: &mut Vec<Fragment>) -> bool {
+        let found = self.held.find(end);
+        let sure = found.unwrap_or(self.held.len() - begun(&self.held, end));
+        shown.extend(fragment(self.place, &self.held[..sure]));
+        self.held.drain(..sure + found.map_or(0, |_| end.len()));
+        if found.is_some() {
+            self.place = Place::Outside;
+        }
+        found.is_some()
+    }
+
+    /// The answer may speak of tags: its end tag is one only if nothing follows it.
+    fn go_on(&mut self, shown: &mut Vec<Fragment>) -> bool {
+        let end = "</final>";
+        let sure = match self.held.find(end) {
+            Some(at) if self.held[at + end.len()..].trim().is_empty() => at,
+            Some(at) => at + end.len(),
+            None => self.held.len() - begun(&self.held, end),
+        };
+        shown.extend(fragment(Place::Final, &self.held[..sure]));
+        self.held.drain(..sure);
+        sure > 0 && !self.held.is_empty()
+    }
+}
+
+fn fragment(place: Place, text: &str) -> Option<Fragment> {
+    let text = Some(text).filter(|text| !text.is_empty())?.to_owned();
+    match place {
+        Place::Think => Some(Fragment::Reasoning(text)),
+        Place::Final => Some(Fragment::Text(text)),
+        Place::Tool => Some(Fragment::Output(text)),
+        Place::Outside => None,
+    }
+}
+
+/// How many bytes at the end may be the beginning of a tag.
+fn begun(text: &str, tag: &str) -> usize {
+    (1..tag.len()).rev().find(|length| text.ends_with(&tag[..*length])).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tagged;
+    use crate::Fragment;
+
+    /// Text, reasoning, calls and arguments as watchers see them.
+    fn watched(pieces: &[&str]) -> [String; 4] {
+        let mut tagged = Tagged::default();
+        let mut all: Vec<Fragment> = pieces.iter().flat_map(|piece| tagged.push(piece)).collect();
+        all.extend(tagged.finish());
+        let mut seen = [String::new(), String::new(), String::new(), String::new()];
+        for fragment in all {
+            let (place, text) = match &fragment {
+                Fragment::Text(text) => (0, text),
+                Fragment::Reasoning(text) => (1, text),
+                Fragment::Call(text) => (2, text),
+                Fragment::Output(text) => (3, text),
+            };
+            seen[place].push_str(text);
+        }
+        seen
+    }
+
+    #[test]
+    fn tags_are_never_shown_wherever_they_are_torn() {
+        let calls = "<think>hm <b></think>\n<tool name=\"read_file\">{\"path\":\"a\"}</tool>";
+        let said = "<think>so</think><final>It is 3 < 4, </final> no: 3</final>\n";
+        for (whole, expected) in [
+            (calls, ["", "hm <b>", "read_file", "{\"path\":\"a\"}"]),
+            (said, ["It is 3 < 4, </final> no: 3", "so", "", ""]),
+        ] {
+            for (at, _) in whole.char_indices() {
+                let (one, other) = whole.split_at(at);
+                assert_eq!(watched(&[one, other]), expected, "torn at {at}");
+            }
+            let letters: Vec<String> = whole.chars().map(String::from).collect();
+            let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
+            assert_eq!(watched(&letters), expected);
+        }
+    }
+
+    #[test]
+    fn an_answer_is_shown_while_it_comes_and_words_outside_are_not() {
+        let mut tagged = Tagged::default();
+        assert!(tagged.push("I think <fi").is_empty());
+        assert_eq!(tagged.push("nal>At "), [Fragment::Text("At ".to_owned())]);
+        assert_eq!(tagged.push("three</f"), [Fragment::Text("three".to_owned())]);
+        assert!(tagged.finish().iter().all(|end| *end == Fragment::Text("</f".to_owned())));
+        assert_eq!(watched(&["plain words"]), ["", "", "", ""]);
+    }
+}
