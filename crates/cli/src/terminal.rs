@@ -177,17 +177,8 @@ pub(crate) fn speaks_utf8() -> bool {
 
 pub(crate) fn marks() -> Marks {
     if speaks_utf8() && !is_dumb() {
-        Marks {
-            done: "✔", now: "◐", open: "○", failed: "✖", skipped: "⊘", act: "→"
-        }
+        Marks { done: "✔", now: "◐", open: "○", failed: "✖", skipped: "⊘", act: "→" }
     } else {
-        Marks {
-            done: "[x]",
-            now: "[~]",
-            open: "[ ]",
-            failed: "[!]",
-            skipped: "[-]",
-            act: "->",
-        }
+        Marks { done: "[x]", now: "[~]", open: "[ ]", failed: "[!]", skipped: "[-]", act: "->" }
     }
 }

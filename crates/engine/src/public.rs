@@ -204,27 +204,27 @@ fn noted_events(note: &Words) -> Vec<Value> {
 
 impl Projection {
     fn outcome(&self, call: Option<ToolCall>, outcome: &Outcome, took_ms: u64) -> Value {
-    match (outcome, call) {
-        (Outcome::Replied(reply), _) => json!({
-            "type": "message.completed",
-            "text": without_mark(&spoken(&self.loop_name, &reply.text), &self.mark),
-            "usage": {
-                "input_tokens": reply.usage.input_tokens,
-                "output_tokens": reply.usage.output_tokens,
-                "cached_tokens": reply.usage.cached_tokens,
-            },
-            "tool_calls": reply.calls.len(), "duration_ms": took_ms,
-        }),
-        (Outcome::Observed(seen), Some(call)) => json!({
-            "type": if seen.is_ok() { "tool.completed" } else { "tool.failed" },
-            "call_id": call.id, "tool": call.tool, "ending": seen.ending, "result": seen.text,
-            "duration_ms": took_ms,
-        }),
-        (Outcome::ModelFailed(error), _) => {
-            json!({"type": "step.failed", "error": error.detail, "kind": error.kind})
+        match (outcome, call) {
+            (Outcome::Replied(reply), _) => json!({
+                "type": "message.completed",
+                "text": without_mark(&spoken(&self.loop_name, &reply.text), &self.mark),
+                "usage": {
+                    "input_tokens": reply.usage.input_tokens,
+                    "output_tokens": reply.usage.output_tokens,
+                    "cached_tokens": reply.usage.cached_tokens,
+                },
+                "tool_calls": reply.calls.len(), "duration_ms": took_ms,
+            }),
+            (Outcome::Observed(seen), Some(call)) => json!({
+                "type": if seen.is_ok() { "tool.completed" } else { "tool.failed" },
+                "call_id": call.id, "tool": call.tool, "ending": seen.ending, "result": seen.text,
+                "duration_ms": took_ms,
+            }),
+            (Outcome::ModelFailed(error), _) => {
+                json!({"type": "step.failed", "error": error.detail, "kind": error.kind})
+            }
+            (other, _) => json!({"type": "step.skipped", "outcome": other}),
         }
-        (other, _) => json!({"type": "step.skipped", "outcome": other}),
-    }
     }
 }
 

@@ -119,9 +119,8 @@ fn told(note: Words) -> Words {
 
 /// The end closes the plan or list (TD-3).
 fn list_closed(items: &[PlanItem]) -> Option<Words> {
-    let count = |of: &[ItemState]| {
-        items.iter().filter(|item| of.contains(&item.state)).count().to_string()
-    };
+    let count =
+        |of: &[ItemState]| items.iter().filter(|item| of.contains(&item.state)).count().to_string();
     use ItemState::{Completed, Failed, InProgress, Pending};
     let (done, failed) = (count(&[Completed]), count(&[Failed]));
     let args = [("done", done), ("failed", failed), ("open", count(&[Pending, InProgress]))];

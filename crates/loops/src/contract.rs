@@ -79,9 +79,9 @@ pub(crate) fn plain(reply: &str) -> String {
         Value::String(text) if !text.trim().is_empty() => Some(text),
         _ => None,
     });
-    let inside = bare.strip_prefix("<final>").map(|text| {
-        text.trim_end().strip_suffix("</final>").unwrap_or(text).trim().to_owned()
-    });
+    let inside = bare
+        .strip_prefix("<final>")
+        .map(|text| text.trim_end().strip_suffix("</final>").unwrap_or(text).trim().to_owned());
     said.or(inside).unwrap_or_else(|| reply.to_owned())
 }
 

@@ -14,6 +14,7 @@ mod family;
 mod fold;
 mod fork;
 mod guards;
+mod last_words;
 mod ledger;
 mod switch;
 

@@ -45,8 +45,7 @@ pub fn output_schema(contract: Contract, frame: &Frame) -> OutputSchema {
 
 /// One action with one tool. The user is asked by a status of its own.
 fn action(frame: &Frame) -> Option<Value> {
-    let tools: Vec<&ToolSpec> =
-        frame.tools.iter().filter(|tool| tool.name != "ask_user").collect();
+    let tools: Vec<&ToolSpec> = frame.tools.iter().filter(|tool| tool.name != "ask_user").collect();
     if tools.is_empty() {
         return None;
     }
@@ -169,12 +168,19 @@ mod tests {
             (Thought, act("read_file", json!({"file": "a"})), false),
             (Thought, act("ask_user", json!({"path": "a"})), false),
             (Thought, act("fly", json!({"path": "a"})), false),
-            (Thought, json!({"status": "continue", "current_step": "s", "question": "?",
-                "next_action": {"tool": "read_file", "input": {"path": "a"}}}), false),
+            (
+                Thought,
+                json!({"status": "continue", "current_step": "s", "question": "?",
+                "next_action": {"tool": "read_file", "input": {"path": "a"}}}),
+                false,
+            ),
             (Thought, json!({"status": "done", "current_step": "s", "response": null}), true),
             (Thought, json!({"status": "ask_user", "current_step": "s", "question": "?"}), true),
-            (Replan, json!({"status": "replanned", "plan": [{"task": "a", "completed": false}]}),
-                true),
+            (
+                Replan,
+                json!({"status": "replanned", "plan": [{"task": "a", "completed": false}]}),
+                true,
+            ),
             (Replan, json!({"status": "replanned", "plan": ["a"]}), false),
             (Replan, json!({"status": "done", "response": "so"}), true),
         ] {
@@ -187,8 +193,12 @@ mod tests {
         let names: Vec<String> = (0..13).map(|n| format!("tool_{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let many = output_schema(Contract::Thought, &frame(&names)).schema;
-        assert_eq!(many["anyOf"][0]["properties"]["next_action"]["properties"]["tool"]["enum"]
-            .as_array().map(Vec::len), Some(13));
+        assert_eq!(
+            many["anyOf"][0]["properties"]["next_action"]["properties"]["tool"]["enum"]
+                .as_array()
+                .map(Vec::len),
+            Some(13)
+        );
         let none = output_schema(Contract::Thought, &frame(&["ask_user"])).schema;
         assert_eq!(none["anyOf"].as_array().map(Vec::len), Some(2));
     }
@@ -200,7 +210,10 @@ mod tests {
         assert!(place("\"status\":") < place("\"current_step\":"));
         assert!(place("\"current_step\":") < place("\"next_action\":"));
         assert!(place("\"tool\":") < place("\"input\":"));
-        assert_eq!(text, schema_text(&output_schema(Contract::Thought, &frame(&["read_file"])).schema));
+        assert_eq!(
+            text,
+            schema_text(&output_schema(Contract::Thought, &frame(&["read_file"])).schema)
+        );
     }
 
     #[test]
@@ -208,7 +221,8 @@ mod tests {
         let alone = standing_alone(&tool("a").schema);
         assert_eq!(alone["properties"]["path"], json!({"type": "string"}));
         assert_eq!(alone.get("$defs"), None);
-        let endless = json!({"$defs": {"T": {"items": {"$ref": "#/$defs/T"}}}, "$ref": "#/$defs/T"});
+        let endless =
+            json!({"$defs": {"T": {"items": {"$ref": "#/$defs/T"}}}, "$ref": "#/$defs/T"});
         assert!(standing_alone(&endless).to_string().len() < 1_000);
     }
 }

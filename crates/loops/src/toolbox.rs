@@ -29,8 +29,10 @@ fn arguments(schema: &Value, depth: usize) -> String {
     properties.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
     let each = properties.into_iter().map(|(name, one)| {
         let optional = if place(name).is_some() { "" } else { "?" };
-        let about = one.get("description").and_then(Value::as_str);
-        let about = about.filter(|_| depth == 0).map_or(String::new(), |about| format!(" ({about})"));
+        let about = one.get("description").and_then(Value::as_str).filter(|_| depth == 0);
+        // Its first sentence is enough to call it.
+        let about = about.and_then(|about| about.split(['.', '\n', ';']).next());
+        let about = about.map_or(String::new(), |about| format!(" ({})", about.trim()));
         format!("{name}{optional}: {}{about}", kind(one, depth))
     });
     each.collect::<Vec<_>>().join(", ")
@@ -115,7 +117,7 @@ mod tests {
     #[test]
     fn a_tool_is_one_line_with_its_signature() {
         let schema = json!({"type": "object", "required": ["path"], "properties": {
-            "from": {"type": ["integer", "null"], "description": "first line"},
+            "from": {"type": ["integer", "null"], "description": "first line. From 1."},
             "path": {"type": "string"},
             "todos": {"type": "array", "items": {"type": "object", "required": ["id"],
                 "properties": {"id": {"type": "string"}, "status": {"enum": ["open", "done"]}}}},

@@ -11,8 +11,8 @@ use everloop_types::journal::{
     UPCASTS, Unreadable, Used, Waiting, WaitingOn,
 };
 use everloop_types::{
-    BudgetKind, CallId, ContextLimits, Contract, EffectClass, EffectId, Ending, Goal, Image, Labels, Limits,
-    ModelCall, ModelError, ModelErrorKind, Observation, Offer, OnError, OnUnknown,
+    BudgetKind, CallId, ContextLimits, Contract, EffectClass, EffectId, Ending, Goal, Image,
+    Labels, Limits, ModelCall, ModelError, ModelErrorKind, Observation, Offer, OnError, OnUnknown,
     Purpose, Question, QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice,
     Usage, WorkerId,
 };

@@ -75,7 +75,11 @@ fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Fai
     let plan = backed_plan_lines(app, &progress, &marks());
     plan.iter().for_each(|line| terminal::answer(line));
     for message in state.messages() {
-        terminal::answer(&format!("\n[{}]\n{}", role(message), without_mark(message.text(), history.frame().mark())));
+        terminal::answer(&format!(
+            "\n[{}]\n{}",
+            role(message),
+            without_mark(message.text(), history.frame().mark())
+        ));
     }
     Ok(Exit::Done)
 }

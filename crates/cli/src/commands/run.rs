@@ -302,9 +302,10 @@ pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
 /// A long list makes models choose badly, and loops that plan have divided their work already: only
 /// where the model chooses each next call is it offered to hand one on.
 fn suited(mut tools: Vec<ToolSpec>, loop_name: &str, limits: &Limits) -> Vec<ToolSpec> {
-    let delegates = matches!(loop_name, "react" | "tool-driven" | "task-driven" | "staged" | "hybrid")
-        && limits.delegate.max_depth > 0
-        && limits.delegate.max_children > 0;
+    let delegates =
+        matches!(loop_name, "react" | "tool-driven" | "task-driven" | "staged" | "hybrid")
+            && limits.delegate.max_depth > 0
+            && limits.delegate.max_children > 0;
     tools.retain(|tool| delegates || tool.name != Delegate::NAME);
     tools
 }

@@ -39,7 +39,14 @@ fn a_reply_that_is_no_json_is_asked_for_again_with_the_fault_named() {
 fn replies_that_are_never_json_end_the_run_in_words() {
     let home = Home::scripted(&vec![says("no JSON here"); 9]);
     let ran = home.run(["run", "go"]).ends_with(1);
-    assert!(ran.stdout.contains("unavailable right now"), "{}", ran.stdout);
+    for part in [
+        "unavailable right now",
+        "(phase plan, 3 tries)",
+        "last words:\nno JSON here",
+        "/loop react",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
     let shown = home.show(&home.newest());
     assert_eq!((&shown["status"], &shown["model_calls"]), (&json!("failed"), &json!(3)));
     home.verified(&home.newest());
@@ -160,4 +167,63 @@ fn a_model_that_repeats_itself_is_stopped_in_words() {
     let ran = home.run(REACT).ends_with(4);
     assert!(ran.stdout.contains("list_dir kept giving the same result"), "{}", ran.stdout);
     home.verified(&home.newest());
+}
+
+#[test]
+fn a_greeting_costs_one_call_and_shows_no_plan() {
+    let home = Home::scripted(&[done("Hello! How can I help?")]);
+    let ran = home.run(["run", "hello"]).ends_with(0);
+    assert_eq!(ran.stdout, "Hello! How can I help?\n");
+    assert!(!ran.stderr.contains("Plan") && !ran.stderr.contains("no tool"), "{}", ran.stderr);
+    let shown = home.show(&home.newest());
+    assert_eq!((&shown["model_calls"], &shown["plan"]), (&json!(1), &json!([])));
+    home.verified(&home.newest());
+}
+
+#[test]
+fn what_was_salvaged_is_said_in_the_run_its_story_and_its_events() {
+    let prose = says("Here is the plan: {\"status\":\"planned\",\"plan\":[\"one\"]}");
+    let replies = [prose.clone(), prose.clone(), prose, thought("ok"), done("Done.")];
+    let home = Home::scripted(&replies);
+    let ran = home.run(["run", "go"]).ends_with(0);
+    for part in ["sent back (1 of 2)", "taken without the words around it", "Planned", "item 1/1"] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+    let run = home.newest();
+    let story = home.run(["replay", &run]).ends_with(0).stdout;
+    assert!(story.contains("taken without the words around it"), "{story}");
+    assert!(story.contains("list closed: 1 done, 0 failed, 0 open"), "{story}");
+    let events = home.run(["runs", "events", &run]).ends_with(0).stdout;
+    let events: Vec<Value> =
+        events.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+    let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).collect::<Vec<_>>();
+    assert_eq!(of("step.salvaged")[0]["how"], "prose");
+    assert_eq!(of("plan.created")[0]["plan"]["items"][0]["text"], "one");
+    assert_eq!(of("agent_completed")[0]["completed"], 1);
+    home.verified(&run);
+}
+
+#[test]
+fn a_call_that_is_written_as_text_is_never_a_success() {
+    let call = r#"{"name": "list_dir", "arguments": {"path": "."}}"#;
+    for text in ["<tools></tools>", call] {
+        let home = Home::scripted(&vec![says(text); 4]);
+        let ran = home.run(REACT).ends_with(1);
+        assert!(ran.stdout.contains("did not have the form that react needs"), "{}", ran.stdout);
+        home.verified(&home.newest());
+    }
+}
+
+#[test]
+fn tags_are_never_shown_to_those_who_watch() {
+    let reads = "<think>hm</think><tool name=\"list_dir\">{\"path\":\".\"}</tool>";
+    let server = FakeServer::start(vec![text(reads), text("<final>Nothing is there.</final>")]);
+    let home = Home::new().endpoint(&server.url());
+    let args = ["run", "--loop", "autonomous", "--output-format", "stream-json", "look"];
+    let ran = home.run(args).ends_with(0);
+    for tag in ["<think>", "<tool", "<final>", "</final>"] {
+        assert!(!ran.stdout.contains(tag), "{tag}: {}", ran.stdout);
+    }
+    let story = home.run(["replay", &home.newest()]).ends_with(0).stdout;
+    assert!(!story.contains("<final>") && story.contains("Nothing is there."), "{story}");
 }

@@ -79,7 +79,7 @@ fn a_goal_shows_its_plan_redrawn_in_place_and_its_answer() {
     let mut chat = open(&home, &[]);
     chat.types("记下周报").until("模型正在制定计划").until("  ◐ 1 记下").until("  ○ 2 回答");
     chat.until("→ todo").until("✔ todo：已添加待办 #1：写周报").until("  ✔ 1 记下");
-    chat.until("  ? 2 回答（声称完成，没有依据）").until("周报记下了。").until("成功");
+    chat.until("  ✔ 2 回答（未使用工具）").until("周报记下了。").until("成功");
     let screen = left(chat);
     let redrawn = screen.matches("A\r\x1b[J").count();
     assert!(redrawn > 3, "drawn over {redrawn} times: {screen}");

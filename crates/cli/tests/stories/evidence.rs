@@ -27,7 +27,7 @@ const RUN: [&str; 5] = ["run", "--loop", "tool-driven", "--yes", "write a and b"
 fn a_claim_stands_apart_in_the_run_its_story_and_its_json() {
     let home = claiming();
     let ran = home.run(RUN).ends_with(0);
-    assert!(ran.stderr.contains("write b (claimed, nothing behind it)"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("write b (no tool used)"), "{}", ran.stderr);
     let run = home.newest();
     let plan = home.show(&run)["plan"].clone();
     let behind = plan[0]["evidence"].as_array().unwrap();
@@ -36,10 +36,10 @@ fn a_claim_stands_apart_in_the_run_its_story_and_its_json() {
     let number = behind[0].as_i64().unwrap();
     let shown = home.run(["runs", "show", &run]).ends_with(0).stdout;
     assert!(shown.contains(&format!("write a  (#{number})")), "{shown}");
-    assert!(shown.contains("write b (claimed, nothing behind it)"), "{shown}");
+    assert!(shown.contains("write b (no tool used)"), "{shown}");
     let story = home.run(["replay", &run]).ends_with(0).stdout;
     assert!(story.contains(&format!("item closed: write a (backed by #{number})")), "{story}");
-    assert!(story.contains("item claimed: write b (nothing behind it)"), "{story}");
+    assert!(story.contains("item closed: write b (no tool used)"), "{story}");
     let entry = home.run(["replay", "--at", &number.to_string(), &run]).ends_with(0).stdout;
     assert!(entry.contains("a.txt"), "{entry}");
     home.verified(&run);
@@ -68,7 +68,7 @@ fn last_prompt(home: &Home) -> String {
 fn it_is_told_in_chinese_too() {
     let home = claiming().with("EVERLOOP_LANG", "zh-CN");
     let ran = home.run(RUN).ends_with(0);
-    assert!(ran.stderr.contains("write b（声称完成，没有依据）"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("write b（未使用工具）"), "{}", ran.stderr);
     let story = home.run(["replay", &home.newest()]).ends_with(0).stdout;
-    assert!(story.contains("声称完成：write b（没有依据）"), "{story}");
+    assert!(story.contains("完成一项：write b（未使用工具）"), "{story}");
 }

@@ -28,6 +28,8 @@ fn json_is_one_object_with_the_promised_fields() {
         "run_id",
         "loop",
         "text",
+        "success",
+        "message",
         "steps",
         "model_calls",
         "tool_calls",

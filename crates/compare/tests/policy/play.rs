@@ -8,8 +8,8 @@ use everloop_types::journal::{
     EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, Outcome, RunCreated,
 };
 use everloop_types::{
-    EffectId, Frame, Goal, Lang, Message, ModelCall, Offer, OutputSchema, Reason, Reply, RunId, Status, ToolSpec,
-    Words, WorkerId, digest_json,
+    EffectId, Frame, Goal, Lang, Message, ModelCall, Offer, OutputSchema, Reason, Reply, RunId,
+    Status, ToolSpec, Words, WorkerId, digest_json,
 };
 use std::sync::Arc;
 

@@ -64,6 +64,11 @@ pub(super) fn salvage(reply: &Reply) -> Option<(String, Salvage)> {
     (!text.is_empty() && !open_thought).then(|| (text.to_owned(), how))
 }
 
+/// Whether a text begins with a tag of this loop.
+pub(super) fn begins(reply: &str) -> bool {
+    ["<think>", "<final>", "<tool name=\""].iter().any(|tag| reply.trim_start().starts_with(tag))
+}
+
 /// A reply without its tags and what only the runtime reads, for people: the answer, or nothing.
 pub(super) fn without_tags(reply: &str) -> String {
     match read(reply) {
@@ -122,7 +127,8 @@ mod tests {
 
     #[test]
     fn one_answer_in_a_broken_form_is_taken_on_the_last_try() {
-        let of = |text: &str, stop| salvage(&Reply { text: text.to_owned(), stop, ..Reply::default() });
+        let of =
+            |text: &str, stop| salvage(&Reply { text: text.to_owned(), stop, ..Reply::default() });
         let whole = |text: &str| of(text, StopCause::Done);
         assert_eq!(whole("<final>at 3"), Some(("at 3".to_owned(), Salvage::Unclosed)));
         assert_eq!(

@@ -18,7 +18,11 @@ fn what_has_one_reading_is_taken() {
     use Salvage::{Items, Prose, Renamed, Superfluous};
     let act = r#"{"status":"continue","next_action":{"tool":"todo","input":"x"},"question":"?"}"#;
     for (contract, text, expected) in [
-        (Plan, "Here is the plan:\n```json\n{\"status\":\"planned\",\"plan\":[\"a\"]}\n```", vec![Prose]),
+        (
+            Plan,
+            "Here is the plan:\n```json\n{\"status\":\"planned\",\"plan\":[\"a\"]}\n```",
+            vec![Prose],
+        ),
         (Plan, r#"{"status":"planned","plan":[{"task":"a","completed":false}]}"#, vec![Items]),
         (Plan, "So: {\"status\":\"done\",\"response\":\"hi\"}", vec![Prose]),
         (Thought, act, vec![Superfluous]),
@@ -75,11 +79,14 @@ fn near() -> impl Strategy<Value = Value> {
         Just(serde_json::json!([])),
         Just(Value::Null),
     ];
-    let status = proptest::sample::select(vec!["planned", "continue", "done", "replanned", "ask_user"]);
-    (status, action, words.clone(), words, plan).prop_map(|(status, action, question, response, plan)| {
-        serde_json::json!({"status": status, "next_action": action, "question": question,
+    let status =
+        proptest::sample::select(vec!["planned", "continue", "done", "replanned", "ask_user"]);
+    (status, action, words.clone(), words, plan).prop_map(
+        |(status, action, question, response, plan)| {
+            serde_json::json!({"status": status, "next_action": action, "question": question,
             "response": response, "plan": plan})
-    })
+        },
+    )
 }
 
 fn any_contract() -> impl Strategy<Value = Contract> {

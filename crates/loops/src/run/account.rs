@@ -1,7 +1,9 @@
 //! The account: what was done and what failed, for last words when no model can find them.
 
 use crate::toolbox::in_words;
-use everloop_types::{Ending, Frame, ItemState, Observation, PlanItem, TODO_WRITE, ToolCall, Words};
+use everloop_types::{
+    Ending, Frame, ItemState, Observation, PlanItem, TODO_WRITE, ToolCall, Words,
+};
 use serde::{Deserialize, Serialize};
 
 /// How many deeds of each kind are remembered; the counts go on.
@@ -75,7 +77,11 @@ pub(super) fn is_open(item: &PlanItem) -> bool {
 }
 
 /// The items of a kind below their heading, if there are any.
-pub(super) fn listed(heading: &'static str, plan: &[PlanItem], of: impl Fn(&PlanItem) -> bool) -> Vec<Words> {
+pub(super) fn listed(
+    heading: &'static str,
+    plan: &[PlanItem],
+    of: impl Fn(&PlanItem) -> bool,
+) -> Vec<Words> {
     let items = plan.iter().filter(|item| of(item));
     let lines: Vec<String> = items.map(|item| format!("- {}", item.text)).collect();
     match lines.is_empty() {

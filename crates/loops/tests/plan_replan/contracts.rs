@@ -170,7 +170,9 @@ fn on_the_last_try_what_has_one_reading_is_taken_and_noted() {
     let played = scenario.clone().play();
     let items = &played.run.progress().items;
     assert_eq!(items.iter().map(|item| item.text.as_str()).collect::<Vec<_>>(), ["tell"]);
-    check(scenario, &expect![[r#"
+    check(
+        scenario,
+        &expect![[r#"
         call_model plan with 3 messages
         call_model plan with 5 messages
         call_model plan with 7 messages
@@ -185,7 +187,8 @@ fn on_the_last_try_what_has_one_reading_is_taken_and_noted() {
         call_model think with 24 messages
         call_model replan with 26 messages
         finish succeeded "done"
-    "#]]);
+    "#]],
+    );
     let mut notes = Vec::new();
     for n in 1..played.journal.len() {
         let note = crate::support::fold(&played.journal[..n], &played.frame).progress().note;
@@ -205,7 +208,8 @@ fn on_the_last_try_what_has_one_reading_is_taken_and_noted() {
         progress.sent_back
         progress.sent_back
         salvaged.items
-        progress.replanned_now"#]].assert_eq(&notes.join("\n"));
+        progress.replanned_now"#]]
+    .assert_eq(&notes.join("\n"));
 }
 
 fn keys(words: &Words) -> Vec<String> {
@@ -221,12 +225,15 @@ fn keys(words: &Words) -> Vec<String> {
 fn a_good_answer_in_prose_is_shown_when_the_contract_is_broken_to_the_end() {
     let hello = "Hello! How can I help you today?";
     let scenario = Scenario::plan_replan("hello").says(hello).says(hello).says(hello);
-    check(scenario, &expect![[r#"
+    check(
+        scenario,
+        &expect![[r#"
         call_model plan with 3 messages
         call_model plan with 5 messages
         call_model plan with 7 messages
         finish failed (broken_contract) [plan.unavailable] [broken.why contract=plan loop=plan-replan tries=3] [broken.said] "Hello! How can I help you today?" [broken.next loop=react model=scripted/model]
-    "#]]);
+    "#]],
+    );
     let long = "x".repeat(5_000);
     let trace = planned().says(&long).says(&long).says(&long).forever().play().trace;
     assert!(trace.len() < 2_500, "{}", trace.len());

@@ -63,7 +63,8 @@ fn it_is_sent_back_with_words_and_the_work_goes_on() {
 #[test]
 fn after_all_tries_it_is_a_broken_contract_and_the_user_is_told_why() {
     for name in ["react", "tool-driven"] {
-        let played = Scenario::of(name, "read a").says(CALL).says(CALL).says(CALL).says(CALL).play();
+        let played =
+            Scenario::of(name, "read a").says(CALL).says(CALL).says(CALL).says(CALL).play();
         let Decision::Finish { status, reason, words } = &played.ending else { panic!("no end") };
         assert_eq!((*status, reason), (Status::Failed, &Some(Reason::BrokenContract)), "{name}");
         let words = said(words);

@@ -1,0 +1,70 @@
+//! Last words: the model's own or an account of the journal, and why the run ended.
+
+use super::account::{is_open, listed};
+use super::{Decision, Run};
+use crate::{AgentLoop, PlanExecuteThink, broken};
+use everloop_types::{Answer, BudgetKind, Money, Reason, Words};
+
+impl<L: AgentLoop> Run<L> {
+    /// The model's last words and what it left open (TD-5), or an account from the journal; then
+    /// why it ended.
+    pub(super) fn last_words(&self, reason: Option<Reason>, text: &str) -> Decision {
+        let items = self.progress().items;
+        let mut words = match text.trim() {
+            "" => {
+                let limited = reason.as_ref().is_some_and(Reason::is_limit);
+                vec![self.account.words(&items, !limited)]
+            }
+            said => {
+                let said = Words::Said(said.to_owned()).without(self.frame.mark());
+                [vec![said], listed("closing.open", &items, is_open)].concat()
+            }
+        };
+        match &reason {
+            Some(Reason::BrokenContract) => {
+                words.push(broken::why(L::NAME, "", &self.frame));
+                if text.trim().is_empty() {
+                    words.extend(broken::said(self.inner.transcript()));
+                }
+                words.push(broken::advice(L::NAME, &self.frame));
+            }
+            Some(reason) => words.push(reason_line(reason, L::NAME)),
+            None => {}
+        }
+        let words = if words.len() == 1 { words.remove(0) } else { Words::All(words) };
+        self.end(Answer { words, trouble: reason })
+    }
+}
+
+/// The catalogue's line for a reason.
+fn reason_line(reason: &Reason, loop_name: &str) -> Words {
+    match reason {
+        Reason::StepLimit { limit } if loop_name == PlanExecuteThink::NAME => {
+            Words::with("limit.rounds", [("limit", limit.to_string())])
+        }
+        Reason::StepLimit { limit } => {
+            Words::with("reason.step_limit", [("limit", limit.to_string())])
+        }
+        Reason::Budget { what: BudgetKind::Money, limit } => {
+            Words::with("reason.budget_money", [("limit", Money::written(*limit))])
+        }
+        Reason::Budget { what, limit } => {
+            let key = match what {
+                BudgetKind::ModelCalls => "reason.budget_model_calls",
+                BudgetKind::ToolCalls => "reason.budget_tool_calls",
+                BudgetKind::Tokens => "reason.budget_tokens",
+                BudgetKind::WorkMs | BudgetKind::Money => "reason.budget_work",
+            };
+            Words::with(key, [("limit", limit.to_string())])
+        }
+        Reason::Repetition { tool } => Words::with("reason.repetition", [("tool", tool.clone())]),
+        Reason::ContextFull => Words::key("reason.context_full"),
+        Reason::JournalFull => Words::key("reason.journal_full"),
+        Reason::Model(error) => Words::with("reason.model", [("detail", error.detail.clone())]),
+        Reason::BrokenContract => Words::key("reason.broken_contract"),
+        Reason::RepeatedQuestion => Words::key("reason.repeated_question"),
+        Reason::TooManyQuestions { .. } => Words::key("reason.too_many_questions"),
+        Reason::UnknownOutcome => Words::key("reason.unknown_outcome"),
+        Reason::Canceled => Words::key("reason.canceled"),
+    }
+}
