@@ -79,7 +79,9 @@ impl Tool for HttpGet {
             on_unknown: OnUnknown::TellModel,
             timeout_ms: self.http.timeout_ms,
             grace_ms: GRACE_MS,
-            retries: 2,
+            retries: 3,
+            // A model that waits for something to change asks for its address again and again.
+            polls: true,
             flow: Some(by_address()),
             ..Handling::default()
         }
