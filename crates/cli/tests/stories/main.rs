@@ -39,6 +39,7 @@ mod overview;
 mod pages;
 mod postgres;
 mod print;
+mod prompt_cost;
 mod questions;
 mod real_model;
 mod searches;
