@@ -51,7 +51,7 @@ pub struct Office {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TodoArgs {
-    /// Starts with /todo or /view.
+    /// The command.
     pub command: String,
 }
 
@@ -59,7 +59,7 @@ pub struct TodoArgs {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleArgs {
-    /// Starts with /schedule.
+    /// The command.
     pub command: String,
 }
 
@@ -106,10 +106,10 @@ impl Tool for TodoTool {
     type Args = TodoArgs;
 
     fn description(&self) -> &'static str {
-        "The user's todos, by a command of one line: /todo add TEXT [--due \"YYYY-MM-DD HH:MM\"] \
-         [--remind \"YYYY-MM-DD HH:MM\"] [--priority N (1 is urgent)] [--tag T]; /todo list \
-         [--open] [--tag T]; /todo get|done|reopen|delete ID; /todo update ID TEXT [as add]; \
-         /todo search WORD; /view all|today|overdue|upcoming|inbox. A reminder needs a due date."
+        "The user's todos, by one command: /todo add TEXT [--due \"YYYY-MM-DD HH:MM\"] [--remind \
+         \"YYYY-MM-DD HH:MM\"] [--priority 1-9] [--tag T]; /todo list [--open]; /todo \
+         get|done|reopen|delete ID; /todo update ID TEXT [as add]; /todo search WORD; /view \
+         today|overdue|upcoming|inbox|all"
     }
 
     fn handling(&self) -> Handling {
@@ -130,11 +130,11 @@ impl Tool for ScheduleTool {
     type Args = ScheduleArgs;
 
     fn description(&self) -> &'static str {
-        "The user's schedule, by a command of one line: /schedule add \"YYYY-MM-DD HH:MM\" TITLE \
+        "The user's schedule, by one command: /schedule add \"YYYY-MM-DD HH:MM\" TITLE \
          [--duration MIN] [--remind \"YYYY-MM-DD HH:MM\"] [--repeat \
-         daily|weekdays|weekly:mon,fri|monthly:1|monthly:last|yearly] [--interval MIN] [--times \
-         N]; /schedule list; /schedule view day|week|month [YYYY-MM-DD]; /schedule get|delete ID; \
-         /schedule update ID DATE TITLE [as add]; /schedule repeat ID on|off. Overlaps are refused."
+         daily|weekdays|weekly:mon,fri|monthly:1|monthly:last|yearly] [--times N]; /schedule list; \
+         /schedule view day|week|month [DATE]; /schedule get|delete ID; /schedule update ID DATE \
+         TITLE [as add]; /schedule repeat ID on|off"
     }
 
     fn handling(&self) -> Handling {

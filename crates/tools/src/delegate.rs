@@ -13,10 +13,10 @@ use serde::Deserialize;
 pub struct DelegateArgs {
     /// The whole task; the helper sees nothing else.
     pub task: String,
-    /// Its loop; without one, that of this run.
+    /// Its loop.
     #[serde(default, rename = "loop")]
     pub loop_name: Option<String>,
-    /// Its tools, of those of this run; without them, all.
+    /// Some of your tools.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
 }
@@ -30,8 +30,7 @@ impl Tool for Delegate {
     type Args = DelegateArgs;
 
     fn description(&self) -> &'static str {
-        "Hand a large task that stands on its own to a helper, which shares this run's budget, and \
-         get its answer."
+        "Hand a large task that stands on its own to a helper and get its answer."
     }
 
     /// Child and record are one transaction, so whether there is a child is never unknown. What

@@ -59,9 +59,9 @@ pub struct WebSetting {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FetchWebArgs {
-    /// With http:// or https://.
+    /// The address.
     pub url: String,
-    /// Characters to skip, to read on.
+    /// Characters to skip.
     #[serde(default)]
     pub start: Option<usize>,
 }

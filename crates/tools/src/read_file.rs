@@ -18,10 +18,10 @@ const READ_BYTES_MAX: u64 = 2_000_000;
 pub struct ReadFileArgs {
     /// The file.
     pub path: PathBuf,
-    /// First line to show, from 1.
+    /// Counted from 1.
     #[serde(default)]
     pub from_line: Option<usize>,
-    /// Add the hash of the file, for expect_hash.
+    /// For expect_hash.
     #[serde(default)]
     pub hash: bool,
 }

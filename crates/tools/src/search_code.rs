@@ -50,13 +50,13 @@ const EXPRESSION_BYTES_MAX: usize = 4_000_000;
 pub struct SearchCodeArgs {
     /// Text to find in a line; `a|b` finds either.
     pub query: String,
-    /// Folder or file; everything without it.
+    /// Folder or file.
     #[serde(default)]
     pub path: Option<PathBuf>,
-    /// Such as *.rs or src/**/*.ts.
+    /// Such as src/**/*.ts.
     #[serde(default)]
     pub glob: Option<String>,
-    /// The query is a regular expression.
+    /// As an expression.
     #[serde(default)]
     pub regex: bool,
     /// Ignore case.
@@ -76,7 +76,7 @@ impl Tool for SearchCode {
     type Args = SearchCodeArgs;
 
     fn description(&self) -> &'static str {
-        "Find text in the files of the workspace: path:line:text. Skips hidden and binary files and \
+        "Find text in the files of the workspace: path:line:text. Skips dot files, binary files and \
          what .gitignore names."
     }
 

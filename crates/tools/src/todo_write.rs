@@ -19,7 +19,7 @@ pub struct TodoWriteArgs {
     /// The items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub todos: Option<Vec<Todo>>,
-    /// true: update these by id, add new ones. false: they are the whole list.
+    /// true: update by id or add. false: the whole list.
     #[serde(default)]
     pub merge: bool,
     /// The older form.
@@ -32,9 +32,9 @@ pub struct TodoWriteArgs {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Todo {
-    /// A short name, unique in the list.
+    /// A short name.
     pub id: String,
-    /// What is to be done; not needed for a known id.
+    /// What to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// How far it is.
@@ -101,9 +101,8 @@ impl Tool for TodoWrite {
     type Args = TodoWriteArgs;
 
     fn description(&self) -> &'static str {
-        "Keep your list, for tasks of several steps. Make it with merge false; then update items \
-         by id with merge true: in_progress before you begin one, completed when it is done. The \
-         whole list comes back."
+        "Keep your list of steps. Make it with merge false; then update items by id with merge \
+         true: in_progress before you begin one, completed when it is done."
     }
 
     fn handling(&self) -> Handling {

@@ -263,6 +263,9 @@ fn args_schema<A: JsonSchema>() -> Value {
     schema
 }
 
+/// A shorter description ("The file.") is there for readers of the code: the name says as much.
+const TELLING_BYTES_MIN: usize = 20;
+
 /// Takes out what says nothing to a model. That a value may be left out stands in `required`, so
 /// null, which [`check_args`] takes for nothing, is not said again.
 fn strip(schema: &mut Value) {
@@ -285,6 +288,9 @@ fn strip(schema: &mut Value) {
     }
     if let Some(Value::String(text)) = fields.get_mut("description") {
         *text = text.replace('\n', " ");
+        if text.len() < TELLING_BYTES_MIN {
+            fields.remove("description");
+        }
     }
     if let Some(Value::Object(properties)) = fields.get_mut("properties") {
         properties.values_mut().for_each(strip);

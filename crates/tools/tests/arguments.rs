@@ -54,7 +54,7 @@ fn a_schema_is_what_the_model_needs_and_no_more() {
                     "type": "string",
                     "description": "The file; missing folders are created.",
                 },
-                "content": { "type": "string", "description": "Its whole content." },
+                "content": { "type": "string" },
                 "expect_hash": {
                     "type": "string",
                     "description": "Write only if the file still has this hash.",

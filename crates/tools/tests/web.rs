@@ -150,7 +150,8 @@ async fn a_site_that_is_busy_may_answer_later_and_says_when() {
     let busy = "HTTP/1.1 503 X\r\nretry-after: 7\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
     let replies = [Reply::Raw(busy.to_owned()), Reply::Status(429, String::new()), Reply::Cut];
     let later = [Some(7_000), None, None];
-    let server = Server::start([replies.to_vec(), vec![Reply::Status(404, String::new())]].concat());
+    let server =
+        Server::start([replies.to_vec(), vec![Reply::Status(404, String::new())]].concat());
     let server = server.await;
     let (place, args) = (place(&server, 20_000), json!({ "url": server.url("/") }).to_string());
     for retry_after_ms in later {

@@ -8,14 +8,14 @@ use serde_json::Value;
 /// The most that the first request of a loop may cost, in a plain folder with the settings as they
 /// come. Before tool sets and short descriptions it was about 2,800.
 const CEILINGS: [(&str, u64); 8] = [
-    ("plan-replan", 1_400),
-    ("react", 1_400),
-    ("plan-execute-think", 1_400),
-    ("tool-driven", 1_400),
-    ("task-driven", 1_400),
-    ("staged", 1_400),
-    ("hybrid", 1_400),
-    ("autonomous", 1_400),
+    ("plan-replan", 1_700),
+    ("react", 1_700),
+    ("plan-execute-think", 1_700),
+    ("tool-driven", 1_700),
+    ("task-driven", 1_700),
+    ("staged", 800),
+    ("hybrid", 800),
+    ("autonomous", 1_700),
 ];
 
 /// Tokens of the messages, and of the tools beside them.

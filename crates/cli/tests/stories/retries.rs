@@ -73,8 +73,9 @@ fn what_changes_something_is_never_made_again() {
     let server = FakeServer::start((0..9).map(|_| busy()).collect());
     let post = json!({"method": "POST", "url": server.url(), "body": "{}"});
     let shell = json!({"command": "echo once >> log; exit 1"});
-    let home = home(&server, &[calls("http_send", post), calls("shell", shell), says("Both failed.")])
-        .with("EVERLOOP_TOOLS__SHELL_SANDBOX", "off");
+    let home =
+        home(&server, &[calls("http_send", post), calls("shell", shell), says("Both failed.")])
+            .with("EVERLOOP_TOOLS__SHELL_SANDBOX", "off");
     home.run(["run", "--loop", "react", "--yes", "send and log"]);
     assert_eq!(server.seen().len(), 1, "the POST was sent once");
 }

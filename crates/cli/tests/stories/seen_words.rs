@@ -15,7 +15,11 @@ fn progress_and_replay_tell_results_in_chinese_and_the_model_reads_english() {
     .with("EVERLOOP_LANG", "zh-CN");
     let told = ["文件夹是空的", "已写入 poem.txt（1 字节）", "不存在.txt 不存在"];
     let ran = home.run(["run", "--loop", "react", "写一首诗"]).ends_with(0).says(&told);
-    assert!(ran.stderr.contains("参数不对（缺少 path；没有参数 file），没有执行"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("参数不对（缺少 path；没有参数 file），没有执行"),
+        "{}",
+        ran.stderr
+    );
     let story = home.run(["replay", &home.newest()]).ends_with(0).stdout;
     for words in told {
         assert!(story.contains(words), "{words}: {story}");
