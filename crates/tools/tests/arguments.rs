@@ -321,7 +321,7 @@ async fn a_list_that_makes_no_sense_is_refused() {
     }
     let many: Vec<Value> = (0..101).map(|_| json!({"text": "a", "state": "failed"})).collect();
     let seen = place.call("todo_write", json!({ "items": many })).await;
-    assert_eq!(seen, Observation::error("bad arguments: items: must be at most 100 items"));
+    assert_eq!(seen, Observation::error("items: at most 100, not 101"));
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn there_is_a_search_only_where_it_is_set_and_nobody_is_asked_about_it() {
     assert_eq!(spec.text_arg.as_deref(), Some("query"));
     let handling = spec.handling;
     assert_eq!((handling.class, handling.approval), (EffectClass::Pure, Approval::Allow));
-    assert_eq!((handling.timeout_ms, handling.retries), (20_000, 1));
+    assert_eq!((handling.timeout_ms, handling.retries), (20_000, 3));
     assert!(spec.description.contains("Bing"), "{}", spec.description);
 }
 
