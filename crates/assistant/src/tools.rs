@@ -51,7 +51,7 @@ pub struct Office {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TodoArgs {
-    /// A complete command that starts with /todo or /view.
+    /// The command.
     pub command: String,
 }
 
@@ -59,7 +59,7 @@ pub struct TodoArgs {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleArgs {
-    /// A complete command that starts with /schedule.
+    /// The command.
     pub command: String,
 }
 
@@ -95,7 +95,7 @@ fn handling() -> Handling {
         on_unknown: OnUnknown::TellModel,
         timeout_ms: 10_000,
         key_lifetime_ms: Some(KEY_LIFETIME_MS),
-        retries: 2,
+        retries: 3,
         flow: Some(Flow::brings(Labels::PRIVATE)),
         ..Handling::default()
     }
@@ -106,12 +106,10 @@ impl Tool for TodoTool {
     type Args = TodoArgs;
 
     fn description(&self) -> &'static str {
-        "Keep the user's todos. The command is one line: /todo add <text> [--tag T] [--priority N] \
-         [--due \"YYYY-MM-DD HH:MM\"] [--remind \"YYYY-MM-DD HH:MM\"] (a reminder needs a due \
-         date; priority 1 is the most urgent), /todo list [--tag T] [--view V] [--open], \
-         /todo get <id>, /todo update <id> <text> [same options], /todo done <id>, /todo reopen \
-         <id>, /todo delete <id>, /todo search <word>, /view \
-         <all|today|overdue|upcoming|inbox> [--tag T]."
+        "The user's todos, by one command: /todo add TEXT [--due \"YYYY-MM-DD HH:MM\"] [--remind \
+         \"YYYY-MM-DD HH:MM\"] [--priority 1-9] [--tag T]; /todo list [--open]; /todo \
+         get|done|reopen|delete ID; /todo update ID TEXT [as add]; /todo search WORD; /view \
+         today|overdue|upcoming|inbox|all"
     }
 
     fn handling(&self) -> Handling {
@@ -132,12 +130,11 @@ impl Tool for ScheduleTool {
     type Args = ScheduleArgs;
 
     fn description(&self) -> &'static str {
-        "Keep the user's schedule. The command is one line: /schedule add \"YYYY-MM-DD HH:MM\" \
-         <title> [--duration MIN] [--remind \"YYYY-MM-DD HH:MM\"] [--repeat \
-         daily|weekdays|weekly:mon,fri|monthly:1|monthly:last|yearly] [--interval MIN] [--times \
-         -1|COUNT], /schedule list, /schedule get <id>, /schedule view <day|week|month> \
-         [YYYY-MM-DD], /schedule update <id> <date time> <title> [same options], /schedule \
-         repeat <id> <on|off>, /schedule delete <id>. An entry that overlaps another is refused."
+        "The user's schedule, by one command: /schedule add \"YYYY-MM-DD HH:MM\" TITLE \
+         [--duration MIN] [--remind \"YYYY-MM-DD HH:MM\"] [--repeat \
+         daily|weekdays|weekly:mon,fri|monthly:1|monthly:last|yearly] [--times N]; /schedule list; \
+         /schedule view day|week|month [DATE]; /schedule get|delete ID; /schedule update ID DATE \
+         TITLE [as add]; /schedule repeat ID on|off"
     }
 
     fn handling(&self) -> Handling {
@@ -187,7 +184,7 @@ impl Office {
             Err(wrong) => return Done::Seen(Observation::error(show::wrong(&reader, &wrong))),
         };
         let Some(desk) = &self.desk else {
-            return Done::Passing("the desk is not open here".to_owned());
+            return Done::passing("the desk is not open here");
         };
         match desk.perform(&command, &reader.now, Some(&context.idem_key)).await {
             Ok(answer) => Done::Seen(self.observed(&reader, &answer, context)),

@@ -194,6 +194,7 @@ impl App {
         let rules = Rules {
             model_attempts: self.settings.small("model.attempts"),
             patience_ms: self.settings.number("model.patience"),
+            tool_retry_ms: self.settings.number("tools.retry_delay"),
             owners_may_live: self.is_cluster(),
             ..Rules::default()
         };

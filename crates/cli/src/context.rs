@@ -11,6 +11,7 @@ use everloop_assistant::context::personas::{DEFAULT, Persona, Personas};
 use everloop_assistant::context::prompt::{self, Identity, Notes, Parts};
 use everloop_assistant::context::skill_tool::LOAD_SKILL;
 use everloop_assistant::context::skills::{self, Found};
+use everloop_tools::{Delegate, Tool as _};
 use everloop_types::{Holding, Image, Labels, ModelChoice, TODO_WRITE, ToolSpec, path_fits};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ const ALWAYS: [&str; 3] = ["ask_user", TODO_WRITE, LOAD_SKILL];
 
 /// The personas of this home; a file that cannot be used is said to be one.
 pub(crate) fn personas(app: &App) -> Personas {
-    let found = Personas::find(&app.home.personas());
+    let found = Personas::find(&app.home.personas(), app.lang);
     for (file, why) in &found.bad {
         let (file, detail) = (file.display().to_string(), chain(why));
         app.note("persona.bad", &[("file", &file), ("detail", &detail)]);
@@ -75,7 +76,7 @@ fn is_on(app: &App, key: &'static str) -> bool {
 }
 
 /// The whole system prompt of a new run.
-pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
+pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona, tools: &[ToolSpec]) -> String {
     let guidance = match is_on(app, "context.agents_file") {
         true => guidance::read(workspace).unwrap_or_else(|error| {
             app.note("context.no_guidance", &[("detail", &error.text())]);
@@ -95,6 +96,7 @@ pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
         memory: notes.as_deref().map(|text| Notes { text }),
         guidance: guidance.as_deref().unwrap_or_default(),
         skills: &skills(app, workspace).skills,
+        delegates: tools.iter().any(|tool| tool.name == Delegate::NAME),
     })
 }
 
@@ -121,7 +123,8 @@ pub(crate) fn held(app: &App, workspace: &Path) -> Holding {
 pub(crate) fn plain_system(app: &App, workspace: &Path) -> String {
     let persona = Persona::default();
     let identity = identity(app, workspace, &persona);
-    prompt::system(&Parts { identity, memory: None, guidance: "", skills: &[] })
+    let skills = &[];
+    prompt::system(&Parts { identity, memory: None, guidance: "", skills, delegates: false })
 }
 
 fn identity<'a>(app: &'a App, workspace: &'a Path, persona: &'a Persona) -> Identity<'a> {
@@ -142,9 +145,18 @@ fn identity<'a>(app: &'a App, workspace: &'a Path, persona: &'a Persona) -> Iden
 
 /// The tools that a persona works with.
 pub(crate) fn chosen(persona: &Persona, mut tools: Vec<ToolSpec>) -> Vec<ToolSpec> {
-    let has = |name: &str| ALWAYS.contains(&name) || persona.tools.iter().any(|own| own == name);
-    tools.retain(|tool| persona.tools.is_empty() || has(&tool.name));
+    tools.retain(|tool| works_with(persona, &tool.name));
     tools
+}
+
+/// Whether a persona works with a tool.
+pub(crate) fn works_with(persona: &Persona, tool: &str) -> bool {
+    // Tools of other programs were set up by hand; a built-in persona cannot know them.
+    let is_foreign = persona.file.is_none() && tool.contains("__");
+    persona.tools.is_empty()
+        || is_foreign
+        || ALWAYS.contains(&tool)
+        || persona.tools.iter().any(|own| own == tool)
 }
 
 /// How a persona wants the model to be asked.

@@ -23,6 +23,7 @@ mod setup;
 mod show;
 mod signals;
 mod terminal;
+mod toolset;
 
 use app::App;
 use args::{Chat, Command, Format, Print};

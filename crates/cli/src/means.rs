@@ -197,7 +197,13 @@ pub(crate) fn is_enabled(settings: &Settings, name: &str) -> bool {
 
 /// The tools that a new run is offered, out of those that there are.
 pub(crate) fn offered(settings: &Settings, registry: &Registry) -> Vec<ToolSpec> {
-    registry.specs_of(|name| is_enabled(settings, name))
+    let most = settings.small("tools.max_retries");
+    let mut tools = registry.specs_of(|name| is_enabled(settings, name));
+    // A tool says whether it may be made again at all, and the person how often.
+    for tool in tools.iter_mut().filter(|tool| tool.handling.retries > 0) {
+        tool.handling.retries = most;
+    }
+    tools
 }
 
 /// What bounds shell commands, and what stands around them.
@@ -307,7 +313,8 @@ impl Means for LocalMeans {
 
     fn remember(&self, frame: &Frame, summary: &Summary<'_>) {
         let Some(folder) = &self.places.memory else { return };
-        let day = moment(summary.at).strftime("%Y-%m-%d %H:%M UTC");
+        let zone = TimeZone::get(&frame.time_zone).unwrap_or(TimeZone::UTC);
+        let day = moment(summary.at).to_zoned(zone).strftime("%Y-%m-%d %H:%M");
         let section = Section {
             mark: &format!("{} {}", summary.run, summary.number),
             title: &format!("{day}, {}", summary.run),

@@ -1,6 +1,7 @@
 //! What the CLI shows: JSON objects with fixed fields, and lines of progress.
 
 mod answering;
+mod aside;
 mod below;
 mod labels;
 mod plan;
@@ -10,6 +11,7 @@ use crate::commands::settle::unknown_json;
 use crate::prices::Cost;
 use crate::terminal::{self, Marks, complain, marks};
 use answering::Answering;
+pub(crate) use aside::aside;
 pub(crate) use below::{Below, run_of};
 use everloop_engine::{Fragment, History, OpenUnknown, Projection, Update};
 use everloop_store::{ForkOrigin, OutboxCount, RunRow};
@@ -330,6 +332,9 @@ impl<'a> Printer<'a> {
     }
 
     fn entry(&mut self, effect: Option<&EffectId>, kind: &Kind) {
+        if let Some(line) = aside(self.app, &self.tools, effect, kind).filter(|_| !self.app.quiet) {
+            complain(&line);
+        }
         match (kind, effect) {
             (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), Some(effect)) => {
                 self.tools.insert(effect.clone(), call.tool.clone());
@@ -352,7 +357,8 @@ impl<'a> Printer<'a> {
                 let Some(tool) = self.tools.remove(effect) else { return };
                 let Outcome::Observed(seen) = &finished.outcome else { return };
                 let mark = if seen.is_ok() { self.marks.done } else { self.marks.failed };
-                let args = [("mark", mark), ("tool", &tool), ("text", &preview(&seen.text))];
+                let args =
+                    [("mark", mark), ("tool", &tool), ("text", &seen_line(self.app, &seen.text))];
                 self.app.note("progress.came_back", &args);
             }
             _ => {}
@@ -378,6 +384,11 @@ impl<'a> Printer<'a> {
         }
         self.plan = Some(progress.clone());
     }
+}
+
+/// One short line of what a tool came back with, in the language of the person.
+pub(crate) fn seen_line(app: &App, text: &str) -> String {
+    preview(&everloop_text::observed(app.lang, text))
 }
 
 /// One short line of any text.

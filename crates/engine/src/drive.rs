@@ -318,7 +318,7 @@ impl<'e> Driver<'e> {
     /// What a tool came back with, and the labels of that; a refusal brings nothing.
     fn note_seen(&mut self, open: &Outstanding, seen: Observation, took_ms: u64) {
         let labels = match &open.planned {
-            EffectPlanned::CallTool { call, .. } if seen.ending != Ending::Denied => {
+            EffectPlanned::CallTool { call, .. } if !self.brought_nothing(call, &seen) => {
                 let real = self.as_it_leads(call);
                 let brings = |call: &ToolCall| self.run.frame().brings(call, &seen.text);
                 real.map_or_else(|| brings(call), |real| brings(call) | brings(&real))
@@ -326,6 +326,23 @@ impl<'e> Driver<'e> {
             _ => Labels::default(),
         };
         self.note_labeled(open, seen, took_ms, labels);
+    }
+
+    /// A refusal brings nothing, nor does the failure of a tool that only reads files: what it says
+    /// then are its own words.
+    fn brought_nothing(&self, call: &ToolCall, seen: &Observation) -> bool {
+        let reads_files = || {
+            let handling = self.run.frame().tool(&call.tool).map(|tool| &tool.handling);
+            handling.is_some_and(|handling| {
+                handling.class == EffectClass::Pure
+                    && handling.flow.as_ref().is_some_and(|flow| flow.workspace)
+            })
+        };
+        match seen.ending {
+            Ending::Denied => true,
+            Ending::Error => reads_files(),
+            _ => false,
+        }
     }
 
     fn note_labeled(

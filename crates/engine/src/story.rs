@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 
 const SHOWN_CHARS: usize = 160;
 
+/// Characters of what a tool came back with that are looked at.
+const SEEN_CHARS: usize = 1_000;
+
 /// One line of a story.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
@@ -158,7 +161,7 @@ fn words(entry: &Entry, calls: &mut Calls, readers: &Readers<'_>) -> Option<Word
             [
                 ("tool", tool),
                 ("attempt", failed.attempt.to_string()),
-                ("error", short(&failed.error)),
+                ("seen", failed.error.chars().take(SEEN_CHARS).collect()),
             ],
         ),
         Kind::EffectProbed(probed) => {
@@ -255,7 +258,9 @@ fn outcome(tool: &str, outcome: &Outcome, took_ms: u64, readers: &Readers<'_>) -
                 Ending::Canceled => "story.tool_canceled",
                 Ending::Unknown => "story.tool_unknown",
             };
-            Words::with(key, [("tool", tool.to_owned()), ("text", short(&seen.text)), took])
+            // It is cut once it is said in the reader's language.
+            let text = seen.text.chars().take(SEEN_CHARS).collect();
+            Words::with(key, [("tool", tool.to_owned()), ("seen", text), took])
         }
         Outcome::Superseded => Words::key("story.superseded"),
         Outcome::Canceled => Words::key("story.model_canceled"),

@@ -127,7 +127,7 @@ impl Tool for Stutter {
 
     async fn call(&self, _: Nothing, _: &CallContext) -> Done {
         match self.calls.fetch_add(1, Ordering::SeqCst) {
-            0 | 1 => Done::Passing("not yet".to_owned()),
+            0 | 1 => Done::passing("not yet"),
             _ => Done::Seen(Observation::ok("at last")),
         }
     }

@@ -11,6 +11,7 @@ mod help;
 mod loops;
 mod mcp;
 mod runs;
+pub(crate) mod seen;
 mod setup;
 mod story;
 mod tools;
@@ -21,7 +22,7 @@ use crate::Text;
 /// Writes `"key" => zh: "…", en: "…";` as a table.
 macro_rules! texts {
     ($($key:literal => zh: $zh:literal, en: $en:literal;)*) => {
-        pub(super) const TEXTS: &[$crate::Text] =
+        pub(crate) const TEXTS: &[$crate::Text] =
             &[$($crate::Text { key: $key, zh: $zh, en: $en }),*];
     };
 }
@@ -29,6 +30,7 @@ use texts;
 
 pub(crate) const ALL: &[&[Text]] = &[
     runs::TEXTS,
+    seen::TEXTS,
     cli::TEXTS,
     help::TEXTS,
     loops::TEXTS,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskUserArgs {
-    /// The question, in the user's language.
+    /// The question.
     pub question: String,
 }
 
@@ -22,7 +22,7 @@ impl Tool for AskUser {
     type Args = AskUserArgs;
 
     fn description(&self) -> &'static str {
-        "Ask the user a question and wait for the answer. Only for what you cannot find out."
+        "Ask the user and wait for the answer. Only for what you cannot find out."
     }
 
     fn handling(&self) -> Handling {

@@ -63,8 +63,14 @@ pub fn around(start: &str, gap: Gap, end: &str, chars_max: usize) -> String {
     join(kept_start, &gap_notice(gap.lines + lines as u64, gap.bytes + bytes as u64), kept_end)
 }
 
+/// A number of things, in English.
+pub(crate) fn counted(count: u64, one: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{plural}")
+}
+
 fn gap_notice(lines: u64, bytes: u64) -> String {
-    format!("[{lines} lines, {bytes} bytes left out]")
+    format!("[{}, {} left out]", counted(lines, "line"), counted(bytes, "byte"))
 }
 
 /// Whether lines stay whole.
@@ -86,13 +92,12 @@ fn room(chars: usize, chars_max: usize) -> Option<usize> {
 fn left_out(missing: &str, whole_lines: bool) -> String {
     match (whole_lines, missing.lines().count()) {
         (false, _) => characters_left_out(missing.chars().count()),
-        (true, 1) => "[1 line left out]".to_owned(),
-        (true, lines) => format!("[{lines} lines left out]"),
+        (true, lines) => format!("[{} left out]", counted(lines as u64, "line")),
     }
 }
 
 fn characters_left_out(chars: usize) -> String {
-    format!("[{chars} characters left out]")
+    format!("[{} left out]", counted(chars as u64, "character"))
 }
 
 fn ends_line(text: &str) -> bool {

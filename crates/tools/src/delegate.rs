@@ -11,12 +11,12 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DelegateArgs {
-    /// The whole task, with all that is needed to know: nothing else of this talk is passed on.
+    /// The whole task; the helper sees nothing else.
     pub task: String,
-    /// The loop that works on it; without one, the loop of this run.
+    /// Its loop.
     #[serde(default, rename = "loop")]
     pub loop_name: Option<String>,
-    /// Names of the tools that it may use, of those of this run; without them, all.
+    /// Some of your tools.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
 }
@@ -30,9 +30,7 @@ impl Tool for Delegate {
     type Args = DelegateArgs;
 
     fn description(&self) -> &'static str {
-        "Hand a large task that stands on its own to a helper, and get its final answer. The \
-         helper knows only what the task says and shares this run's budget. Do small things \
-         yourself."
+        "Hand a large task that stands on its own to a helper and get its answer."
     }
 
     /// Child and record are one transaction, so whether there is a child is never unknown. What

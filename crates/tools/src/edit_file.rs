@@ -28,14 +28,13 @@ use std::sync::Arc;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditFileArgs {
-    /// Path of the file, relative to the workspace.
+    /// The file.
     pub path: PathBuf,
-    /// The passage to replace, exactly as it stands in the file. It must stand there once: take
-    /// in lines around it until it does.
+    /// The exact passage. It must stand in the file once: take in lines around it until it does.
     pub old: String,
-    /// What stands there afterwards.
+    /// What replaces it.
     pub new: String,
-    /// The hash that read_file told. If the file has changed since, nothing is written.
+    /// Write only if the file still has this hash.
     #[serde(default)]
     pub expect_hash: Option<String>,
 }
@@ -54,8 +53,7 @@ impl Tool for EditFile {
     type Args = EditFileArgs;
 
     fn description(&self) -> &'static str {
-        "Replace one passage of a file of the workspace. Whitespace counts. Use write_file for a \
-         new file."
+        "Replace one passage of a file. Whitespace counts."
     }
 
     /// Where a passage is not found, lines of the file are shown.

@@ -14,7 +14,7 @@ mod readable;
 use crate::hosts::{Host, Hosts, Names};
 use crate::http::canceled;
 use crate::request::{Answer, Body, Http, NoAnswer, Request};
-use crate::{Bars, CallContext, Done, Tool, clean, clip};
+use crate::{Bars, CallContext, Done, Tool, Transient, clean, clip};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
 };
@@ -59,9 +59,9 @@ pub struct WebSetting {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FetchWebArgs {
-    /// The whole address, with http:// or https://.
+    /// The address.
     pub url: String,
-    /// How many characters of the text to pass over, to read on in a long page.
+    /// Characters to skip.
     #[serde(default)]
     pub start: Option<usize>,
 }
@@ -90,7 +90,7 @@ impl Tool for FetchWeb {
     type Args = FetchWebArgs;
 
     fn description(&self) -> &'static str {
-        "Read a public web page: its title and its text as Markdown. Only reads; sends no forms."
+        "Read a public web page as Markdown. Only reads; sends no forms."
     }
 
     fn handling(&self) -> Handling {
@@ -102,7 +102,7 @@ impl Tool for FetchWeb {
             on_unknown: OnUnknown::TellModel,
             timeout_ms: self.http.timeout_ms,
             grace_ms: GRACE_MS,
-            retries: 1,
+            retries: 3,
             flow: Some(Flow::brings(brings).sends(Sends::Arg("url".to_owned()))),
             ..Handling::default()
         }
@@ -120,7 +120,9 @@ impl Tool for FetchWeb {
         match page {
             Ok(page) => Done::Seen(page.shown(args.start.unwrap_or(0), context.observation_chars)),
             Err(NoPage::Refused(words)) => Done::Seen(Observation::denied(words)),
-            Err(NoPage::Passing(words)) => Done::Passing(words),
+            Err(NoPage::Passing(words, retry_after_ms)) => {
+                Done::Passing(Transient { seen: Observation::error(words), retry_after_ms })
+            }
             Err(NoPage::Unreadable(words)) => Done::Seen(Observation::error(words)),
         }
     }
@@ -137,8 +139,8 @@ struct Page {
 enum NoPage {
     /// It may not be asked for.
     Refused(String),
-    /// Another time it may be there.
-    Passing(String),
+    /// Another time it may be there; how long the site asks us to wait.
+    Passing(String, Option<u64>),
     /// There is something else.
     Unreadable(String),
 }
@@ -147,8 +149,8 @@ impl From<NoAnswer> for NoPage {
     fn from(none: NoAnswer) -> Self {
         match none {
             NoAnswer::Refused(words) => Self::Refused(words),
-            NoAnswer::Unsent(words) => Self::Passing(words),
-            NoAnswer::Cut(words) => Self::Unreadable(words),
+            // Reading twice changes nothing, so it does not matter whether it was sent.
+            NoAnswer::Unsent(words) | NoAnswer::Cut(words) => Self::Passing(words, None),
         }
     }
 }
@@ -182,7 +184,11 @@ impl FetchWeb {
 
 async fn read(url: Url, answer: Answer) -> Result<Page, NoPage> {
     if !answer.is_success() {
-        return Err(NoPage::Unreadable(format!("{url}: {}", answer.status_line())));
+        let words = format!("{url}: {}", answer.status_line());
+        return Err(match answer.may_pass() {
+            true => NoPage::Passing(words, answer.retry_after_ms),
+            false => NoPage::Unreadable(words),
+        });
     }
     let content_type = answer.content_type().to_lowercase();
     let Some(kind) = Kind::of(&content_type) else {

@@ -48,12 +48,10 @@ fn handling(class: EffectClass, approval: Approval) -> Handling {
 /// What `git_read` shows.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a description of each one would turn the schema into variants")]
 pub enum GitView {
-    /// What is changed, staged and untracked.
     Status,
-    /// The changes that are not committed.
     Diff,
-    /// The last commits.
     Log,
 }
 
@@ -80,7 +78,7 @@ impl Tool for GitRead {
     type Args = GitReadArgs;
 
     fn description(&self) -> &'static str {
-        "Look at the git repository of the workspace: status, diff or log. Changes nothing."
+        "Look at the git repository: status, diff or log."
     }
 
     fn handling(&self) -> Handling {

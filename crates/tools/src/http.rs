@@ -15,7 +15,7 @@
 //! Deliberately absent: headers of the model's choice, and so every credential.
 
 use crate::request::{Answer, Http, NoAnswer, Request};
-use crate::{CallContext, Done, Intent, Probe, Tool};
+use crate::{CallContext, Done, Intent, Probe, Tool, Transient};
 use everloop_types::{
     Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends,
 };
@@ -37,7 +37,7 @@ const STILL_ABSENT: &str = "still absent, but the other side may still be at it"
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HttpGetArgs {
-    /// The whole address, with http:// or https://. Redirects are shown, not followed.
+    /// With http:// or https://. Redirects are shown, not followed.
     pub url: String,
 }
 
@@ -79,7 +79,9 @@ impl Tool for HttpGet {
             on_unknown: OnUnknown::TellModel,
             timeout_ms: self.http.timeout_ms,
             grace_ms: GRACE_MS,
-            retries: 2,
+            retries: 3,
+            // A model that waits for something to change asks for its address again and again.
+            polls: true,
             flow: Some(by_address()),
             ..Handling::default()
         }
@@ -95,10 +97,17 @@ impl Tool for HttpGet {
             () = context.cancel.cancelled() => return canceled(),
         };
         match answer {
-            Ok(answer) => Done::Seen(answer.observed("", context.observation_chars)),
+            Ok(answer) => {
+                let (may_pass, retry_after_ms) = (answer.may_pass(), answer.retry_after_ms);
+                let seen = answer.observed("", context.observation_chars);
+                match may_pass {
+                    true => Done::Passing(Transient { seen, retry_after_ms }),
+                    false => Done::Seen(seen),
+                }
+            }
             Err(NoAnswer::Refused(words)) => Done::Seen(Observation::denied(words)),
-            Err(NoAnswer::Unsent(words)) => Done::Passing(words),
-            Err(NoAnswer::Cut(words)) => Done::Seen(Observation::error(words)),
+            // Reading twice changes nothing, so it does not matter whether it was sent.
+            Err(NoAnswer::Unsent(words) | NoAnswer::Cut(words)) => Done::passing(words),
         }
     }
 }
@@ -106,14 +115,11 @@ impl Tool for HttpGet {
 /// What changes something.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[expect(missing_docs, reason = "a description of each one would turn the schema into variants")]
 pub enum SendMethod {
-    /// POST.
     Post,
-    /// PUT.
     Put,
-    /// PATCH.
     Patch,
-    /// DELETE.
     Delete,
 }
 
@@ -123,16 +129,16 @@ pub enum SendMethod {
 pub struct HttpSendArgs {
     /// The method.
     pub method: SendMethod,
-    /// The whole address, with http:// or https://. Redirects are shown, not followed.
+    /// With http:// or https://. Redirects are shown, not followed.
     pub url: String,
     /// The body.
     #[serde(default)]
     pub body: Option<String>,
-    /// The body's type; application/json if it is not given.
+    /// application/json without it.
     #[serde(default)]
     pub content_type: Option<String>,
-    /// An address that answers 404 until the request is acted upon, and 2xx from then on (for
-    /// DELETE the other way round). By it a request that was acted upon is known after a crash.
+    /// An address that answers 404 before and 2xx after the request was acted upon (for DELETE the
+    /// other way round): it tells after a crash.
     #[serde(default)]
     pub probe_url: Option<String>,
 }
@@ -220,7 +226,7 @@ impl Tool for HttpSend {
         match answer {
             Ok(answer) => Done::Seen(answer.observed("", context.observation_chars)),
             Err(NoAnswer::Refused(words)) => Done::Seen(Observation::denied(words)),
-            Err(NoAnswer::Unsent(words)) => Done::Passing(words),
+            Err(NoAnswer::Unsent(words)) => Done::passing(words),
             Err(NoAnswer::Cut(words)) => Done::Lost(words),
         }
     }

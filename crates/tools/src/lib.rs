@@ -79,7 +79,7 @@ pub use table::{BUILT_IN, BuiltIn, Needs, Timeout};
 pub use todo_write::{Todo, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
 pub use tool::{
     AnyTool, Bareness, Boxed, CallContext, Done, Intent, Judgement, OnOutput, Outgoing, Probe,
-    Tool, erase,
+    Tool, Transient, erase,
 };
 pub use walls::{GitAccess, Level, Limits, Network, Sandbox, Standing, WallSetting, wall_main};
 pub use workspace::{Workspace, WorkspaceError};

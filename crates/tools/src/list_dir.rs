@@ -1,5 +1,6 @@
 //! `list_dir`: what is in a folder of the workspace.
 
+use crate::clip::counted;
 use crate::read_file::{blocking, reading};
 use crate::{CallContext, Done, Tool, Workspace, WorkspaceError, clip};
 use cap_std::fs::DirEntry;
@@ -17,7 +18,7 @@ const ENTRIES_MAX: usize = 10_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDirArgs {
-    /// Path of the folder, relative to the workspace; "." for the workspace itself.
+    /// The folder; "." for the workspace.
     pub path: PathBuf,
 }
 
@@ -33,8 +34,7 @@ impl Tool for ListDir {
     type Args = ListDirArgs;
 
     fn description(&self) -> &'static str {
-        "List a folder of the workspace: one entry per line in the order of their names, folders \
-         with a slash, files with their size."
+        "List a folder: folders with a slash, files with their size."
     }
 
     fn handling(&self) -> Handling {
@@ -82,7 +82,7 @@ fn row(entry: &DirEntry) -> io::Result<String> {
         kind if kind.is_dir() => format!("{name}/"),
         kind if kind.is_symlink() => format!("{name} (symbolic link)"),
         kind if kind.is_file() => match entry.metadata() {
-            Ok(metadata) => format!("{name} ({} bytes)", metadata.len()),
+            Ok(metadata) => format!("{name} ({})", counted(metadata.len(), "byte")),
             Err(_) => format!("{name} (vanished)"),
         },
         _ => format!("{name} (special file)"),

@@ -1,5 +1,6 @@
 //! `read_file`: a text file of the workspace, as far as it fits.
 
+use crate::clip::counted;
 use crate::replace::short_hash;
 use crate::{CallContext, Done, Tool, Workspace, clean, clip};
 use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
@@ -15,12 +16,12 @@ const READ_BYTES_MAX: u64 = 2_000_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFileArgs {
-    /// Path of the file, relative to the workspace.
+    /// The file.
     pub path: PathBuf,
-    /// The first line to show, counted from 1.
+    /// Counted from 1.
     #[serde(default)]
     pub from_line: Option<usize>,
-    /// Whether a last line tells the hash of the whole file, for expect_hash.
+    /// For expect_hash.
     #[serde(default)]
     pub hash: bool,
 }
@@ -37,8 +38,7 @@ impl Tool for ReadFile {
     type Args = ReadFileArgs;
 
     fn description(&self) -> &'static str {
-        "Read a text file of the workspace. Long files are cut, with a line that says how much is \
-         left out; from_line reads on."
+        "Read a text file. A long one is cut; from_line reads on."
     }
 
     fn handling(&self) -> Handling {
@@ -87,7 +87,8 @@ fn read(workspace: &Workspace, args: &ReadFileArgs, chars_max: usize) -> Observa
         Err(error) => return Observation::error(clip::head(&error.text(), chars_max)),
     };
     if bytes.contains(&0) {
-        let text = format!("{} is a binary file of {size} bytes; not shown", path.display());
+        let size = counted(size, "byte");
+        let text = format!("{} is a binary file of {size}; not shown", path.display());
         return Observation::error(clip::head(&text, chars_max));
     }
     let text = clean(&bytes);

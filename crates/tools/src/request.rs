@@ -16,7 +16,7 @@ use crate::clean::clean;
 use crate::clip;
 use crate::hosts::{Hosts, Misled, Names, places};
 use everloop_types::{Ending, Observation};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Method, Response, Url};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -24,7 +24,7 @@ use rustls::{ClientConfig, RootCertStore};
 use std::error::Error as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::time::{Instant, timeout_at};
 
 /// How long a connection may take to come up.
@@ -67,6 +67,8 @@ pub(crate) struct Answer {
     head: String,
     location: Option<String>,
     content_type: String,
+    /// How long the other side asks us to wait before we come again.
+    pub(crate) retry_after_ms: Option<u64>,
     body: Capture,
     read: Body,
 }
@@ -195,7 +197,9 @@ impl Http {
         let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
         let location = location.map(str::to_owned);
         let content_type = shown(response.headers(), &CONTENT_TYPE).unwrap_or_default();
-        Answer { status: response.status().as_u16(), head, location, content_type, body, read }
+        let retry_after_ms = retry_after_ms(response.headers());
+        let status = response.status().as_u16();
+        Answer { status, head, location, content_type, retry_after_ms, body, read }
     }
 }
 
@@ -253,6 +257,30 @@ impl Answer {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
+
+    /// Whether the same request may be answered otherwise in a moment.
+    pub(crate) fn may_pass(&self) -> bool {
+        is_passing(self.status)
+    }
+}
+
+/// Whether a status says that the same request may be answered otherwise in a moment.
+pub(crate) fn is_passing(status: u16) -> bool {
+    matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
+}
+
+/// `Retry-After` in seconds or as a date. A date is measured against the server's own clock where
+/// it says what that shows.
+fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let after = text(RETRY_AFTER)?;
+    if let Ok(seconds) = after.parse::<u64>() {
+        return Some(seconds.saturating_mul(1_000));
+    }
+    let then = httpdate::parse_http_date(after).ok()?;
+    let now = text(DATE).and_then(|date| httpdate::parse_http_date(date).ok());
+    let wait = then.duration_since(now.unwrap_or_else(SystemTime::now)).unwrap_or_default();
+    u64::try_from(wait.as_millis()).ok()
 }
 
 fn built(client: &Client, url: Url, request: Request<'_>) -> reqwest::RequestBuilder {

@@ -22,8 +22,9 @@ pub(crate) use text::{decoded, is_hidden, spaced};
 pub(crate) use token::{Token, Tokens};
 
 use crate::http::canceled;
+use crate::request::is_passing;
 use crate::tool::Boxed;
-use crate::{CallContext, Done, Tool, clip};
+use crate::{CallContext, Done, Tool, Transient, clip};
 use bing::Bing;
 use duckduckgo::DuckDuckGo;
 use everloop_types::{
@@ -79,6 +80,8 @@ pub enum SearchError {
         host: String,
         /// The status.
         status: u16,
+        /// How long it asks us to wait.
+        retry_after_ms: Option<u64>,
     },
     /// The service wants proof of a person.
     #[error("blocked: {host} wants proof of a person; another search.provider may answer")]
@@ -101,7 +104,20 @@ impl SearchError {
     /// Whether the same search may succeed in a moment.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Network(_))
+        match self {
+            Self::Network(_) | Self::TimedOut { .. } => true,
+            Self::Status { status, .. } => is_passing(*status),
+            _ => false,
+        }
+    }
+
+    /// How long the service asks us to wait before we come again.
+    #[must_use]
+    pub fn retry_after_ms(&self) -> Option<u64> {
+        match self {
+            Self::Status { retry_after_ms, .. } => *retry_after_ms,
+            _ => None,
+        }
     }
 }
 
@@ -174,7 +190,7 @@ impl SearchSetting {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InternetSearchArgs {
-    /// A few words, as one would type them into a search box.
+    /// A few words.
     pub query: String,
 }
 
@@ -226,7 +242,7 @@ impl Tool for InternetSearch {
             on_unknown: OnUnknown::TellModel,
             timeout_ms: self.timeout_ms,
             grace_ms: GRACE_MS,
-            retries: 1,
+            retries: 3,
             // The words that are searched for go out, too.
             flow: Some(Flow::brings(Labels::UNTRUSTED).sends(Sends::To(service))),
             ..Handling::default()
@@ -253,7 +269,10 @@ impl Tool for InternetSearch {
                 let text = shown(&hits, self.top_k);
                 Done::Seen(Observation::ok(clip::head(&text, context.observation_chars)))
             }
-            Err(error) if error.is_transient() => Done::Passing(words(error)),
+            Err(error) if error.is_transient() => {
+                let retry_after_ms = error.retry_after_ms();
+                Done::Passing(Transient { seen: Observation::error(words(error)), retry_after_ms })
+            }
             Err(error) => Done::Seen(Observation::error(words(error))),
         }
     }

@@ -10,6 +10,7 @@
 //!
 //! Deliberately absent: an index, matches over several lines, files that git would not keep.
 
+use crate::clip::counted;
 use crate::read_file::reading;
 use crate::{Bars, CallContext, Done, Tool, Workspace, clean, clip};
 use everloop_types::{Ending, Flow, Handling, Observation};
@@ -47,18 +48,18 @@ const EXPRESSION_BYTES_MAX: usize = 4_000_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchCodeArgs {
-    /// The text to find within a line.
+    /// Text to find in a line; `a|b` finds either.
     pub query: String,
-    /// Folder or file to search, relative to the workspace; everything without it.
+    /// Folder or file.
     #[serde(default)]
     pub path: Option<PathBuf>,
-    /// Only files whose path matches, such as *.rs or src/**/*.ts.
+    /// Such as src/**/*.ts.
     #[serde(default)]
     pub glob: Option<String>,
-    /// Whether the query is a regular expression.
+    /// As an expression.
     #[serde(default)]
     pub regex: bool,
-    /// Whether upper and lower case are the same.
+    /// Ignore case.
     #[serde(default)]
     pub ignore_case: bool,
 }
@@ -75,8 +76,8 @@ impl Tool for SearchCode {
     type Args = SearchCodeArgs;
 
     fn description(&self) -> &'static str {
-        "Search the files of the workspace for a text: path:line:text of each line that holds it. \
-         Hidden files, binary files and what .gitignore names are left out."
+        "Find text in the files of the workspace: path:line:text. Skips dot files, binary files and \
+         what .gitignore names."
     }
 
     fn handling(&self) -> Handling {
@@ -123,23 +124,26 @@ struct Found {
     too_large: usize,
     closed: usize,
     stopped: Option<String>,
+    /// How a query that is not one plain text was read.
+    read_as: Option<String>,
 }
 
 impl Found {
     fn shown(self, chars_max: usize) -> String {
         let mut notes = Vec::new();
         if self.lines.is_empty() {
-            notes.push(format!("nothing was found in {} files", self.files));
+            let files = counted(self.files as u64, "file");
+            notes.push(format!("nothing was found in {files}"));
         }
+        notes.extend(self.read_as);
         notes.extend(self.stopped.map(|why| format!("[{why}: there may be more; narrow it]")));
         if self.too_large > 0 {
-            notes.push(format!("[{} files are too large and were not searched]", self.too_large));
+            let files = counted(self.too_large as u64, "file");
+            notes.push(format!("[{files} too large, not searched]"));
         }
         if self.closed > 0 {
-            notes.push(format!(
-                "[{} files are denied by a rule and were not searched]",
-                self.closed
-            ));
+            let files = counted(self.closed as u64, "file");
+            notes.push(format!("[{files} denied by a rule, not searched]"));
         }
         let notes = notes.join("\n");
         let room = chars_max.saturating_sub(notes.chars().count() + 1);
@@ -158,7 +162,7 @@ fn search(workspace: &Workspace, args: &SearchCodeArgs, bounds: &Bounds) -> Resu
     if !can_be_walked(&workspace.root().join(&start)) {
         return Err("its .gitignore or .ignore is not a plain file, so it is not read".to_owned());
     }
-    let mut found = Found::default();
+    let mut found = Found { read_as: any_of(args), ..Found::default() };
     for (number, entry) in walk(workspace, &start).enumerate() {
         if bounds.cancel.is_cancelled() {
             break;
@@ -195,10 +199,27 @@ fn expression(args: &SearchCodeArgs) -> Result<Regex, String> {
     if args.query.contains('\n') {
         return Err("the query holds a line break; each line is searched by itself".to_owned());
     }
-    let query = if args.regex { args.query.clone() } else { regex::escape(&args.query) };
+    let query = match alternatives(args) {
+        Some(words) => words.iter().map(|word| regex::escape(word)).collect::<Vec<_>>().join("|"),
+        None if args.regex => args.query.clone(),
+        None => regex::escape(&args.query),
+    };
     let mut builder = RegexBuilder::new(&query);
     builder.case_insensitive(args.ignore_case).size_limit(EXPRESSION_BYTES_MAX);
     builder.build().map_err(|error| format!("not a regular expression: {error}"))
+}
+
+/// The words of a plain query such as `color|background`, which means either. A bar with nothing or
+/// a blank beside it is code (`a || b`, `|x| x`, `ls | wc`), and is looked for as it stands.
+fn alternatives(args: &SearchCodeArgs) -> Option<Vec<&str>> {
+    let words: Vec<&str> = args.query.split('|').collect();
+    let is_word = |word: &&str| !word.is_empty() && *word == word.trim();
+    (!args.regex && words.len() > 1 && words.iter().all(is_word)).then_some(words)
+}
+
+fn any_of(args: &SearchCodeArgs) -> Option<String> {
+    let words = alternatives(args)?;
+    Some(format!("[lines with any of: {}]", words.join(", ")))
 }
 
 /// A pattern without a slash is meant for the name, wherever the file is.

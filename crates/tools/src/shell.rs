@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShellArgs {
-    /// The command line, for `sh -c`. It runs in the workspace and cannot read input.
+    /// For sh -c; it cannot read input.
     pub command: String,
 }
 
@@ -76,13 +76,12 @@ pub struct Shell {
     pub own: Vec<PathBuf>,
 }
 
-const DESCRIPTION: &str = "Run a command line with sh in the workspace, and see its output and \
-    exit code. Processes that it leaves in the background are ended with it.";
+const DESCRIPTION: &str = "Run a command with sh in the workspace: its output and exit code. Background \
+    processes end with it.";
 
 /// The same where commands only read the repository.
-const SHUT_DESCRIPTION: &str = "Run a command line with sh in the workspace, and see its output \
-    and exit code. Processes that it leaves in the background are ended with it. It can read .git \
-    (git status, log, diff) and not write it: commit with git_commit.";
+const SHUT_DESCRIPTION: &str = "Run a command with sh in the workspace: its output and exit code. \
+    Background processes end with it. It can read .git and not write it: commit with git_commit.";
 
 /// Said of a command that was not run.
 const NO_WALL: &str = "no wall stands around commands here; nothing was done";
@@ -148,7 +147,7 @@ impl Tool for Shell {
         };
         let running = match launch.start() {
             Ok(running) => running,
-            Err(error) => return Done::Passing(format!("cannot start the shell: {error}")),
+            Err(error) => return Done::passing(format!("cannot start the shell: {error}")),
         };
         let mut capture =
             Capture::new(self.setting.limits.output_bytes_max, context.on_output.clone());
@@ -299,7 +298,7 @@ impl Shell {
     ) -> Done {
         let (ending, status) = match (stop, ended) {
             (None, Ended::NeverStarted(why)) => {
-                return Done::Passing(format!("cannot start the shell: {why}"));
+                return Done::passing(format!("cannot start the shell: {why}"));
             }
             (_, Ended::Lost) => (Ending::Unknown, "its end was not seen".to_owned()),
             (_, Ended::Stuck) => (Ending::Unknown, "killed, but not gone yet".to_owned()),

@@ -16,16 +16,15 @@ const ITEMS_MAX: usize = 100;
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TodoWriteArgs {
-    /// The items to write.
+    /// The items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 100))]
     pub todos: Option<Vec<Todo>>,
-    /// true: update these items by id and add those with a new id. false: they are the whole list.
+    /// true: update by id or add. false: the whole list.
     #[serde(default)]
     pub merge: bool,
-    /// Older form of the whole list; use todos.
+    /// The older form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 100))]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     pub items: Option<Vec<TodoItem>>,
 }
 
@@ -33,9 +32,9 @@ pub struct TodoWriteArgs {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Todo {
-    /// A short name of your choice, unique in the list.
+    /// A short name.
     pub id: String,
-    /// What is to be done. May be left out when a known id is updated.
+    /// What to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// How far it is.
@@ -102,9 +101,8 @@ impl Tool for TodoWrite {
     type Args = TodoWriteArgs;
 
     fn description(&self) -> &'static str {
-        "Write your list of what is to be done, for tasks of several steps. Make it with merge \
-         false; then update single items by id with merge true: in_progress before you begin one, \
-         completed when it is done. The whole list comes back."
+        "Keep your list of steps. Make it with merge false; then update items by id with merge \
+         true: in_progress before you begin one, completed when it is done."
     }
 
     fn handling(&self) -> Handling {

@@ -103,9 +103,25 @@ pub enum Done {
     /// A task for a child run; the outcome is its end.
     Delegate(DelegateArgs),
     /// An error that may pass and certainly acted on nothing: the call may be made again.
-    Passing(String),
+    Passing(Transient),
     /// It may have acted and brought no outcome, and why: made again only if its key is honoured.
     Lost(String),
+}
+
+/// An error that may pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transient {
+    /// What the model sees once no attempt is left.
+    pub seen: Observation,
+    /// How long the other side asked us to wait.
+    pub retry_after_ms: Option<u64>,
+}
+
+impl Done {
+    /// An error that may pass, in words.
+    pub fn passing(words: impl Into<String>) -> Self {
+        Self::Passing(Transient { seen: Observation::error(words), retry_after_ms: None })
+    }
 }
 
 /// A message for a channel outside.
@@ -241,9 +257,47 @@ fn args_schema<A: JsonSchema>() -> Value {
         settings.meta_schema = None;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<A>();
-    schema.remove("title");
     schema.remove("description");
-    schema.to_value()
+    let mut schema = schema.to_value();
+    strip(&mut schema);
+    schema
+}
+
+/// A shorter description ("The file.") is there for readers of the code: the name says as much.
+const TELLING_BYTES_MIN: usize = 20;
+
+/// Takes out what says nothing to a model. That a value may be left out stands in `required`, so
+/// null, which [`check_args`] takes for nothing, is not said again.
+fn strip(schema: &mut Value) {
+    let Value::Object(fields) = schema else { return };
+    for noise in ["title", "format", "default"] {
+        fields.remove(noise);
+    }
+    if fields.get("minimum").and_then(Value::as_f64) == Some(0.0) {
+        fields.remove("minimum");
+    }
+    if fields.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false)) {
+        fields.remove("additionalProperties");
+    }
+    if let Some(Value::Array(kinds)) = fields.get_mut("type") {
+        kinds.retain(|kind| kind != "null");
+        if let [only] = kinds.as_slice() {
+            let only = only.clone();
+            fields.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::String(text)) = fields.get_mut("description") {
+        *text = text.replace('\n', " ");
+        if text.len() < TELLING_BYTES_MIN {
+            fields.remove("description");
+        }
+    }
+    if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+        properties.values_mut().for_each(strip);
+    }
+    if let Some(items) = fields.get_mut("items") {
+        strip(items);
+    }
 }
 
 struct Erased<T> {

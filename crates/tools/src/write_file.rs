@@ -1,5 +1,6 @@
 //! `write_file`: a whole file of the workspace, written at once or not at all; see `replace`.
 
+use crate::clip::counted;
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::replace::{Present, Replacement, replace_file, temporary};
@@ -17,11 +18,11 @@ use std::sync::Arc;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteFileArgs {
-    /// Path of the file, relative to the workspace. Missing folders are created.
+    /// The file; missing folders are created.
     pub path: PathBuf,
-    /// The whole new content of the file.
+    /// Its whole content.
     pub content: String,
-    /// The hash that read_file told. If the file has changed since, nothing is written.
+    /// Write only if the file still has this hash.
     #[serde(default)]
     pub expect_hash: Option<String>,
 }
@@ -40,7 +41,7 @@ impl Tool for WriteFile {
     type Args = WriteFileArgs;
 
     fn description(&self) -> &'static str {
-        "Write a file of the workspace. Creates it, or replaces its whole content."
+        "Create a file, or replace its whole content."
     }
 
     fn handling(&self) -> Handling {
@@ -144,5 +145,6 @@ pub(crate) fn found(
 
 /// The same words whether the call or the probe found out.
 fn written(args: &WriteFileArgs) -> Observation {
-    Observation::ok(format!("wrote {} bytes to {}", args.content.len(), args.path.display()))
+    let size = counted(args.content.len() as u64, "byte");
+    Observation::ok(format!("wrote {size} to {}", args.path.display()))
 }

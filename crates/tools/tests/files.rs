@@ -178,7 +178,7 @@ async fn a_folder_is_listed_in_order_with_one_row_per_entry() {
     let expected = "a/\nb.txt (5 bytes)\nc (symbolic link)\ntwo\\nlines (0 bytes)";
     assert_eq!(place.call("list_dir", json!({"path": "."})).await, Observation::ok(expected));
     let inner = place.call("list_dir", json!({"path": "a"})).await;
-    assert_eq!(inner, Observation::ok("inner (1 bytes)"));
+    assert_eq!(inner, Observation::ok("inner (1 byte)"));
     std::fs::create_dir(place.path("empty")).unwrap();
     let empty = place.call("list_dir", json!({"path": "empty"})).await;
     assert_eq!(empty, Observation::ok("the folder is empty"));

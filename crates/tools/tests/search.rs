@@ -44,6 +44,7 @@ async fn seen(service: SearchService, reply: Reply) -> Observation {
     let server = Server::start(vec![reply]).await;
     match search(setting(service, &server.url(""))).await {
         Done::Seen(seen) => seen,
+        Done::Passing(failed) => failed.seen,
         other => panic!("{other:?}"),
     }
 }
@@ -62,7 +63,7 @@ fn there_is_a_search_only_where_it_is_set_and_nobody_is_asked_about_it() {
     assert_eq!(spec.text_arg.as_deref(), Some("query"));
     let handling = spec.handling;
     assert_eq!((handling.class, handling.approval), (EffectClass::Pure, Approval::Allow));
-    assert_eq!((handling.timeout_ms, handling.retries), (20_000, 1));
+    assert_eq!((handling.timeout_ms, handling.retries), (20_000, 3));
     assert!(spec.description.contains("Bing"), "{}", spec.description);
 }
 
@@ -192,7 +193,8 @@ async fn an_error_of_the_network_may_pass_and_is_tried_again() {
     drop(closed);
     let server = Server::start(vec![Reply::Cut]).await;
     for url in [format!("http://127.0.0.1:{port}"), server.url("")] {
-        let Done::Passing(words) = search(setting(Bing, &url)).await else { panic!("{url}") };
+        let Done::Passing(failed) = search(setting(Bing, &url)).await else { panic!("{url}") };
+        let words = failed.seen.text;
         assert!(words.starts_with("search failed: network: 127.0.0.1"), "{words}");
     }
 }
@@ -202,7 +204,7 @@ async fn a_service_that_never_answers_is_given_up_in_time() {
     let server = Server::start(vec![Reply::Silence]).await;
     let setting = SearchSetting { timeout_ms: 300, ..setting(Bing, &server.url("")) };
     let words = "search failed: time-out: 127.0.0.1 did not answer within 300 ms";
-    assert_eq!(search(setting).await, Done::Seen(Observation::error(words)));
+    assert_eq!(search(setting).await, Done::passing(words));
 }
 
 #[tokio::test]
@@ -214,7 +216,7 @@ async fn a_page_that_breaks_off_shows_what_came_before_it_broke() {
     let server = Server::start(vec![Reply::Raw(format!("{head}<html>"))]).await;
     let done = search(setting(Bing, &server.url(""))).await;
     let words = "search failed: network: 127.0.0.1: the answer broke off";
-    assert_eq!(done, Done::Passing(words.to_owned()));
+    assert_eq!(done, Done::passing(words));
 }
 
 #[tokio::test]
@@ -335,4 +337,13 @@ async fn another_provider_can_be_plugged_in_and_shows_no_more_than_asked_for() {
     let done = tool.call(r#"{"query":"q"}"#, &CallContext::new("key")).await;
     let text = "1. q\nhttps://a.example/\n\n2. q\nhttps://a.example/";
     assert_eq!(done, Done::Seen(Observation::ok(text)));
+}
+
+#[tokio::test]
+async fn a_service_that_is_busy_may_answer_later_and_one_that_refuses_will_not() {
+    for (code, may_pass) in [(429, true), (500, true), (503, true), (403, false), (404, false)] {
+        let server = Server::start(vec![status(code)]).await;
+        let done = search(setting(Searxng, &server.url(""))).await;
+        assert_eq!(matches!(done, Done::Passing(_)), may_pass, "{code}: {done:?}");
+    }
 }

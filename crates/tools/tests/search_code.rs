@@ -125,7 +125,7 @@ async fn results_are_bounded_in_number_and_length_and_say_so() {
     assert!(wide.chars().count() < 400, "{}", wide.len());
     place.write("huge", "needle\n".repeat(1_000_000));
     let huge = search(&place, json!({"query": "needle", "path": "huge"})).await;
-    assert!(huge.contains("1 files are too large"), "{huge}");
+    assert!(huge.contains("[1 file too large, not searched]"), "{huge}");
     let context = CallContext { observation_chars: 200, ..CallContext::new("key") };
     let short = place.call_in("search_code", json!({"query": "needle"}), &context).await;
     assert!(short.text.chars().count() <= 200 && short.text.contains("more than 100 lines"));
@@ -157,7 +157,24 @@ async fn what_a_rule_denies_is_not_found_by_a_search_of_the_folder_above() {
         let context = CallContext { bars, ..CallContext::new("key") };
         let found = place.call_in("search_code", json!({"query": "needle"}), &context).await.text;
         let expected = "notes.txt:1:a needle (1)\nsrc/a.rs:2:    needle(1);\n\
-                        [1 files are denied by a rule and were not searched]";
+                        [1 file denied by a rule, not searched]";
         assert_eq!(found, expected, "{tool}");
     }
+}
+
+#[tokio::test]
+async fn words_with_a_bar_between_them_mean_either_and_the_result_says_so() {
+    let place = Place::new();
+    place.write("ui.css", "color: red;\nbackground: blue;\nmargin: 0;\na || b\nls | wc\n");
+    let found = search(&place, json!({"query": "color|background"})).await;
+    let expected = "ui.css:1:color: red;\nui.css:2:background: blue;\n\
+                    [lines with any of: color, background]";
+    assert_eq!(found, expected);
+    // A bar that is code is looked for as it stands.
+    assert_eq!(search(&place, json!({"query": "a || b"})).await, "ui.css:4:a || b");
+    assert_eq!(search(&place, json!({"query": "ls | wc"})).await, "ui.css:5:ls | wc");
+    let expression = search(&place, json!({"query": "col|^mar", "regex": true})).await;
+    assert_eq!(expression, "ui.css:1:color: red;\nui.css:3:margin: 0;");
+    let none = search(&place, json!({"query": "x1|x2"})).await;
+    assert_eq!(none, "nothing was found in 1 file\n[lines with any of: x1, x2]");
 }

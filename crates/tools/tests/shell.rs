@@ -238,7 +238,9 @@ async fn a_shell_that_cannot_be_started_may_be_tried_again() {
     let place =
         Place::with(|setting| Setting { guard: Some("/no/such/guard".into()), ..bare(setting) });
     let done = place.tool("shell").call(r#"{"command":"ls"}"#, &CallContext::new("key")).await;
-    assert!(matches!(&done, Done::Passing(why) if why.starts_with("cannot start the shell: ")));
+    assert!(
+        matches!(&done, Done::Passing(why) if why.seen.text.starts_with("cannot start the shell: "))
+    );
     let place = Place::guarded();
     std::fs::remove_dir(place.root()).unwrap();
     let done = place.tool("shell").call(r#"{"command":"ls"}"#, &CallContext::new("key")).await;

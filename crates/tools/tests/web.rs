@@ -144,3 +144,22 @@ async fn a_redirect_to_a_host_that_a_rule_closes_is_not_followed() {
         assert!(seen.ending == Ending::Denied && seen.text.contains(words), "{}", seen.text);
     }
 }
+
+#[tokio::test]
+async fn a_site_that_is_busy_may_answer_later_and_says_when() {
+    let busy = "HTTP/1.1 503 X\r\nretry-after: 7\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    let replies = [Reply::Raw(busy.to_owned()), Reply::Status(429, String::new()), Reply::Cut];
+    let later = [Some(7_000), None, None];
+    let server =
+        Server::start([replies.to_vec(), vec![Reply::Status(404, String::new())]].concat());
+    let server = server.await;
+    let (place, args) = (place(&server, 20_000), json!({ "url": server.url("/") }).to_string());
+    for retry_after_ms in later {
+        let done = place.tool("fetch_web").call(&args, &context()).await;
+        let Done::Passing(failed) = done else { panic!("{done:?}") };
+        assert_eq!(failed.retry_after_ms, retry_after_ms);
+    }
+    // What is not there will not be there in a moment.
+    let done = place.tool("fetch_web").call(&args, &context()).await;
+    assert!(matches!(done, Done::Seen(_)), "{done:?}");
+}

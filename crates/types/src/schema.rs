@@ -23,9 +23,29 @@ pub fn check_args(spec: &ToolSpec, args: &str) -> Result<Value, String> {
     if !value.is_object() {
         return Err(format!("must be an object, not {}", kind(&value)));
     }
+    let value = without_nulls(&spec.schema, value);
     let mut check = Check { root: &spec.schema, path: Vec::new(), problems: Vec::new() };
     check.value(&spec.schema, &value);
     if check.problems.is_empty() { Ok(value) } else { Err(check.message()) }
+}
+
+/// Models write null for an argument that they leave out. Where the schema does not know null, and
+/// the argument may be left out, it means just that.
+fn without_nulls(schema: &Value, mut value: Value) -> Value {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| {
+        required.is_some_and(|required| required.iter().any(|known| known.as_str() == Some(name)))
+    };
+    let knows_null = |name: &str| match schema.get("properties").and_then(|all| all.get(name)) {
+        Some(Value::Object(property)) => {
+            property.get("type").is_none_or(|kind| !kind.is_string() || kind == "null")
+        }
+        _ => true,
+    };
+    if let Value::Object(fields) = &mut value {
+        fields.retain(|name, value| !value.is_null() || is_required(name) || knows_null(name));
+    }
+    value
 }
 
 struct Check<'a> {

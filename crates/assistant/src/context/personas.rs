@@ -1,6 +1,7 @@
 //! Personas: how the assistant speaks, and what it works with by default.
 
 use super::front_matter;
+use everloop_types::Lang;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,12 +15,23 @@ const PERSONAS_MAX: usize = 100;
 /// The name of the one that is there if nobody has chosen another.
 pub const DEFAULT: &str = "default";
 
-const BUILT_IN: [(&str, &str); 5] = [
-    (DEFAULT, include_str!("personas/default.md")),
-    ("concise", include_str!("personas/concise.md")),
-    ("coder", include_str!("personas/coder.md")),
-    ("analyst", include_str!("personas/analyst.md")),
-    ("teacher", include_str!("personas/teacher.md")),
+/// A name, and its file in English and in Chinese.
+macro_rules! built_in {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("personas/", $name, ".md")),
+            include_str!(concat!("personas/zh/", $name, ".md")),
+        )
+    };
+}
+
+const BUILT_IN: [(&str, &str, &str); 5] = [
+    built_in!("default"),
+    built_in!("concise"),
+    built_in!("coder"),
+    built_in!("analyst"),
+    built_in!("teacher"),
 ];
 
 /// One persona.
@@ -65,10 +77,14 @@ pub struct Personas {
 }
 
 impl Personas {
-    /// Those that are built in, and those of a folder; of the same name, the folder's.
+    /// Those that are built in, in the person's language, and those of a folder; of the same name,
+    /// the folder's.
     #[must_use]
-    pub fn find(folder: &Path) -> Self {
-        let built_in = BUILT_IN.iter().filter_map(|(name, text)| Persona::parse(name, text).ok());
+    pub fn find(folder: &Path, lang: Lang) -> Self {
+        let built_in = BUILT_IN.iter().filter_map(|(name, en, zh)| {
+            let text = if lang == Lang::ZhCn { zh } else { en };
+            Persona::parse(name, text).ok()
+        });
         let mut found = Self { all: built_in.collect(), bad: Vec::new() };
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -136,5 +152,24 @@ fn milli(text: &str) -> Result<u32, PersonaError> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 2000")]
         true => Ok((value * 1_000.0).round() as u32),
         false => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Personas;
+    use everloop_types::Lang;
+    use std::path::Path;
+
+    #[test]
+    fn those_that_are_built_in_are_the_same_in_both_languages_but_for_the_words() {
+        let of = |lang| Personas::find(Path::new("/nowhere"), lang).all;
+        let (english, chinese) = (of(Lang::En), of(Lang::ZhCn));
+        assert_eq!((english.len(), chinese.len()), (5, 5));
+        for (en, zh) in english.iter().zip(&chinese) {
+            assert_eq!((&en.name, &en.tools), (&zh.name, &zh.tools));
+            assert_eq!(en.temperature_milli, zh.temperature_milli, "{}", en.name);
+            assert!(en.text.is_ascii() && !zh.text.is_ascii(), "{}", en.name);
+        }
     }
 }

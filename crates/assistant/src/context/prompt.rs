@@ -16,6 +16,9 @@ use std::path::Path;
 /// Characters of all active skills together; those that do not fit are listed with the others.
 const ACTIVE_CHARS_MAX: usize = 40_000;
 
+/// Said where the run has `delegate`.
+const DELEGATES: &str = "- Give large work that stands on its own to `delegate`.\n";
+
 /// What the prompt is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
@@ -27,6 +30,8 @@ pub struct Parts<'a> {
     pub guidance: &'a str,
     /// All skills, in a fixed order.
     pub skills: &'a [Skill],
+    /// Whether the run can hand work to a helper.
+    pub delegates: bool,
 }
 
 /// Who speaks, and where.
@@ -59,6 +64,9 @@ pub fn system(parts: &Parts<'_>) -> String {
     let (active, others) = divided(parts.skills);
     let mut text = identity(&parts.identity);
     text.push_str(concat!("\n", include_str!("prompts/tools.md")));
+    if parts.delegates {
+        text.push_str(DELEGATES);
+    }
     if let Some(notes) = parts.memory {
         text.push_str(&memory(notes));
     }

@@ -14,9 +14,9 @@ pub const LOAD_SKILL: &str = "load_skill";
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSkillArgs {
-    /// The skill's name, as it is listed.
+    /// Its name.
     pub name: String,
-    /// A further file of the skill, as a path within its folder; leave it out for the skill itself.
+    /// A further file of it; without one, the skill itself.
     #[serde(default)]
     pub file: Option<PathBuf>,
 }
@@ -37,8 +37,7 @@ impl Tool for LoadSkill {
     type Args = LoadSkillArgs;
 
     fn description(&self) -> &'static str {
-        "Load a skill by its name: instructions for a kind of work, with the list of its further \
-         files. With `file`, one of those files."
+        "Load a skill: instructions for a kind of work, with the list of its further files."
     }
 
     fn handling(&self) -> Handling {

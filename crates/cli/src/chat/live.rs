@@ -2,7 +2,7 @@
 //! does, what the person types. Redrawn in place; everything else scrolls above it.
 
 use crate::app::App;
-use crate::show::{plan_head, plan_lines, preview, replanned};
+use crate::show::{aside, plan_head, plan_lines, preview, replanned, seen_line};
 use crate::terminal::{self, Marks, marks};
 use everloop_assistant::show::clipped;
 use everloop_engine::{Fragment, Update};
@@ -117,6 +117,9 @@ impl<'a> Live<'a> {
     }
 
     fn entered(&mut self, effect: Option<&EffectId>, kind: &Kind) {
+        if let Some(line) = aside(self.app, &self.tools, effect, kind) {
+            self.print(&line);
+        }
         match (kind, effect) {
             (Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }), _) => {
                 self.doing = Some(Doing { purpose: call.purpose, text: String::new(), chars: 0 });
@@ -142,7 +145,8 @@ impl<'a> Live<'a> {
                 let Some(tool) = self.tools.remove(effect) else { return };
                 let Outcome::Observed(seen) = &finished.outcome else { return };
                 let mark = if seen.is_ok() { self.marks.done } else { self.marks.failed };
-                let args = [("mark", mark), ("tool", &tool), ("text", &preview(&seen.text))];
+                let args =
+                    [("mark", mark), ("tool", &tool), ("text", &seen_line(self.app, &seen.text))];
                 self.print(&self.app.text("progress.came_back", &args));
             }
             _ => {}

@@ -236,6 +236,7 @@ impl Host for CliHost {
         Rules {
             model_attempts: settings.small("model.attempts"),
             patience_ms: settings.number("model.patience"),
+            tool_retry_ms: settings.number("tools.retry_delay"),
             ..Rules::default()
         }
     }

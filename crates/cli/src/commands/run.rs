@@ -6,11 +6,11 @@ use crate::args;
 use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
+use crate::toolset;
 use everloop_assistant::context::personas::Persona;
 use everloop_assistant::kept::moment;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS, own_max_steps};
-use everloop_tools::{Delegate, Tool as _};
 use everloop_types::{
     Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, Holding, LabelGuard, Labels,
     Limits, ListLimits, ModelChoice, Money, Policy, RoundLimits, StepLimits, ToolSpec, Unattended,
@@ -146,7 +146,8 @@ pub(crate) fn frame(
     let model = ModelChoice { fallback: fallback(app, &model)?, name: model, host, ..tuned };
     let budget = Budget { money: money(app, &model)?, ..bare.limits.budget };
     let limits = Limits { budget, ..bare.limits };
-    Ok(Frame { system: context::system(app, workspace, persona), model, limits, ..bare })
+    let system = context::system(app, workspace, persona, &bare.tools);
+    Ok(Frame { system, model, limits, ..bare })
 }
 
 /// The budget in money, at the prices of now. Without a price it could not be kept.
@@ -196,7 +197,7 @@ pub(crate) fn frame_with(
     let limits = limits(app, loop_name);
     Frame {
         system: context::plain_system(app, workspace),
-        tools: suited(tools, loop_name, &limits),
+        tools: toolset::of(loop_name, &limits, tools),
         limits,
         policy: Policy::default(),
         model: ModelChoice {
@@ -297,17 +298,6 @@ pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
             max_children: settings.small("delegate.max_children"),
         },
     }
-}
-
-/// A long list makes models choose badly, and loops that plan have divided their work already: only
-/// where the model chooses each next call is it offered to hand one on.
-fn suited(mut tools: Vec<ToolSpec>, loop_name: &str, limits: &Limits) -> Vec<ToolSpec> {
-    let delegates =
-        matches!(loop_name, "react" | "tool-driven" | "task-driven" | "staged" | "hybrid")
-            && limits.delegate.max_depth > 0
-            && limits.delegate.max_children > 0;
-    tools.retain(|tool| delegates || tool.name != Delegate::NAME);
-    tools
 }
 
 /// Time and place, as the model reads them with the goal.

@@ -3,10 +3,14 @@
 
 use crate::app::App;
 use crate::args;
+use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::means::{built_in, is_enabled};
 use crate::terminal;
+use crate::toolset;
+use everloop_assistant::context::personas::Persona;
 use everloop_assistant::show::padded;
+use everloop_loops::LOOPS;
 use everloop_tools::{BuiltIn, Needs, Registry, Timeout};
 use everloop_types::{Handling, ToolSpec};
 use serde::Serialize;
@@ -17,8 +21,9 @@ pub(crate) fn tools(app: &App, args: &args::Tools) -> Result<Exit, Failure> {
         Some(name) => vec![found(app, name)?],
         None => built_in().collect(),
     };
-    let here = here(app);
-    let shown: Vec<Shown> = known.into_iter().map(|tool| Shown::of(app, tool, &here)).collect();
+    let (here, persona) = (here(app), context::persona(app, None)?);
+    let of = |tool| Shown::of(app, tool, &here, &persona);
+    let shown: Vec<Shown> = known.into_iter().map(of).collect();
     match (args.json, shown.as_slice()) {
         (true, all) => {
             let all: Vec<Value> = all.iter().map(|one| one.as_json(app)).collect();
@@ -60,12 +65,20 @@ struct Shown {
     /// As a run here would have it; what the settings say goes before the table.
     spec: Option<ToolSpec>,
     enabled: bool,
+    /// The persona of new runs, if it does without the tool.
+    not_of: Option<String>,
+    /// The loops whose runs have it.
+    loops: Vec<&'static str>,
 }
 
 impl Shown {
-    fn of(app: &App, tool: &'static BuiltIn, here: &Registry) -> Self {
+    fn of(app: &App, tool: &'static BuiltIn, here: &Registry, persona: &Persona) -> Self {
         let spec = here.get(tool.name).map(|known| known.spec().clone());
-        Self { tool, spec, enabled: is_enabled(&app.settings, tool.name) }
+        let not_of = (!context::works_with(persona, tool.name)).then(|| persona.name.clone());
+        let enabled = is_enabled(&app.settings, tool.name);
+        let offered = enabled && spec.is_some() && not_of.is_none();
+        let loops = LOOPS.into_iter().filter(|name| offered && toolset::has(name, tool.name));
+        Self { tool, spec, enabled, not_of, loops: loops.collect() }
     }
 
     fn handling(&self, app: &App) -> Handling {
@@ -84,12 +97,21 @@ impl Shown {
     }
 
     fn is_offered(&self) -> bool {
-        self.enabled && self.spec.is_some()
+        !self.loops.is_empty()
     }
 
     fn state(&self, app: &App) -> String {
+        if self.loops.len() == LOOPS.len() {
+            return app.text("tools.offered", &[]);
+        }
+        if self.is_offered() {
+            return app.text("tools.offered_to", &[("loops", &self.loops.join(", "))]);
+        }
         match (self.tool.needs, &self.spec) {
-            (_, Some(_)) if self.enabled => app.text("tools.offered", &[]),
+            (_, Some(_)) if self.enabled => {
+                let persona = self.not_of.as_deref().unwrap_or_default();
+                app.text("tools.not_of_persona", &[("name", persona)])
+            }
             (Needs::Repository, None) => app.text("tools.needs_repository", &[]),
             (Needs::Skill, None) if self.enabled => app.text("tools.needs_skill", &[]),
             (Needs::Setting(key), None) => app.text("tools.needs_setting", &[("key", key)]),
@@ -139,6 +161,7 @@ impl Shown {
             "enabled": self.enabled,
             "available": self.spec.is_some(),
             "offered": self.is_offered(),
+            "loops": self.loops,
         })
     }
 }

@@ -83,6 +83,8 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("tools.shell_file_max", Size, "2GiB"),
     setting("tools.shell_processes", Count(0, MANY), "1024"),
     setting("tools.output_max", Size, "1MiB"),
+    setting("tools.max_retries", Count(0, 100), "3"),
+    setting("tools.retry_delay", Duration, "1s"),
     setting("tools.label_guard", OneOf(&["ask", "deny", "off"]), "ask"),
     setting("tools.untrusted_paths", List(Item::Pattern), UNTRUSTED_PATHS),
     setting("approvals.unattended", OneOf(&["wait", "deny"]), "wait"),

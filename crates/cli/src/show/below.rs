@@ -1,6 +1,6 @@
 //! What happens in the runs below the one that is looked at, a line each.
 
-use super::preview;
+use super::{preview, seen_line};
 use crate::app::App;
 use crate::terminal;
 use everloop_engine::Update;
@@ -42,7 +42,7 @@ fn line(app: &App, kind: &Kind) -> Option<String> {
         Kind::EffectFinished(finished) => match &finished.outcome {
             Outcome::Observed(seen) => {
                 let mark = if seen.is_ok() { marks.done } else { marks.failed };
-                format!("{mark} {}", preview(&seen.text))
+                format!("{mark} {}", seen_line(app, &seen.text))
             }
             _ => return None,
         },

@@ -52,7 +52,8 @@ fn a_model_searches_with_searxng_and_sees_the_first_three_results() {
 fn a_failed_first_search_is_an_observation_and_the_next_one_reads_the_page_of_bing() {
     let server =
         FakeServer::start(vec![Canned::status(500, "connection: close\r\n", ""), page(BING)]);
-    let home = home("bing", &server, &[query("a"), query("潮汐发电"), says("Known.")]);
+    let home = home("bing", &server, &[query("a"), query("潮汐发电"), says("Known.")])
+        .with("EVERLOOP_TOOLS__MAX_RETRIES", "0");
     home.run(RUN).ends_with(0);
     let [(false, failed), (true, found)] = &brought(&home)[..] else { panic!() };
     assert_eq!(failed, "search failed: http: 127.0.0.1 answered with status 500");

@@ -143,3 +143,27 @@ fn the_default_set_is_small_and_pushes_nothing() {
         (&json!(true), &json!(false))
     );
 }
+
+#[test]
+fn a_read_that_was_refused_is_not_among_what_was_read() {
+    let passwd = json!({"path": "../../etc/passwd"});
+    let home = Home::scripted(&[calls("read_file", passwd), says("It may not be read.")]);
+    home.run(["run", "--loop", "react", "read it"]).ends_with(0);
+    let labels = home.show(&home.newest())["labels"].to_string();
+    assert!(!labels.contains("passwd"), "{labels}");
+}
+
+#[test]
+fn each_tool_says_which_loops_have_it_and_why_others_do_not() {
+    let home = Home::new();
+    let loops = |home: &Home, name: &str| {
+        home.run(["tools", name, "--json"]).ends_with(0).json()["tools"][0]["loops"].to_string()
+    };
+    assert!(!loops(&home, "todo_write").contains("plan-replan"));
+    assert!(!loops(&home, "delegate").contains("plan-execute-think"));
+    assert!(loops(&home, "shell").contains("plan-replan"));
+    let teacher = home.with("EVERLOOP_PERSONA__DEFAULT", "teacher");
+    assert_eq!(loops(&teacher, "shell"), "[]");
+    let told = teacher.run(["tools", "shell"]).ends_with(0).stdout;
+    assert!(told.contains("the persona teacher works without it"), "{told}");
+}

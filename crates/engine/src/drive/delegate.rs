@@ -20,7 +20,7 @@ use everloop_types::journal::{
 };
 use everloop_types::{
     Budget, ConversationId, Ending, Frame, Goal, Holding, Labels, Limits, Observation, Policy,
-    RunId, Status, ToolSpec, UtcMs, Words, digest_json,
+    RunId, Status, TODO_WRITE, ToolSpec, UtcMs, Words, digest_json,
 };
 
 /// The tool whose calls other runs answer.
@@ -108,7 +108,11 @@ impl Driver<'_> {
             return Err(refused(&format!("there is no loop {name:?}; the loops are: {known}")));
         };
         let frame = self.run.frame();
-        let tools = tools(frame, wanted.tools.as_deref())?;
+        let mut tools = tools(frame, wanted.tools.as_deref())?;
+        // A loop that keeps a plan of its own has no list; another one may count on it.
+        if loop_name != self.claim.loop_name && frame.tool(TODO_WRITE).is_none() {
+            tools.extend(self.tools.get(TODO_WRITE).map(|tool| tool.spec().clone()));
+        }
         let mut frame = child_frame(frame, tools, self.run.allowance()?, self.run.holding());
         let steps = &mut frame.limits.steps.max_steps;
         *steps = max_steps(*steps, &self.claim.loop_name, &loop_name);

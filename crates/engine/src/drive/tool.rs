@@ -6,7 +6,7 @@ use crate::ids::idem_key;
 use crate::{Engine, Fragment, Update};
 use everloop_loops::Outstanding;
 use everloop_store::{NewOutbox, Then};
-use everloop_tools::{Bars, CallContext, Done, Outgoing, Registry};
+use everloop_tools::{Bars, CallContext, Done, Outgoing, Registry, Transient};
 use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectClass, Ending, Frame, Handling, Observation, RunId, ToolCall, UtcMs};
@@ -25,6 +25,10 @@ const SAY_SO_MS: u64 = 500;
 /// How long a tool may look before its intent is written.
 const BEFORE_MS_MAX: u64 = 60_000;
 
+/// The longest wait that another side may ask for. Whoever asks for more is told to the model at
+/// once: it has better things to do.
+const RETRY_AFTER_MS_MAX: u64 = 30_000;
+
 /// How a call came back.
 enum CameBack {
     /// The tool said something.
@@ -40,6 +44,9 @@ impl Driver<'_> {
         open: Vec<Outstanding>,
     ) -> Result<Flow, DriveError> {
         self.commit(Then::GoOn).await?;
+        if self.wait_for_retry(&open).await? == Waited::Interrupted {
+            return Ok(Flow::GoOn);
+        }
         let frame = self.run.frame().clone();
         let desk = self.desk(&frame, Footing::Firm);
         let runs = open.iter().map(|open| desk.call(open));
@@ -48,13 +55,12 @@ impl Driver<'_> {
                 CameBack::Done(Done::Seen(seen) | Done::Wrote(seen, _) | Done::Queued(seen, _)) => {
                     seen
                 }
-                CameBack::Done(Done::Passing(error)) if self.may_retry(open) => {
-                    self.note_retry(open, error);
+                CameBack::Done(Done::Passing(failed)) if self.may_retry_after(open, &failed) => {
+                    self.note_passing(open, failed, &frame);
                     continue;
                 }
-                CameBack::Done(Done::Passing(error) | Done::Lost(error)) => {
-                    Observation::error(error)
-                }
+                CameBack::Done(Done::Passing(failed)) => failed.seen,
+                CameBack::Done(Done::Lost(error)) => Observation::error(error),
                 CameBack::Done(Done::Ask(question)) => Observation::error(question),
                 CameBack::Done(Done::Delegate(_)) => {
                     Observation::error("a call that changes nothing cannot delegate")
@@ -71,7 +77,9 @@ impl Driver<'_> {
         let EffectPlanned::CallTool { call, class, .. } = open.planned.clone() else {
             return Ok(Flow::GoOn);
         };
-        self.wait_for_retry(&open).await?;
+        if self.wait_for_retry(std::slice::from_ref(&open)).await? == Waited::Interrupted {
+            return Ok(Flow::GoOn);
+        }
         let footing = match self.footing(&open, &call).await? {
             Footing::Gone(refused) => {
                 self.note_seen(&open, refused, 0);
@@ -114,8 +122,11 @@ impl Driver<'_> {
                 self.pending.outbox.push(NewOutbox { outbox_id, channel, body: text });
                 self.note_seen(&open, bounded(seen, &frame), took_ms);
             }
-            Done::Passing(error) if self.may_retry(&open) => self.note_retry(&open, error),
-            Done::Passing(error) | Done::Lost(error) => {
+            Done::Passing(failed) if self.may_retry_after(&open, &failed) => {
+                self.note_passing(&open, failed, &frame);
+            }
+            Done::Passing(failed) => self.note_seen(&open, bounded(failed.seen, &frame), took_ms),
+            Done::Lost(error) => {
                 self.note_seen(&open, bounded(Observation::error(error), &frame), took_ms);
             }
         }
@@ -138,7 +149,7 @@ impl Driver<'_> {
         if !honoured || !self.may_retry(open) {
             return self.unknown(open, call, on_unknown, &why).await;
         }
-        self.note_failed(open, why, Acted::Maybe);
+        self.note_failed(open, why, Acted::Maybe, self.engine.rules.tool_retry_ms);
         Ok(Flow::GoOn)
     }
 
@@ -190,12 +201,20 @@ impl Driver<'_> {
         open.failed_attempts < handling(self.run.frame(), open).retries
     }
 
-    fn note_retry(&mut self, open: &Outstanding, error: String) {
-        self.note_failed(open, error, Acted::No);
+    fn may_retry_after(&self, open: &Outstanding, failed: &Transient) -> bool {
+        self.may_retry(open) && failed.retry_after_ms.unwrap_or(0) <= RETRY_AFTER_MS_MAX
     }
 
-    fn note_failed(&mut self, open: &Outstanding, error: String, acted: Acted) {
-        let wait_ms = self.engine.rules.tool_retry_ms;
+    fn note_passing(&mut self, open: &Outstanding, failed: Transient, frame: &Frame) {
+        let wait_ms = self.engine.rules.tool_retry_ms.max(failed.retry_after_ms.unwrap_or(0));
+        self.note_failed(open, bounded(failed.seen, frame).text, Acted::No, wait_ms);
+    }
+
+    fn note_retry(&mut self, open: &Outstanding, error: String) {
+        self.note_failed(open, error, Acted::No, self.engine.rules.tool_retry_ms);
+    }
+
+    fn note_failed(&mut self, open: &Outstanding, error: String, acted: Acted, wait_ms: u64) {
         let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
         let attempt = open.failed_attempts + 1;
         let may_have_acted = acted == Acted::Maybe;
@@ -203,20 +222,21 @@ impl Driver<'_> {
         self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
     }
 
-    /// Never longer than the rule says, whatever the clock does, and never deaf to a cancel.
-    async fn wait_for_retry(&mut self, open: &Outstanding) -> Result<(), DriveError> {
+    /// Never longer than the rules say, whatever the clock does, and never deaf to a cancel.
+    async fn wait_for_retry(&mut self, open: &[Outstanding]) -> Result<Waited, DriveError> {
         let now = self.engine.clock.now();
-        let left_ms = open.retry_at.map_or(0, |at| u64::try_from(at - now).unwrap_or(0));
-        let wait_ms = left_ms.min(self.engine.rules.tool_retry_ms);
-        if wait_ms > 0 {
-            self.commit(Then::GoOn).await?;
-            tokio::select! {
-                biased;
-                () = self.engine.clock.pause(wait_ms) => {}
-                () = self.engine.interrupted(&self.claim.run, self.ear.heard) => {}
-            }
+        let retry_at = open.iter().filter_map(|open| open.retry_at).max();
+        let left_ms = retry_at.map_or(0, |at| u64::try_from(at - now).unwrap_or(0));
+        let wait_ms = left_ms.min(self.engine.rules.tool_retry_ms.max(RETRY_AFTER_MS_MAX));
+        if wait_ms == 0 {
+            return Ok(Waited::Enough);
         }
-        Ok(())
+        self.commit(Then::GoOn).await?;
+        Ok(tokio::select! {
+            biased;
+            () = self.engine.clock.pause(wait_ms) => Waited::Enough,
+            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => Waited::Interrupted,
+        })
     }
 }
 
@@ -225,6 +245,14 @@ impl Driver<'_> {
 enum Acted {
     No,
     Maybe,
+}
+
+/// How a wait before the next attempt ended.
+#[derive(PartialEq, Eq)]
+enum Waited {
+    Enough,
+    /// The run is canceled, or this process is to stop: the main loop finds out which.
+    Interrupted,
 }
 
 #[derive(PartialEq, Eq)]

@@ -130,19 +130,20 @@ fn push_message(out: &mut Vec<u8>, open: Option<Role>, message: &Message) {
     }
     let mut blocks = List::new(out);
     let text = message.text();
+    // Models see a picture better before what is asked about it.
+    if let Message::User { images, .. } = message {
+        images.iter().for_each(|image| blocks.push(|out| push_image(out, image)));
+    }
     match message {
         Message::Tool { call, .. } => blocks.push(|out| push_result(out, call, text)),
         _ if text.trim().is_empty() => {}
         _ => blocks.push(|out| push_text_block(out, text)),
     }
     match message {
-        Message::User { images, .. } => {
-            images.iter().for_each(|image| blocks.push(|out| push_image(out, image)));
-        }
         Message::Assistant { calls, .. } => {
             calls.iter().for_each(|call| blocks.push(|out| push_call(out, call)));
         }
-        Message::System { .. } | Message::Tool { .. } => {}
+        Message::System { .. } | Message::User { .. } | Message::Tool { .. } => {}
     }
 }
 

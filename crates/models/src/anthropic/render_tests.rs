@@ -60,8 +60,7 @@ fn a_plain_request_has_nothing_that_was_not_asked_for() {
 fn roles_alternate_and_results_of_one_reply_are_one_message() {
     let png = Image { mime: "image/png".to_owned(), base64: "AAAA".to_owned() };
     let messages = [
-        Message::user("look"),
-        Message::User { text: String::new(), images: vec![png] },
+        Message::User { text: "look".to_owned(), images: vec![png] },
         said("", vec![call("c1", "t", "{\"a\": 1}"), call("c~2", "no such tool", "[1]")]),
         observed("c1", "ok"),
         observed("c~2", ""),
@@ -78,9 +77,9 @@ fn roles_alternate_and_results_of_one_reply_are_one_message() {
         body["messages"],
         json!([
             {"role": "user", "content": [
-                {"type": "text", "text": "look"},
                 {"type": "image", "source":
-                    {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]},
+                    {"type": "base64", "media_type": "image/png", "data": "AAAA"}},
+                {"type": "text", "text": "look"}]},
             {"role": "assistant", "content": [
                 {"type": "tool_use", "id": "c1", "name": "t", "input": {"a": 1}},
                 {"type": "tool_use", "id": "c-7e-2", "name": "no-20-such-20-tool",

@@ -117,15 +117,16 @@ fn push_message(out: &mut Vec<u8>, before: &[Message], message: &Message, signin
     }
     let mut parts = List::new(out);
     let text = message.text();
+    // Models see a picture better before what is asked about it.
+    if let Message::User { images, .. } = message {
+        images.iter().for_each(|image| parts.push(|out| push_image(out, image)));
+    }
     match message {
         Message::Tool { call, .. } => parts.push(|out| push_result(out, before, call, text)),
         _ if text.is_empty() => {}
         _ => parts.push(|out| push_text_part(out, text)),
     }
     match message {
-        Message::User { images, .. } => {
-            images.iter().for_each(|image| parts.push(|out| push_image(out, image)));
-        }
         Message::Assistant { calls, .. } => {
             for (n, call) in calls.iter().enumerate() {
                 // Of calls made together, only the first is signed.
@@ -133,7 +134,7 @@ fn push_message(out: &mut Vec<u8>, before: &[Message], message: &Message, signin
                 parts.push(|out| push_call(out, call, signed.then_some(STAND_IN)));
             }
         }
-        Message::System { .. } | Message::Tool { .. } => {}
+        Message::System { .. } | Message::User { .. } | Message::Tool { .. } => {}
     }
 }
 

@@ -48,8 +48,7 @@ fn a_plain_request_has_nothing_that_was_not_asked_for() {
 fn every_kind_of_message_is_rendered_and_results_find_their_name() {
     let png = Image { mime: "image/png".to_owned(), base64: "AAAA".to_owned() };
     let messages = [
-        Message::user("look"),
-        Message::User { text: String::new(), images: vec![png] },
+        Message::User { text: "look".to_owned(), images: vec![png] },
         said("so", vec![call("c1", "t", "{\"a\": 1}"), call("c~2", "u", "[1]")]),
         observed("c1", "ok"),
         observed("c~2", ""),
@@ -61,7 +60,7 @@ fn every_kind_of_message_is_rendered_and_results_find_their_name() {
         body(plain(), &messages)["contents"],
         json!([
             {"role": "user", "parts": [
-                {"text": "look"}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]},
+                {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}, {"text": "look"}]},
             {"role": "model", "parts": [
                 {"text": "so"},
                 {"functionCall": {"id": "c1", "name": "t", "args": {"a": 1}}},

@@ -125,7 +125,7 @@ async fn choices_schemas_and_pictures_go_over_the_wire() {
     assert_eq!(seen[0]["tools"].as_array().unwrap().len(), 2);
     assert_eq!(seen[1]["tool_choice"], "none");
     assert_eq!(seen[2]["response_format"]["json_schema"]["name"], "out");
-    let url = &seen[2]["messages"][0]["content"][1]["image_url"]["url"];
+    let url = &seen[2]["messages"][0]["content"][0]["image_url"]["url"];
     assert_eq!(url, "data:image/png;base64,QUJD");
 }
 

@@ -78,6 +78,8 @@ super::texts! {
     "progress.child" => zh: "↳ {text}", en: "↳ {text}";
     "progress.child_ended" => zh: "子运行结束：{status}", en: "the child has ended: {status}";
     "progress.came_back" => zh: "  {mark} {tool}：{text}", en: "  {mark} {tool}: {text}";
+    "progress.tool_retry" => zh: "  {mark} {tool} 第 {attempt} 次失败，将重试：{seen}", en: "  {mark} {tool} failed at attempt {attempt} and is tried again: {seen}";
+    "progress.compacting" => zh: "◌ 对话较长，正在把较早的部分整理成摘要", en: "◌ The conversation is long: its older part is being summarised";
     "progress.model_failed" => zh: "{mark} 模型出错：{detail}", en: "{mark} The model failed: {detail}";
     "runs.none" => zh: "还没有运行。试试：everloop run \"要做的事\"", en: "There are no runs yet. Try: everloop run \"what is to be done\"";
     "runs.no_status" => zh: "没有名为 {word} 的状态。全部：{all}", en: "There is no status called {word}. All of them: {all}";

@@ -13,7 +13,7 @@ super::texts! {
     "story.approval_asked" => zh: "请求允许 {tool}", en: "asks for permission to run {tool}";
     "story.approval_given" => zh: "允许 {tool}（{by}）", en: "{tool} is allowed (by {by})";
     "story.intent" => zh: "写下意图：即将执行 {tool}", en: "the intent is written: {tool} is about to run";
-    "story.attempt_failed" => zh: "{tool} 第 {attempt} 次尝试失败：{error}", en: "attempt {attempt} at {tool} failed: {error}";
+    "story.attempt_failed" => zh: "{tool} 第 {attempt} 次尝试失败：{seen}", en: "attempt {attempt} at {tool} failed: {seen}";
     "story.probe_happened" => zh: "探查 {tool}：它发生了。{text}", en: "a probe of {tool}: it happened. {text}";
     "story.probe_did_not" => zh: "探查 {tool}：它没有发生。{text}", en: "a probe of {tool}: it did not happen. {text}";
     "story.probe_unknown" => zh: "探查 {tool}：看不出是否发生。{text}", en: "a probe of {tool}: it cannot tell. {text}";
@@ -22,12 +22,12 @@ super::texts! {
     "story.model_failed" => zh: "模型出错：{error}", en: "the model failed: {error}";
     "story.model_canceled" => zh: "模型调用已取消", en: "the model call was canceled";
     "story.superseded" => zh: "提示已变化，重新计划这次模型调用", en: "the prompt is rendered differently now; the call is planned anew";
-    "story.tool_ok" => zh: "✔ {tool}（{took} 毫秒）：{text}", en: "✔ {tool} ({took} ms): {text}";
-    "story.tool_error" => zh: "✖ {tool}（{took} 毫秒）：{text}", en: "✖ {tool} ({took} ms): {text}";
-    "story.tool_denied" => zh: "⊘ {tool} 未被允许（{took} 毫秒）：{text}", en: "⊘ {tool} was not allowed ({took} ms): {text}";
-    "story.tool_timed_out" => zh: "✖ {tool} 超时（{took} 毫秒）：{text}", en: "✖ {tool} timed out ({took} ms): {text}";
-    "story.tool_canceled" => zh: "⊘ {tool} 已取消（{took} 毫秒）：{text}", en: "⊘ {tool} was canceled ({took} ms): {text}";
-    "story.tool_unknown" => zh: "？ {tool} 的结果未知，没有重做（{took} 毫秒）：{text}", en: "? the outcome of {tool} is unknown and it was not repeated ({took} ms): {text}";
+    "story.tool_ok" => zh: "✔ {tool}（{took} 毫秒）：{seen}", en: "✔ {tool} ({took} ms): {seen}";
+    "story.tool_error" => zh: "✖ {tool}（{took} 毫秒）：{seen}", en: "✖ {tool} ({took} ms): {seen}";
+    "story.tool_denied" => zh: "⊘ {tool} 未被允许（{took} 毫秒）：{seen}", en: "⊘ {tool} was not allowed ({took} ms): {seen}";
+    "story.tool_timed_out" => zh: "✖ {tool} 超时（{took} 毫秒）：{seen}", en: "✖ {tool} timed out ({took} ms): {seen}";
+    "story.tool_canceled" => zh: "⊘ {tool} 已取消（{took} 毫秒）：{seen}", en: "⊘ {tool} was canceled ({took} ms): {seen}";
+    "story.tool_unknown" => zh: "？ {tool} 的结果未知，没有重做（{took} 毫秒）：{seen}", en: "? the outcome of {tool} is unknown and it was not repeated ({took} ms): {seen}";
     "story.waits_for_person" => zh: "等待有人回答：{text}", en: "waits for a person to answer: {text}";
     "story.waits_for_model" => zh: "等待模型恢复：{error}", en: "waits for the model to come back: {error}";
     "story.waits_for_child" => zh: "等待子运行 {child}", en: "waits for its child {child}";

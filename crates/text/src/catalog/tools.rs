@@ -8,6 +8,8 @@ super::texts! {
     "tools.waits" => zh: "等人", en: "waits";
 
     "tools.offered" => zh: "有", en: "yes";
+    "tools.offered_to" => zh: "有，只在这些循环里：{loops}", en: "yes, under: {loops}";
+    "tools.not_of_persona" => zh: "没有：人设 {name} 不用它（见它的 tools:）", en: "no: the persona {name} works without it (its tools:)";
     "tools.disabled" => zh: "没有：不在 tools.enabled 里", en: "no: not in tools.enabled";
     "tools.needs_repository" => zh: "没有：这个目录不是 git 仓库", en: "no: this folder is no git repository";
     "tools.needs_skill" => zh: "没有：这里没有技能", en: "no: there is no skill here";

@@ -188,7 +188,7 @@ impl Server {
                 Attempt::Done(done) => done,
                 Attempt::SessionGone => {
                     let name = &self.setting.name;
-                    Done::Passing(format!("the MCP server {name} forgets its sessions at once"))
+                    Done::passing(format!("the MCP server {name} forgets its sessions at once"))
                 }
             },
             Attempt::Done(done) => done,
@@ -206,7 +206,7 @@ impl Server {
             () = context.cancel.cancelled() => return Attempt::Done(canceled()),
             connection = self.connection() => match connection {
                 Ok(connection) => connection,
-                Err(NoWay::Unsent(why)) => return Attempt::Done(Done::Passing(why)),
+                Err(NoWay::Unsent(why)) => return Attempt::Done(Done::passing(why)),
                 Err(NoWay::Refused(why)) => {
                     let refused = Observation::denied(format!("{why}; nothing was done"));
                     return Attempt::Done(Done::Seen(refused));
@@ -237,7 +237,7 @@ impl Server {
             }
             Called::Unsent(why) => {
                 self.retire(&connection).await;
-                Done::Passing(format!("the MCP server {name}: {why}"))
+                Done::passing(format!("the MCP server {name}: {why}"))
             }
             Called::Lost(why) => {
                 self.retire(&connection).await;

@@ -86,7 +86,7 @@ impl Fetch {
         if let Some(next) = answer.redirect(url) {
             return next.map(Step::Elsewhere).map_err(SearchError::Refused);
         }
-        let status = answer.status;
+        let (status, retry_after_ms) = (answer.status, answer.retry_after_ms);
         let success = answer.is_success();
         let (bytes, body) = answer.into_bytes();
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -94,7 +94,7 @@ impl Fetch {
             return Err(SearchError::Blocked { host });
         }
         if !success {
-            return Err(SearchError::Status { host, status });
+            return Err(SearchError::Status { host, status, retry_after_ms });
         }
         let partial = match body {
             Body::Whole => None,

@@ -107,6 +107,8 @@ impl Place {
     ) -> Observation {
         match self.tool(name).call(&args.to_string(), context).await {
             Done::Seen(seen) => seen,
+            // As if no attempt were left.
+            Done::Passing(failed) => failed.seen,
             other => panic!("{other:?}"),
         }
     }

@@ -129,11 +129,6 @@ fn push_plain(out: &mut Vec<u8>, role: &str, text: &str) {
 
 fn push_pictured(out: &mut Vec<u8>, text: &str, images: &[Image]) {
     out.extend_from_slice(b"{\"role\":\"user\",\"content\":[");
-    if !text.is_empty() {
-        out.extend_from_slice(b"{\"type\":\"text\",\"text\":");
-        push_json(out, text);
-        out.extend_from_slice(b"},");
-    }
     for (n, image) in images.iter().enumerate() {
         if n > 0 {
             out.push(b',');
@@ -141,6 +136,11 @@ fn push_pictured(out: &mut Vec<u8>, text: &str, images: &[Image]) {
         out.extend_from_slice(b"{\"type\":\"image_url\",\"image_url\":{\"url\":");
         push_json(out, &format!("data:{};base64,{}", image.mime, image.base64));
         out.extend_from_slice(b"}}");
+    }
+    if !text.is_empty() {
+        out.extend_from_slice(b",{\"type\":\"text\",\"text\":");
+        push_json(out, text);
+        out.push(b'}');
     }
     out.extend_from_slice(b"]}");
 }

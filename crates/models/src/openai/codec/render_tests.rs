@@ -54,8 +54,8 @@ fn every_kind_of_message_is_rendered() {
         body(plain(), &messages)["messages"],
         json!([
             {"role": "user", "content": [
-                {"type": "text", "text": "see"},
-                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+                {"type": "text", "text": "see"}]},
             {"role": "assistant", "content": null, "tool_calls": [
                 {"id": "c1", "type": "function",
                  "function": {"name": "t", "arguments": "{\"a\": 1}"}}]},

@@ -1,0 +1,157 @@
+//! What tools say, for people.
+//!
+//! Tools and the engine speak English, because the model reads it; what they say themselves has the
+//! same for people in `catalog::seen`, whose English is the pattern. What others wrote (files,
+//! pages, output of commands, errors of other programs) stays as it is.
+
+use crate::{Text, catalog, fill};
+use everloop_types::Lang;
+use std::borrow::Cow;
+
+/// Templates that stand on a line of their own within what others wrote.
+const NOTE: &str = "seen.note.";
+/// The rows of the model's list, which follow its head.
+const ROW: &str = "seen.row.";
+const HEAD: &str = "seen.list";
+
+/// What a tool came back with, in the language of the person who reads it.
+#[must_use]
+pub fn observed(lang: Lang, text: &str) -> Cow<'_, str> {
+    if lang == Lang::En {
+        return Cow::Borrowed(text);
+    }
+    let lines: Vec<&str> = text.split('\n').collect();
+    let last = lines.len() - 1;
+    // What ends with how a command ended is its output.
+    let is_output = lines[last].starts_with("[exit code ");
+    let is_list = find(lines[0]).is_some_and(|(text, _)| text.key == HEAD);
+    let shown = lines.iter().enumerate().map(|(at, line)| match find(line) {
+        Some((text, _)) if text.key.starts_with(ROW) && !is_list => Cow::Borrowed(*line),
+        Some((text, found))
+            if text.key.starts_with(NOTE) || is_list || (!is_output && (at == 0 || at == last)) =>
+        {
+            Cow::Owned(filled(text, &found))
+        }
+        _ => Cow::Borrowed(*line),
+    });
+    Cow::Owned(shown.collect::<Vec<_>>().join("\n"))
+}
+
+type Found<'t> = Vec<(&'static str, &'t str)>;
+
+fn find(line: &str) -> Option<(&'static Text, Found<'_>)> {
+    catalog::seen::TEXTS.iter().find_map(|text| {
+        let mut found = Vec::new();
+        matches(text.en, line, &mut found).then_some((text, found))
+    })
+}
+
+/// The text for people; what stands for a reason is such a text itself.
+fn filled(text: &Text, found: &Found<'_>) -> String {
+    let values: Vec<(&str, String)> = found
+        .iter()
+        .map(|(name, value)| {
+            let parts = |between: &str| value.split(between).map(part).collect::<Vec<_>>();
+            let value = match *name {
+                "why" | "wrong" => parts("; ").join("；"),
+                "counts" => parts(", ").join("，"),
+                _ => (*value).to_owned(),
+            };
+            (*name, value)
+        })
+        .collect();
+    fill(text.zh, |name| {
+        values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    })
+}
+
+fn part(text: &str) -> String {
+    find(text).map_or_else(|| text.to_owned(), |(text, found)| filled(text, &found))
+}
+
+/// Whether a text is made by a template; `found` gets what its placeholders stand for.
+fn matches<'t>(template: &'static str, text: &'t str, found: &mut Found<'t>) -> bool {
+    if let Some(rest) = template.strip_prefix("(s)") {
+        let many = text.strip_prefix('s').is_some_and(|text| matches(rest, text, found));
+        return many || matches(rest, text, found);
+    }
+    let Some((name, rest)) = template.strip_prefix('{').and_then(|t| t.split_once('}')) else {
+        let end = template.find('{').unwrap_or(template.len());
+        let end = template.find("(s)").map_or(end, |plural| plural.min(end));
+        let (literal, rest) = template.split_at(end);
+        return match text.strip_prefix(literal) {
+            Some(text) if rest.is_empty() => text.is_empty(),
+            Some(text) => matches(rest, text, found),
+            None => false,
+        };
+    };
+    let is_number = matches!(name, "n" | "m");
+    let known = found.len();
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    for end in ends {
+        let value = &text[..end];
+        if is_number && !value.bytes().all(|byte| byte.is_ascii_digit()) {
+            break;
+        }
+        found.push((name, value));
+        let is_whole =
+            if rest.is_empty() { end == text.len() } else { matches(rest, &text[end..], found) };
+        if is_whole {
+            return true;
+        }
+        found.truncate(known);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::observed;
+    use everloop_types::Lang;
+
+    fn zh(text: &str) -> String {
+        observed(Lang::ZhCn, text).into_owned()
+    }
+
+    #[test]
+    fn what_tools_say_themselves_is_said_in_chinese() {
+        for (english, chinese) in [
+            ("the folder is empty", "文件夹是空的"),
+            ("不存在.txt does not exist", "不存在.txt 不存在"),
+            ("wrote 1 byte to a.txt", "已写入 a.txt（1 字节）"),
+            ("wrote 50 bytes to my poem.txt", "已写入 my poem.txt（50 字节）"),
+            ("edited ui.html at line 1; its hash is now ab12", "已修改 ui.html 第 1 行"),
+            ("nothing was found in 1 file", "在 1 个文件里没有找到"),
+            (
+                "the arguments do not fit (task: is missing; goal: is not an argument); nothing \
+                 was done",
+                "参数不对（缺少 task；没有参数 goal），没有执行",
+            ),
+            (
+                "search failed: http: 127.0.0.1 answered with status 503",
+                "搜索失败：127.0.0.1 返回状态 503",
+            ),
+            (
+                "this call may not be made: the rule shell rm* denies it; nothing was done",
+                "不允许：规则 shell rm* 禁止，没有执行",
+            ),
+            (
+                "3 items: 2 pending, 1 in_progress\n- a [in_progress] 读\n- b [pending] 写",
+                "共 3 项：2 项待做，1 项进行中\n◐ 读\n○ 写",
+            ),
+        ] {
+            assert_eq!(zh(english), chinese);
+            assert_eq!(observed(Lang::En, english), english);
+        }
+    }
+
+    #[test]
+    fn what_others_wrote_stays_as_it_is() {
+        let output = "the folder is empty\n- a [pending] x\nx does not exist\n[exit code 0]";
+        let shown = "the folder is empty\n- a [pending] x\nx does not exist\n[退出码 0]";
+        assert_eq!(zh(output), shown);
+        let file = "first\nthe folder is empty\n[3 lines left out]\nlast";
+        assert_eq!(zh(file), "first\nthe folder is empty\n[省略 3 行]\nlast");
+        assert_eq!(zh(""), "");
+    }
+}
