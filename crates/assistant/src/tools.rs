@@ -133,11 +133,12 @@ impl Tool for ScheduleTool {
 
     fn description(&self) -> &'static str {
         "Keep the user's schedule. The command is one line: /schedule add \"YYYY-MM-DD HH:MM\" \
-         <title> [--duration MIN] [--remind \"YYYY-MM-DD HH:MM\"] [--repeat \
+         <title> [--duration MIN, 0 for a mere reminder] [--remind \"YYYY-MM-DD HH:MM\"] [--repeat \
          daily|weekdays|weekly:mon,fri|monthly:1|monthly:last|yearly] [--interval MIN] [--times \
          -1|COUNT], /schedule list, /schedule get <id>, /schedule view <day|week|month> \
          [YYYY-MM-DD], /schedule update <id> <date time> <title> [same options], /schedule \
-         repeat <id> <on|off>, /schedule delete <id>. An entry that overlaps another is refused."
+         repeat <id> <on|off>, /schedule delete <id>. An entry that overlaps another is refused, \
+         and the next free time is named; --allow-conflict saves it all the same."
     }
 
     fn handling(&self) -> Handling {

@@ -281,6 +281,7 @@ fn todos_of_others_are_understood() {
         priority: 5,
         due_at: Some(due),
         remind_at: Some(due - 30 * 60_000),
+        remind_lead: Some(30 * 60_000),
     };
     assert_eq!(parsed.todos[0].said, said);
     let done: Timestamp = "2026-11-15T02:00Z".parse().unwrap();
