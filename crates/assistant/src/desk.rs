@@ -205,3 +205,7 @@ fn uid(kind: &str, deed: Deed<'_>) -> String {
     let fresh = everloop_engine::fresh_id(&format!("{kind}_"), deed.now);
     format!("{fresh}@everloop")
 }
+
+#[cfg(test)]
+#[path = "desk/desk_tests.rs"]
+mod tests;

@@ -80,7 +80,7 @@ impl Desk {
         })
     }
 
-    async fn add_entry(&self, new: &EntryChange, deed: Deed<'_>) -> Result<Answer, StoreError> {
+    pub(super) async fn add_entry(&self, new: &EntryChange, deed: Deed<'_>) -> Result<Answer, StoreError> {
         let Some(mut entry) = self.new_entry(new, deed) else { return Ok(Err(Refusal::NotHere)) };
         if let Err(refusal) = update(0, &mut entry.said, new) {
             return Ok(Err(refusal));
@@ -145,7 +145,7 @@ impl Desk {
         }
     }
 
-    async fn update_entry(
+    pub(super) async fn update_entry(
         &self,
         id: i64,
         change: &EntryChange,

@@ -51,7 +51,7 @@ impl Desk {
         })
     }
 
-    async fn add_todo(&self, new: &TodoChange, deed: Deed<'_>) -> Result<Answer, StoreError> {
+    pub(super) async fn add_todo(&self, new: &TodoChange, deed: Deed<'_>) -> Result<Answer, StoreError> {
         let said = TodoText {
             text: String::new(),
             tag: DEFAULT_TAG.to_owned(),
@@ -83,7 +83,7 @@ impl Desk {
         Ok(Ok(Reply::Todo(Did::Added, row, notices)))
     }
 
-    async fn update_todo(
+    pub(super) async fn update_todo(
         &self,
         id: i64,
         change: &TodoChange,
@@ -150,7 +150,7 @@ impl Desk {
     }
 
     /// Marks todos as done. One that was done before keeps its time, and that is told.
-    async fn finish_todos(&self, ids: &[i64], deed: Deed<'_>) -> Result<Answer, StoreError> {
+    pub(super) async fn finish_todos(&self, ids: &[i64], deed: Deed<'_>) -> Result<Answer, StoreError> {
         let is_again = deed.key.is_some() && self.store.deed_done(deed).await?.is_some();
         let finish = |todo: &mut TodoRow| {
             todo.remind_next = None;
@@ -171,7 +171,7 @@ impl Desk {
     }
 
     /// Deletes todos, all or none, and names them.
-    async fn delete_todos(&self, ids: &[i64], deed: Deed<'_>) -> Result<Answer, StoreError> {
+    pub(super) async fn delete_todos(&self, ids: &[i64], deed: Deed<'_>) -> Result<Answer, StoreError> {
         let (ids, mut gone) = (in_order(ids), Vec::new());
         for &id in &ids {
             let text = self.store.todo(id).await?.map(|todo| todo.said.text);

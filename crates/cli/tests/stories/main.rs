@@ -41,6 +41,7 @@ mod postgres;
 mod print;
 mod questions;
 mod real_model;
+mod reminders;
 mod searches;
 mod secrets;
 mod sends;
