@@ -7,7 +7,7 @@ mod changes;
 mod entries;
 mod todos;
 
-pub use changes::{EntryChange, Remind, Start, TodoChange};
+pub use changes::{EntryChange, EntryStart, RemindWhen, TodoChange};
 
 use crate::commands::{Command, Filter, ScheduleCommand, Stretch, TodoCommand, View};
 use crate::kept::{Customs, reminders};

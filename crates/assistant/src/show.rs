@@ -59,7 +59,8 @@ fn show_reply(reader: &Reader, reply: &Reply) -> String {
     match reply {
         Reply::Todo(Did::Shown, todo, _) => todo_card(reader, todo),
         Reply::Todo(did, todo, notices) => {
-            let line = with_details(reader, marked(reader, *did, todo), &todo_details(reader, todo));
+            let line =
+                with_details(reader, marked(reader, *did, todo), &todo_details(reader, todo));
             with_notices(reader, line, notices)
         }
         Reply::Marked(all) => {

@@ -108,7 +108,11 @@ async fn a_conflict_names_the_next_free_time_of_the_same_length_and_the_way_to_s
     assert!(p.say("/schedule add 2026-11-16 11:00 丙 --duration 20").await.starts_with("已添加"));
     let saved = p.say(&format!("{add} --allow-conflict")).await;
     assert!(saved.starts_with("已添加日程 #4：丙"), "{saved}");
-    assert!(p.say("/schedule update 4 2026-11-16 11:40 丙").await.contains("空闲时间：2026-11-16 12:00"));
+    assert!(
+        p.say("/schedule update 4 2026-11-16 11:40 丙")
+            .await
+            .contains("空闲时间：2026-11-16 12:00")
+    );
     let moved = p.say("/schedule update 4 2026-11-16 11:40 丙 --allow-conflict").await;
     assert!(moved.starts_with("已修改"), "{moved}");
     let own = "/schedule add 2026-11-20 10:00 自叠 --interval 30 --duration 45";
@@ -305,7 +309,10 @@ async fn a_list_that_is_empty_because_of_what_was_asked_for_says_so() {
     assert_eq!(p.say("/todo list --open").await, "No open todos");
     let p = person();
     assert_eq!(p.say("/todo list --tag 家").await, "没有标签为“家”的待办");
-    assert_eq!(p.say("/view today --tag 家 --open").await, "没有视图 today 里标签为“家”的未完成的待办");
+    assert_eq!(
+        p.say("/view today --tag 家 --open").await,
+        "没有视图 today 里标签为“家”的未完成的待办"
+    );
 }
 
 #[tokio::test]

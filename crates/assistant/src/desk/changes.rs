@@ -11,7 +11,7 @@ use jiff::{Timestamp, Zoned};
 
 /// When a person is reminded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Remind {
+pub enum RemindWhen {
     /// At this moment.
     At(UtcMs),
     /// So many milliseconds before the thing itself, wherever that is moved to.
@@ -20,7 +20,7 @@ pub enum Remind {
 
 /// When an entry begins: on the wall of a place, and in the world.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Start {
+pub struct EntryStart {
     /// What the clocks there show, to the second.
     pub wall: DateTime,
     /// IANA name of the zone.
@@ -29,7 +29,7 @@ pub struct Start {
     pub at: UtcMs,
 }
 
-impl Start {
+impl EntryStart {
     /// A wall time in the zone of `now`. Seconds count, less than that does not.
     #[must_use]
     pub fn of(wall: DateTime, at: Timestamp, now: &Zoned) -> Self {
@@ -55,7 +55,7 @@ pub struct TodoChange {
     /// When it must be done.
     pub due: Option<Option<UtcMs>>,
     /// When the person is reminded.
-    pub remind: Option<Option<Remind>>,
+    pub remind: Option<Option<RemindWhen>>,
 }
 
 /// What is to change about an entry.
@@ -64,11 +64,11 @@ pub struct EntryChange {
     /// Its title.
     pub title: Option<String>,
     /// When it begins.
-    pub start: Option<Start>,
+    pub start: Option<EntryStart>,
     /// How long it takes.
     pub minutes: Option<i64>,
     /// When the person is reminded.
-    pub remind: Option<Option<Remind>>,
+    pub remind: Option<Option<RemindWhen>>,
     /// How it repeats.
     pub repeat: Option<Option<Repeat>>,
     /// How often in all; none within for no end.
@@ -92,7 +92,7 @@ impl From<&NewTodo> for TodoChange {
             tag: new.tag.clone(),
             priority: new.priority,
             due: new.due.map(|due| due.map(ms)),
-            remind: new.remind.map(|remind| remind.map(|at| Remind::At(ms(at)))),
+            remind: new.remind.map(|remind| remind.map(|at| RemindWhen::At(ms(at)))),
         }
     }
 }
@@ -103,9 +103,9 @@ impl EntryChange {
     pub fn of(new: &NewEntry, now: &Zoned) -> Self {
         Self {
             title: Some(new.title.clone()),
-            start: Some(Start::of(new.starts, new.starts_at, now)),
+            start: Some(EntryStart::of(new.starts, new.starts_at, now)),
             minutes: new.minutes,
-            remind: new.remind.map(|remind| remind.map(|at| Remind::At(ms(at)))),
+            remind: new.remind.map(|remind| remind.map(|at| RemindWhen::At(ms(at)))),
             repeat: new.repeat.clone().map(Some),
             times: new.times,
             remind_from: new.remind_from.map(|from| from.map(ms)),

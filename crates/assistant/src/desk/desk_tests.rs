@@ -18,7 +18,7 @@ fn todo() -> TodoChange {
         tag: Some("home".to_owned()),
         priority: Some(2),
         due: Some(Some(NOW + 5 * HOUR)),
-        remind: Some(Some(Remind::Before(HOUR))),
+        remind: Some(Some(RemindWhen::Before(HOUR))),
     }
 }
 
@@ -38,7 +38,7 @@ async fn a_todo_changes_in_what_is_named_and_its_relative_reminder_follows_its_d
     assert_eq!(said(&desk).await, TodoText { due_at, remind_at, ..before.clone() });
     assert_eq!(desk.store.next_reminder().await.unwrap(), remind_at);
     // One that was said as a moment stays where it is.
-    let at = TodoChange { remind: Some(Some(Remind::At(NOW + HOUR))), ..TodoChange::default() };
+    let at = TodoChange { remind: Some(Some(RemindWhen::At(NOW + HOUR))), ..TodoChange::default() };
     desk.update_todo(1, &at, DEED).await.unwrap().unwrap();
     desk.update_todo(1, &TodoChange { due: todo().due, ..TodoChange::default() }, DEED)
         .await
@@ -59,12 +59,12 @@ async fn an_entry_changes_in_what_is_named_and_nothing_else() {
     let now: Zoned = "2027-01-15T08:00[Asia/Shanghai]".parse().unwrap();
     let start = |text: &str| {
         let zoned: Zoned = format!("{text}[Asia/Shanghai]").parse().unwrap();
-        Some(Start::of(zoned.datetime(), zoned.timestamp(), &now))
+        Some(EntryStart::of(zoned.datetime(), zoned.timestamp(), &now))
     };
     let new = EntryChange {
         title: Some("sync".to_owned()),
         start: start("2027-01-18T10:00"),
-        remind: Some(Some(Remind::Before(HOUR))),
+        remind: Some(Some(RemindWhen::Before(HOUR))),
         catch_up: Some(Some("all".to_owned())),
         ..EntryChange::default()
     };

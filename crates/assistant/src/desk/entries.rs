@@ -3,8 +3,8 @@
 use super::changes::is_past;
 use super::todos::in_order;
 use super::{
-    Answer, Conflict, Desk, Did, EntryChange, Gone, Notice, Range, Refusal, Remind, Reply, Start,
-    uid,
+    Answer, Conflict, Desk, Did, EntryChange, EntryStart, Gone, Notice, Range, Refusal, RemindWhen,
+    Reply, uid,
 };
 use crate::commands::{ScheduleCommand, Stretch, Switch};
 use crate::kept::{self, conflicts, reminders};
@@ -80,7 +80,11 @@ impl Desk {
         })
     }
 
-    pub(super) async fn add_entry(&self, new: &EntryChange, deed: Deed<'_>) -> Result<Answer, StoreError> {
+    pub(super) async fn add_entry(
+        &self,
+        new: &EntryChange,
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
         let Some(mut entry) = self.new_entry(new, deed) else { return Ok(Err(Refusal::NotHere)) };
         if let Err(refusal) = update(0, &mut entry.said, new) {
             return Ok(Err(refusal));
@@ -113,7 +117,8 @@ impl Desk {
     fn new_entry(&self, new: &EntryChange, deed: Deed<'_>) -> Option<ScheduleRow> {
         let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.customs.minutes));
         let remind = self.default_reminder(&span, new, deed.now).filter(|_| new.remind.is_none());
-        let said = ScheduleText { title: String::new(), span, repeat: None, remind, catch_up: None };
+        let said =
+            ScheduleText { title: String::new(), span, repeat: None, remind, catch_up: None };
         Some(ScheduleRow {
             id: 0,
             uid: uid("schedule", deed),
@@ -125,8 +130,8 @@ impl Desk {
         })
     }
 
-    /// How an entry reminds of which nobody said so. One that takes no time is a reminder, and rings
-    /// at its time whatever is set.
+    /// How an entry reminds if nothing is said. One that takes no time is a reminder, and rings at
+    /// its time whatever is set.
     fn default_reminder(&self, span: &Span, new: &EntryChange, now: UtcMs) -> Option<Reminding> {
         let lead_ms = match self.customs.default_reminder_ms {
             _ if span.minutes == 0 => 0,
@@ -238,7 +243,7 @@ impl Desk {
     }
 }
 
-fn span(start: &Start, minutes: i64) -> Span {
+fn span(start: &EntryStart, minutes: i64) -> Span {
     Span {
         starts: kept::wall_text(start.wall),
         zone: start.zone.clone(),
@@ -281,17 +286,13 @@ fn update(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), 
     Ok(())
 }
 
-fn update_reminder(
-    id: i64,
-    said: &mut ScheduleText,
-    change: &EntryChange,
-) -> Result<(), Refusal> {
+fn update_reminder(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), Refusal> {
     if let Some(remind) = change.remind {
         let from = said.remind.as_ref().and_then(|before| before.from);
         said.remind = remind.map(|remind| {
             let lead_ms = match remind {
-                Remind::At(at) => said.span.starts_at - at,
-                Remind::Before(lead_ms) => lead_ms,
+                RemindWhen::At(at) => said.span.starts_at - at,
+                RemindWhen::Before(lead_ms) => lead_ms,
             };
             Reminding { lead_ms, from }
         });
@@ -305,8 +306,8 @@ fn update_reminder(
     Ok(())
 }
 
-/// The rule of an entry that is moved to another day: one that names only the day on which the entry
-/// was names the day on which it is now.
+/// The rule of an entry that is moved to another day. A rule that names only the entry's old day
+/// names the new one.
 fn moved_rule(rrule: &str, was: &str, is: DateTime) -> String {
     const DAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
     let Ok(was) = was.parse::<DateTime>() else { return rrule.to_owned() };

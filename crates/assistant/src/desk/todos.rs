@@ -2,7 +2,8 @@
 
 use super::changes::is_past;
 use super::{
-    Answer, Desk, Did, Gone, Notice, Refusal, Remind, Reply, TRIES_MAX, TodoChange, TodoList, uid,
+    Answer, Desk, Did, Gone, Notice, Refusal, RemindWhen, Reply, TRIES_MAX, TodoChange, TodoList,
+    uid,
 };
 use crate::commands::{TodoCommand, View};
 use crate::kept::{self, DEFAULT_TAG};
@@ -21,15 +22,7 @@ impl Desk {
             TodoCommand::Add(new) => return self.add_todo(&new.into(), deed).await,
             TodoCommand::Update(id, new) => return self.update_todo(*id, &new.into(), deed).await,
             TodoCommand::Done(id) => return self.finish_todos(from_ref(id), deed).await,
-            TodoCommand::Reopen(id) => {
-                let at = deed.now;
-                let reopen = |todo: &mut TodoRow| {
-                    todo.done_at = None;
-                    todo.remind_next = todo.said.remind_at.filter(|remind| *remind > at);
-                    Ok(Did::Reopened)
-                };
-                return self.change_todo(*id, deed, reopen).await;
-            }
+            TodoCommand::Reopen(id) => return self.reopen_todos(from_ref(id), deed).await,
             TodoCommand::Delete(id) => return self.delete_todos(from_ref(id), deed).await,
             TodoCommand::Get(id) => match self.store.todo(*id).await? {
                 Some(todo) => Ok(Reply::Todo(Did::Shown, todo, Vec::new())),
@@ -51,7 +44,11 @@ impl Desk {
         })
     }
 
-    pub(super) async fn add_todo(&self, new: &TodoChange, deed: Deed<'_>) -> Result<Answer, StoreError> {
+    pub(super) async fn add_todo(
+        &self,
+        new: &TodoChange,
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
         let said = TodoText {
             text: String::new(),
             tag: DEFAULT_TAG.to_owned(),
@@ -90,29 +87,13 @@ impl Desk {
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
         let changed = |todo: &mut TodoRow| update(todo, change, deed.now).map(|()| Did::Changed);
-        Ok(match self.change_todo(id, deed, changed).await? {
-            Ok(Reply::Todo(did, todo, _)) => {
+        Ok(self.change_todos(&[id], deed, changed).await?.map(|all| match marked(all) {
+            Reply::Todo(did, todo, _) => {
                 let notices = notices(&todo, change, deed);
-                Ok(Reply::Todo(did, todo, notices))
+                Reply::Todo(did, todo, notices)
             }
             other => other,
-        })
-    }
-
-    /// Changes a todo as it is, or as it has become meanwhile.
-    async fn change_todo(
-        &self,
-        id: i64,
-        deed: Deed<'_>,
-        change: impl Fn(&mut TodoRow) -> Result<Did, Refusal>,
-    ) -> Result<Answer, StoreError> {
-        Ok(match self.change_todos(&[id], deed, change).await? {
-            Ok(mut all) => match all.pop() {
-                Some((did, todo)) => Ok(Reply::Todo(did, todo, Vec::new())),
-                None => Err(Refusal::NoSuchTodo(id)),
-            },
-            Err(refusal) => Err(refusal),
-        })
+        }))
     }
 
     /// Changes todos as they are, or as they have become meanwhile: all of them, or none.
@@ -150,7 +131,11 @@ impl Desk {
     }
 
     /// Marks todos as done. One that was done before keeps its time, and that is told.
-    pub(super) async fn finish_todos(&self, ids: &[i64], deed: Deed<'_>) -> Result<Answer, StoreError> {
+    pub(super) async fn finish_todos(
+        &self,
+        ids: &[i64],
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
         let is_again = deed.key.is_some() && self.store.deed_done(deed).await?.is_some();
         let finish = |todo: &mut TodoRow| {
             todo.remind_next = None;
@@ -160,18 +145,29 @@ impl Desk {
             todo.done_at = todo.done_at.or(Some(deed.now));
             Ok(Did::Finished)
         };
-        let done = self.change_todos(&in_order(ids), deed, finish).await?;
-        Ok(done.map(|mut done| match done.len() {
-            1 => {
-                let (did, todo) = done.remove(0);
-                Reply::Todo(did, todo, Vec::new())
-            }
-            _ => Reply::Marked(done),
-        }))
+        Ok(self.change_todos(&in_order(ids), deed, finish).await?.map(marked))
+    }
+
+    /// Marks todos as not done after all.
+    pub(super) async fn reopen_todos(
+        &self,
+        ids: &[i64],
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
+        let reopen = |todo: &mut TodoRow| {
+            todo.done_at = None;
+            todo.remind_next = todo.said.remind_at.filter(|remind| *remind > deed.now);
+            Ok(Did::Reopened)
+        };
+        Ok(self.change_todos(&in_order(ids), deed, reopen).await?.map(marked))
     }
 
     /// Deletes todos, all or none, and names them.
-    pub(super) async fn delete_todos(&self, ids: &[i64], deed: Deed<'_>) -> Result<Answer, StoreError> {
+    pub(super) async fn delete_todos(
+        &self,
+        ids: &[i64],
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
         let (ids, mut gone) = (in_order(ids), Vec::new());
         for &id in &ids {
             let text = self.store.todo(id).await?.map(|todo| todo.said.text);
@@ -183,6 +179,18 @@ impl Desk {
             Made::Now(_) | Made::Before(_) => Ok(Reply::TodosDeleted(gone)),
             Made::NoSuch | Made::Outrun => Err(Refusal::NoSuchTodo(missing)),
         })
+    }
+}
+
+/// One todo by itself, several as a list.
+fn marked(mut all: Vec<(Did, TodoRow)>) -> Reply {
+    match all.pop() {
+        Some((did, todo)) if all.is_empty() => Reply::Todo(did, todo, Vec::new()),
+        Some(last) => {
+            all.push(last);
+            Reply::Marked(all)
+        }
+        None => Reply::Marked(all),
     }
 }
 
@@ -204,8 +212,8 @@ fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), Refus
     said.due_at = change.due.unwrap_or(said.due_at);
     let was = said.remind_at;
     match change.remind {
-        Some(Some(Remind::At(at))) => (said.remind_at, said.remind_lead) = (Some(at), None),
-        Some(Some(Remind::Before(lead))) => said.remind_lead = Some(lead),
+        Some(Some(RemindWhen::At(at))) => (said.remind_at, said.remind_lead) = (Some(at), None),
+        Some(Some(RemindWhen::Before(lead))) => said.remind_lead = Some(lead),
         Some(None) => (said.remind_at, said.remind_lead) = (None, None),
         None => {}
     }

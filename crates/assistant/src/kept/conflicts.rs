@@ -34,9 +34,7 @@ fn clashes<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<Clash<'a>>
     let own = Course::of(entry);
     let from = moment(entry.said.span.starts_at);
     let to = moment(from.as_millisecond().saturating_add(reach(entry)));
-    rivals(entry, others)
-        .filter_map(|other| meeting(&own, &Course::of(other), from, to))
-        .collect()
+    rivals(entry, others).filter_map(|other| meeting(&own, &Course::of(other), from, to)).collect()
 }
 
 /// The other entries that take time.
@@ -126,11 +124,7 @@ const MINUTE_MS: i64 = 60_000;
 /// The next start, from its own or from `now` on, at which `entry` overlaps none of `others`. One
 /// that repeats is moved within its day only: on another day it would be another rule.
 #[must_use]
-pub fn next_free(
-    entry: &ScheduleRow,
-    others: &[ScheduleRow],
-    now: Timestamp,
-) -> Option<Timestamp> {
+pub fn next_free(entry: &ScheduleRow, others: &[ScheduleRow], now: Timestamp) -> Option<Timestamp> {
     match &series(entry).repeat {
         None => free_once(entry, others, now),
         Some(_) => free_repeating(entry, others),
@@ -157,7 +151,8 @@ fn free_repeating(entry: &ScheduleRow, others: &[ScheduleRow]) -> Option<Timesta
     let mut moved = entry.clone();
     let day = series(entry).start.date();
     for _ in 0..MOVES_MAX {
-        let behind = |clash: &Clash<'_>| clash.other.to.as_millisecond() - clash.own.as_millisecond();
+        let behind =
+            |clash: &Clash<'_>| clash.other.to.as_millisecond() - clash.own.as_millisecond();
         let Some(by) = clashes(&moved, others).iter().map(behind).min() else {
             let found = series(&moved).from(moment(moved.said.span.starts_at)).next();
             return found.map(|found| found.at);

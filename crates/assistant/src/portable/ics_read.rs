@@ -315,8 +315,7 @@ impl Reading<'_> {
         };
         let start = part.first("DTSTART").and_then(|start| self.instant(start));
         let (rings, related) = self.alarm(part, start.unwrap_or(due), due)?;
-        let is_to_due =
-            related == Related::End || related == Related::Start && start.is_none();
+        let is_to_due = related == Related::End || related == Related::Start && start.is_none();
         Some((rings, is_to_due.then(|| due.saturating_sub(rings))))
     }
 

@@ -65,7 +65,10 @@ fn show_reply(reader: &Reader, reply: &Reply) -> Value {
                 "notices": notices(reader, said)})
         }
         Reply::Marked(all) => {
-            let one = |(did, row): &(Did, TodoRow)| json!({"did": did_name(*did), "todo": todo(reader, row)});
+            let one = |(did, row): &(Did, TodoRow)| {
+                let row = todo(reader, row);
+                json!({"did": did_name(*did), "todo": row})
+            };
             let all: Vec<Value> = all.iter().map(one).collect();
             json!({"ok": true, "todos": all})
         }

@@ -8,7 +8,8 @@ const PROMPT: &str = "You › ";
 
 /// A model whose command waits until the test opens a gate.
 fn gated() -> Home {
-    let home = Home::scripted(&[calls("shell", json!({"command": "cat gate"})), says("It opened.")]);
+    let home =
+        Home::scripted(&[calls("shell", json!({"command": "cat gate"})), says("It opened.")]);
     let made = std::process::Command::new("mkfifo").arg(home.work("gate")).status().unwrap();
     assert!(made.success());
     home.with("EVERLOOP_UI__TIME_ZONE", "UTC").with("TERM", "xterm").with("NO_COLOR", "1")
@@ -115,7 +116,9 @@ fn an_entry_rings_at_its_start_unless_the_settings_say_otherwise() {
         assert_eq!(told["entry"]["remind_next"], rings, "{set:?}");
     }
     home.set("EVERLOOP_AGENDA__DEFAULT_REMINDER", "10");
-    home.run(["schedule", "list"]).ends_with(5).says(&["agenda.default_reminder", "off | 0m | 10m"]);
+    home.run(["schedule", "list"])
+        .ends_with(5)
+        .says(&["agenda.default_reminder", "off | 0m | 10m"]);
 }
 
 #[test]

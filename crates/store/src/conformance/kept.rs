@@ -60,7 +60,9 @@ fn entry(uid: &str) -> ScheduleRow {
 pub(super) async fn what_is_kept_comes_back_whole(store: Store) {
     let Made::Now(id) = store.add_todo(&todo("a"), PLAIN).await.unwrap() else { panic!() };
     assert_eq!(store.todo(id).await.unwrap(), Some(TodoRow { id, ..todo("a") }));
-    let Made::Now(id) = store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap() else { panic!() };
+    let Made::Now(id) = store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap() else {
+        panic!()
+    };
     assert_eq!(store.schedule(id).await.unwrap(), Some(ScheduleRow { id, ..entry("b") }));
     let bare = ScheduleRow {
         said: ScheduleText { repeat: None, remind: None, catch_up: None, ..entry("c").said },
@@ -112,10 +114,15 @@ pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Sto
     assert_eq!(store.change_todo(&read, keyed("k1")).await.unwrap(), Made::Before(1));
     let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
     assert!(store.fire(&volley(due, None)).await.unwrap());
-    assert_eq!(store.change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(), Made::Outrun, "it has fired");
+    assert_eq!(
+        store.change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(),
+        Made::Outrun,
+        "it has fired"
+    );
     let seen = store.schedule(1).await.unwrap().unwrap();
     assert_eq!(seen.remind_next, None);
-    let both = (store.change_schedule(&seen, ANYWAY, PLAIN), store.change_schedule(&seen, ANYWAY, PLAIN));
+    let both =
+        (store.change_schedule(&seen, ANYWAY, PLAIN), store.change_schedule(&seen, ANYWAY, PLAIN));
     let both = tokio::join!(both.0, both.1);
     let both = [both.0.unwrap(), both.1.unwrap()];
     assert!(both.contains(&Made::Now(1)) && both.contains(&Made::Outrun), "{both:?}");
@@ -193,10 +200,7 @@ pub(super) async fn of_writers_who_saw_the_same_schedule_one_writes(store: Store
     }
     // Those who do not look are not held up, and are seen by those who do.
     let seen = ScheduleGuard::Revision(store.schedule_revision().await.unwrap());
-    assert!(matches!(
-        store.add_schedule(&entry("x"), ANYWAY, PLAIN).await.unwrap(),
-        Made::Now(_)
-    ));
+    assert!(matches!(store.add_schedule(&entry("x"), ANYWAY, PLAIN).await.unwrap(), Made::Now(_)));
     assert_eq!(store.add_schedule(&entry("y"), seen, PLAIN).await.unwrap(), Made::Outrun);
 }
 
