@@ -43,12 +43,9 @@ pub(crate) async fn new_lines(app: &App, store: &Store) -> Vec<String> {
     firing_lines(&app.reader(), &fired)
 }
 
-/// Shows reminders on stderr for as long as a command works. One that is to be quiet leaves them
-/// to others.
+/// Shows reminders on stderr for as long as a command works, also one that tells no progress.
 pub(crate) fn begin(app: &App, store: &Store) {
-    if !app.quiet {
-        tokio::spawn(show_on_stderr(app.clone(), store.clone()));
-    }
+    tokio::spawn(show_on_stderr(app.clone(), store.clone()));
 }
 
 /// With a bell if somebody sits there.

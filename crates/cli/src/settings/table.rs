@@ -1,7 +1,7 @@
 //! Every setting that exists, with its form and its default.
 
 use super::{Form, Item, Setting};
-use Form::{Count, Duration, List, Milli, OneOf, Reference, Size, Text, Zone};
+use Form::{Count, Duration, DurationOrOff, List, Milli, OneOf, Reference, Size, Text, Zone};
 
 const fn setting(key: &'static str, form: Form, default: &'static str) -> Setting {
     Setting { key, form, default }
