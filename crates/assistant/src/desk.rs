@@ -3,32 +3,71 @@
 //! Whoever asks, a person by a slash, a subcommand or a model through a tool, gets the same typed
 //! answer. Success is what the answer says, never a guess from its words.
 
+mod changes;
 mod entries;
 mod todos;
 
-use crate::commands::{Command, ScheduleCommand, Stretch, TodoCommand, View};
+pub use changes::{EntryChange, EntryStart, RemindWhen, TodoChange};
+
+use crate::commands::{Command, Filter, ScheduleCommand, Stretch, TodoCommand, View};
 use crate::kept::{Customs, reminders};
 use everloop_store::{Deed, Firing, ScheduleRow, Store, StoreError, TodoRow};
+use everloop_types::UtcMs;
 use jiff::civil::Date;
 use jiff::{Timestamp, Zoned};
 
 /// What a command came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// A todo, and what was done to it.
-    Todo(Did, TodoRow),
-    /// A todo is gone.
-    TodoDeleted(i64),
+    /// A todo, what was done to it, and what the person should know about that.
+    Todo(Did, TodoRow, Vec<Notice>),
+    /// Several todos, and what was done to each.
+    Marked(Vec<(Did, TodoRow)>),
+    /// Todos are gone.
+    TodosDeleted(Vec<Gone>),
     /// Todos, by a view or a search.
-    Todos(View, Option<String>, Vec<TodoRow>),
+    Todos(TodoList),
     /// The views.
     Views,
-    /// An entry, what was done to it, and what fired of it last.
-    Entry(Did, Box<ScheduleRow>, Vec<Firing>),
-    /// An entry is gone.
-    EntryDeleted(i64),
+    /// An entry, what was done to it, what fired of it last, and what the person should know.
+    Entry(Did, Box<ScheduleRow>, Vec<Firing>, Vec<Notice>),
+    /// Entries are gone.
+    EntriesDeleted(Vec<Gone>),
     /// A stretch of the schedule.
     Entries(Range, Vec<ScheduleRow>),
+}
+
+/// Something that the person should know about what was saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// It was to begin at this moment, which is past.
+    StartPast(UtcMs),
+    /// It was due at this moment, which is past.
+    DuePast(UtcMs),
+    /// It was to remind at this moment, which is past.
+    ReminderPast(UtcMs),
+}
+
+/// Something that was deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone {
+    /// Its number.
+    pub id: i64,
+    /// Its text; none if the same call had deleted it before.
+    pub text: Option<String>,
+}
+
+/// Todos, and by what they were chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TodoList {
+    /// The view.
+    pub view: View,
+    /// A word that each of them has.
+    pub word: Option<String>,
+    /// What else was asked of them.
+    pub filter: Filter,
+    /// The todos.
+    pub todos: Vec<TodoRow>,
 }
 
 /// What was done to a todo or an entry.
@@ -40,6 +79,8 @@ pub enum Did {
     Changed,
     /// It was marked as done.
     Finished,
+    /// It was done before, and stays as it was.
+    WasFinished,
     /// It was marked as not done.
     Reopened,
     /// Nothing; it is shown.
@@ -64,8 +105,8 @@ pub enum Refusal {
     NoSuchTodo(i64),
     /// There is no entry of that number.
     NoSuchEntry(i64),
-    /// Others take place at the same time: each with the moment.
-    Conflict(Vec<(ScheduleRow, Timestamp)>),
+    /// Others take place at the same time.
+    Conflict(Conflict),
     /// It would begin again before it has ended.
     OverlapsItself,
     /// A reminder needs a due date.
@@ -78,6 +119,17 @@ pub enum Refusal {
     Contested,
     /// It is not the desk's to carry out.
     NotHere,
+}
+
+/// What is in the way of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The entries that take place at the same time, each with the moment.
+    pub with: Vec<(ScheduleRow, Timestamp)>,
+    /// How long the entry was to take.
+    pub minutes: i64,
+    /// The next start at which it would be in nobody's way, if one was found.
+    pub next_free: Option<Timestamp>,
 }
 
 /// What came of a command: what was done, or why not.
@@ -153,3 +205,7 @@ fn uid(kind: &str, deed: Deed<'_>) -> String {
     let fresh = everloop_engine::fresh_id(&format!("{kind}_"), deed.now);
     format!("{fresh}@everloop")
 }
+
+#[cfg(test)]
+#[path = "desk/desk_tests.rs"]
+mod tests;

@@ -28,6 +28,8 @@ pub struct Customs {
     pub catch_up: CatchUp,
     /// Most reminders that are made up for at once.
     pub catch_up_max: usize,
+    /// How long before its start an entry reminds if nothing is said; none for not at all.
+    pub default_reminder_ms: Option<i64>,
 }
 
 impl Default for Customs {
@@ -39,6 +41,7 @@ impl Default for Customs {
             minutes: 60,
             catch_up: CatchUp::Once,
             catch_up_max: 10,
+            default_reminder_ms: Some(0),
         }
     }
 }
@@ -86,6 +89,19 @@ pub fn series(entry: &ScheduleRow) -> Series {
     Series { start, zone, repeat, count }
 }
 
+/// A wall time as rows hold it: to the minute, or to the second if it has seconds.
+#[must_use]
+pub fn wall_text(wall: DateTime) -> String {
+    let form = if wall.second() == 0 { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M:%S" };
+    wall.strftime(form).to_string()
+}
+
+/// Whether an entry is a reminder: it takes no time, and it rings.
+#[must_use]
+pub fn is_reminder(entry: &ScheduleRow) -> bool {
+    entry.said.span.minutes == 0 && entry.said.remind.is_some()
+}
+
 /// One occurrence of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held<'a> {
@@ -95,6 +111,14 @@ pub struct Held<'a> {
     pub from: Timestamp,
     /// When it ends.
     pub to: Timestamp,
+}
+
+impl Held<'_> {
+    /// Whether it touches the time from `from` on: it ends later, or takes no time and is then.
+    #[must_use]
+    pub fn reaches(&self, from: Timestamp) -> bool {
+        self.to > from || self.from >= from
+    }
 }
 
 /// Occurrences in order, the first ones, and how many came after them.
@@ -126,11 +150,15 @@ impl<'a> Listed<'a> {
 
 /// What of these entries touches the stretch from `from` to `to`, in order.
 #[must_use]
-pub fn held_between(entries: &[ScheduleRow], from: Timestamp, to: Timestamp) -> Listed<'_> {
+pub fn held_between<'a>(
+    entries: impl IntoIterator<Item = &'a ScheduleRow>,
+    from: Timestamp,
+    to: Timestamp,
+) -> Listed<'a> {
     let mut listed = Listed::default();
     for entry in entries {
         let course = Course::of(entry);
-        for held in course.ending_after(from).take_while(|held| held.from < to) {
+        for held in course.reaching(from).take_while(|held| held.from < to) {
             listed.add(held);
         }
     }
@@ -151,10 +179,11 @@ impl<'a> Course<'a> {
         Self { entry, series: series(entry), lasts_ms }
     }
 
-    /// The occurrences that end after `at`, in order.
-    pub(crate) fn ending_after(&self, at: Timestamp) -> impl Iterator<Item = Held<'a>> + use<'a> {
+    /// The occurrences that touch the time from `at` on, in order.
+    pub(crate) fn reaching(&self, at: Timestamp) -> impl Iterator<Item = Held<'a>> + use<'a> {
         let (entry, lasts_ms) = (self.entry, self.lasts_ms);
-        let earliest = moment(at.as_millisecond().saturating_sub(lasts_ms).saturating_add(1));
+        let before = lasts_ms.saturating_sub(1).max(0);
+        let earliest = moment(at.as_millisecond().saturating_sub(before));
         self.series.from(earliest).map(move |found| {
             let to = moment(found.at.as_millisecond().saturating_add(lasts_ms));
             Held { entry, from: found.at, to }

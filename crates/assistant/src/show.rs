@@ -3,6 +3,8 @@
 mod calendar;
 mod firings;
 mod json;
+mod none;
+mod refusals;
 mod table;
 
 pub use firings::{firing_line, firing_lines};
@@ -10,7 +12,7 @@ pub use json::{as_json, firing as firing_json};
 pub use table::{Table, clipped, padded};
 
 use crate::commands::{View, Wrong};
-use crate::desk::{Answer, Did, Refusal, Reply};
+use crate::desk::{Answer, Did, Gone, Notice, Reply, TodoList};
 use crate::kept::{self, moment};
 use crate::time::Repeat;
 use everloop_store::{Firing, ScheduleRow, TodoRow};
@@ -49,35 +51,41 @@ impl Reader {
 pub fn answer(reader: &Reader, answer: &Answer) -> String {
     match answer {
         Ok(reply) => show_reply(reader, reply),
-        Err(refusal) => show_refusal(reader, refusal),
+        Err(refusal) => refusals::show(reader, refusal),
     }
 }
 
 fn show_reply(reader: &Reader, reply: &Reply) -> String {
     match reply {
-        Reply::Todo(Did::Shown, todo) => todo_card(reader, todo),
-        Reply::Todo(did, todo) => {
-            let key = match did {
-                Did::Added => "todo.added",
-                Did::Finished => "todo.finished",
-                Did::Reopened => "todo.reopened",
-                Did::Changed | Did::Shown => "todo.changed",
-            };
-            let id = todo.id.to_string();
-            let line = reader.text(key, &[("id", &id), ("text", &todo.said.text)]);
-            with_details(reader, line, &todo_details(reader, todo))
+        Reply::Todo(Did::Shown, todo, _) => todo_card(reader, todo),
+        Reply::Todo(did, todo, notices) => {
+            let line =
+                with_details(reader, marked(reader, *did, todo), &todo_details(reader, todo));
+            with_notices(reader, line, notices)
         }
-        Reply::TodoDeleted(id) => reader.text("todo.deleted", &[("id", &id.to_string())]),
-        Reply::Todos(view, word, todos) => show_todos(reader, *view, word.as_deref(), todos),
+        Reply::Marked(all) => {
+            let lines = all.iter().map(|(did, todo)| marked(reader, *did, todo));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        Reply::TodosDeleted(all) => gone(reader, all, "todo.deleted", "todo.deleted_before"),
+        Reply::Todos(list) => show_todos(reader, list),
         Reply::Views => views(reader),
-        Reply::Entry(Did::Shown, entry, firings) => entry_card(reader, entry, firings),
-        Reply::Entry(did, entry, _) => {
-            let key = if *did == Did::Added { "schedule.added" } else { "schedule.changed" };
+        Reply::Entry(Did::Shown, entry, firings, _) => entry_card(reader, entry, firings),
+        Reply::Entry(did, entry, _, notices) => {
+            let key = match (kept::is_reminder(entry), did) {
+                (true, Did::Added) => "schedule.reminder_added",
+                (true, _) => "schedule.reminder_changed",
+                (false, Did::Added) => "schedule.added",
+                (false, _) => "schedule.changed",
+            };
             let id = entry.id.to_string();
             let line = reader.text(key, &[("id", &id), ("title", &entry.said.title)]);
-            with_details(reader, line, &entry_details(reader, entry))
+            let line = with_details(reader, line, &entry_details(reader, entry));
+            with_notices(reader, line, notices)
         }
-        Reply::EntryDeleted(id) => reader.text("schedule.deleted", &[("id", &id.to_string())]),
+        Reply::EntriesDeleted(all) => {
+            gone(reader, all, "schedule.deleted", "schedule.deleted_before")
+        }
         Reply::Entries(range, entries) => {
             let listed = kept::held_between(entries, range.from, range.to);
             calendar::show(reader, range, &listed)
@@ -85,38 +93,44 @@ fn show_reply(reader: &Reader, reply: &Reply) -> String {
     }
 }
 
-fn show_refusal(reader: &Reader, refusal: &Refusal) -> String {
-    let number = |id: &i64| id.to_string();
-    match refusal {
-        Refusal::NoSuchTodo(id) => reader.text("todo.none_of_number", &[("id", &number(id))]),
-        Refusal::NoSuchEntry(id) => reader.text("schedule.none_of_number", &[("id", &number(id))]),
-        Refusal::OverlapsItself => reader.text("schedule.overlaps_itself", &[]),
-        Refusal::ReminderNeedsDue => reader.text("todo.reminder_needs_due", &[]),
-        Refusal::DoesNotRepeat(id) => {
-            reader.text("schedule.does_not_repeat", &[("id", &number(id))])
+/// What was done to a todo.
+fn marked(reader: &Reader, did: Did, todo: &TodoRow) -> String {
+    let key = match did {
+        Did::Added => "todo.added",
+        Did::Finished => "todo.finished",
+        Did::WasFinished => "todo.was_finished",
+        Did::Reopened => "todo.reopened",
+        Did::Changed | Did::Shown => "todo.changed",
+    };
+    let done = todo.done_at.map(|at| reader.moment(at)).unwrap_or_default();
+    let id = todo.id.to_string();
+    reader.text(key, &[("id", &id), ("text", &todo.said.text), ("done", &done)])
+}
+
+/// What was deleted, by its text, or by its number alone if the text is gone already.
+fn gone(reader: &Reader, all: &[Gone], key: &str, before: &str) -> String {
+    let line = |gone: &Gone| {
+        let id = gone.id.to_string();
+        match &gone.text {
+            Some(text) => reader.text(key, &[("id", &id), ("text", text)]),
+            None => reader.text(before, &[("id", &id)]),
         }
-        Refusal::DoesNotRemind(id) => {
-            reader.text("schedule.does_not_remind", &[("id", &number(id))])
-        }
-        Refusal::Contested => reader.text("command.contested", &[]),
-        Refusal::NotHere => reader.text("command.not_here", &[]),
-        Refusal::Conflict(others) => {
-            let mut lines = vec![reader.text("schedule.conflict", &[])];
-            lines.extend(others.iter().map(|(entry, at)| {
-                let at = reader.moment(at.as_millisecond());
-                let minutes = entry.said.span.minutes.to_string();
-                let args = [
-                    ("id", number(&entry.id)),
-                    ("at", at),
-                    ("minutes", minutes),
-                    ("title", entry.said.title.clone()),
-                ];
-                let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-                reader.text("schedule.conflicting", &args)
-            }));
-            lines.join("\n")
-        }
-    }
+    };
+    all.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn with_notices(reader: &Reader, line: String, notices: &[Notice]) -> String {
+    let lines = std::iter::once(line).chain(notices.iter().map(|it| notice(reader, *it)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn notice(reader: &Reader, notice: Notice) -> String {
+    let (key, at) = match notice {
+        Notice::StartPast(at) => ("notice.start_past", at),
+        Notice::DuePast(at) => ("notice.due_past", at),
+        Notice::ReminderPast(at) => ("notice.reminder_past", at),
+    };
+    reader.text(key, &[("at", &reader.moment(at))])
 }
 
 /// What is wrong with a line that was meant as a command.
@@ -179,13 +193,10 @@ fn state(reader: &Reader, todo: &TodoRow) -> String {
     reader.text(key, &[])
 }
 
-fn show_todos(reader: &Reader, view: View, word: Option<&str>, todos: &[TodoRow]) -> String {
+fn show_todos(reader: &Reader, list: &TodoList) -> String {
+    let todos = &list.todos;
     if todos.is_empty() {
-        return match (word, view) {
-            (Some(word), _) => reader.text("todo.none_found", &[("word", word)]),
-            (None, View::All) => reader.text("todo.none", &[]),
-            (None, view) => reader.text("todo.none_in_view", &[("view", view.as_str())]),
-        };
+        return none::show(reader, list);
     }
     let heads = ["id", "state", "priority", "due", "remind", "tag", "text"];
     let heads = heads.map(|name| reader.text(&format!("todo.head.{name}"), &[]));
@@ -249,8 +260,10 @@ fn views(reader: &Reader) -> String {
 fn entry_details(reader: &Reader, entry: &ScheduleRow) -> Vec<String> {
     let span = &entry.said.span;
     let mut details = vec![starts(reader, entry)];
-    let minutes = span.minutes.to_string();
-    details.push(reader.text("schedule.detail.minutes", &[("value", &minutes)]));
+    if !kept::is_reminder(entry) {
+        let minutes = span.minutes.to_string();
+        details.push(reader.text("schedule.detail.minutes", &[("value", &minutes)]));
+    }
     details.extend(repeats(reader, entry));
     if let Some(next) = entry.remind_next {
         let at = reader.moment(next);
@@ -270,6 +283,14 @@ fn starts(reader: &Reader, entry: &ScheduleRow) -> String {
     let there = span.starts.replace('T', " ");
     let args = [("at", here.as_str()), ("there", there.as_str()), ("zone", zone.as_str())];
     reader.text("schedule.detail.at_there", &args)
+}
+
+/// How many minutes it takes, or that it is a reminder.
+fn lasts(reader: &Reader, entry: &ScheduleRow) -> String {
+    match kept::is_reminder(entry) {
+        true => reader.text("schedule.is_reminder", &[]),
+        false => entry.said.span.minutes.to_string(),
+    }
 }
 
 /// How it repeats, in words.
@@ -336,7 +357,7 @@ fn entry_card(reader: &Reader, entry: &ScheduleRow, firings: &[Firing]) -> Strin
         ("id", entry.id.to_string()),
         ("title", said.title.clone()),
         ("at", starts(reader, entry)),
-        ("minutes", said.span.minutes.to_string()),
+        ("minutes", lasts(reader, entry)),
         ("repeat", repeats(reader, entry).unwrap_or_else(none)),
         ("next", next),
         ("remind", entry.remind_next.map_or_else(none, |at| reader.moment(at))),

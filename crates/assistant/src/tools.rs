@@ -131,10 +131,11 @@ impl Tool for ScheduleTool {
 
     fn description(&self) -> &'static str {
         "The user's schedule, by one command: /schedule add \"YYYY-MM-DD HH:MM\" TITLE \
-         [--duration MIN] [--remind \"YYYY-MM-DD HH:MM\"] [--repeat \
+         [--duration MIN, 0 = reminder] [--remind \"YYYY-MM-DD HH:MM\"] [--repeat \
          daily|weekdays|weekly:mon,fri|monthly:1|monthly:last|yearly] [--times N]; /schedule list; \
          /schedule view day|week|month [DATE]; /schedule get|delete ID; /schedule update ID DATE \
-         TITLE [as add]; /schedule repeat ID on|off"
+         TITLE [as add]; /schedule repeat ID on|off. \
+         An overlap is refused; --allow-conflict saves anyway"
     }
 
     fn handling(&self) -> Handling {

@@ -111,7 +111,7 @@ async fn what_an_update_does_not_say_stays_and_what_it_cannot_do_is_refused() {
     assert!(p.say("/schedule get 1").await.contains("2026-11-20 09:45"));
     p.say("/schedule update 1 2026-11-16 10:00 站会 --remind-start none").await;
     assert!(p.say("/schedule get 1").await.contains("2026-11-16 09:45"));
-    p.say("/schedule add 2026-11-16 12:00 一次").await;
+    p.say("/schedule add 2026-11-16 12:00 一次 --remind none").await;
     let refused = p.say("/schedule update 2 2026-11-16 12:00 新 --remind-start 2026-11-20").await;
     assert!(refused.contains("没有提醒"), "{refused}");
     let refused = p.say("/schedule update 2 2026-11-16 12:00 新 --times 3").await;

@@ -24,7 +24,7 @@ async fn todos_are_added_shown_changed_done_and_deleted() {
         "已修改待办 #2：交月报（优先级 1，标签 home）"
     );
     assert_eq!(p.say("/todo reopen 1").await, "已重新打开待办 #1：买牛奶");
-    assert_eq!(p.say("/todo delete 1").await, "已删除待办 #1");
+    assert_eq!(p.say("/todo delete 1").await, "已删除待办 #1：买牛奶");
     assert_eq!(p.say("/todo delete 1").await, "没有编号为 1 的待办");
     assert_eq!(p.say("/todo add 第三个").await, "已添加待办 #3：第三个", "a number is not reused");
 }
@@ -64,7 +64,7 @@ async fn wrong_arguments_are_answered_with_the_usage_line() {
     for (line, word) in [
         ("/todo add x --priority -1", "--priority"),
         ("/todo add x --priority a", "--priority"),
-        ("/schedule add 2026-11-16 10:00 x --duration 0", "--duration"),
+        ("/schedule add 2026-11-16 10:00 x --duration -1", "--duration"),
         ("/schedule add 2026-11-16 10:00 x --interval 0", "--interval"),
         ("/schedule add 2026-11-16 10:00 x --interval 5 --times 1", "--times"),
         ("/schedule add 2026-11-16 10:00 x --interval 5 --times 0", "--times"),
@@ -100,7 +100,7 @@ async fn chinese_names_and_wide_characters_work_and_the_english_form_is_canonica
     assert_eq!(p.say("／待办　add　买牛奶").await, "已添加待办 #1：买牛奶");
     assert_eq!(
         p.say("　/日程 add 明天下午三点 开会").await,
-        "已添加日程 #1：开会（2026-11-16 15:00 Asia/Shanghai，60 分钟）"
+        "已添加日程 #1：开会（2026-11-16 15:00 Asia/Shanghai，60 分钟，下次提醒 2026-11-16 15:00）"
     );
     assert_eq!(
         p.echo("/待办 add 明天下午三点 交周报"),
@@ -197,7 +197,7 @@ async fn entries_are_added_viewed_moved_and_deleted() {
     let month = p.say("/schedule view month 2026-11").await;
     assert!(month.starts_with("2026-11\n周一") && month.contains("17(1)"), "{month}");
     assert!(p.say("/schedule get 1").await.contains("下一次    2026-11-17 11:00"));
-    assert_eq!(p.say("/schedule delete 1").await, "已删除日程 #1");
+    assert_eq!(p.say("/schedule delete 1").await, "已删除日程 #1：晨会");
     assert_eq!(p.say("/schedule get 1").await, "没有编号为 1 的日程");
     assert_eq!(p.say("/schedule repeat 1 on").await, "没有编号为 1 的日程");
     p.say("/schedule add 明天 9:00 一次").await;
@@ -212,11 +212,12 @@ async fn overlapping_entries_are_refused_and_named() {
     let refused = p.say("/schedule add 2026-11-17 10:15 面谈 --duration 300").await;
     assert_eq!(
         refused,
-        "没有保存：与下列日程时间冲突\n  #1  2026-11-17 10:00（30 分钟）  站会\n  #2  2026-11-17 14:00（60 分钟）  评审"
+        "没有保存：与下列日程时间冲突\n  #1  2026-11-17 10:00（30 分钟）  站会\n  #2  2026-11-17 14:00（60 分钟）  评审\n\
+         最近的空闲时间：2026-11-17 15:00（300 分钟）\n仍要保存，请加上 --allow-conflict"
     );
     assert_eq!(
         p.say("/schedule add 2026-11-17 10:30 面谈").await,
-        "已添加日程 #3：面谈（2026-11-17 10:30 Asia/Shanghai，60 分钟）",
+        "已添加日程 #3：面谈（2026-11-17 10:30 Asia/Shanghai，60 分钟，下次提醒 2026-11-17 10:30）",
         "end to end is no overlap"
     );
     assert!(p.say("/schedule update 3 2026-11-17 14:30 面谈").await.contains("冲突"));
@@ -282,7 +283,7 @@ async fn the_same_key_does_the_same_thing_once() {
         );
     }
     assert_eq!(p.ids("/view all").await, [1]);
-    assert_eq!(p.say_keyed("/todo delete 1", "k3").await, "已删除待办 #1");
+    assert_eq!(p.say_keyed("/todo delete 1", "k3").await, "已删除待办 #1：一次");
     assert_eq!(p.say_keyed("/todo delete 1", "k3").await, "已删除待办 #1");
 }
 

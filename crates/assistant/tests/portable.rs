@@ -104,6 +104,11 @@ async fn everything_goes_out_as_a_calendar() {
         SUMMARY:review
         X-EVERLOOP-RESTS:FREQ=WEEKLY;BYDAY=TU;COUNT=4
         X-EVERLOOP-CATCH-UP:all
+        BEGIN:VALARM
+        ACTION:DISPLAY
+        DESCRIPTION:review
+        TRIGGER:PT0S
+        END:VALARM
         END:VEVENT
         BEGIN:VEVENT
         UID:schedule_…@everloop

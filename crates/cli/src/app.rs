@@ -267,6 +267,9 @@ impl App {
             minutes: (ms("schedule.duration") / 60_000).max(1),
             catch_up: CatchUp::parse(settings.text("schedule.catch_up")).unwrap_or(CatchUp::Once),
             catch_up_max: settings.small("schedule.catch_up_max") as usize,
+            default_reminder_ms: settings
+                .number_or_off("agenda.default_reminder")
+                .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)),
         }
     }
 

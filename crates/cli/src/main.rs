@@ -17,6 +17,7 @@ mod near;
 mod own;
 mod place;
 mod prices;
+mod reminding;
 mod secrets;
 mod settings;
 mod setup;

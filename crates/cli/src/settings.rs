@@ -244,6 +244,14 @@ impl Settings {
         }
     }
 
+    /// A number that may be switched off.
+    pub(crate) fn number_or_off(&self, key: &'static str) -> Option<u64> {
+        match self.value(key) {
+            Value::Number(number) => Some(*number),
+            Value::Text(_) => None,
+        }
+    }
+
     /// A count that must fit the type it is used as; the table's bounds see to that.
     pub(crate) fn small(&self, key: &'static str) -> u32 {
         u32::try_from(self.number(key)).unwrap_or(u32::MAX)

@@ -47,8 +47,12 @@ pub(crate) fn clear() {
 
 /// Makes the terminal ask for attention.
 pub(crate) fn ring() {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(b"\x07").and_then(|()| out.flush());
+    if answers_are_seen() {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(b"\x07").and_then(|()| out.flush());
+    } else if std::io::stderr().is_terminal() {
+        let _ = std::io::stderr().lock().write_all(b"\x07");
+    }
 }
 
 fn is_dumb() -> bool {

@@ -212,6 +212,7 @@ fn todo(number: i64, text: &str) -> TodoRow {
             priority: 0,
             due_at: None,
             remind_at: None,
+            remind_lead: None,
         },
         remind_next: None,
         done_at: None,

@@ -23,13 +23,13 @@ pub struct Deed<'a> {
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Made {
-    /// It is made now; the number of what it was made to.
+    /// It is made now; the number of what it was made to, the first one if there are several.
     Now(i64),
     /// It was made before, under the same key.
     Before(i64),
     /// There is nothing of that number.
     NoSuch,
-    /// Somebody else has changed it since it was read; nothing was written.
+    /// Somebody else has changed it, or what it depends on, since it was read; nothing was written.
     Outrun,
 }
 
@@ -49,46 +49,55 @@ const FIND: &str = "SELECT subject FROM deeds WHERE deed_key = $1";
 
 const FORGET: &str = "DELETE FROM deeds WHERE done_at < $1";
 
-/// Something new of `kind`, which takes the kind's next number. `insert` returns it.
-pub(crate) fn create(kind: &'static str, deed: Deed<'_>, insert: Write) -> Vec<Write> {
-    let mut writes = vec![one(NEXT_NUMBER, params![kind])];
-    writes.extend(deed.key.map(|key| one(NOTE_NEW, params![key, kind, deed.now])));
-    writes.push(insert);
-    writes
-}
-
 impl Store {
-    /// Commits what [`create`] made.
+    /// Makes something new of `kind`, which takes the kind's next number; `insert` returns it. If
+    /// a `condition` touches another number of rows than it must, nothing is made.
     pub(crate) async fn make(
         &self,
+        kind: &'static str,
         deed: Deed<'_>,
-        writes: Vec<Write>,
+        condition: Option<Write>,
+        insert: Write,
     ) -> Result<Made, StoreError> {
+        let mut writes = vec![one(NEXT_NUMBER, params![kind])];
+        writes.extend(deed.key.map(|key| one(NOTE_NEW, params![key, kind, deed.now])));
+        let noted = writes.len();
+        writes.extend(condition);
+        let insert_at = writes.len();
+        writes.push(insert);
         match self.db.commit(writes, Urgency::Critical).await {
             Ok(done) => Ok(Made::Now(number(done)?)),
             Err(DbError::Expectation { index: 1, .. }) if deed.key.is_some() => {
                 self.made_before(deed).await
             }
+            Err(DbError::Expectation { index, .. }) if (noted..insert_at).contains(&index) => {
+                Ok(Made::Outrun)
+            }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Changes what has a number. The first of `writes` touches exactly that.
+    /// Changes what has these numbers, all or none of them: each has its write, in the same order,
+    /// which touches exactly that. If a `condition` is not met, nothing is changed.
     pub(crate) async fn change(
         &self,
-        subject: i64,
+        subjects: &[i64],
         deed: Deed<'_>,
         writes: Vec<Write>,
+        condition: Option<Write>,
     ) -> Result<Made, StoreError> {
-        let note = deed.key.map(|key| one(NOTE, params![key, subject, deed.now]));
+        let Some(&first) = subjects.first() else { return Ok(Made::NoSuch) };
+        let note = deed.key.map(|key| one(NOTE, params![key, first, deed.now]));
         let noted = usize::from(note.is_some());
-        let writes: Vec<Write> = note.into_iter().chain(writes).collect();
+        let met = noted + writes.len();
+        let writes: Vec<Write> = note.into_iter().chain(writes).chain(condition).collect();
         match self.db.commit(writes, Urgency::Critical).await {
-            Ok(_) => Ok(Made::Now(subject)),
+            Ok(_) => Ok(Made::Now(first)),
             Err(DbError::Expectation { index, .. }) if index < noted => {
                 self.made_before(deed).await
             }
-            Err(DbError::Expectation { index, .. }) if index == noted => Ok(Made::NoSuch),
+            Err(DbError::Expectation { index, .. }) if index < met => Ok(Made::NoSuch),
+            Err(DbError::Expectation { index, .. }) if index == met => Ok(Made::Outrun),
             Err(error) => Err(error.into()),
         }
     }

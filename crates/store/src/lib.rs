@@ -71,7 +71,7 @@ pub use queue::{Claim, LastWord, Orphan};
 pub use read::{Loaded, SnapshotRow};
 pub use redactor::{Redactor, SECRET_MARK};
 pub use runs::{MessageRow, Origin, Position, RunFilter, RunLease, RunRow, RunTimes};
-pub use schedules::{Reminding, Repeating, ScheduleRow, ScheduleText, Span};
+pub use schedules::{Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span};
 pub use settle::Settlement;
 pub use sqlite::{MemoryDb, OpenError, SqliteDb};
 pub use standing::allow_for_good;

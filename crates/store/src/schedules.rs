@@ -2,23 +2,23 @@
 
 use crate::{
     db::{DbError, Row},
-    deeds::{self, Deed, Made},
+    deeds::{Deed, Made},
     error::StoreError,
     statement::{one, params},
     store::Store,
 };
-use everloop_types::{SqlValue, UtcMs};
+use everloop_types::{SqlValue, UtcMs, Write};
 
 /// When an entry takes place: on the wall of a place, and in the world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Wall time of the first occurrence, `YYYY-MM-DDTHH:MM`.
+    /// Wall time of the first occurrence, `YYYY-MM-DDTHH:MM`, with `:SS` where there are seconds.
     pub starts: String,
     /// IANA name of the zone.
     pub zone: String,
     /// The moment of the first occurrence.
     pub starts_at: UtcMs,
-    /// How long it takes.
+    /// How long it takes; 0 for a reminder, which takes no time.
     pub minutes: i64,
 }
 
@@ -76,6 +76,25 @@ pub struct ScheduleRow {
     pub version: i64,
 }
 
+/// On what an entry is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScheduleGuard {
+    /// On nothing.
+    None,
+    /// On this being the revision of the schedule still: nobody has added or changed an entry
+    /// since it was read, so what was found out about overlaps is true.
+    Revision(i64),
+}
+
+/// Every write of an entry raises the revision, and its row makes writers wait for each other.
+const RAISE: &str = "UPDATE counters SET last = last + 1 WHERE name = 'schedule_revision'";
+
+const RAISE_IF: &str = "
+    UPDATE counters SET last = last + 1 WHERE name = 'schedule_revision' AND last = $1
+";
+
+const REVISION: &str = "SELECT last FROM counters WHERE name = 'schedule_revision'";
+
 const INSERT: &str = "
     INSERT INTO schedules (schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times,
                            repeats, remind_lead, remind_from, remind_next, catch_up,
@@ -115,34 +134,50 @@ impl Store {
     pub async fn add_schedule(
         &self,
         entry: &ScheduleRow,
+        guard: ScheduleGuard,
         deed: Deed<'_>,
     ) -> Result<Made, StoreError> {
         let insert = one(INSERT, columns(SqlValue::from(entry.uid.as_str()), entry, deed));
-        self.make(deed, deeds::create("schedule", deed, insert)).await
+        self.make("schedule", deed, Some(raise(guard)), insert).await
     }
 
-    /// Changes an entry into the row, unless it was written again since the row was read.
+    /// Changes an entry into the row, unless it was written again since the row was read, or the
+    /// guard does not hold.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn change_schedule(
         &self,
         entry: &ScheduleRow,
+        guard: ScheduleGuard,
         deed: Deed<'_>,
     ) -> Result<Made, StoreError> {
         let mut update = columns(SqlValue::from(entry.id), entry, deed);
         update.push(SqlValue::from(entry.version));
-        let made = self.change(entry.id, deed, vec![one(UPDATE, update)]).await?;
+        let update = vec![one(UPDATE, update)];
+        let made = self.change(&[entry.id], deed, update, Some(raise(guard))).await?;
         let is_there = made == Made::NoSuch && self.schedule(entry.id).await?.is_some();
         Ok(if is_there { Made::Outrun } else { made })
     }
 
-    /// Takes an entry away.
+    /// Takes entries away, all or none.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn delete_schedule(&self, id: i64, deed: Deed<'_>) -> Result<Made, StoreError> {
-        self.change(id, deed, vec![one(DELETE, params![id])]).await
+    pub async fn delete_schedules(&self, ids: &[i64], deed: Deed<'_>) -> Result<Made, StoreError> {
+        let deletes = ids.iter().map(|id| one(DELETE, params![*id])).collect();
+        self.change(ids, deed, deletes, None).await
+    }
+
+    /// The revision of the schedule. Read it before the entries that a decision rests on.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn schedule_revision(&self) -> Result<i64, StoreError> {
+        match self.first(REVISION, params![]).await? {
+            Some(row) => Ok(row.cells().int()?),
+            None => Ok(0),
+        }
     }
 
     /// One entry.
@@ -160,6 +195,14 @@ impl Store {
     pub async fn schedules(&self) -> Result<Vec<ScheduleRow>, StoreError> {
         let rows = self.rows(ALL, params![]).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
+    }
+}
+
+/// The last lock that a transaction takes, so that no two wait for each other.
+fn raise(guard: ScheduleGuard) -> Write {
+    match guard {
+        ScheduleGuard::None => one(RAISE, params![]),
+        ScheduleGuard::Revision(revision) => one(RAISE_IF, params![revision]),
     }
 }
 

@@ -115,6 +115,13 @@ pub(crate) const V5: &str = "
 CREATE INDEX runs_parent ON runs(parent_run_id) WHERE parent_run_id IS NOT NULL;
 ";
 
+/// Reminders that go along with their todo, and a number that every write of an entry raises: who
+/// found a time free writes only if it still is what it was.
+pub(crate) const V6: &str = "
+ALTER TABLE todos ADD COLUMN remind_lead BIGINT;
+INSERT INTO counters (name, last) VALUES ('schedule_revision', 0);
+";
+
 /// One step of the schema.
 pub(crate) struct Migration {
     /// The version after this step.
@@ -132,6 +139,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, min_reader: 1, sql: V3 },
     Migration { version: 4, min_reader: 1, sql: V4 },
     Migration { version: 5, min_reader: 1, sql: V5 },
+    Migration { version: 6, min_reader: 1, sql: V6 },
 ];
 
 /// Where a database says what it is.

@@ -2,7 +2,7 @@
 
 use crate::{
     db::{Cells, DbError, Row},
-    deeds::{self, Deed, Made},
+    deeds::{Deed, Made},
     error::StoreError,
     statement::{one, params},
     store::Store,
@@ -22,6 +22,8 @@ pub struct TodoText {
     pub due_at: Option<UtcMs>,
     /// When the person is reminded.
     pub remind_at: Option<UtcMs>,
+    /// Milliseconds before the due time, if the reminder goes along with it.
+    pub remind_lead: Option<i64>,
 }
 
 /// A todo.
@@ -47,14 +49,15 @@ pub struct TodoRow {
 
 const INSERT: &str = "
     INSERT INTO todos (todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
-                       created_at, updated_at, version)
-    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 1 FROM counters WHERE name = 'todo'
+                       created_at, updated_at, version, remind_lead)
+    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 1, $10 FROM counters WHERE name = 'todo'
     RETURNING todo_id
 ";
 
 const UPDATE: &str = "
     UPDATE todos SET body = $2, tag = $3, priority = $4, due_at = $5, remind_at = $6,
-           remind_next = $7, done_at = $8, updated_at = $9, version = version + 1
+           remind_next = $7, done_at = $8, updated_at = $9, remind_lead = $11,
+           version = version + 1
      WHERE todo_id = $1 AND version = $10
 ";
 
@@ -62,13 +65,13 @@ const DELETE: &str = "DELETE FROM todos WHERE todo_id = $1";
 
 const ONE: &str = "
     SELECT todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
-           created_at, updated_at, version
+           created_at, updated_at, version, remind_lead
       FROM todos WHERE todo_id = $1
 ";
 
 const ALL: &str = "
     SELECT todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
-           created_at, updated_at, version
+           created_at, updated_at, version, remind_lead
       FROM todos ORDER BY todo_id
 ";
 
@@ -78,7 +81,7 @@ impl Store {
     /// # Errors
     /// See [`StoreError`]. With a key it may be tried again.
     pub async fn add_todo(&self, todo: &TodoRow, deed: Deed<'_>) -> Result<Made, StoreError> {
-        self.make(deed, deeds::create("todo", deed, insert(todo, deed.now))).await
+        self.make("todo", deed, None, insert(todo, deed.now)).await
     }
 
     /// Changes a todo into the row, unless it was written again since the row was read.
@@ -86,30 +89,39 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn change_todo(&self, todo: &TodoRow, deed: Deed<'_>) -> Result<Made, StoreError> {
-        let said = &todo.said;
-        let update = params![
-            todo.id,
-            said.text.as_str(),
-            said.tag.as_str(),
-            said.priority,
-            said.due_at,
-            said.remind_at,
-            todo.remind_next,
-            todo.done_at,
-            deed.now,
-            todo.version,
-        ];
-        let made = self.change(todo.id, deed, vec![one(UPDATE, update)]).await?;
-        let is_there = made == Made::NoSuch && self.todo(todo.id).await?.is_some();
-        Ok(if is_there { Made::Outrun } else { made })
+        self.change_todos(std::slice::from_ref(todo), deed).await
     }
 
-    /// Takes a todo away.
+    /// Changes several, all or none.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn delete_todo(&self, id: i64, deed: Deed<'_>) -> Result<Made, StoreError> {
-        self.change(id, deed, vec![one(DELETE, params![id])]).await
+    pub async fn change_todos(
+        &self,
+        todos: &[TodoRow],
+        deed: Deed<'_>,
+    ) -> Result<Made, StoreError> {
+        let ids: Vec<i64> = todos.iter().map(|todo| todo.id).collect();
+        let updates = todos.iter().map(|todo| update(todo, deed.now)).collect();
+        let made = self.change(&ids, deed, updates, None).await?;
+        if made != Made::NoSuch {
+            return Ok(made);
+        }
+        for id in ids {
+            if self.todo(id).await?.is_none() {
+                return Ok(Made::NoSuch);
+            }
+        }
+        Ok(Made::Outrun)
+    }
+
+    /// Takes todos away, all or none.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn delete_todos(&self, ids: &[i64], deed: Deed<'_>) -> Result<Made, StoreError> {
+        let deletes = ids.iter().map(|id| one(DELETE, params![*id])).collect();
+        self.change(ids, deed, deletes, None).await
     }
 
     /// One todo.
@@ -142,22 +154,36 @@ fn insert(todo: &TodoRow, now: UtcMs) -> Write {
         todo.remind_next,
         todo.done_at,
         now,
+        said.remind_lead,
     ];
     one(INSERT, row)
 }
 
+fn update(todo: &TodoRow, now: UtcMs) -> Write {
+    let said = &todo.said;
+    let row = params![
+        todo.id,
+        said.text.as_str(),
+        said.tag.as_str(),
+        said.priority,
+        said.due_at,
+        said.remind_at,
+        todo.remind_next,
+        todo.done_at,
+        now,
+        todo.version,
+        said.remind_lead,
+    ];
+    one(UPDATE, row)
+}
+
 fn read(row: Row) -> Result<TodoRow, DbError> {
     let mut cells = row.cells();
-    Ok(TodoRow {
-        id: cells.int()?,
-        uid: cells.text()?,
-        said: said(&mut cells)?,
-        remind_next: cells.opt_int()?,
-        done_at: cells.opt_int()?,
-        created_at: cells.int()?,
-        updated_at: cells.int()?,
-        version: cells.int()?,
-    })
+    let (id, uid, mut said) = (cells.int()?, cells.text()?, said(&mut cells)?);
+    let (remind_next, done_at) = (cells.opt_int()?, cells.opt_int()?);
+    let (created_at, updated_at, version) = (cells.int()?, cells.int()?, cells.int()?);
+    said.remind_lead = cells.opt_int()?;
+    Ok(TodoRow { id, uid, said, remind_next, done_at, created_at, updated_at, version })
 }
 
 fn said(cells: &mut Cells) -> Result<TodoText, DbError> {
@@ -167,5 +193,6 @@ fn said(cells: &mut Cells) -> Result<TodoText, DbError> {
         priority: cells.int()?,
         due_at: cells.opt_int()?,
         remind_at: cells.opt_int()?,
+        remind_lead: None,
     })
 }

@@ -78,6 +78,8 @@ pub struct NewEntry {
     pub remind_from: Option<Option<Timestamp>>,
     /// What is done about reminders that were missed.
     pub catch_up: Option<String>,
+    /// Whether it is saved beside others at the same time.
+    pub allow_conflict: bool,
 }
 
 const ADD: &str = "usage.schedule.add";
@@ -159,6 +161,7 @@ fn entry(mut words: Words, now: &Zoned, usage: &'static str) -> Result<NewEntry,
         times: None,
         remind_from: None,
         catch_up: None,
+        allow_conflict: false,
     };
     words.skip(words.until_option());
     let mut title = plain[length..].trim().to_owned();
@@ -193,7 +196,7 @@ fn options(
         };
         match option.as_str() {
             "duration" => {
-                entry.minutes = Some(count("duration", words, 1..=MINUTES_MAX, usage)?);
+                entry.minutes = Some(count("duration", words, 0..=MINUTES_MAX, usage)?);
             }
             "interval" => {
                 let most = i64::from(u32::MAX);
@@ -211,6 +214,7 @@ fn options(
             }
             "remind" => entry.remind = Some(date(words, now, usage)?),
             "remind-start" => entry.remind_from = Some(date(words, now, usage)?),
+            "allow-conflict" => entry.allow_conflict = true,
             "catch-up" => {
                 let value = words.next().unwrap_or_default();
                 if !["once", "skip", "all"].contains(&value.as_str()) {
@@ -286,5 +290,8 @@ fn said(entry: &NewEntry, now: &Zoned) -> String {
     option("times", entry.times.map(|times| times.unwrap_or(-1).to_string()));
     option("remind-start", entry.remind_from.map(date));
     option("catch-up", entry.catch_up.clone());
+    if entry.allow_conflict {
+        line.push_str(" --allow-conflict");
+    }
     line
 }

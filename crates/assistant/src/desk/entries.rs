@@ -1,16 +1,28 @@
 //! What is done about entries of the schedule.
 
-use super::{Answer, Desk, Did, Range, Refusal, Reply, TRIES_MAX, uid};
-use crate::commands::{NewEntry, ScheduleCommand, Stretch, Switch};
+use super::changes::is_past;
+use super::todos::in_order;
+use super::{
+    Answer, Conflict, Desk, Did, EntryChange, EntryStart, Gone, Notice, Range, Refusal, RemindWhen,
+    Reply, uid,
+};
+use crate::commands::{ScheduleCommand, Stretch, Switch};
 use crate::kept::{self, conflicts, reminders};
 use everloop_store::{
-    Deed, FiringKind, Made, Reminding, Repeating, ScheduleRow, ScheduleText, Span, StoreError,
+    Deed, FiringKind, Made, Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span,
+    StoreError,
 };
-use jiff::civil::Date;
-use jiff::{Timestamp, ToSpan, Zoned};
+use everloop_types::UtcMs;
+use jiff::civil::{Date, DateTime};
+use jiff::{ToSpan, Zoned};
+use std::slice::from_ref;
 
 /// Firings that are shown with their entry.
 const FIRINGS_SHOWN: usize = 5;
+
+/// How often an entry that must not overlap is tried again because others have written. Each time
+/// somebody else has got something done, so many at once get through one after the other.
+const WRITE_TRIES_MAX: usize = 100;
 
 impl Desk {
     pub(super) async fn schedule(
@@ -20,18 +32,17 @@ impl Desk {
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
         Ok(match command {
-            ScheduleCommand::Add(new) => return self.add_entry(new, now, deed).await,
+            ScheduleCommand::Add(new) => {
+                return self.add_entry(&EntryChange::of(new, now), deed).await;
+            }
             ScheduleCommand::Update(id, new) => {
-                return self.update_entry(*id, new, now, deed).await;
+                return self.update_entry(*id, &EntryChange::of(new, now), deed).await;
             }
             ScheduleCommand::Repeat(id, switch) => {
                 return self.switch_repeat(*id, *switch, deed).await;
             }
-            ScheduleCommand::Delete(id) => match self.store.delete_schedule(*id, deed).await? {
-                Made::NoSuch | Made::Outrun => Err(Refusal::NoSuchEntry(*id)),
-                Made::Now(id) | Made::Before(id) => Ok(Reply::EntryDeleted(id)),
-            },
-            ScheduleCommand::Get(id) => return self.shown(*id, Did::Shown).await,
+            ScheduleCommand::Delete(id) => return self.delete_entries(from_ref(id), deed).await,
+            ScheduleCommand::Get(id) => return self.shown(*id, Did::Shown, Vec::new()).await,
             ScheduleCommand::List => {
                 let at = now.timestamp().as_millisecond();
                 let from = kept::moment(at.saturating_sub(self.customs.list_back_ms));
@@ -46,32 +57,69 @@ impl Desk {
         })
     }
 
-    async fn shown(&self, id: i64, did: Did) -> Result<Answer, StoreError> {
+    async fn shown(&self, id: i64, did: Did, notices: Vec<Notice>) -> Result<Answer, StoreError> {
         let Some(entry) = self.store.schedule(id).await? else {
             return Ok(Err(Refusal::NoSuchEntry(id)));
         };
         let firings = self.store.firings_of(FiringKind::Schedule, id, FIRINGS_SHOWN).await?;
-        Ok(Ok(Reply::Entry(did, Box::new(entry), firings)))
+        Ok(Ok(Reply::Entry(did, Box::new(entry), firings, notices)))
     }
 
-    async fn add_entry(
+    /// Deletes entries, all or none, and names them.
+    async fn delete_entries(&self, ids: &[i64], deed: Deed<'_>) -> Result<Answer, StoreError> {
+        let (ids, mut gone) = (in_order(ids), Vec::new());
+        for &id in &ids {
+            let text = self.store.schedule(id).await?.map(|entry| entry.said.title);
+            gone.push(Gone { id, text });
+        }
+        let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
+        let missing = missing.map_or(0, |gone| gone.id);
+        Ok(match self.store.delete_schedules(&ids, deed).await? {
+            Made::Now(_) | Made::Before(_) => Ok(Reply::EntriesDeleted(gone)),
+            Made::NoSuch | Made::Outrun => Err(Refusal::NoSuchEntry(missing)),
+        })
+    }
+
+    pub(super) async fn add_entry(
         &self,
-        new: &NewEntry,
-        now: &Zoned,
+        new: &EntryChange,
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
-        let said = ScheduleText {
-            title: new.title.clone(),
-            span: span(new, now, self.customs.minutes),
-            repeat: new.repeat.as_ref().map(|repeat| Repeating {
-                rrule: repeat.to_rrule(),
-                times: new.times.flatten(),
-                on: 1,
-            }),
-            remind: new.remind.flatten().map(|remind| reminding(new, remind)),
-            catch_up: new.catch_up.clone(),
+        let Some(mut entry) = self.new_entry(new, deed) else { return Ok(Err(Refusal::NotHere)) };
+        if let Err(refusal) = update(0, &mut entry.said, new) {
+            return Ok(Err(refusal));
+        }
+        entry.remind_next = match new.remind {
+            // One that was asked for rings, at once if its moment has passed.
+            Some(_) => reminders::first_reminder(&entry, deed.now),
+            None => reminders::coming_reminder(&entry, deed.now - reminders::IN_TIME_MS),
         };
-        let mut entry = ScheduleRow {
+        for _ in 0..WRITE_TRIES_MAX {
+            let guard = match self.free(&entry, new.allow_conflict, deed).await? {
+                Ok(guard) => guard,
+                // Tried again after a crash, it would be in its own way.
+                Err(refusal) => return self.already_made(deed, refusal).await,
+            };
+            match self.store.add_schedule(&entry, guard, deed).await? {
+                Made::Now(id) | Made::Before(id) => {
+                    let notices = notices(&entry, new, deed.now);
+                    return self.shown(id, Did::Added, notices).await;
+                }
+                Made::Outrun => {}
+                Made::NoSuch => return Ok(Err(Refusal::NoSuchEntry(0))),
+            }
+        }
+        Ok(Err(Refusal::Contested))
+    }
+
+    /// An entry of which only the time is said, and how it reminds if nothing else is; none
+    /// without a time.
+    fn new_entry(&self, new: &EntryChange, deed: Deed<'_>) -> Option<ScheduleRow> {
+        let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.customs.minutes));
+        let remind = self.default_reminder(&span, new, deed.now).filter(|_| new.remind.is_none());
+        let said =
+            ScheduleText { title: String::new(), span, repeat: None, remind, catch_up: None };
+        Some(ScheduleRow {
             id: 0,
             uid: uid("schedule", deed),
             said,
@@ -79,33 +127,44 @@ impl Desk {
             created_at: deed.now,
             updated_at: deed.now,
             version: 1,
+        })
+    }
+
+    /// How an entry reminds if nothing is said. One that takes no time is a reminder, and rings at
+    /// its time whatever is set.
+    fn default_reminder(&self, span: &Span, new: &EntryChange, now: UtcMs) -> Option<Reminding> {
+        let lead_ms = match self.customs.default_reminder_ms {
+            _ if span.minutes == 0 => 0,
+            // What begins sooner than that is told when it begins.
+            Some(lead) if new.repeat.is_none() && span.starts_at - lead < now => 0,
+            Some(lead) => lead,
+            None => return None,
         };
-        entry.remind_next = reminders::first_reminder(&entry, deed.now);
-        if let Some(refusal) = self.in_the_way(&entry).await? {
-            // Tried again after a crash, it would be in its own way.
-            return self.already_made(deed, refusal).await;
-        }
-        match self.store.add_schedule(&entry, deed).await? {
-            Made::Now(id) | Made::Before(id) => self.shown(id, Did::Added).await,
-            Made::NoSuch | Made::Outrun => Ok(Err(Refusal::NoSuchEntry(0))),
-        }
+        Some(Reminding { lead_ms, from: None })
     }
 
     async fn already_made(&self, deed: Deed<'_>, refusal: Refusal) -> Result<Answer, StoreError> {
         match self.store.deed_done(deed).await? {
-            Some(id) => self.shown(id, Did::Added).await,
+            Some(id) => self.shown(id, Did::Added, Vec::new()).await,
             None => Ok(Err(refusal)),
         }
     }
 
-    async fn update_entry(
+    pub(super) async fn update_entry(
         &self,
         id: i64,
-        new: &NewEntry,
-        now: &Zoned,
+        change: &EntryChange,
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
-        self.change_entry(id, deed, |said| update(id, said, new, now)).await
+        let changed = |said: &mut ScheduleText| update(id, said, change);
+        let answer = self.change_entry(id, deed, change.allow_conflict, changed).await?;
+        Ok(answer.map(|reply| match reply {
+            Reply::Entry(did, entry, firings, _) => {
+                let notices = notices(&entry, change, deed.now);
+                Reply::Entry(did, entry, firings, notices)
+            }
+            other => other,
+        }))
     }
 
     async fn switch_repeat(
@@ -119,7 +178,7 @@ impl Desk {
             rule.on = i64::from(switch == Switch::On);
             Ok(())
         };
-        self.change_entry(id, deed, turn).await
+        self.change_entry(id, deed, false, turn).await
     }
 
     /// Changes an entry as it is, or as it has become meanwhile.
@@ -127,9 +186,10 @@ impl Desk {
         &self,
         id: i64,
         deed: Deed<'_>,
+        allow_conflict: bool,
         change: impl Fn(&mut ScheduleText) -> Result<(), Refusal>,
     ) -> Result<Answer, StoreError> {
-        for _ in 0..TRIES_MAX {
+        for _ in 0..WRITE_TRIES_MAX {
             let Some(before) = self.store.schedule(id).await? else { break };
             let mut entry = before.clone();
             if let Err(refusal) = change(&mut entry.said) {
@@ -138,15 +198,17 @@ impl Desk {
             let (was, is) = (&before.said, &entry.said);
             // What has fired does not fire again because the title changed.
             if (&was.span, &was.repeat, &was.remind) != (&is.span, &is.repeat, &is.remind) {
-                entry.remind_next = reminders::coming_reminder(&entry, deed.now);
+                entry.remind_next = reminders::changed_reminder(&before, &entry, deed.now);
             }
-            if takes_more_time(was, is)
-                && let Some(refusal) = self.in_the_way(&entry).await?
-            {
-                return Ok(Err(refusal));
-            }
-            match self.store.change_schedule(&entry, deed).await? {
-                Made::Now(id) | Made::Before(id) => return self.shown(id, Did::Changed).await,
+            let is_free = allow_conflict || !takes_more_time(was, is);
+            let guard = match self.free(&entry, is_free, deed).await? {
+                Ok(guard) => guard,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            match self.store.change_schedule(&entry, guard, deed).await? {
+                Made::Now(id) | Made::Before(id) => {
+                    return self.shown(id, Did::Changed, Vec::new()).await;
+                }
                 Made::NoSuch | Made::Outrun => {}
             }
         }
@@ -154,24 +216,39 @@ impl Desk {
         Ok(Err(if is_there { Refusal::Contested } else { Refusal::NoSuchEntry(id) }))
     }
 
-    async fn in_the_way(&self, entry: &ScheduleRow) -> Result<Option<Refusal>, StoreError> {
-        if conflicts::overlaps_itself(entry) {
-            return Ok(Some(Refusal::OverlapsItself));
+    /// On what the entry may be written, if it is in nobody's way. The revision is read before the
+    /// entries: whatever is written after that is noticed when this one is.
+    async fn free(
+        &self,
+        entry: &ScheduleRow,
+        in_any_case: bool,
+        deed: Deed<'_>,
+    ) -> Result<Result<ScheduleGuard, Refusal>, StoreError> {
+        if in_any_case || entry.said.span.minutes == 0 {
+            return Ok(Ok(ScheduleGuard::None));
         }
+        if conflicts::overlaps_itself(entry) {
+            return Ok(Err(Refusal::OverlapsItself));
+        }
+        let revision = self.store.schedule_revision().await?;
         let others = self.store.schedules().await?;
         let found = conflicts::conflicts(entry, &others);
-        let found: Vec<_> = found.iter().map(|held| (held.entry.clone(), held.from)).collect();
-        Ok((!found.is_empty()).then_some(Refusal::Conflict(found)))
+        if found.is_empty() {
+            return Ok(Ok(ScheduleGuard::Revision(revision)));
+        }
+        let with = found.iter().map(|held| (held.entry.clone(), held.from)).collect();
+        let next_free = conflicts::next_free(entry, &others, kept::moment(deed.now));
+        let minutes = entry.said.span.minutes;
+        Ok(Err(Refusal::Conflict(Conflict { with, minutes, next_free })))
     }
 }
 
-fn span(new: &NewEntry, now: &Zoned, minutes: i64) -> Span {
-    let zone = now.time_zone().iana_name().unwrap_or("UTC").to_owned();
+fn span(start: &EntryStart, minutes: i64) -> Span {
     Span {
-        starts: new.starts.strftime("%Y-%m-%dT%H:%M").to_string(),
-        zone,
-        starts_at: new.starts_at.as_millisecond(),
-        minutes: new.minutes.unwrap_or(minutes),
+        starts: kept::wall_text(start.wall),
+        zone: start.zone.clone(),
+        starts_at: start.at,
+        minutes,
     }
 }
 
@@ -182,34 +259,82 @@ fn takes_more_time(was: &ScheduleText, is: &ScheduleText) -> bool {
     was.span != is.span || (was.repeat != is.repeat && !rests)
 }
 
-/// What is said anew; the rest stays.
-fn update(id: i64, said: &mut ScheduleText, new: &NewEntry, now: &Zoned) -> Result<(), Refusal> {
-    said.title.clone_from(&new.title);
-    said.span = span(new, now, said.span.minutes);
-    if let Some(repeat) = &new.repeat {
-        let times = said.repeat.as_ref().and_then(|rule| rule.times);
-        said.repeat = Some(Repeating { rrule: repeat.to_rrule(), times, on: 1 });
+/// What is named changes; the rest stays. A reminder keeps its distance to the start.
+fn update(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), Refusal> {
+    if let Some(title) = &change.title {
+        said.title.clone_from(title);
     }
-    if let Some(times) = new.times {
+    if let Some(start) = &change.start {
+        if let Some(rule) = &mut said.repeat {
+            rule.rrule = moved_rule(&rule.rrule, &said.span.starts, start.wall);
+        }
+        said.span = span(start, said.span.minutes);
+    }
+    said.span.minutes = change.minutes.unwrap_or(said.span.minutes);
+    if let Some(repeat) = &change.repeat {
+        let times = said.repeat.as_ref().and_then(|rule| rule.times);
+        said.repeat =
+            repeat.as_ref().map(|repeat| Repeating { rrule: repeat.to_rrule(), times, on: 1 });
+    }
+    if let Some(times) = change.times {
         said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?.times = times;
     }
-    if let Some(remind) = new.remind {
-        let from = said.remind.as_ref().and_then(|before| before.from);
-        said.remind = remind.map(|at| Reminding { from, ..reminding(new, at) });
+    update_reminder(id, said, change)?;
+    if let Some(catch_up) = &change.catch_up {
+        said.catch_up.clone_from(catch_up);
     }
-    if let Some(from) = new.remind_from {
-        let remind = said.remind.as_mut().ok_or(Refusal::DoesNotRemind(id))?;
-        remind.from = from.map(|from| from.as_millisecond());
-    }
-    said.catch_up = new.catch_up.clone().or_else(|| said.catch_up.clone());
     Ok(())
 }
 
-fn reminding(new: &NewEntry, remind: Timestamp) -> Reminding {
-    Reminding {
-        lead_ms: new.starts_at.as_millisecond() - remind.as_millisecond(),
-        from: new.remind_from.flatten().map(|from| from.as_millisecond()),
+fn update_reminder(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), Refusal> {
+    if let Some(remind) = change.remind {
+        let from = said.remind.as_ref().and_then(|before| before.from);
+        said.remind = remind.map(|remind| {
+            let lead_ms = match remind {
+                RemindWhen::At(at) => said.span.starts_at - at,
+                RemindWhen::Before(lead_ms) => lead_ms,
+            };
+            Reminding { lead_ms, from }
+        });
+    } else if change.minutes == Some(0) && said.remind.is_none() {
+        // What takes no time is there to ring.
+        said.remind = Some(Reminding { lead_ms: 0, from: None });
     }
+    if let Some(from) = change.remind_from {
+        said.remind.as_mut().ok_or(Refusal::DoesNotRemind(id))?.from = from;
+    }
+    Ok(())
+}
+
+/// The rule of an entry that is moved to another day. A rule that names only the entry's old day
+/// names the new one.
+fn moved_rule(rrule: &str, was: &str, is: DateTime) -> String {
+    const DAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
+    let Ok(was) = was.parse::<DateTime>() else { return rrule.to_owned() };
+    let weekday =
+        |day: DateTime| DAYS[usize::from(day.weekday().to_monday_zero_offset().unsigned_abs())];
+    let moved = |part: &str| match part.split_once('=') {
+        Some(("BYDAY", day)) if day == weekday(was) => format!("BYDAY={}", weekday(is)),
+        Some(("BYMONTHDAY", day)) if day == was.day().to_string() => {
+            format!("BYMONTHDAY={}", is.day())
+        }
+        _ => part.to_owned(),
+    };
+    rrule.split(';').map(moved).collect::<Vec<_>>().join(";")
+}
+
+/// What is past of what was said. A repetition is past only with its last occurrence.
+fn notices(entry: &ScheduleRow, change: &EntryChange, now: UtcMs) -> Vec<Notice> {
+    let earliest = kept::moment(now.saturating_sub(reminders::IN_TIME_MS));
+    let is_over = kept::series(entry).from(earliest).next().is_none();
+    let starts_at = entry.said.span.starts_at;
+    if is_over {
+        return change.start.iter().map(|_| Notice::StartPast(starts_at)).collect();
+    }
+    let repeats = entry.said.repeat.is_some();
+    let asked = change.remind.flatten().and(entry.said.remind.as_ref()).filter(|_| !repeats);
+    let rang = asked.map(|remind| starts_at.saturating_sub(remind.lead_ms));
+    rang.filter(|at| is_past(*at, now)).map(Notice::ReminderPast).into_iter().collect()
 }
 
 fn stretch_around(stretch: Stretch, date: Date, now: &Zoned) -> Range {

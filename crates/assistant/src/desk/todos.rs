@@ -1,10 +1,15 @@
 //! What is done about todos.
 
-use super::{Answer, Desk, Did, Refusal, Reply, TRIES_MAX, uid};
-use crate::commands::{NewTodo, TodoCommand, View};
+use super::changes::is_past;
+use super::{
+    Answer, Desk, Did, Gone, Notice, Refusal, RemindWhen, Reply, TRIES_MAX, TodoChange, TodoList,
+    uid,
+};
+use crate::commands::{TodoCommand, View};
 use crate::kept::{self, DEFAULT_TAG};
 use everloop_store::{Deed, Made, StoreError, TodoRow, TodoText};
-use jiff::{Timestamp, Zoned};
+use jiff::Zoned;
+use std::slice::from_ref;
 
 impl Desk {
     pub(super) async fn todo(
@@ -14,132 +19,226 @@ impl Desk {
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
         Ok(match command {
-            TodoCommand::Add(new) => return self.add_todo(new, deed).await,
-            TodoCommand::Update(id, new) => return self.update_todo(*id, new, deed).await,
-            TodoCommand::Done(id) => {
-                let at = deed.now;
-                let finish = |todo: &mut TodoRow| {
-                    todo.done_at = todo.done_at.or(Some(at));
-                    todo.remind_next = None;
-                    Ok(())
-                };
-                return self.change_todo(*id, Did::Finished, deed, finish).await;
-            }
-            TodoCommand::Reopen(id) => {
-                let at = deed.now;
-                let reopen = |todo: &mut TodoRow| {
-                    todo.done_at = None;
-                    todo.remind_next = todo.said.remind_at.filter(|remind| *remind > at);
-                    Ok(())
-                };
-                return self.change_todo(*id, Did::Reopened, deed, reopen).await;
-            }
-            TodoCommand::Delete(id) => match self.store.delete_todo(*id, deed).await? {
-                Made::NoSuch | Made::Outrun => Err(Refusal::NoSuchTodo(*id)),
-                Made::Now(id) | Made::Before(id) => Ok(Reply::TodoDeleted(id)),
+            TodoCommand::Add(new) => return self.add_todo(&new.into(), deed).await,
+            TodoCommand::Update(id, new) => return self.update_todo(*id, &new.into(), deed).await,
+            TodoCommand::Done(id) => return self.finish_todos(from_ref(id), deed).await,
+            TodoCommand::Reopen(id) => return self.reopen_todos(from_ref(id), deed).await,
+            TodoCommand::Delete(id) => return self.delete_todos(from_ref(id), deed).await,
+            TodoCommand::Get(id) => match self.store.todo(*id).await? {
+                Some(todo) => Ok(Reply::Todo(Did::Shown, todo, Vec::new())),
+                None => Err(Refusal::NoSuchTodo(*id)),
             },
-            TodoCommand::Get(id) => {
-                let todo = self.store.todo(*id).await?;
-                todo.map(|todo| Reply::Todo(Did::Shown, todo)).ok_or(Refusal::NoSuchTodo(*id))
-            }
             TodoCommand::List(view, filter) => {
                 let todos = kept::viewed(self.store.todos().await?, *view, filter, now);
-                Ok(Reply::Todos(*view, None, todos))
+                let (view, filter) = (*view, filter.clone());
+                Ok(Reply::Todos(TodoList { view, word: None, filter, todos }))
             }
             TodoCommand::Search(word, filter) => {
                 let all = kept::viewed(self.store.todos().await?, View::All, filter, now);
                 let wanted = word.to_lowercase();
-                let found = all.into_iter().filter(|todo| has_word(todo, &wanted)).collect();
-                Ok(Reply::Todos(View::All, Some(word.clone()), found))
+                let todos = all.into_iter().filter(|todo| has_word(todo, &wanted)).collect();
+                let (word, filter) = (Some(word.clone()), filter.clone());
+                Ok(Reply::Todos(TodoList { view: View::All, word, filter, todos }))
             }
             TodoCommand::Views => Ok(Reply::Views),
         })
     }
 
-    async fn add_todo(&self, new: &NewTodo, deed: Deed<'_>) -> Result<Answer, StoreError> {
-        let at = |moment: Option<Option<Timestamp>>| moment.flatten().map(|m| m.as_millisecond());
+    pub(super) async fn add_todo(
+        &self,
+        new: &TodoChange,
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
         let said = TodoText {
-            text: new.text.clone(),
-            tag: new.tag.clone().unwrap_or_else(|| DEFAULT_TAG.to_owned()),
-            priority: new.priority.unwrap_or(0),
-            due_at: at(new.due),
-            remind_at: at(new.remind),
+            text: String::new(),
+            tag: DEFAULT_TAG.to_owned(),
+            priority: 0,
+            due_at: None,
+            remind_at: None,
+            remind_lead: None,
         };
-        let row = TodoRow {
+        let mut row = TodoRow {
             id: 0,
             uid: uid("todo", deed),
-            remind_next: said.remind_at,
             said,
+            remind_next: None,
             done_at: None,
             created_at: deed.now,
             updated_at: deed.now,
             version: 1,
         };
-        if row.said.remind_at.is_some() && row.said.due_at.is_none() {
-            return Ok(Err(Refusal::ReminderNeedsDue));
+        if let Err(refusal) = update(&mut row, new, deed.now) {
+            return Ok(Err(refusal));
         }
+        // A reminder that was asked for rings, at once if its moment has passed.
+        row.remind_next = row.said.remind_at;
         let (Made::Now(id) | Made::Before(id)) = self.store.add_todo(&row, deed).await? else {
             return Ok(Err(Refusal::NoSuchTodo(0)));
         };
         let row = self.store.todo(id).await?.unwrap_or(TodoRow { id, ..row });
-        Ok(Ok(Reply::Todo(Did::Added, row)))
+        let notices = notices(&row, new, deed);
+        Ok(Ok(Reply::Todo(Did::Added, row, notices)))
     }
 
-    async fn update_todo(
+    pub(super) async fn update_todo(
         &self,
         id: i64,
-        new: &NewTodo,
+        change: &TodoChange,
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
-        let update = |todo: &mut TodoRow| {
-            let said = &mut todo.said;
-            said.text.clone_from(&new.text);
-            said.tag = new.tag.clone().unwrap_or_else(|| said.tag.clone());
-            said.priority = new.priority.unwrap_or(said.priority);
-            if let Some(due) = new.due {
-                said.due_at = due.map(|due| due.as_millisecond());
+        let changed = |todo: &mut TodoRow| update(todo, change, deed.now).map(|()| Did::Changed);
+        Ok(self.change_todos(&[id], deed, changed).await?.map(|all| match marked(all) {
+            Reply::Todo(did, todo, _) => {
+                let notices = notices(&todo, change, deed);
+                Reply::Todo(did, todo, notices)
             }
-            if let Some(remind) = new.remind {
-                let remind = remind.map(|remind| remind.as_millisecond());
-                // A reminder that has fired does not fire again because something else changed.
-                if remind != said.remind_at {
-                    let ahead = remind.filter(|at| *at >= deed.now);
-                    todo.remind_next = ahead.filter(|_| todo.done_at.is_none());
-                }
-                said.remind_at = remind;
-            }
-            match (said.due_at, said.remind_at) {
-                (None, Some(_)) => Err(Refusal::ReminderNeedsDue),
-                _ => Ok(()),
-            }
-        };
-        self.change_todo(id, Did::Changed, deed, update).await
+            other => other,
+        }))
     }
 
-    /// Changes a todo as it is, or as it has become meanwhile.
-    async fn change_todo(
+    /// Changes todos as they are, or as they have become meanwhile: all of them, or none.
+    async fn change_todos(
         &self,
-        id: i64,
-        did: Did,
+        ids: &[i64],
         deed: Deed<'_>,
-        change: impl Fn(&mut TodoRow) -> Result<(), Refusal>,
-    ) -> Result<Answer, StoreError> {
+        change: impl Fn(&mut TodoRow) -> Result<Did, Refusal>,
+    ) -> Result<Result<Vec<(Did, TodoRow)>, Refusal>, StoreError> {
         for _ in 0..TRIES_MAX {
-            let Some(mut todo) = self.store.todo(id).await? else { break };
-            if let Err(refusal) = change(&mut todo) {
-                return Ok(Err(refusal));
+            let mut changed = Vec::new();
+            for id in ids {
+                let Some(mut todo) = self.store.todo(*id).await? else {
+                    return Ok(Err(Refusal::NoSuchTodo(*id)));
+                };
+                match change(&mut todo) {
+                    Ok(did) => changed.push((did, todo)),
+                    Err(refusal) => return Ok(Err(refusal)),
+                }
             }
-            match self.store.change_todo(&todo, deed).await? {
+            let rows: Vec<TodoRow> = changed.iter().map(|(_, todo)| todo.clone()).collect();
+            match self.store.change_todos(&rows, deed).await? {
                 Made::Now(_) | Made::Before(_) => {
-                    let todo = self.store.todo(id).await?.unwrap_or(todo);
-                    return Ok(Ok(Reply::Todo(did, todo)));
+                    for (_, todo) in &mut changed {
+                        if let Some(row) = self.store.todo(todo.id).await? {
+                            *todo = row;
+                        }
+                    }
+                    return Ok(Ok(changed));
                 }
                 Made::NoSuch | Made::Outrun => {}
             }
         }
-        let is_there = self.store.todo(id).await?.is_some();
-        Ok(Err(if is_there { Refusal::Contested } else { Refusal::NoSuchTodo(id) }))
+        Ok(Err(Refusal::Contested))
     }
+
+    /// Marks todos as done. One that was done before keeps its time, and that is told.
+    pub(super) async fn finish_todos(
+        &self,
+        ids: &[i64],
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
+        let is_again = deed.key.is_some() && self.store.deed_done(deed).await?.is_some();
+        let finish = |todo: &mut TodoRow| {
+            todo.remind_next = None;
+            if todo.done_at.is_some() && !is_again {
+                return Ok(Did::WasFinished);
+            }
+            todo.done_at = todo.done_at.or(Some(deed.now));
+            Ok(Did::Finished)
+        };
+        Ok(self.change_todos(&in_order(ids), deed, finish).await?.map(marked))
+    }
+
+    /// Marks todos as not done after all.
+    pub(super) async fn reopen_todos(
+        &self,
+        ids: &[i64],
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
+        let reopen = |todo: &mut TodoRow| {
+            todo.done_at = None;
+            todo.remind_next = todo.said.remind_at.filter(|remind| *remind > deed.now);
+            Ok(Did::Reopened)
+        };
+        Ok(self.change_todos(&in_order(ids), deed, reopen).await?.map(marked))
+    }
+
+    /// Deletes todos, all or none, and names them.
+    pub(super) async fn delete_todos(
+        &self,
+        ids: &[i64],
+        deed: Deed<'_>,
+    ) -> Result<Answer, StoreError> {
+        let (ids, mut gone) = (in_order(ids), Vec::new());
+        for &id in &ids {
+            let text = self.store.todo(id).await?.map(|todo| todo.said.text);
+            gone.push(Gone { id, text });
+        }
+        let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
+        let missing = missing.map_or(0, |gone| gone.id);
+        Ok(match self.store.delete_todos(&ids, deed).await? {
+            Made::Now(_) | Made::Before(_) => Ok(Reply::TodosDeleted(gone)),
+            Made::NoSuch | Made::Outrun => Err(Refusal::NoSuchTodo(missing)),
+        })
+    }
+}
+
+/// One todo by itself, several as a list.
+fn marked(mut all: Vec<(Did, TodoRow)>) -> Reply {
+    match all.pop() {
+        Some((did, todo)) if all.is_empty() => Reply::Todo(did, todo, Vec::new()),
+        Some(last) => {
+            all.push(last);
+            Reply::Marked(all)
+        }
+        None => Reply::Marked(all),
+    }
+}
+
+/// Each number once, in order, so that no two changes wait for each other.
+pub(super) fn in_order(ids: &[i64]) -> Vec<i64> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// What is named changes. A reminder that goes along with the due time follows it, and one that has
+/// fired does not fire again because something else changed.
+fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), Refusal> {
+    let said = &mut todo.said;
+    said.text = change.text.clone().unwrap_or_else(|| said.text.clone());
+    said.tag = change.tag.clone().unwrap_or_else(|| said.tag.clone());
+    said.priority = change.priority.unwrap_or(said.priority);
+    said.due_at = change.due.unwrap_or(said.due_at);
+    let was = said.remind_at;
+    match change.remind {
+        Some(Some(RemindWhen::At(at))) => (said.remind_at, said.remind_lead) = (Some(at), None),
+        Some(Some(RemindWhen::Before(lead))) => said.remind_lead = Some(lead),
+        Some(None) => (said.remind_at, said.remind_lead) = (None, None),
+        None => {}
+    }
+    if let Some(lead) = said.remind_lead {
+        let due = said.due_at.ok_or(Refusal::ReminderNeedsDue)?;
+        said.remind_at = Some(due.saturating_sub(lead));
+    }
+    if said.remind_at.is_some() && said.due_at.is_none() {
+        return Err(Refusal::ReminderNeedsDue);
+    }
+    if said.remind_at != was {
+        // One that was moved into the past with its todo still rings before the todo is due.
+        let is_ahead = |at: &i64| {
+            *at >= now || said.remind_lead.is_some() && said.due_at.is_some_and(|due| due > now)
+        };
+        todo.remind_next = said.remind_at.filter(is_ahead).filter(|_| todo.done_at.is_none());
+    }
+    Ok(())
+}
+
+fn notices(todo: &TodoRow, change: &TodoChange, deed: Deed<'_>) -> Vec<Notice> {
+    let past = |at: Option<i64>| at.filter(|at| is_past(*at, deed.now));
+    let due = past(change.due.and(todo.said.due_at)).map(Notice::DuePast);
+    let remind = past(change.remind.and(todo.said.remind_at)).map(Notice::ReminderPast);
+    due.into_iter().chain(remind).collect()
 }
 
 fn has_word(todo: &TodoRow, wanted: &str) -> bool {

@@ -1,7 +1,8 @@
 //! Which entries take place at the same time.
 
-use super::{Course, Held, moment, series};
+use super::{Course, Held, held_between, moment, series};
 use everloop_store::ScheduleRow;
+use everloop_types::UtcMs;
 use jiff::Timestamp;
 
 /// How far an endless repetition is looked into: 31 days.
@@ -10,18 +11,43 @@ const ENDLESS_MS: i64 = 31 * 86_400_000;
 /// How far a repetition with an end is looked into: a year and a day.
 const FINITE_MS: i64 = 366 * 86_400_000;
 
+/// An occurrence of an entry that overlaps one of another entry.
+struct Clash<'a> {
+    own: Timestamp,
+    other: Held<'a>,
+}
+
 /// The occurrences of `others` that overlap `entry`, each entry once. One that ends when another
-/// begins does not overlap it.
+/// begins does not overlap it, and what takes no time overlaps nothing.
 #[must_use]
 pub fn conflicts<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<Held<'a>> {
+    let mut found: Vec<Held<'a>> =
+        clashes(entry, others).into_iter().map(|clash| clash.other).collect();
+    found.sort_by_key(|held| (held.from, held.entry.id));
+    found
+}
+
+fn clashes<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<Clash<'a>> {
+    if !takes_time(entry) {
+        return Vec::new();
+    }
     let own = Course::of(entry);
     let from = moment(entry.said.span.starts_at);
     let to = moment(from.as_millisecond().saturating_add(reach(entry)));
-    let others = others.iter().filter(|other| other.id != entry.id);
-    let mut found: Vec<Held<'a>> =
-        others.filter_map(|other| meeting(&own, &Course::of(other), from, to)).collect();
-    found.sort_by_key(|held| (held.from, held.entry.id));
-    found
+    rivals(entry, others).filter_map(|other| meeting(&own, &Course::of(other), from, to)).collect()
+}
+
+/// The other entries that take time.
+fn rivals<'a>(
+    entry: &ScheduleRow,
+    others: &'a [ScheduleRow],
+) -> impl Iterator<Item = &'a ScheduleRow> {
+    let id = entry.id;
+    others.iter().filter(move |other| other.id != id && takes_time(other))
+}
+
+fn takes_time(entry: &ScheduleRow) -> bool {
+    entry.said.span.minutes > 0
 }
 
 /// The first occurrence of `others` that overlaps an own one which begins before `to`.
@@ -30,7 +56,7 @@ fn meeting<'a>(
     others: &Course<'a>,
     from: Timestamp,
     to: Timestamp,
-) -> Option<Held<'a>> {
+) -> Option<Clash<'a>> {
     let mut own = Place::after(owns, from)?;
     let mut other = Place::after(others, own.held.from)?;
     while own.held.from < to {
@@ -39,7 +65,7 @@ fn meeting<'a>(
         } else if own.held.to <= other.held.from {
             own.pass(other.held.from)?;
         } else {
-            return Some(other.held);
+            return Some(Clash { own: own.held.from, other: other.held });
         }
     }
     None
@@ -58,7 +84,7 @@ struct Place<'c, 'a> {
 impl<'c, 'a> Place<'c, 'a> {
     /// The first occurrence that ends after `at`.
     fn after(course: &'c Course<'a>, at: Timestamp) -> Option<Self> {
-        let mut rest = Box::new(course.ending_after(at));
+        let mut rest = Box::new(course.reaching(at));
         let held = rest.next()?;
         Some(Self { course, rest, held })
     }
@@ -85,6 +111,67 @@ pub fn overlaps_itself(entry: &ScheduleRow) -> bool {
     let mut moments = series(entry).from(from).take(3).map(|found| found.at.as_millisecond());
     let Some(mut last) = moments.next() else { return false };
     moments.any(|at| at - std::mem::replace(&mut last, at) < lasts)
+}
+
+/// How far ahead a free time is looked for: 31 days.
+const SEARCH_MS: i64 = ENDLESS_MS;
+
+/// How often an entry that repeats is moved on in search of a free time.
+const MOVES_MAX: usize = 64;
+
+const MINUTE_MS: i64 = 60_000;
+
+/// The next start, from its own or from `now` on, at which `entry` overlaps none of `others`. One
+/// that repeats is moved within its day only: on another day it would be another rule.
+#[must_use]
+pub fn next_free(entry: &ScheduleRow, others: &[ScheduleRow], now: Timestamp) -> Option<Timestamp> {
+    match &series(entry).repeat {
+        None => free_once(entry, others, now),
+        Some(_) => free_repeating(entry, others),
+    }
+}
+
+fn free_once(entry: &ScheduleRow, others: &[ScheduleRow], now: Timestamp) -> Option<Timestamp> {
+    let lasts = entry.said.span.minutes.saturating_mul(MINUTE_MS);
+    let from = entry.said.span.starts_at.max(whole_minute(now.as_millisecond()));
+    let last = from.saturating_add(SEARCH_MS);
+    let until = moment(last.saturating_add(lasts));
+    let taken = held_between(rivals(entry, others), moment(from), until);
+    let mut at = from;
+    for held in &taken.held {
+        if held.from.as_millisecond() - at >= lasts {
+            break;
+        }
+        at = at.max(whole_minute(held.to.as_millisecond()));
+    }
+    (taken.left_out == 0 && at <= last).then(|| moment(at))
+}
+
+fn free_repeating(entry: &ScheduleRow, others: &[ScheduleRow]) -> Option<Timestamp> {
+    let mut moved = entry.clone();
+    let day = series(entry).start.date();
+    for _ in 0..MOVES_MAX {
+        let behind =
+            |clash: &Clash<'_>| clash.other.to.as_millisecond() - clash.own.as_millisecond();
+        let Some(by) = clashes(&moved, others).iter().map(behind).min() else {
+            let found = series(&moved).from(moment(moved.said.span.starts_at)).next();
+            return found.map(|found| found.at);
+        };
+        let course = series(&moved);
+        let at = moment(whole_minute(moved.said.span.starts_at.saturating_add(by)));
+        let wall = course.zone.to_datetime(at);
+        if wall.date() != day {
+            return None;
+        }
+        moved.said.span.starts_at = at.as_millisecond();
+        moved.said.span.starts = wall.to_string();
+    }
+    None
+}
+
+/// The moment, or the first whole minute after it.
+fn whole_minute(at: UtcMs) -> UtcMs {
+    at.saturating_add(MINUTE_MS - 1).div_euclid(MINUTE_MS) * MINUTE_MS
 }
 
 fn reach(entry: &ScheduleRow) -> i64 {

@@ -14,8 +14,24 @@ use everloop_types::UtcMs;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A reminder that fires within this time is not late.
+/// A reminder that is more than this behind its time is late, wherever it is shown.
 pub const IN_TIME_MS: i64 = 60_000;
+
+/// Whether something that was to be at `due` is late at `now`.
+#[must_use]
+pub fn is_late(due: UtcMs, now: UtcMs) -> bool {
+    now.saturating_sub(due) > IN_TIME_MS
+}
+
+/// The firing as it is to be shown for the first time at `now`: one that fired in time and waited
+/// for somebody to show it may be late by then.
+#[must_use]
+pub fn announced(mut firing: Firing, now: UtcMs) -> Firing {
+    if firing.state == FiredAs::Fired && is_late(firing.due.due_at, now) {
+        firing.state = FiredAs::Late;
+    }
+    firing
+}
 
 /// Moments of one volley that are kept as rows; of older ones nobody wants to hear.
 pub const VOLLEY_MAX: usize = 1_000;
@@ -39,6 +55,19 @@ pub fn first_reminder(entry: &ScheduleRow, now: UtcMs) -> Option<UtcMs> {
 #[must_use]
 pub fn coming_reminder(entry: &ScheduleRow, now: UtcMs) -> Option<UtcMs> {
     next_reminder(entry, now.saturating_add(1)).map(|(due, _)| due)
+}
+
+/// When an entry that was changed reminds: what is ahead, or at once if its moment has just been
+/// moved into the past while what it reminds of is still to come.
+#[must_use]
+pub fn changed_reminder(before: &ScheduleRow, entry: &ScheduleRow, now: UtcMs) -> Option<UtcMs> {
+    let repeats = entry.said.repeat.as_ref().is_some_and(|rule| rule.on != 0);
+    let overdue = || {
+        let (due, at) = next_reminder(entry, UtcMs::MIN / 2)?;
+        let was = next_reminder(before, UtcMs::MIN / 2).map(|(due, _)| due);
+        (!repeats && at > now && was != Some(due)).then_some(due)
+    };
+    coming_reminder(entry, now).or_else(overdue)
 }
 
 /// The first reminder at or after `from`, and what it reminds of.
@@ -135,7 +164,7 @@ fn fire(
     let count = moments.len();
     let fire = |(at, (due_at, occurs_at)): (usize, (UtcMs, UtcMs))| {
         let from_end = count - at;
-        let in_time = now - due_at <= IN_TIME_MS;
+        let in_time = !is_late(due_at, now);
         let state = match rule {
             CatchUp::Skip | CatchUp::Once if in_time && from_end == 1 => FiredAs::Fired,
             CatchUp::All if in_time => FiredAs::Fired,

@@ -6,7 +6,7 @@
 use super::{Customs, reminders, series};
 use everloop_store::{
     Db, DbError, DbFuture, Deed, Done, Due, FiredAs, Firing, FiringKind, MemoryDb, Row,
-    ScheduleRow, Store, StoreError, TodoRow, Urgency,
+    ScheduleGuard, ScheduleRow, Store, StoreError, TodoRow, Urgency,
 };
 use everloop_types::{SqlValue, UtcMs, Write};
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,7 +147,8 @@ async fn copy(
     let deed = Deed { key: None, now: from };
     for entry in entries {
         let remind_next = reminders::first_reminder(entry, from).filter(|due| *due >= from);
-        store.add_schedule(&ScheduleRow { remind_next, ..entry.clone() }, deed).await?;
+        let entry = ScheduleRow { remind_next, ..entry.clone() };
+        store.add_schedule(&entry, ScheduleGuard::None, deed).await?;
     }
     for todo in todos {
         let remind_next = todo.said.remind_at.filter(|due| todo.done_at.is_none() && *due >= from);

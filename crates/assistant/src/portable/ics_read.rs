@@ -8,7 +8,7 @@ use super::{
     Done, Parsed, Problem, ReadEntry, ReadTodo, Trouble, derived_uid, end_of_day, ics_rule,
     ics_zone, text_trouble,
 };
-use crate::kept::{CatchUp, DEFAULT_TAG};
+use crate::kept::{CatchUp, DEFAULT_TAG, wall_text};
 use everloop_store::{Reminding, Repeating, ScheduleText, Span, TodoText};
 use everloop_types::UtcMs;
 use jiff::civil::DateTime;
@@ -63,6 +63,14 @@ struct Moment {
     kind: MomentKind,
 }
 
+/// On what the time of an alarm depends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Related {
+    Start,
+    End,
+    Nothing,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MomentKind {
     Day,
@@ -97,7 +105,7 @@ impl Reading<'_> {
             from: part.first("X-EVERLOOP-REMIND-FROM").and_then(|from| self.instant(from)),
         });
         let catch_up = part.text("X-EVERLOOP-CATCH-UP");
-        let starts = start.wall.strftime("%Y-%m-%dT%H:%M").to_string();
+        let starts = wall_text(start.wall);
         Some(ReadEntry {
             line: part.line,
             uid: part
@@ -145,8 +153,6 @@ impl Reading<'_> {
             Stamp::Wall(wall) => (wall, self.zone(property).unwrap_or(own), MomentKind::Wall),
             Stamp::Utc(wall) => (wall, TimeZone::UTC, MomentKind::Utc),
         };
-        // An entry has no seconds.
-        let wall = wall.date().at(wall.hour(), wall.minute(), 0, 0);
         let at = zone.to_ambiguous_timestamp(wall).compatible().ok()?;
         match zone.iana_name() {
             Some(_) => Some(Moment { at, wall, zone, kind }),
@@ -191,9 +197,9 @@ impl Reading<'_> {
         Some(at.compatible().ok()?.as_millisecond())
     }
 
-    /// How long it takes: at least a minute, and a day if it is a matter of days.
+    /// How long it takes: at least a day if it is a matter of days, and no time if nothing is said.
     fn minutes(&mut self, part: &Part, start: &Moment) -> i64 {
-        let least = if start.kind == MomentKind::Day { DAY_MINUTES } else { 1 };
+        let least = if start.kind == MomentKind::Day { DAY_MINUTES } else { 0 };
         let lasts = part.first("DURATION").and_then(|lasts| seconds(&lasts.value));
         let minutes = match part.first("DTEND") {
             Some(end) => {
@@ -226,12 +232,13 @@ impl Reading<'_> {
     fn lead(&mut self, part: &Part, start: &Moment, minutes: i64) -> Option<i64> {
         let from = start.at.as_millisecond();
         let to = from.saturating_add(minutes.saturating_mul(60_000));
-        let rings = self.alarm(part, from, to)?;
+        let (rings, _) = self.alarm(part, from, to)?;
         Some(from.saturating_sub(rings))
     }
 
-    /// When the first alarm of a part that lasts from `from` to `to` rings.
-    fn alarm(&mut self, part: &Part, from: UtcMs, to: UtcMs) -> Option<UtcMs> {
+    /// When the first alarm of a part that lasts from `from` to `to` rings, and on what that
+    /// depends.
+    fn alarm(&mut self, part: &Part, from: UtcMs, to: UtcMs) -> Option<(UtcMs, Related)> {
         let mut found = None;
         for alarm in part.parts.iter().filter(|part| part.name == "VALARM") {
             let action = alarm.text("ACTION").unwrap_or_default().to_ascii_uppercase();
@@ -242,9 +249,10 @@ impl Reading<'_> {
             let rings = trigger.and_then(|trigger| match seconds(&trigger.value) {
                 Some(after) => {
                     let at_end = trigger.param("RELATED").is_some_and(|r| r == "END");
-                    Some(if at_end { to } else { from }.saturating_add(after * 1_000))
+                    let to_what = if at_end { Related::End } else { Related::Start };
+                    Some((if at_end { to } else { from }.saturating_add(after * 1_000), to_what))
                 }
-                None => self.instant(trigger),
+                None => self.instant(trigger).map(|at| (at, Related::Nothing)),
             });
             match rings {
                 Some(_) if found.is_none() => found = rings,
@@ -260,7 +268,8 @@ impl Reading<'_> {
             self.report(rule.line, Trouble::Repetition, &rule.value);
         }
         let due_at = part.first("DUE").and_then(|due| self.due(due));
-        let remind_at = self.todo_alarm(part, due_at);
+        let (remind_at, remind_lead) = self.todo_alarm(part, due_at).unzip();
+        let remind_lead = remind_lead.flatten();
         let is_done = part.text("STATUS").is_some_and(|s| s.eq_ignore_ascii_case("COMPLETED"));
         let done = match part.first("COMPLETED") {
             Some(done) => Some(match stamp(&done.value) {
@@ -274,7 +283,7 @@ impl Reading<'_> {
         Some(ReadTodo {
             line: part.line,
             uid: part.text("UID").unwrap_or_else(|| derived_uid(&text, "ics")),
-            said: TodoText { text, tag, priority, due_at, remind_at },
+            said: TodoText { text, tag, priority, due_at, remind_at, remind_lead },
             done,
             created_at: part.first("CREATED").and_then(|made| self.instant(made)),
         })
@@ -295,8 +304,9 @@ impl Reading<'_> {
         at
     }
 
-    /// Without a due date there is nothing to be reminded of.
-    fn todo_alarm(&mut self, part: &Part, due_at: Option<UtcMs>) -> Option<UtcMs> {
+    /// When a todo reminds, and how long before it is due if the file says it that way. Without a
+    /// due date there is nothing to be reminded of.
+    fn todo_alarm(&mut self, part: &Part, due_at: Option<UtcMs>) -> Option<(UtcMs, Option<i64>)> {
         let Some(due) = due_at else {
             if let Some(alarm) = part.parts.iter().find(|part| part.name == "VALARM") {
                 self.report(alarm.line, Trouble::Reminder, &alarm.name);
@@ -304,7 +314,9 @@ impl Reading<'_> {
             return None;
         };
         let start = part.first("DTSTART").and_then(|start| self.instant(start));
-        self.alarm(part, start.unwrap_or(due), due)
+        let (rings, related) = self.alarm(part, start.unwrap_or(due), due)?;
+        let is_to_due = related == Related::End || related == Related::Start && start.is_none();
+        Some((rings, is_to_due.then(|| due.saturating_sub(rings))))
     }
 
     fn tag(&mut self, part: &Part) -> Option<String> {

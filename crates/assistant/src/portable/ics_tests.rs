@@ -37,7 +37,7 @@ prop_compose! {
         title in texts(),
         minute in 0_i64..50_000_000,
         zone in prop::sample::select(&ZONES[..]),
-        minutes in 1_i64..40_320,
+        minutes in 0_i64..40_320,
         repeat in prop::option::of((repeats(), prop::option::of(2_i64..1_000), 0_i64..2)),
         lead in prop::option::of(-100_000_i64..1_000_000),
         from in prop::option::of(0_i64..4_000_000_000),
@@ -184,7 +184,7 @@ fn times_are_read_where_they_were_written() {
     );
     assert_eq!(
         span("DTSTART:20261116T010000Z\nRRULE:FREQ=DAILY"),
-        is("2026-11-16T01:00", "UTC", 1)
+        is("2026-11-16T01:00", "UTC", 0)
     );
     assert_eq!(
         span("DTSTART:20261116T010000\nDURATION:P1DT1H"),
@@ -281,6 +281,7 @@ fn todos_of_others_are_understood() {
         priority: 5,
         due_at: Some(due),
         remind_at: Some(due - 30 * 60_000),
+        remind_lead: Some(30 * 60_000),
     };
     assert_eq!(parsed.todos[0].said, said);
     let done: Timestamp = "2026-11-15T02:00Z".parse().unwrap();

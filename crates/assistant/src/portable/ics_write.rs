@@ -60,7 +60,10 @@ fn write_entry(out: &mut String, entry: &ScheduleRow) {
         (Ok(wall), Ok(_)) => format!("DTSTART;TZID={}:{}", span.zone, compact(wall)),
         _ => format!("DTSTART:{}", utc(span.starts_at)),
     });
-    line(format!("DURATION:PT{}M", span.minutes));
+    // What has neither an end nor a duration takes no time: a reminder.
+    if span.minutes > 0 {
+        line(format!("DURATION:PT{}M", span.minutes));
+    }
     line(format!("SUMMARY:{}", escaped(&said.title)));
     if let Some(rule) = &said.repeat {
         let count = rule.times.map(|times| format!(";COUNT={times}")).unwrap_or_default();
@@ -114,7 +117,11 @@ fn write_todo(out: &mut String, todo: &TodoRow, zone: &TimeZone) {
         None => line("STATUS:NEEDS-ACTION".to_owned()),
     }
     if let Some(remind) = said.remind_at {
-        alarm(&mut line, &format!("TRIGGER;VALUE=DATE-TIME:{}", utc(remind)), &said.text);
+        let trigger = match said.remind_lead {
+            Some(lead_ms) => format!("TRIGGER;RELATED=END:{}", before(lead_ms)),
+            None => format!("TRIGGER;VALUE=DATE-TIME:{}", utc(remind)),
+        };
+        alarm(&mut line, &trigger, &said.text);
     }
     line("END:VTODO".to_owned());
 }

@@ -6,7 +6,9 @@
 use super::{Done, Imported, Problem, ReadEntry, ReadTodo, Trouble};
 use crate::desk::Desk;
 use crate::kept::{conflicts, moment, reminders};
-use everloop_store::{Deed, Made, ScheduleRow, ScheduleText, Store, StoreError, TodoRow, TodoText};
+use everloop_store::{
+    Deed, Made, ScheduleGuard, ScheduleRow, ScheduleText, Store, StoreError, TodoRow, TodoText,
+};
 use everloop_types::UtcMs;
 use jiff::Zoned;
 use std::collections::{HashMap, HashSet};
@@ -125,14 +127,14 @@ async fn take_entry(
     let deed = at_once(now);
     while let Some(was) = before {
         let row = entry_row(entry, Some(&was), deed.now);
-        match store.change_schedule(&row, deed).await? {
+        match store.change_schedule(&row, ScheduleGuard::None, deed).await? {
             Made::Now(_) | Made::Before(_) => return Ok((Taken::Changed, row)),
             Made::Outrun | Made::NoSuch => before = store.schedule(was.id).await?,
         }
     }
     let mut row = entry_row(entry, None, deed.now);
     let made = Deed { key: None, now: entry.created_at.unwrap_or(deed.now) };
-    if let Made::Now(id) = store.add_schedule(&row, made).await? {
+    if let Made::Now(id) = store.add_schedule(&row, ScheduleGuard::None, made).await? {
         row.id = id;
     }
     Ok((Taken::Added, row))
@@ -155,6 +157,8 @@ fn is_same_todo(row: &TodoRow, todo: &ReadTodo, now: &Zoned) -> bool {
     let plain = |said: &TodoText| TodoText {
         due_at: said.due_at.map(seconds),
         remind_at: said.remind_at.map(seconds),
+        // Not every file can say it.
+        remind_lead: None,
         ..said.clone()
     };
     let is_done = match (row.done_at, todo.done) {
@@ -187,10 +191,15 @@ fn todo_row(todo: &ReadTodo, before: Option<&TodoRow>, now: &Zoned) -> TodoRow {
         }
         _ => ahead,
     };
+    let mut said = todo.said.clone();
+    let lead = before.and_then(|row| row.said.remind_lead);
+    if said.due_at.zip(said.remind_at).map(|(due, remind)| due - remind) == lead {
+        said.remind_lead = said.remind_lead.or(lead);
+    }
     TodoRow {
         id: before.map_or(0, |row| row.id),
         uid: todo.uid.clone(),
-        said: todo.said.clone(),
+        said,
         remind_next,
         done_at,
         created_at: at,

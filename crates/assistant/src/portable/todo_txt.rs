@@ -200,7 +200,7 @@ fn todo(line: &str, now: &Zoned, lesser: &mut Vec<Found>) -> Result<ReadTodo, Fo
     Ok(ReadTodo {
         line: 0,
         uid: uid.unwrap_or_default(),
-        said: TodoText { text, tag, priority, due_at, remind_at },
+        said: TodoText { text, tag, priority, due_at, remind_at, remind_lead: None },
         done: done.then(|| on.map_or(Done::Sometime, Done::On)),
         created_at: made.and_then(|day| on_wall(day.into(), now.time_zone())),
     })

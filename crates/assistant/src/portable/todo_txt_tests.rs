@@ -58,7 +58,7 @@ prop_compose! {
     ) -> TodoRow {
         let due_at = due.map(|due| if to_the_minute { due / 60_000 * 60_000 } else { due });
         let remind_at = due_at.and_then(|due| lead.map(|lead| due - lead));
-        let said = TodoText { text, tag, priority, due_at, remind_at };
+        let said = TodoText { text, tag, priority, due_at, remind_at, remind_lead: None };
         let (id, version, updated_at, remind_next) = (1, 1, created_at, remind_at);
         TodoRow { id, uid, said, remind_next, done_at, created_at, updated_at, version }
     }

@@ -1,9 +1,9 @@
 //! The schedule as a list, a day, a week, a month.
 
-use super::{Reader, Table, repeats, table::padded};
+use super::{Reader, Table, lasts, repeats, table::padded};
 use crate::commands::Stretch;
 use crate::desk::Range;
-use crate::kept::{Held, Listed};
+use crate::kept::{Held, Listed, is_reminder};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
@@ -43,7 +43,7 @@ fn list(reader: &Reader, listed: &Listed<'_>) -> String {
         table.row(vec![
             held.entry.id.to_string(),
             reader.moment(held.from.as_millisecond()),
-            held.entry.said.span.minutes.to_string(),
+            lasts(reader, held.entry),
             repeats(reader, held.entry).unwrap_or_else(|| "-".to_owned()),
             held.entry.said.title.clone(),
         ]);
@@ -65,7 +65,11 @@ fn line(reader: &Reader, held: &Held<'_>) -> String {
     let zone = reader.now.time_zone();
     let time = |at: jiff::Timestamp| at.to_zoned(zone.clone()).strftime("%H:%M").to_string();
     let (from, to) = (time(held.from), time(held.to));
-    format!("  {from}-{to}  #{} {}", held.entry.id, held.entry.said.title)
+    let span = match is_reminder(held.entry) {
+        true => format!("{from} {}", reader.text("schedule.is_reminder", &[])),
+        false => format!("{from}-{to}"),
+    };
+    format!("  {span}  #{} {}", held.entry.id, held.entry.said.title)
 }
 
 /// How much a day has, and its lines.
@@ -77,7 +81,7 @@ fn day_lines(reader: &Reader, date: Date, held: &[Held<'_>]) -> (usize, Vec<Stri
     };
     let (from, to) = (midnight(date), midnight(date.saturating_add(1.day())));
     // What ends at midnight does not touch the day that begins then.
-    let on = held.iter().take_while(|held| held.from < to).filter(|held| held.to > from);
+    let on = held.iter().take_while(|held| held.from < to).filter(|held| held.reaches(from));
     let on: Vec<&Held<'_>> = on.collect();
     let mut lines: Vec<String> =
         on.iter().take(DAY_LINES_MAX).map(|held| line(reader, held)).collect();

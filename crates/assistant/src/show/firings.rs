@@ -46,7 +46,12 @@ fn missed_line(reader: &Reader, missed: &[Firing]) -> String {
 /// A reminder, as its line in the terminal.
 #[must_use]
 pub fn firing_line(reader: &Reader, firing: &Firing) -> String {
+    // What rings at its own time begins now, or is a reminder and nothing else.
+    let at_its_time = firing.due.due_at == firing.occurs_at;
     let key = match (firing.due.kind, firing.state) {
+        (FiringKind::Schedule, FiredAs::Fired) if at_its_time => "reminder.now",
+        (FiringKind::Schedule, FiredAs::Late) if at_its_time => "reminder.now_late",
+        (FiringKind::Schedule, FiredAs::Missed) if at_its_time => "reminder.now_missed",
         (FiringKind::Todo, FiredAs::Fired) => "reminder.todo",
         (FiringKind::Todo, FiredAs::Late) => "reminder.todo_late",
         (FiringKind::Todo, FiredAs::Missed) => "reminder.todo_missed",

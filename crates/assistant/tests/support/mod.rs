@@ -58,7 +58,7 @@ impl Person {
     pub(crate) async fn ids(&self, line: &str) -> Vec<i64> {
         let answer = self.desk.perform(&self.parsed(line), &self.reader.now, None).await.unwrap();
         match answer {
-            Ok(Reply::Todos(_, _, todos)) => todos.iter().map(|todo| todo.id).collect(),
+            Ok(Reply::Todos(list)) => list.todos.iter().map(|todo| todo.id).collect(),
             other => panic!("{line}: {other:?}"),
         }
     }

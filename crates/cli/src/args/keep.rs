@@ -156,6 +156,8 @@ pub(crate) struct EntryOptions {
     pub(crate) repeat: Option<String>,
     #[arg(long, value_name = "once|skip|all")]
     pub(crate) catch_up: Option<String>,
+    #[arg(long)]
+    pub(crate) allow_conflict: bool,
 }
 
 #[derive(Debug, Args)]

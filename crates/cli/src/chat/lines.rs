@@ -8,10 +8,10 @@ use super::session::{Heard, Session};
 use crate::app::App;
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
+use crate::reminding;
 use crate::show::{Below, Manner, Printer, run_of};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_assistant::show::firing_lines;
 use everloop_engine::Update;
 use everloop_types::RunId;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
@@ -115,10 +115,12 @@ enum Read {
 async fn read(session: &mut Session, input: &mut Input, signals: &mut Signals) -> Read {
     let mut line = Vec::new();
     let mut reading = std::pin::pin!(input.read_until(b'\n', &mut line));
+    let mut reminders = tokio::time::interval(reminding::LOOK);
     let read = loop {
         tokio::select! {
             read = &mut reading => break read,
             Some(_) = session.watch.recv() => {}
+            _ = reminders.tick() => announce(session).await,
             exit = signals.next() => return Read::Signal(exit),
         }
     };
@@ -166,6 +168,7 @@ async fn follow_one(
     let mut printer = Printer::new(&app, manner, "");
     let mut below = Below::of(session.store(), run).await;
     let mut again = tokio::time::interval(LOOK_AGAIN);
+    let mut reminders = tokio::time::interval(reminding::LOOK);
     signals.interrupts = 0;
     let still = loop {
         tokio::select! {
@@ -180,6 +183,7 @@ async fn follow_one(
                 let sent = session.engine.cancel(run, "ctrl-c").await;
                 sent.map_err(|error| session.fail(&error))?;
             }
+            _ = reminders.tick() => announce(session).await,
             _ = again.tick() => {
                 // A store that fails for a moment is looked at again.
                 if let Ok(Some(still)) = session.still(run).await {
@@ -231,10 +235,9 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
     Followed::Still
 }
 
-/// Reminders that fired and that nobody has shown yet; a store that fails is looked at again.
+/// Reminders that fired and that nobody has shown yet.
 async fn announce(session: &Session) {
-    let reader = session.reader();
-    for line in firing_lines(&reader, &session.new_firings().await.unwrap_or_default()) {
+    for line in session.new_reminders().await {
         terminal::answer(&line);
     }
 }

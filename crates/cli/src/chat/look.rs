@@ -7,6 +7,7 @@ use super::person::{Looked, Person};
 use super::session::Heard;
 use crate::app::App;
 use crate::exit::Failure;
+use crate::reminding;
 use crate::show::{Below, Shown, run_of};
 use crate::terminal;
 use everloop_assistant::commands::Command;
@@ -23,6 +24,7 @@ impl Person {
         let mut keys = Keys::listen();
         let mut stops = 0_u32;
         let mut again = tokio::time::interval(LOOK_AGAIN);
+        let mut reminders = tokio::time::interval(reminding::LOOK);
         live.typed = std::mem::take(&mut self.unsent);
         live.redraw();
         let ended = loop {
@@ -44,6 +46,12 @@ impl Person {
                     }
                 }
                 exit = self.signals.next() => break Ok(Looked::Signal(exit)),
+                _ = reminders.tick() => {
+                    for line in self.session.new_reminders().await {
+                        live.print(&line);
+                        terminal::ring();
+                    }
+                }
                 _ = again.tick() => {
                     live.redraw_if_due();
                     // A store that fails for a moment is looked at again.

@@ -7,11 +7,11 @@ use super::queue::Queue;
 use super::session::{Heard, Session};
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
+use crate::reminding;
 use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
 use everloop_assistant::door::OpenQuestion;
-use everloop_assistant::show::firing_lines;
 use everloop_engine::Update;
 use everloop_text::NO;
 use everloop_types::RunId;
@@ -21,9 +21,6 @@ use std::time::{Duration, Instant};
 
 /// A second Ctrl-C within this time leaves.
 const AGAIN: Duration = Duration::from_secs(2);
-
-/// How often reminders are looked for while a person types.
-const LOOK_FOR_REMINDERS: Duration = Duration::from_secs(1);
 
 /// How looking at a run ended.
 pub(super) enum Looked {
@@ -189,8 +186,7 @@ impl Person {
         for line in self.queue.lines() {
             terminal::answer(&session.text("chat.queued_before", &[("line", line)]));
         }
-        let reader = session.reader();
-        for line in firing_lines(&reader, &session.new_firings().await?) {
+        for line in session.new_reminders().await {
             terminal::answer(&line);
         }
         let unread = session.store().count_unread_firings().await;
@@ -238,7 +234,7 @@ impl Person {
     async fn next_line(&mut self) -> Result<String, Exit> {
         let prompt = self.prompt();
         let mut leaving: Option<Instant> = None;
-        let mut reminders = tokio::time::interval(LOOK_FOR_REMINDERS);
+        let mut reminders = tokio::time::interval(reminding::LOOK);
         self.editor.ask(&prompt, std::mem::take(&mut self.unsent));
         loop {
             let typed = tokio::select! {
@@ -255,11 +251,9 @@ impl Person {
                     continue;
                 }
                 _ = reminders.tick() => {
-                    let reader = self.session.reader();
-                    // A store that fails for a moment is looked at again in a second.
-                    let fired = self.session.new_firings().await.unwrap_or_default();
-                    for line in firing_lines(&reader, &fired) {
+                    for line in self.session.new_reminders().await {
                         self.editor.print(&line);
+                        terminal::ring();
                     }
                     continue;
                 }

@@ -8,14 +8,14 @@ use crate::commands::foreground::history;
 use crate::commands::{family, run};
 use crate::context;
 use crate::exit::{Exit, Failure};
+use crate::reminding;
 use crate::terminal;
 use everloop_assistant::commands::{self, Command};
 use everloop_assistant::desk::Desk;
 use everloop_assistant::door::{Door, Model, OpenQuestion, Way, question_of};
-use everloop_assistant::kept::reminders;
 use everloop_assistant::show::{self, Reader};
 use everloop_engine::{Asked, Clock, Engine, Submission, SystemClock, Watch};
-use everloop_store::{Firing, Said, Sent, Store};
+use everloop_store::{Said, Sent, Store};
 use everloop_types::{
     ConversationId, Goal, Holding, Image, Labels, Lang, Policy, QuestionKind, RunId, Status,
     Unattended,
@@ -367,9 +367,6 @@ fn cancel_phrases(app: &App) -> Vec<String> {
     }
 }
 
-/// Reminders that are shown at once.
-const ANNOUNCED_MAX: usize = 20;
-
 impl Session {
     /// Lets what is under way come to a durable point. Every run is kept.
     pub(super) async fn leave(self) {
@@ -381,17 +378,8 @@ impl Session {
         self.background.care.end(&self.engine).await;
     }
 
-    /// Fires what is due, and takes what no surface has shown yet: each is shown by one.
-    pub(super) async fn new_firings(&self) -> Result<Vec<Firing>, Failure> {
-        let fail = |error| self.fail(&error);
-        let now = SystemClock.now();
-        reminders::fire_due(self.store(), self.desk.customs(), now).await.map_err(fail)?;
-        let mut ours = Vec::new();
-        for firing in self.store().new_firings(ANNOUNCED_MAX).await.map_err(fail)? {
-            if self.store().announce(firing.due, now).await.map_err(fail)? {
-                ours.push(firing);
-            }
-        }
-        Ok(ours)
+    /// Reminders that no other process has shown yet.
+    pub(super) async fn new_reminders(&self) -> Vec<String> {
+        reminding::new_lines(&self.app, self.store()).await
     }
 }

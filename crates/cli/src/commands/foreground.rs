@@ -6,6 +6,7 @@ use super::{family, messages};
 use crate::app::{App, chain};
 use crate::args::Format;
 use crate::exit::{Exit, Failure};
+use crate::reminding;
 use crate::show::{Below, Manner, Printer, Shown, run_of};
 use crate::signals::Signals;
 use crate::terminal;
@@ -54,6 +55,7 @@ pub(crate) async fn drive_here(mut foreground: Foreground<'_>) -> Result<Exit, F
     let (app, engine) = (foreground.app, foreground.engine.clone());
     tokio::spawn(engine.clone().deliver_mail());
     messages::deliver(app, &engine);
+    reminding::begin(app, engine.store());
     if !app.is_cluster() {
         return follow_and_send(&mut foreground).await;
     }
@@ -372,10 +374,7 @@ impl Foreground<'_> {
 
     /// A signal ends the process, not the run; after Ctrl-C its cancel waits in the inbox.
     fn leave(&self, exit: Exit) -> Exit {
-        let key = match exit {
-            Exit::Interrupted => "run.cancel_waits",
-            _ => "run.left",
-        };
+        let key = if exit == Exit::Interrupted { "run.cancel_waits" } else { "run.left" };
         self.app.note(key, &[("id", self.run.as_str())]);
         exit
     }

@@ -68,21 +68,26 @@ impl Line {
     }
 
     fn filter(self, filter: &Filter) -> Self {
-        let line = self.option("tag", filter.tag.as_ref());
-        match filter.open {
-            true => Self { words: line.words.option("open"), ..line },
-            false => line,
+        self.option("tag", filter.tag.as_ref()).flag("open", filter.open)
+    }
+
+    fn flag(self, name: &str, is_set: bool) -> Self {
+        match is_set {
+            true => Self { words: self.words.option(name), ..self },
+            false => self,
         }
     }
 
     fn entry(self, said: &EntryOptions) -> Self {
-        self.option("duration", said.duration.as_ref())
+        let line = self
+            .option("duration", said.duration.as_ref())
             .option("remind", said.remind.as_ref())
             .option("interval", said.interval.as_ref())
             .option("repeat", said.repeat.as_ref())
             .option("times", said.times.as_ref())
             .option("remind-start", said.remind_start.as_ref())
-            .option("catch-up", said.catch_up.as_ref())
+            .option("catch-up", said.catch_up.as_ref());
+        line.flag("allow-conflict", said.allow_conflict)
     }
 
     async fn perform(self, app: &App, form: Form) -> Result<Exit, Failure> {

@@ -71,7 +71,9 @@ fn typed(form: Form, text: &str) -> Value {
         Form::Count(..) => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
         Form::Milli(..) => text.parse::<f64>().map_or_else(|_| text.into(), Value::from),
         Form::List(_) => super::value::items(text).collect::<Array>().into(),
-        Form::Duration | Form::Size | Form::OneOf(_) | Form::Zone => text.into(),
+        Form::Duration | Form::DurationOrOff | Form::Size | Form::OneOf(_) | Form::Zone => {
+            text.into()
+        }
         Form::Text | Form::Reference => text.into(),
     }
 }

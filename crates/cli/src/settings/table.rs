@@ -1,7 +1,7 @@
 //! Every setting that exists, with its form and its default.
 
 use super::{Form, Item, Setting};
-use Form::{Count, Duration, List, Milli, OneOf, Reference, Size, Text, Zone};
+use Form::{Count, Duration, DurationOrOff, List, Milli, OneOf, Reference, Size, Text, Zone};
 
 const fn setting(key: &'static str, form: Form, default: &'static str) -> Setting {
     Setting { key, form, default }
@@ -110,6 +110,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("schedule.duration", Duration, "60m"),
     setting("schedule.catch_up", OneOf(&["once", "skip", "all"]), "once"),
     setting("schedule.catch_up_max", Count(1, 100), "10"),
+    setting("agenda.default_reminder", DurationOrOff, "0m"),
     setting("chat.cancel_phrase", Text, ""),
     setting("chat.context_turns", Count(0, 1_000), "10"),
     setting("ui.language", OneOf(&["auto", "zh-CN", "en"]), "auto"),

@@ -13,6 +13,8 @@ pub(crate) enum Form {
     Milli(u64, u64),
     /// A time with a unit, kept in milliseconds.
     Duration,
+    /// The same, or `off`.
+    DurationOrOff,
     /// A size with a unit, kept in bytes.
     Size,
     /// One of these words.
@@ -110,7 +112,8 @@ impl Form {
             Self::OneOf(_) | Self::Zone => None,
             Self::Count(low, high) => text.parse().ok().filter(|n| (low..=high).contains(n)),
             Self::Milli(low, high) => milli(text).filter(|n| (low..=high).contains(n)),
-            Self::Duration => with_unit(text, TIMES),
+            Self::DurationOrOff if text == "off" => return Ok(Value::Text(text.to_owned())),
+            Self::Duration | Self::DurationOrOff => with_unit(text, TIMES),
             Self::Size => with_unit(text, SIZES),
         };
         number.map(Value::Number).ok_or_else(|| Wrong { text: text.to_owned(), form: self })
@@ -124,7 +127,7 @@ impl Form {
             }
             (_, Value::Text(text)) => text.clone(),
             (Self::Milli(..), Value::Number(n)) => format!("{}.{:03}", n / 1000, n % 1000),
-            (Self::Duration, Value::Number(n)) => show_unit(*n, TIMES),
+            (Self::Duration | Self::DurationOrOff, Value::Number(n)) => show_unit(*n, TIMES),
             (Self::Size, Value::Number(n)) => show_unit(*n, &SIZES[..3]),
             (_, Value::Number(n)) => n.to_string(),
         }
@@ -136,6 +139,7 @@ impl Form {
             Self::Count(low, high) => format!("{low}..{high}"),
             Self::Milli(low, high) => format!("{}..{}", low / 1000, high / 1000),
             Self::Duration => "500ms, 8s, 5m, 2h, 30d".to_owned(),
+            Self::DurationOrOff => "off | 0m | 10m | 2h | 1d".to_owned(),
             Self::Size => "64KiB, 8MiB".to_owned(),
             Self::OneOf(words) => words.join(" | "),
             Self::Zone => "auto | Asia/Shanghai | Europe/Rome".to_owned(),

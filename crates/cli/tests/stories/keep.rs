@@ -82,8 +82,9 @@ fn every_verb_of_todo_does_what_it_says() {
     let kept = done_json(&home, "todo|add|say \"hi there\" now");
     assert_eq!(kept["todo"]["text"], "say \"hi there\" now", "a text is kept as it was written");
     done(&home, "todo|delete|3");
-    assert_eq!(done_json(&home, "todo|delete|1"), json!({"ok": true, "did": "deleted", "id": 1}));
-    assert_eq!(done(&home, "todo|delete|2"), "Deleted todo #2\n");
+    let gone = json!({"ok": true, "did": "deleted", "id": 1, "text": "pay more"});
+    assert_eq!(done_json(&home, "todo|delete|1"), gone);
+    assert_eq!(done(&home, "todo|delete|2"), "Deleted todo #2: buy milk\n");
     assert_eq!(done(&home, "todo|list"), "There are no todos. Add one: /todo add TEXT\n");
 }
 
@@ -201,7 +202,7 @@ fn what_is_wrong_with_an_entry_is_refused_or_shown_how_to_write() {
     misused(&home, "schedule|add|someday|x", "is no date that is understood");
     misused(&home, "schedule|add|2030-05-06|x", "does not say at what time");
     misused(&home, "schedule|add|2030-05-06 20:00|x|--times|1", "Usage: /schedule add");
-    misused(&home, "schedule|add|2030-05-06 20:00|x|--duration|0", "Usage: /schedule add");
+    misused(&home, "schedule|add|2030-05-06 20:00|x|--duration=-1", "Usage: /schedule add");
     misused(&home, "schedule|view|year", "Usage: /schedule view");
     misused(&home, "schedule|repeat|1|maybe", "it can be: on, off");
     let month = done_json(&home, "schedule|view|day|2030-05-06");

@@ -42,6 +42,7 @@ mod print;
 mod prompt_cost;
 mod questions;
 mod real_model;
+mod reminders;
 mod retries;
 mod searches;
 mod secrets;

@@ -2,12 +2,13 @@
 
 use super::kit::{NOW, claim, create, ending, run_id};
 use crate::{
-    Deed, Due, FiredAs, Firing, FiringKind, Made, Reminding, Repeating, ScheduleRow, ScheduleText,
-    Span, Store, TodoRow, TodoText, Volley,
+    Deed, Due, FiredAs, Firing, FiringKind, Made, Reminding, Repeating, ScheduleGuard, ScheduleRow,
+    ScheduleText, Span, Store, TodoRow, TodoText, Volley,
 };
 use everloop_types::{ConversationId, Status};
 
 const PLAIN: Deed<'static> = Deed { key: None, now: NOW };
+const ANYWAY: ScheduleGuard = ScheduleGuard::None;
 
 fn keyed(key: &str) -> Deed<'_> {
     Deed { key: Some(key), now: NOW }
@@ -23,6 +24,7 @@ fn todo(uid: &str) -> TodoRow {
             priority: 2,
             due_at: Some(NOW + 20),
             remind_at: Some(NOW + 10),
+            remind_lead: Some(10),
         },
         remind_next: Some(NOW + 10),
         done_at: None,
@@ -58,7 +60,9 @@ fn entry(uid: &str) -> ScheduleRow {
 pub(super) async fn what_is_kept_comes_back_whole(store: Store) {
     let Made::Now(id) = store.add_todo(&todo("a"), PLAIN).await.unwrap() else { panic!() };
     assert_eq!(store.todo(id).await.unwrap(), Some(TodoRow { id, ..todo("a") }));
-    let Made::Now(id) = store.add_schedule(&entry("b"), PLAIN).await.unwrap() else { panic!() };
+    let Made::Now(id) = store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap() else {
+        panic!()
+    };
     assert_eq!(store.schedule(id).await.unwrap(), Some(ScheduleRow { id, ..entry("b") }));
     let bare = ScheduleRow {
         said: ScheduleText { repeat: None, remind: None, catch_up: None, ..entry("c").said },
@@ -66,7 +70,7 @@ pub(super) async fn what_is_kept_comes_back_whole(store: Store) {
         id,
         ..entry("b")
     };
-    assert_eq!(store.change_schedule(&bare, PLAIN).await.unwrap(), Made::Now(id));
+    assert_eq!(store.change_schedule(&bare, ANYWAY, PLAIN).await.unwrap(), Made::Now(id));
     assert_eq!(store.schedules().await.unwrap(), [ScheduleRow { version: 2, ..bare }]);
 }
 
@@ -74,30 +78,30 @@ pub(super) async fn a_number_is_never_given_twice(store: Store) {
     for (uid, number) in [("a", 1), ("b", 2)] {
         assert_eq!(store.add_todo(&todo(uid), PLAIN).await.unwrap(), Made::Now(number));
     }
-    assert_eq!(store.delete_todo(2, PLAIN).await.unwrap(), Made::Now(2));
-    assert_eq!(store.delete_todo(2, PLAIN).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.delete_todos(&[2], PLAIN).await.unwrap(), Made::Now(2));
+    assert_eq!(store.delete_todos(&[2], PLAIN).await.unwrap(), Made::NoSuch);
     assert_eq!(store.add_todo(&todo("c"), PLAIN).await.unwrap(), Made::Now(3));
-    assert_eq!(store.add_schedule(&entry("a"), PLAIN).await.unwrap(), Made::Now(1));
-    assert_eq!(store.delete_schedule(7, PLAIN).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.add_schedule(&entry("a"), ANYWAY, PLAIN).await.unwrap(), Made::Now(1));
+    assert_eq!(store.delete_schedules(&[7], PLAIN).await.unwrap(), Made::NoSuch);
 }
 
 pub(super) async fn one_key_makes_one_change(store: Store) {
     assert_eq!(store.add_todo(&todo("a"), keyed("k1")).await.unwrap(), Made::Now(1));
     assert_eq!(store.add_todo(&todo("b"), keyed("k1")).await.unwrap(), Made::Before(1));
     assert_eq!(store.add_todo(&todo("c"), keyed("k2")).await.unwrap(), Made::Now(2));
-    assert_eq!(store.delete_todo(1, keyed("k3")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.delete_todo(1, keyed("k3")).await.unwrap(), Made::Before(1));
+    assert_eq!(store.delete_todos(&[1], keyed("k3")).await.unwrap(), Made::Now(1));
+    assert_eq!(store.delete_todos(&[1], keyed("k3")).await.unwrap(), Made::Before(1));
     assert_eq!(store.todos().await.unwrap().len(), 1);
     // A change that found nothing leaves no key behind.
-    assert_eq!(store.delete_todo(9, keyed("k4")).await.unwrap(), Made::NoSuch);
-    assert_eq!(store.delete_todo(2, keyed("k4")).await.unwrap(), Made::Now(2));
+    assert_eq!(store.delete_todos(&[9], keyed("k4")).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.delete_todos(&[2], keyed("k4")).await.unwrap(), Made::Now(2));
     store.forget_deeds(NOW + 1).await.unwrap();
     assert_eq!(store.add_todo(&todo("d"), keyed("k1")).await.unwrap(), Made::Now(3));
 }
 
 pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Store) {
     store.add_todo(&todo("a"), PLAIN).await.unwrap();
-    store.add_schedule(&entry("b"), PLAIN).await.unwrap();
+    store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
     let (read, seen) = (TodoRow { id: 1, ..todo("a") }, ScheduleRow { id: 1, ..entry("b") });
     let done = TodoRow { done_at: Some(NOW), ..read.clone() };
     assert_eq!(store.change_todo(&done, keyed("k1")).await.unwrap(), Made::Now(1));
@@ -110,15 +114,20 @@ pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Sto
     assert_eq!(store.change_todo(&read, keyed("k1")).await.unwrap(), Made::Before(1));
     let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
     assert!(store.fire(&volley(due, None)).await.unwrap());
-    assert_eq!(store.change_schedule(&seen, PLAIN).await.unwrap(), Made::Outrun, "it has fired");
+    assert_eq!(
+        store.change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(),
+        Made::Outrun,
+        "it has fired"
+    );
     let seen = store.schedule(1).await.unwrap().unwrap();
     assert_eq!(seen.remind_next, None);
-    let both = (store.change_schedule(&seen, PLAIN), store.change_schedule(&seen, PLAIN));
+    let both =
+        (store.change_schedule(&seen, ANYWAY, PLAIN), store.change_schedule(&seen, ANYWAY, PLAIN));
     let both = tokio::join!(both.0, both.1);
     let both = [both.0.unwrap(), both.1.unwrap()];
     assert!(both.contains(&Made::Now(1)) && both.contains(&Made::Outrun), "{both:?}");
-    assert_eq!(store.delete_schedule(1, PLAIN).await.unwrap(), Made::Now(1));
-    assert_eq!(store.change_schedule(&seen, PLAIN).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.delete_schedules(&[1], PLAIN).await.unwrap(), Made::Now(1));
+    assert_eq!(store.change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(), Made::NoSuch);
 }
 
 pub(super) async fn many_at_once_get_different_numbers(store: Store) {
@@ -136,6 +145,65 @@ pub(super) async fn many_at_once_get_different_numbers(store: Store) {
     assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
 }
 
+pub(super) async fn several_are_changed_together_or_not_at_all(store: Store) {
+    for uid in ["a", "b", "c"] {
+        store.add_todo(&todo(uid), PLAIN).await.unwrap();
+    }
+    let rows = store.todos().await.unwrap();
+    let done = |row: &TodoRow| TodoRow { done_at: Some(NOW), ..row.clone() };
+    let all: Vec<TodoRow> = rows.iter().map(done).collect();
+    let gone = TodoRow { id: 9, ..all[0].clone() };
+    let with_gone = [all[0].clone(), gone];
+    assert_eq!(store.change_todos(&with_gone, keyed("k1")).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.todos().await.unwrap(), rows, "nothing of it was written");
+    assert_eq!(store.change_todos(&all[..1], PLAIN).await.unwrap(), Made::Now(1));
+    assert_eq!(store.change_todos(&all, keyed("k1")).await.unwrap(), Made::Outrun);
+    assert_eq!(store.change_todos(&all[1..], keyed("k1")).await.unwrap(), Made::Now(2));
+    assert_eq!(store.change_todos(&all[1..], keyed("k1")).await.unwrap(), Made::Before(2));
+    assert_eq!(store.delete_todos(&[1, 9], PLAIN).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.todos().await.unwrap().len(), 3);
+    assert_eq!(store.delete_todos(&[1, 3], keyed("k2")).await.unwrap(), Made::Now(1));
+    assert_eq!(store.delete_todos(&[1, 3], keyed("k2")).await.unwrap(), Made::Before(1));
+    assert_eq!(store.todos().await.unwrap().len(), 1);
+}
+
+pub(super) async fn of_writers_who_saw_the_same_schedule_one_writes(store: Store) {
+    const WRITERS: usize = 12;
+    store.add_schedule(&entry("first"), ANYWAY, PLAIN).await.unwrap();
+    let first = store.schedule(1).await.unwrap().unwrap();
+    for round in 0..5 {
+        let seen = ScheduleGuard::Revision(store.schedule_revision().await.unwrap());
+        let here = store.schedules().await.unwrap();
+        let first = here.iter().find(|row| row.id == first.id).unwrap().clone();
+        let writing: Vec<_> = (0..WRITERS)
+            .map(|n| {
+                let (store, first) = (store.clone(), first.clone());
+                tokio::spawn(async move {
+                    let key = format!("k{round}_{n}");
+                    match n {
+                        0 => store.change_schedule(&first, seen, keyed(&key)).await.unwrap(),
+                        _ => store.add_schedule(&entry(&key), seen, keyed(&key)).await.unwrap(),
+                    }
+                })
+            })
+            .collect();
+        let mut made = Vec::new();
+        for task in writing {
+            made.push(task.await.unwrap());
+        }
+        let wrote = made.iter().filter(|made| matches!(made, Made::Now(_))).count();
+        let outrun = made.iter().filter(|made| **made == Made::Outrun).count();
+        assert_eq!((wrote, outrun), (1, WRITERS - 1), "round {round}: {made:?}");
+        let is = store.schedules().await.unwrap();
+        assert_ne!(is, here, "round {round}");
+        assert!(is.len() <= here.len() + 1, "round {round}");
+    }
+    // Those who do not look are not held up, and are seen by those who do.
+    let seen = ScheduleGuard::Revision(store.schedule_revision().await.unwrap());
+    assert!(matches!(store.add_schedule(&entry("x"), ANYWAY, PLAIN).await.unwrap(), Made::Now(_)));
+    assert_eq!(store.add_schedule(&entry("y"), seen, PLAIN).await.unwrap(), Made::Outrun);
+}
+
 fn volley(due: Due, next: Option<i64>) -> Volley {
     let firing = Firing {
         due,
@@ -149,7 +217,7 @@ fn volley(due: Due, next: Option<i64>) -> Volley {
 
 pub(super) async fn a_reminder_fires_once(store: Store) {
     store.add_todo(&todo("a"), PLAIN).await.unwrap();
-    store.add_schedule(&entry("b"), PLAIN).await.unwrap();
+    store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
     assert_eq!(store.next_reminder().await.unwrap(), Some(NOW + 5));
     assert_eq!(store.due_reminders(NOW + 4, 9).await.unwrap(), []);
     let due = store.due_reminders(NOW + 50, 9).await.unwrap();
@@ -160,14 +228,14 @@ pub(super) async fn a_reminder_fires_once(store: Store) {
     assert_eq!(store.unread_firings(9).await.unwrap(), volley(schedule, None).firings);
     // Somebody who set the clock of the entry back gets the step, but no second firing.
     let back = ScheduleRow { id: 1, version: 2, ..entry("b") };
-    assert_eq!(store.change_schedule(&back, PLAIN).await.unwrap(), Made::Now(1));
+    assert_eq!(store.change_schedule(&back, ANYWAY, PLAIN).await.unwrap(), Made::Now(1));
     assert!(store.fire(&volley(schedule, None)).await.unwrap());
     assert_eq!(store.count_unread_firings().await.unwrap(), 1);
     assert_eq!(store.next_reminder().await.unwrap(), Some(NOW + 10));
 }
 
 pub(super) async fn a_firing_is_shown_by_one_surface_and_read_once(store: Store) {
-    store.add_schedule(&entry("b"), PLAIN).await.unwrap();
+    store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
     let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
     store.fire(&volley(due, None)).await.unwrap();
     assert_eq!(store.new_firings(9).await.unwrap().len(), 1);

@@ -77,6 +77,7 @@ checks! {
         a_backup_never_overwrites;
     kept: what_is_kept_comes_back_whole, a_number_is_never_given_twice, one_key_makes_one_change,
         a_change_of_what_was_changed_meanwhile_is_refused, many_at_once_get_different_numbers,
+        several_are_changed_together_or_not_at_all, of_writers_who_saw_the_same_schedule_one_writes,
         a_reminder_fires_once,
         a_firing_is_shown_by_one_surface_and_read_once, a_conversation_knows_its_runs_and_words;
     standing: an_approval_for_good_comes_with_its_commit_or_not_at_all,

@@ -37,7 +37,7 @@ super::texts! {
     "usage.todo.search" => zh: "/todo search <词> [--tag 标签] [--open]", en: "/todo search <word> [--tag TAG] [--open]";
     "usage.view" => zh: "/view <all|today|overdue|upcoming|inbox> [--tag 标签] [--open]，/view list", en: "/view <all|today|overdue|upcoming|inbox> [--tag TAG] [--open], /view list";
     "usage.schedule" => zh: "/schedule add|list|get|view|update|repeat|delete …（/help schedule）", en: "/schedule add|list|get|view|update|repeat|delete … (/help schedule)";
-    "usage.schedule.add" => zh: "/schedule add <日期 时间> <标题> [--duration 分钟] [--remind 日期] [--interval 分钟] [--times -1|次数≥2] [--remind-start 日期] [--repeat 规则] [--catch-up once|skip|all]", en: "/schedule add <date time> <title> [--duration MIN] [--remind DATE] [--interval MIN] [--times -1|COUNT>=2] [--remind-start DATE] [--repeat RULE] [--catch-up once|skip|all]";
+    "usage.schedule.add" => zh: "/schedule add <日期 时间> <标题> [--duration 分钟] [--remind 日期] [--interval 分钟] [--times -1|次数≥2] [--remind-start 日期] [--repeat 规则] [--catch-up once|skip|all] [--allow-conflict]", en: "/schedule add <date time> <title> [--duration MIN] [--remind DATE] [--interval MIN] [--times -1|COUNT>=2] [--remind-start DATE] [--repeat RULE] [--catch-up once|skip|all] [--allow-conflict]";
     "usage.schedule.list" => zh: "/schedule list", en: "/schedule list";
     "usage.schedule.get" => zh: "/schedule get <编号>", en: "/schedule get <id>";
     "usage.schedule.view" => zh: "/schedule view <day|week|month> [YYYY-MM-DD|YYYY-MM]", en: "/schedule view <day|week|month> [YYYY-MM-DD|YYYY-MM]";
