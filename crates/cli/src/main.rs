@@ -22,7 +22,9 @@ mod settings;
 mod setup;
 mod show;
 mod signals;
+mod survey;
 mod terminal;
+mod trouble;
 
 use app::App;
 use args::{Chat, Command, Format, Print};

@@ -11,6 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Below, Manner, Printer, run_of};
 use crate::signals::Signals;
 use crate::terminal;
+use crate::trouble::Trouble;
 use everloop_assistant::show::firing_lines;
 use everloop_engine::Update;
 use everloop_types::RunId;
@@ -213,7 +214,9 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
             return Followed::GoesOn(to);
         }
         Still::Over(shown) => {
-            terminal::answer(&shown.text().unwrap_or_default());
+            if let Some(text) = shown.said(Trouble::of_run(&session.app, &shown).as_ref()) {
+                terminal::answer(&text);
+            }
             for line in session.afterword(&shown) {
                 terminal::complain(&line);
             }
@@ -223,9 +226,9 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
             terminal::complain(&session.how_to_answer(&open));
             session.seen = Some(open);
         }
-        Still::NoModel(detail) => {
-            let args = [("detail", detail.as_str()), ("id", run.as_str())];
-            terminal::answer(&session.text("run.model_down", &args));
+        Still::NoModel(trouble) => {
+            let args = [("trouble", trouble.as_str()), ("id", run.as_str())];
+            terminal::answer(&session.text("chat.model_down", &args));
         }
     }
     Followed::Still

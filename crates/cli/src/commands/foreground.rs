@@ -9,6 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Below, Manner, Printer, Shown, run_of};
 use crate::signals::Signals;
 use crate::terminal;
+use crate::trouble::{Read, Trouble};
 use everloop_engine::{Asked, DriveError, Driven, Engine, History, Projection, Update};
 use everloop_store::{Claim, Holder, Store};
 use everloop_types::journal::{Kind, WaitingOn};
@@ -91,7 +92,9 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
             Round::Over => return foreground.finish().await,
             Round::Signal(exit) => return Ok(foreground.leave(exit)),
             Round::NoModel(error) => {
-                let args = [("detail", error.detail.as_str()), ("id", foreground.run.as_str())];
+                let trouble = Trouble::of(app, &frame.model.name, &error);
+                let words = trouble.words(app, Read::InShell);
+                let args = [("trouble", words.as_str()), ("id", foreground.run.as_str())];
                 terminal::complain(&app.text("run.model_down", &args));
                 foreground.print_result().await?;
                 return Ok(Exit::Failed);
