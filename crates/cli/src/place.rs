@@ -162,7 +162,7 @@ mod tests {
         let settings = Settings::read(Some((path, file)), &[], &flags).settings;
         let variable = |_: &str| Some("http://variable".to_owned());
         let place = Place::found(&settings, "openai/y", &variable);
-        assert_eq!((place.address(), place.origin), ("http://flag", Origin::Flag));
+        assert_eq!((place.address(), &place.origin), ("http://flag", &Origin::Flag));
     }
 
     #[test]
