@@ -1,6 +1,6 @@
-//! A model's key: from where `providers.NAME.key` says, then `model.key` or `model.key_command` says, from a variable of its
-//! provider or the one that `model.key_env` names, else from a file of its own. The `model.key…`
-//! settings are those of the default model's provider: no key goes to another.
+//! A model's key: from where `providers.NAME.key`, `model.key` or `model.key_command` says, from a
+//! variable of its provider or the one that `model.key_env` names, else from a file of its own. The
+//! `model.key…` settings are those of the default model's provider: no key goes to another.
 //!
 //! A file, because the keychains of desktops are not there on servers and in containers. It lies
 //! beside the settings and not in them: settings are shown, copied and kept in repositories.

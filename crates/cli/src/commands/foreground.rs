@@ -9,7 +9,6 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Below, Manner, Printer, Shown, run_of};
 use crate::signals::Signals;
 use crate::terminal;
-use crate::trouble::{Read, Trouble};
 use everloop_engine::{Asked, DriveError, Driven, Engine, History, Projection, Update};
 use everloop_store::{Claim, Holder, Store};
 use everloop_types::journal::{Kind, WaitingOn};
@@ -91,14 +90,7 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
             Round::Over if foreground.goes_on().await? => {}
             Round::Over => return foreground.finish().await,
             Round::Signal(exit) => return Ok(foreground.leave(exit)),
-            Round::NoModel(error) => {
-                let trouble = Trouble::of(app, &frame.model.name, &error);
-                let words = trouble.words(app, Read::InShell);
-                let args = [("trouble", words.as_str()), ("id", foreground.run.as_str())];
-                terminal::complain(&app.text("run.model_down", &args));
-                foreground.print_result().await?;
-                return Ok(Exit::Failed);
-            }
+            Round::NoModel(error) => return foreground.no_model(&error).await,
             Round::Asks(run, question) if app.interactive => {
                 match foreground.ask(&run, &question, &mut signals).await? {
                     Heard::Answer => {}

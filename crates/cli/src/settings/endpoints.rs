@@ -1,8 +1,8 @@
 //! Addresses and keys of providers, and whose the address and the key of the default model are.
 //!
-//! `base_url` and `key` of `[providers.NAME]` are that provider's. `model.base_url` and the key settings are the
-//! provider's that `model.default` names in the same layer: another model that a later layer
-//! chooses must not be asked there, nor get that key.
+//! `base_url` and `key` of `[providers.NAME]` are that provider's. `model.base_url` and the key
+//! settings are the provider's that `model.default` names in the same layer: another model that a
+//! later layer chooses must not be asked there, nor get that key.
 
 use super::{Fault, FaultKind, Form, Origin, Settings};
 use crate::place;

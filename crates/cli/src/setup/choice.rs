@@ -7,40 +7,13 @@ use crate::secrets;
 use crate::settings::redact;
 use crate::terminal;
 use everloop_models::providers;
+use everloop_types::Lang;
 
 /// What an endpoint is called that nobody else has a name for.
 pub(super) const OTHER: &str = "custom";
 
 /// Those that are listed, in this order; every other one is taken by its name.
 const LISTED: [&str; 7] = ["deepseek", "qwen", "glm", "moonshot", "openai", "anthropic", "gemini"];
-
-/// What people call them, in lower case.
-const CALLED: [(&str, &str); 24] = [
-    ("深度求索", "deepseek"),
-    ("通义", "qwen"),
-    ("通义千问", "qwen"),
-    ("千问", "qwen"),
-    ("百炼", "qwen"),
-    ("阿里", "qwen"),
-    ("dashscope", "qwen"),
-    ("智谱", "glm"),
-    ("智谱清言", "glm"),
-    ("zhipu", "glm"),
-    ("bigmodel", "glm"),
-    ("z.ai", "glm-intl"),
-    ("月之暗面", "moonshot"),
-    ("kimi", "moonshot"),
-    ("豆包", "doubao"),
-    ("火山", "doubao"),
-    ("混元", "hunyuan"),
-    ("硅基流动", "siliconflow"),
-    ("chatgpt", "openai"),
-    ("gpt", "openai"),
-    ("claude", "anthropic"),
-    ("google", "gemini"),
-    ("grok", "xai"),
-    ("llama.cpp", "llamacpp"),
-];
 
 /// What was chosen.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,11 +48,13 @@ fn understood(answer: &str) -> Answer {
     }
     match name.as_str() {
         "" => return Answer::Choice(Choice::Nothing),
-        "local" | "本机" | "本地" => return Answer::Choice(Choice::Local),
-        "other" | "其他" | "其它" => return Answer::Other,
+        name if is_one_of(name, "setup.words_local") => return Answer::Choice(Choice::Local),
+        name if is_one_of(name, "setup.words_other") => return Answer::Other,
         _ => {}
     }
-    let called = CALLED.iter().find(|(called, _)| *called == name).map(|(_, name)| *name);
+    let called = called();
+    let mut called = called.split('|').filter_map(|pair| pair.split_once('='));
+    let called = called.find(|(called, _)| *called == name).map(|(_, name)| name);
     let known = called.unwrap_or(&name);
     if providers().any(|provider| provider.name == known) {
         return Answer::Choice(Choice::Known(known.to_owned()));
@@ -89,6 +64,15 @@ fn understood(answer: &str) -> Answer {
         key if redact::looks_like_a_key(key) => Answer::IsKey,
         _ => Answer::Unknown,
     }
+}
+
+/// What people call providers, in any language and in lower case: `name=provider|…`.
+fn called() -> String {
+    everloop_text::get(Lang::En, "setup.called", &[])
+}
+
+fn is_one_of(name: &str, key: &str) -> bool {
+    everloop_text::get(Lang::En, key, &[]).split('|').any(|word| word == name)
 }
 
 /// A full-width digit or letter as the plain one.
@@ -191,7 +175,8 @@ mod tests {
         assert_eq!(understood("http://h:1/v1"), at);
         assert_eq!(understood("sk-abcdef0123456789"), Answer::IsKey);
         assert_eq!(understood("nonsense"), Answer::Unknown);
-        for (_, name) in CALLED {
+        for pair in called().split('|') {
+            let (_, name) = pair.split_once('=').unwrap();
             assert!(providers().any(|known| known.name == name), "{name}");
         }
     }

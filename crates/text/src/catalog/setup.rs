@@ -24,6 +24,9 @@ super::texts! {
     "setup.keep" => zh: "  9. 其他          （填写 OpenAI 兼容接口的地址）\n  0. 保持不变", en: "  9. Another one        (the address of an OpenAI-compatible endpoint)\n  0. Leave it as it is";
     "setup.prompt" => zh: "› ", en: "› ";
     "setup.not_understood" => zh: "请输入 {choices} 中的一个", en: "Please enter one of {choices}";
+    "setup.called" => zh: "深度求索=deepseek|通义=qwen|通义千问=qwen|千问=qwen|百炼=qwen|阿里=qwen|dashscope=qwen|智谱=glm|智谱清言=glm|zhipu=glm|bigmodel=glm|z.ai=glm-intl|月之暗面=moonshot|kimi=moonshot|豆包=doubao|火山=doubao|混元=hunyuan|硅基流动=siliconflow|chatgpt=openai|gpt=openai|claude=anthropic|google=gemini|grok=xai|llama.cpp=llamacpp", en: "深度求索=deepseek|通义=qwen|通义千问=qwen|千问=qwen|百炼=qwen|阿里=qwen|dashscope=qwen|智谱=glm|智谱清言=glm|zhipu=glm|bigmodel=glm|z.ai=glm-intl|月之暗面=moonshot|kimi=moonshot|豆包=doubao|火山=doubao|混元=hunyuan|硅基流动=siliconflow|chatgpt=openai|gpt=openai|claude=anthropic|google=gemini|grok=xai|llama.cpp=llamacpp";
+    "setup.words_local" => zh: "local|本机|本地", en: "local|本机|本地";
+    "setup.words_other" => zh: "other|其他|其它", en: "other|其他|其它";
     "setup.address" => zh: "接口地址（如 https://api.example.com/v1）› ", en: "Address (such as https://api.example.com/v1) › ";
     "setup.no_provider" => zh: "没有这个服务商。请输入编号、名称或接口地址；直接回车则先不配置", en: "That is no provider that is known. Enter a number, a name or an address; Enter leaves it for now";
     "setup.key_too_early" => zh: "这看起来像密钥，没有写入，也不会显示。请先选择服务商，之后再填密钥", en: "That looks like a key. It was not written down. Say first whose it is; the key is asked for after that";

@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Manner, Shown};
 use crate::terminal;
 use crate::trouble::{Read, Trouble};
+use everloop_types::ModelError;
 use serde_json::{Value, json};
 
 impl Foreground<'_> {
@@ -29,6 +30,19 @@ impl Foreground<'_> {
             true => Exit::Configuration,
             false => Exit::of(shown.row.status, shown.reason()),
         })
+    }
+
+    /// The run waits for its model without this process.
+    pub(super) async fn no_model(&self, error: &ModelError) -> Result<Exit, Failure> {
+        let (app, shown) = (self.app, self.shown().await?);
+        // It may be a run below that waits.
+        let trouble = Trouble::of_run(app, &shown)
+            .unwrap_or_else(|| Trouble::of(app, &shown.history.frame().model.name, error));
+        let words = trouble.words(app, Read::InShell);
+        let args = [("trouble", words.as_str()), ("id", self.run.as_str())];
+        terminal::complain(&app.text("run.model_down", &args));
+        self.print_result().await?;
+        Ok(Exit::Failed)
     }
 
     pub(super) async fn print_result(&self) -> Result<(), Failure> {
