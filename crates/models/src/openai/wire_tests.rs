@@ -174,7 +174,7 @@ async fn a_prompt_that_is_too_long_and_an_account_without_credit_are_told_apart(
         (400, llama, Kind::TooLong),
         (413, openai, Kind::TooLong),
         (400, gemini, Kind::Unauthorized),
-        (400, r#"{"error":{"message":"bad temperature"}}"#, Kind::Refused),
+        (400, r#"{"error":{"message":"bad value"}}"#, Kind::Refused),
     ] {
         let server = FakeServer::start(vec![Canned::status(status, "", body)]);
         let error = plainly(&model_at(&server)).await.unwrap_err();
