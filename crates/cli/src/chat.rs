@@ -37,7 +37,7 @@ pub(crate) async fn chat(app: &App, args: &args::Chat) -> Result<Exit, Failure> 
     let no_model = default_model(app).is_empty();
     // Nobody may be asked, and nothing would come: a terminal is no pipe of commands.
     if no_model && !app.interactive && terminal::person_is_there() {
-        let words = app.text("model.missing", &[]);
+        let words = crate::trouble::no_model(app);
         return Err(Failure { exit: Exit::Configuration, words });
     }
     let app = match at_terminal && no_model && !app.sources.path.exists() {

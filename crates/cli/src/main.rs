@@ -23,8 +23,10 @@ mod settings;
 mod setup;
 mod show;
 mod signals;
+mod survey;
 mod terminal;
 mod toolset;
+mod trouble;
 
 use app::App;
 use args::{Chat, Command, Format, Print};

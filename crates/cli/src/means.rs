@@ -11,7 +11,7 @@ use everloop_assistant::desk::Desk;
 use everloop_assistant::kept::moment;
 use everloop_assistant::tools::{self, Office, ScheduleTool, TodoTool};
 use everloop_engine::{Means, Summary, SystemClock};
-use everloop_models::{Counted, Endpoint, Model, Timeouts, connect};
+use everloop_models::{ConnectError, Counted, Endpoint, Model, Timeouts, connect};
 use everloop_tools::mcp::Servers;
 use everloop_tools::{
     BUILT_IN, BuiltIn, Channel, Channels, Delegate, GitAccess, Host, Http, Limits, Network,
@@ -119,17 +119,24 @@ impl LocalMeans {
     /// Why the key of a model cannot be used, if a file for one is there. A scripted model asks
     /// nobody, so it needs none.
     pub(crate) fn key_error(&self, name: &str) -> Option<SecretError> {
-        let place = Place::of(&self.settings, name);
-        key::find(&self.settings, &self.key_file, &place).err().filter(|_| !is_scripted(name))
+        match self.endpoint(name) {
+            Err(EndpointError::Secret(error)) => Some(error),
+            Err(EndpointError::NoKey(_)) | Ok(_) => None,
+        }
     }
 
     /// Where a model is asked, and with which key.
-    pub(crate) fn endpoint(&self, name: &str) -> Result<Endpoint, SecretError> {
+    pub(crate) fn endpoint(&self, name: &str) -> Result<Endpoint, EndpointError> {
+        if is_scripted(name) {
+            return Ok(self.endpoint.clone());
+        }
         let place = Place::of(&self.settings, name);
-        let api_key = match is_scripted(name) {
-            true => None,
-            false => key::find(&self.settings, &self.key_file, &place)?,
-        };
+        let key = key::find(&self.settings, &self.key_file, &place)?;
+        if key.is_none() && place.needs_key() {
+            let variables = key::variables(&self.settings, place.provider);
+            return Err(EndpointError::NoKey(variables.into_iter().next().unwrap_or_default()));
+        }
+        let api_key = key.map(|key| key.secret);
         Ok(Endpoint { base_url: place.base_url, api_key, ..self.endpoint.clone() })
     }
 
@@ -263,6 +270,26 @@ pub(crate) fn is_scripted(name: &str) -> bool {
     name.starts_with("scripted/")
 }
 
+/// Why nobody can be asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EndpointError {
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    /// The provider wants a key, and this variable is not set.
+    #[error("{0} is not set")]
+    NoKey(String),
+}
+
+impl From<EndpointError> for ModelError {
+    fn from(error: EndpointError) -> Self {
+        let kind = match &error {
+            EndpointError::Secret(_) => ModelErrorKind::Refused,
+            EndpointError::NoKey(_) => ModelErrorKind::NoKey,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
 /// A run is not asked elsewhere than it was begun: what it has read would go there.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -286,11 +313,10 @@ impl LocalMeans {
         if let Some(known) = models.get(&choice.name) {
             return Ok(known.clone());
         }
-        let refused = |error: &dyn std::error::Error| {
-            ModelError::new(ModelErrorKind::Refused, error.to_string())
-        };
-        let endpoint = self.endpoint(&choice.name).map_err(|error| refused(&error))?;
-        let found = connect(&choice.name, endpoint).map_err(|error| refused(&error))?;
+        let endpoint = self.endpoint(&choice.name)?;
+        let refused =
+            |error: ConnectError| ModelError::new(ModelErrorKind::Refused, error.to_string());
+        let found = connect(&choice.name, endpoint).map_err(refused)?;
         models.insert(choice.name.clone(), found.clone());
         Ok(found)
     }

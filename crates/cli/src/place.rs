@@ -1,11 +1,12 @@
-//! Where a model is asked: at the address that was chosen for the model in use, or where its
-//! provider usually is.
+//! Where a model is asked: at the address that was chosen for its provider, or where that usually
+//! is. The address of one provider is never another's.
+//!
+//! ```text
+//!   --set  >  NAME_BASE_URL, EVERLOOP_…__BASE_URL  >  file  >  the usual address
+//! ```
 
-use crate::settings::Settings;
-use everloop_models::usual_url;
-
-/// Providers with wire formats of their own. A variable named after OpenAI does not mean them.
-const FOREIGN: [&str; 2] = ["anthropic", "gemini"];
+use crate::settings::{Origin, Settings};
+use everloop_models::{key_variables, usual_url};
 
 /// A server on this machine may have another port tomorrow; nothing leaves for that.
 const THIS_MACHINE: &str = "localhost";
@@ -15,35 +16,48 @@ const THIS_MACHINE: &str = "localhost";
 pub(crate) struct Place<'n> {
     /// As in `provider/model`.
     pub(crate) provider: &'n str,
-    /// Whether it is the provider of the model that is used unless another one is named.
-    pub(crate) is_default: bool,
     /// The address that was chosen for it; empty for the usual one.
     pub(crate) base_url: String,
+    /// Where it was chosen.
+    pub(crate) origin: Origin,
 }
 
 impl<'n> Place<'n> {
     /// Where the model of that name is asked.
     pub(crate) fn of(settings: &Settings, name: &'n str) -> Self {
-        Self::beside(settings, &default_name(settings), name)
+        Self::found(settings, name, &|variable| std::env::var(variable).ok())
     }
 
-    fn beside(settings: &Settings, default: &str, name: &'n str) -> Self {
-        let (provider, house) = (provider(name), provider(default));
-        let is_default = house.is_empty() || house == provider;
-        // The address belongs to the model in use. Who has none of its own is asked there too,
-        // and so is `openai`, which is what everything compatible is called.
-        let nameless = usual_url(provider).is_empty();
-        let compatible = provider == "openai" && usual_url(house).is_empty();
-        let base_url = match is_default || nameless || compatible {
-            true => chosen_url(settings, provider),
-            false => String::new(),
+    fn found(
+        settings: &Settings,
+        name: &'n str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Self {
+        let provider = provider(name);
+        let own = address_variable(provider);
+        let value = variable(&own).map(|url| url.trim().to_owned());
+        let value = value.filter(|url| !url.is_empty() && !provider.is_empty());
+        let environment = value.map(|url| (url, Origin::Environment(own)));
+        let set = settings.address_of(provider);
+        let set = set.map(|(url, origin)| (url.to_owned(), origin.clone()));
+        let (base_url, origin) = match (environment, set) {
+            // What is written for this program goes before what others read, too.
+            (Some(own), Some(set)) if own.1.rank() > set.1.rank() => own,
+            (_, Some(set)) => set,
+            (Some(own), None) => own,
+            (None, None) => (String::new(), Origin::Default),
         };
-        Self { provider, is_default, base_url }
+        Self { provider, base_url, origin }
     }
 
     /// Whether somebody chose the address.
     pub(crate) fn is_chosen(&self) -> bool {
         !self.base_url.is_empty()
+    }
+
+    /// Whether it is no use to ask there without a key. Somebody's own gateway may want none.
+    pub(crate) fn needs_key(&self) -> bool {
+        !self.is_chosen() && !key_variables(self.provider).is_empty()
     }
 
     /// The machine that is asked: this one by whichever name, or another by its own.
@@ -70,6 +84,17 @@ impl<'n> Place<'n> {
     }
 }
 
+/// The variable that holds the address of a provider: `QWEN_INTL_BASE_URL`.
+pub(crate) fn address_variable(provider: &str) -> String {
+    format!("{}_BASE_URL", in_capitals(provider))
+}
+
+/// A provider's name as variables begin with it.
+pub(crate) fn in_capitals(provider: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    provider.chars().map(fits).collect()
+}
+
 /// The name of the model that is used unless another one is named.
 pub(crate) fn default_name(settings: &Settings) -> String {
     match std::env::var("EVERLOOP_MODEL") {
@@ -78,57 +103,86 @@ pub(crate) fn default_name(settings: &Settings) -> String {
     }
 }
 
-fn provider(name: &str) -> &str {
+/// The part of a model's name before the slash.
+pub(crate) fn provider(name: &str) -> &str {
     name.split_once('/').map_or("", |(provider, _)| provider)
-}
-
-/// The endpoint that was chosen, if one was.
-fn chosen_url(settings: &Settings, provider: &str) -> String {
-    match settings.text("model.base_url") {
-        "" if FOREIGN.contains(&provider) => String::new(),
-        "" => std::env::var("OPENAI_BASE_URL").unwrap_or_default(),
-        url => url.to_owned(),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::variables;
+    use everloop_models::{OPENAI_URL, providers};
 
     fn settings(text: &str) -> Settings {
         Settings::read(Some((std::path::Path::new("config.toml"), text)), &[], &[]).settings
     }
 
-    /// Who is asked where, and in which variables their key is looked for.
-    fn seen(text: &str, default: &str, name: &str) -> (String, String) {
-        let settings = settings(text);
-        let place = Place::beside(&settings, default, name);
-        (place.address().to_owned(), variables(&settings, &place).join(" "))
-    }
-
-    fn own(url: &str, variables: &str) -> (String, String) {
-        (url.to_owned(), variables.to_owned())
+    /// Where a model is asked with these settings and variables.
+    fn asked(text: &str, variables: &[(&str, &str)], name: &str) -> String {
+        let variable = |wanted: &str| {
+            let found = variables.iter().find(|(name, _)| *name == wanted);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Place::found(&settings(text), name, &variable).address().to_owned()
     }
 
     #[test]
-    fn the_chosen_address_and_variable_are_those_of_the_model_in_use() {
-        let chosen = "[model]\nbase_url = \"http://h/v1\"\nkey_env = \"MY_KEY\"\n";
-        let there = |variables: &str| own("http://h/v1", variables);
-        assert_eq!(seen(chosen, "openai/x", "openai/y"), there("MY_KEY"));
-        assert_eq!(seen(chosen, "hub/x", "hub/y"), there("MY_KEY"));
-        assert_eq!(seen(chosen, "hub/x", "openai/y"), there("MY_KEY"));
-        assert_eq!(seen(chosen, "openai/x", "hub/y"), there("MY_KEY"));
-        let claude = everloop_models::ANTHROPIC_URL;
-        assert_eq!(seen(chosen, "openai/x", "anthropic/y"), own(claude, "ANTHROPIC_API_KEY"));
-        let both = "ANTHROPIC_API_KEY MY_KEY";
-        assert_eq!(seen(chosen, "anthropic/x", "anthropic/y"), there(both));
-        let ours = everloop_models::OPENAI_URL;
-        assert_eq!(seen(chosen, "anthropic/x", "openai/y").0, ours);
+    fn the_address_of_one_provider_is_never_anothers() {
+        for owner in providers() {
+            let name = format!("{}/x", owner.name);
+            let variable = address_variable(owner.name);
+            let (file, table) = (
+                format!("[model]\ndefault = \"{name}\"\nbase_url = \"http://h/v1\"\n"),
+                format!("[providers.{}]\nbase_url = \"http://h/v1\"\n", owner.name),
+            );
+            for (text, variables) in [
+                (file.as_str(), &[][..]),
+                (table.as_str(), &[]),
+                ("", &[(variable.as_str(), "http://h/v1")]),
+            ] {
+                assert_eq!(asked(text, variables, &name), "http://h/v1", "{name}");
+                for other in providers().filter(|other| other.name != owner.name) {
+                    let other_name = format!("{}/y", other.name);
+                    assert_eq!(asked(text, variables, &other_name), other.address);
+                }
+                assert_eq!(asked(text, variables, "hub/z"), "");
+            }
+        }
+    }
+
+    #[test]
+    fn the_environment_goes_before_the_file_and_a_flag_before_both() {
+        let file = "[model]\ndefault = \"openai/x\"\nbase_url = \"http://file\"\n";
+        let variables = [("OPENAI_BASE_URL", "http://variable"), ("DEEPSEEK_BASE_URL", " ")];
+        assert_eq!(asked(file, &[], "openai/y"), "http://file");
+        assert_eq!(asked(file, &variables, "openai/y"), "http://variable");
+        assert_eq!(asked("", &variables, "deepseek/y"), usual_url("deepseek"));
+        let flags = ["model.base_url=http://flag".to_owned()];
+        let path = std::path::Path::new("config.toml");
+        let settings = Settings::read(Some((path, file)), &[], &flags).settings;
+        let variable = |_: &str| Some("http://variable".to_owned());
+        let place = Place::found(&settings, "openai/y", &variable);
+        assert_eq!((place.address(), &place.origin), ("http://flag", &Origin::Flag));
+    }
+
+    #[test]
+    fn a_provider_that_nobody_knows_needs_an_address_and_a_local_one_no_key() {
+        let variables = [("MY_HUB_BASE_URL", "http://h/v1"), ("OPENAI_BASE_URL", "http://o/v1")];
+        assert_eq!(asked("", &variables, "my-hub/x"), "http://h/v1");
+        assert_eq!(asked("", &variables, "hub/x"), "");
+        let needs = |text: &str, name: &str| Place::of(&settings(text), name).needs_key();
+        assert!(needs("", "deepseek/x") && needs("", "anthropic/x"));
+        assert!(!needs("", "llamacpp/x") && !needs("", "hub/x"));
+        let gateway = "[providers.deepseek]\nbase_url = \"http://h/v1\"\n";
+        assert!(!needs(gateway, "deepseek/x"), "a gateway may want none");
     }
 
     #[test]
     fn a_machine_is_known_by_its_name_and_this_one_by_any() {
+        let at = |provider, url: &str| {
+            let (base_url, origin) = (url.to_owned(), Origin::Default);
+            Place { provider, base_url, origin }.host()
+        };
         for (url, host) in [
             ("http://127.0.0.1:9/v1", "localhost"),
             ("http://[::1]:8080/v1", "localhost"),
@@ -136,24 +190,9 @@ mod tests {
             ("https://me@Hub.example.com:8443/v1?x=/y", "hub.example.com"),
             ("", "api.openai.com"),
         ] {
-            let base_url = url.to_owned();
-            let place = Place { provider: "openai", is_default: true, base_url };
-            assert_eq!(place.host(), host, "{url}");
+            assert_eq!(at("openai", url), host, "{url}");
         }
-        let scripted = Place { provider: "scripted", is_default: true, base_url: String::new() };
-        assert_eq!(scripted.host(), "", "nobody is asked");
-    }
-
-    #[test]
-    fn without_a_choice_each_is_asked_at_home_with_its_own_variable() {
-        for (name, variables) in [
-            ("anthropic/x", "ANTHROPIC_API_KEY"),
-            ("gemini/x", "GEMINI_API_KEY GOOGLE_API_KEY"),
-            ("deepseek/x", "DEEPSEEK_API_KEY"),
-        ] {
-            let address = usual_url(provider(name));
-            assert_eq!(seen("", "anthropic/x", name), own(address, variables));
-            assert_eq!(seen("", name, name), own(address, variables));
-        }
+        assert_eq!(at("scripted", ""), "", "nobody is asked");
+        assert_eq!(usual_url("openai"), OPENAI_URL);
     }
 }

@@ -80,7 +80,8 @@ pub(crate) fn references(settings: &Settings) -> Vec<(&'static str, Reference)> 
     let database = database.map(|reference| ("store.database", reference));
     let channels = settings.list("tools.channels").filter_map(channel);
     let channels = channels.map(|(_, reference)| ("tools.channels", reference));
-    model.into_iter().chain(database).chain(channels).collect()
+    let keys = settings.keys().map(|reference| ("providers", reference.clone()));
+    model.into_iter().chain(keys).chain(database).chain(channels).collect()
 }
 
 /// Learns what lies open to this process: variables, files, and addresses in the settings.

@@ -2,6 +2,7 @@
 //! wins.
 
 pub(crate) mod approvals;
+pub(crate) mod endpoints;
 mod fault_words;
 pub(crate) mod file;
 pub(crate) mod redact;
@@ -18,6 +19,7 @@ pub(crate) use value::{Form, Item, Value, Wrong};
 
 use crate::secrets::SecretError;
 use approvals::WrongApproval;
+use endpoints::Endpoints;
 use everloop_tools::ShellRule;
 use everloop_tools::mcp::ServerSetting;
 use everloop_types::ApprovalRule;
@@ -96,6 +98,7 @@ pub(crate) struct Settings {
     shell_rules: Vec<ShellRule>,
     servers: Vec<WrittenServer>,
     approval_rules: Vec<ApprovalRule>,
+    endpoints: Endpoints,
 }
 
 /// Settings, the unknown keys of the file, which are only warnings, and what cannot be used.
@@ -119,7 +122,8 @@ impl Loaded {
 
 impl Loaded {
     fn set(&mut self, key: &str, text: &str, origin: Origin) {
-        if let Err(fault) = self.settings.set(key, text, origin) {
+        let taken = self.settings.take_of_provider(key, text, &origin);
+        if let Err(fault) = taken.unwrap_or_else(|| self.settings.set(key, text, origin)) {
             self.keep(fault);
         }
     }
@@ -156,15 +160,14 @@ impl Loaded {
                 continue;
             };
             for (name, value) in content {
-                let text = match value {
-                    toml::Value::String(text) => text,
-                    toml::Value::Integer(number) => number.to_string(),
-                    toml::Value::Float(number) => number.to_string(),
-                    toml::Value::Boolean(word) => word.to_string(),
-                    toml::Value::Array(items) => joined(&items),
-                    other => format!("{other:?}"),
-                };
                 let key = format!("{section}.{name}");
+                if let (endpoints::SECTION, toml::Value::Table(inner)) = (&*section, &value) {
+                    for (last, value) in inner {
+                        self.set(&format!("{key}.{last}"), &plain(value), origin.clone());
+                    }
+                    continue;
+                }
+                let text = plain(&value);
                 if ![rules::KEY, servers::KEY, approvals::KEY].contains(&key.as_str()) {
                     self.set(&key, &text, origin.clone());
                 }
@@ -185,6 +188,7 @@ impl Settings {
         if let Some((path, text)) = file {
             loaded.read_file(text, &Origin::File(path.display().to_string()));
         }
+        loaded.settings.end_layer();
         if let Some((name, mode)) = environment.iter().find(|(name, _)| name == AGENT_MODE)
             && !mode.is_empty()
         {
@@ -196,6 +200,7 @@ impl Settings {
                 loaded.set(&key, value, Origin::Environment(name.clone()));
             }
         }
+        loaded.settings.end_layer();
         for flag in flags {
             match flag.split_once('=') {
                 Some((key, value)) => loaded.set(key.trim(), value.trim(), Origin::Flag),
@@ -205,6 +210,7 @@ impl Settings {
                 }
             }
         }
+        loaded.settings.end_layer();
         loaded
     }
 
@@ -218,6 +224,7 @@ impl Settings {
             shell_rules: Vec::new(),
             servers: Vec::new(),
             approval_rules: Vec::new(),
+            endpoints: Endpoints::default(),
         }
     }
 
@@ -287,7 +294,8 @@ impl Settings {
             Value::Text(text) => Some(text.as_str()),
             Value::Number(_) => None,
         });
-        texts.flat_map(value::items).filter(|text| text.contains("://"))
+        let own = self.named_providers().map(|name| self.own_address_of(name));
+        texts.chain(own).flat_map(value::items).filter(|text| text.contains("://"))
     }
 
     /// The items of a list.
@@ -311,6 +319,18 @@ impl Settings {
             let shown = redact::shown(setting.key, &setting.form.show(value));
             Some((setting.key, shown, origin))
         })
+    }
+}
+
+/// A value of the file as it would be typed.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Integer(number) => number.to_string(),
+        toml::Value::Float(number) => number.to_string(),
+        toml::Value::Boolean(word) => word.to_string(),
+        toml::Value::Array(items) => joined(items),
+        other => format!("{other:?}"),
     }
 }
 
@@ -338,9 +358,14 @@ fn unknown(key: &str, origin: Origin) -> Fault {
 /// Another name for `loop.default`, with underscores (TD-6 to TD-9).
 const AGENT_MODE: &str = "AGENT_MODE";
 
-/// `EVERLOOP_LOOP__MAX_STEPS` is `loop.max_steps`.
+/// `EVERLOOP_LOOP__MAX_STEPS` is `loop.max_steps`, and `EVERLOOP_PROVIDERS__MY_HUB__BASE_URL` is
+/// `providers.my-hub.base_url`.
 fn key_of_variable(name: &str) -> Option<String> {
     let (section, key) = name.strip_prefix("EVERLOOP_")?.split_once("__")?;
+    if let ("PROVIDERS", Some((provider, last))) = (section, key.split_once("__")) {
+        let provider = provider.to_lowercase().replace('_', "-");
+        return Some(format!("providers.{provider}.{}", last.to_lowercase()));
+    }
     Some(format!("{}.{}", section.to_lowercase(), key.to_lowercase()))
 }
 

@@ -15,7 +15,10 @@ pub enum ConnectError {
         name: String,
     },
     /// A provider whose address is not known.
-    #[error("provider `{provider}` is not known: give the base URL of its OpenAI-compatible API")]
+    #[error(
+        "provider `{provider}` is not known, and no address is set for it: give the base URL of \
+         its OpenAI-compatible API"
+    )]
     NoBaseUrl {
         /// The provider's name.
         provider: String,
@@ -81,27 +84,56 @@ pub fn connect(name: &str, endpoint: Endpoint) -> Result<(Arc<dyn Model>, String
     Ok((answerer, model.to_owned()))
 }
 
+/// A provider that is known by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownProvider {
+    /// As in `provider/model`.
+    pub name: &'static str,
+    /// Where it is asked unless another address is given.
+    pub address: &'static str,
+    /// The variables where its users keep their key, the first that is set counts; none for a
+    /// server on this machine, which wants no key.
+    pub key_variables: &'static [&'static str],
+}
+
+/// Providers with wire formats of their own.
+const OWN_FORMATS: [KnownProvider; 2] = [
+    KnownProvider {
+        name: "anthropic",
+        address: crate::ANTHROPIC_URL,
+        key_variables: &["ANTHROPIC_API_KEY"],
+    },
+    KnownProvider {
+        name: "gemini",
+        address: crate::GEMINI_URL,
+        key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    },
+];
+
+/// Every provider that is known by name.
+pub fn providers() -> impl Iterator<Item = KnownProvider> {
+    let compatible = quirks::TABLE.into_iter().map(|row| KnownProvider {
+        name: row.provider,
+        address: row.usual_url,
+        key_variables: row.key_envs,
+    });
+    OWN_FORMATS.into_iter().chain(compatible)
+}
+
+fn known(provider: &str) -> Option<KnownProvider> {
+    providers().find(|known| known.name == provider)
+}
+
 /// The variables where the users of a provider keep their key, the first that is set counts.
 #[must_use]
-pub fn key_variables(provider: &str) -> Vec<&'static str> {
-    match provider {
-        "anthropic" => vec!["ANTHROPIC_API_KEY"],
-        "gemini" => vec!["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        name => {
-            let row = quirks::of(name).map(|row| row.key_env);
-            row.into_iter().filter(|name| !name.is_empty()).collect()
-        }
-    }
+pub fn key_variables(provider: &str) -> &'static [&'static str] {
+    known(provider).map_or(&[], |known| known.key_variables)
 }
 
 /// The address of a provider unless another one is given; empty if there is no usual one.
 #[must_use]
 pub fn usual_url(provider: &str) -> &'static str {
-    match provider {
-        "anthropic" => crate::ANTHROPIC_URL,
-        "gemini" => crate::GEMINI_URL,
-        name => quirks::of(name).map_or("", |row| row.usual_url),
-    }
+    known(provider).map_or("", |known| known.address)
 }
 
 #[cfg(test)]
@@ -121,8 +153,9 @@ mod tests {
         assert!(failure("gpt-4o").starts_with("model name `gpt-4o` has no provider"));
         assert_eq!(connect("anthropic/claude", Endpoint::default()).unwrap().1, "claude");
         assert_eq!(connect("gemini/flash", Endpoint::default()).unwrap().1, "flash");
-        for name in ["deepseek/m", "glm/m", "qwen/m", "ollama/m", "vllm/m", "llamacpp/m"] {
-            assert_eq!(connect(name, Endpoint::default()).unwrap().1, "m");
+        for known in providers() {
+            let name = format!("{}/m", known.name);
+            assert_eq!(connect(&name, Endpoint::default()).unwrap().1, "m");
         }
         assert!(failure("hub/qwen").contains("give the base URL"));
         assert!(failure("scripted/no/such.json").contains("no/such.json cannot be read"));
@@ -136,5 +169,27 @@ mod tests {
         assert!(key_variables("ollama").is_empty() && key_variables("hub").is_empty());
         assert_eq!(usual_url("ollama"), "http://127.0.0.1:11434/v1");
         assert_eq!((usual_url("anthropic"), usual_url("hub")), (crate::ANTHROPIC_URL, ""));
+    }
+
+    #[test]
+    fn regions_have_hosts_of_their_own_and_no_two_companies_share_a_variable() {
+        for (china, host) in [
+            ("qwen", "dashscope.aliyuncs.com"),
+            ("glm", "open.bigmodel.cn"),
+            ("moonshot", "api.moonshot.cn"),
+            ("minimax", "api.minimaxi.com"),
+            ("siliconflow", "api.siliconflow.cn"),
+        ] {
+            assert!(usual_url(china).starts_with(&format!("https://{host}/")), "{china}");
+            let abroad = format!("{china}-intl");
+            assert!(!usual_url(&abroad).is_empty() && usual_url(&abroad) != usual_url(china));
+        }
+        let company = |name: &'static str| name.trim_end_matches("-intl");
+        for one in providers() {
+            for other in providers().filter(|other| company(other.name) != company(one.name)) {
+                let shared = one.key_variables.iter().any(|it| other.key_variables.contains(it));
+                assert!(!shared, "{} and {}", one.name, other.name);
+            }
+        }
     }
 }

@@ -346,7 +346,7 @@ async fn every_client_keeps_the_contract() {
         for (canned, kind) in [
             (limited, Kind::RateLimited),
             (Canned::status(529, "", "overloaded"), Kind::Server),
-            (Canned::status(401, "", "who are you"), Kind::Refused),
+            (Canned::status(401, "", "who are you"), Kind::Unauthorized),
             (Canned::stream().then(text.as_bytes()).cut(), Kind::Cut),
             (Canned::stream().then(text.as_bytes()).end(), Kind::Cut),
             (Canned::stream().then(text.as_bytes()).stall(), Kind::TimedOut),

@@ -32,7 +32,7 @@ mod wire;
 
 pub use anthropic::{ANTHROPIC_URL, Anthropic};
 pub use ask::{Ask, Extra};
-pub use connect::{ConnectError, connect, key_variables, usual_url};
+pub use connect::{ConnectError, KnownProvider, connect, key_variables, providers, usual_url};
 pub use counted::{Counted, count_tokens};
 pub use endpoint::{Endpoint, Timeouts};
 pub use gemini::{GEMINI_URL, Gemini};

@@ -217,6 +217,9 @@ pub struct ModelError {
     /// How long the provider asked us to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
+    /// The HTTP status, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
 }
 
 /// The kinds of model failure.
@@ -241,21 +244,33 @@ pub enum ModelErrorKind {
     IgnoredToolChoice,
     /// The reply was larger than allowed.
     TooLarge,
-    /// The provider refused the request: key, model name, context length, arguments.
+    /// There is no key for a provider that wants one; nothing was sent.
+    NoKey,
+    /// The provider does not accept the key (401).
+    Unauthorized,
+    /// The key does not allow this (403).
+    Forbidden,
+    /// There is no such model, or nothing at that address (404).
+    NotFound,
+    /// The prompt is longer than the model takes.
+    TooLong,
+    /// The account has no credit left (402).
+    NoCredit,
+    /// The provider refused the request for another reason, such as its arguments.
     Refused,
 }
 
 impl ModelError {
     /// A failure without a hint when to come back.
     pub fn new(kind: ModelErrorKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), retry_after_ms: None }
+        Self { kind, detail: detail.into(), retry_after_ms: None, status: None }
     }
 
-    /// Whether the key is what the provider refused. The journal keeps the status only in words.
+    /// Whether another key is what helps.
     #[must_use]
     pub fn is_about_the_key(&self) -> bool {
-        self.kind == ModelErrorKind::Refused
-            && ["HTTP 401", "HTTP 403"].iter().any(|status| self.detail.starts_with(status))
+        use ModelErrorKind as K;
+        matches!(self.kind, K::NoKey | K::Unauthorized | K::Forbidden)
     }
 
     /// Whether the same request may succeed later.
@@ -266,6 +281,8 @@ impl ModelError {
             K::Unreachable | K::RateLimited | K::Server | K::Cut | K::TimedOut | K::Empty => true,
             K::Malformed => true,
             K::IgnoredToolChoice | K::TooLarge | K::Refused => false,
+            K::NoKey | K::Unauthorized | K::Forbidden | K::NotFound => false,
+            K::TooLong | K::NoCredit => false,
         }
     }
 }

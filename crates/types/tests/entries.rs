@@ -48,7 +48,8 @@ fn call() -> ToolCall {
 }
 
 fn model_error() -> ModelError {
-    ModelError { kind: ModelErrorKind::Server, detail: text("500"), retry_after_ms: Some(2) }
+    let error = ModelError::new(ModelErrorKind::Server, text("500"));
+    ModelError { retry_after_ms: Some(2), status: Some(500), ..error }
 }
 
 fn goal() -> Goal {

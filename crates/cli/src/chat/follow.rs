@@ -4,6 +4,7 @@ use super::session::{Heard, Session};
 use crate::commands::{family, fork, run, runs, switch};
 use crate::exit::Failure;
 use crate::show::Shown;
+use crate::trouble::{Read, Trouble};
 use everloop_assistant::door::{OpenQuestion, question_of};
 use everloop_types::journal::{Letter, WaitingOn};
 use everloop_types::{QuestionKind, Reason, RunId, Status};
@@ -18,6 +19,7 @@ pub(super) enum Still {
     /// Over, and another run goes on in its place: the line that says so, and that run.
     GoesOn(String, RunId),
     Asks(OpenQuestion),
+    /// The model cannot be asked for now, and what to do about it.
     NoModel(String),
 }
 
@@ -54,7 +56,11 @@ impl Session {
         // One that is due is about to be tried again.
         let is_due = shown.row.times.wake_at.is_some_and(|at| at <= now);
         Ok(match shown.waiting_on {
-            Some(WaitingOn::Model { error }) if !is_due => Some(Still::NoModel(error.detail)),
+            Some(WaitingOn::Model { .. }) if !is_due => {
+                let trouble = Trouble::of_run(&self.app, &shown);
+                let words = trouble.map(|trouble| trouble.words(&self.app, Read::InChat));
+                Some(Still::NoModel(words.unwrap_or_default()))
+            }
             _ => None,
         })
     }
@@ -98,7 +104,10 @@ impl Session {
     /// What follows the answer of a run that is over: its numbers, and what can be done.
     pub(super) fn afterword(&mut self, shown: &Shown) -> Vec<String> {
         let id = shown.row.run.as_str();
-        let mut lines = vec![shown.summary(&self.app)];
+        let trouble = Trouble::of_run(&self.app, shown);
+        let mut lines: Vec<String> =
+            trouble.iter().map(|trouble| trouble.words(&self.app, Read::InChat)).collect();
+        lines.push(shown.summary(&self.app));
         self.unsettled = shown.has_open_unknown().then(|| shown.row.run.clone());
         let open = shown.unknowns.iter().filter(|open| open.settled.is_none());
         lines.extend(open.take(1).map(|open| self.how_to_settle(open)));

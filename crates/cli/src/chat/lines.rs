@@ -12,6 +12,7 @@ use crate::reminding;
 use crate::show::{Below, Manner, Printer, run_of};
 use crate::signals::Signals;
 use crate::terminal;
+use crate::trouble::Trouble;
 use everloop_engine::Update;
 use everloop_types::RunId;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
@@ -217,7 +218,9 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
             return Followed::GoesOn(to);
         }
         Still::Over(shown) => {
-            terminal::answer(&shown.text().unwrap_or_default());
+            if let Some(text) = shown.said(Trouble::of_run(&session.app, &shown).as_ref()) {
+                terminal::answer(&text);
+            }
             for line in session.afterword(&shown) {
                 terminal::complain(&line);
             }
@@ -227,9 +230,9 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
             terminal::complain(&session.how_to_answer(&open));
             session.seen = Some(open);
         }
-        Still::NoModel(detail) => {
-            let args = [("detail", detail.as_str()), ("id", run.as_str())];
-            terminal::answer(&session.text("run.model_down", &args));
+        Still::NoModel(trouble) => {
+            let args = [("trouble", trouble.as_str()), ("id", run.as_str())];
+            terminal::answer(&session.text("chat.model_down", &args));
         }
     }
     Followed::Still

@@ -10,6 +10,7 @@ use crate::exit::Failure;
 use crate::reminding;
 use crate::show::{Below, Shown, run_of};
 use crate::terminal;
+use crate::trouble::Trouble;
 use everloop_assistant::commands::Command;
 use everloop_engine::Update;
 use everloop_types::journal::Letter;
@@ -126,7 +127,9 @@ impl Person {
                 return Looked::GoesOn(to);
             }
             Still::Over(shown) => {
-                terminal::answer(&shown.text().unwrap_or_default());
+                if let Some(text) = shown.said(Trouble::of_run(&session.app, &shown).as_ref()) {
+                    terminal::answer(&text);
+                }
                 for line in session.afterword(&shown) {
                     terminal::answer(&line);
                 }
@@ -139,9 +142,9 @@ impl Person {
                 terminal::answer(&session.how_to_answer(&open));
                 session.seen = Some(open);
             }
-            Still::NoModel(detail) => {
-                let args = [("detail", detail.as_str()), ("id", run.as_str())];
-                terminal::answer(&session.text("run.model_down", &args));
+            Still::NoModel(trouble) => {
+                let args = [("trouble", trouble.as_str()), ("id", run.as_str())];
+                terminal::answer(&session.text("chat.model_down", &args));
             }
         }
         Looked::Still

@@ -11,6 +11,7 @@ use crate::reminding;
 use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
+use crate::trouble::{Read, Trouble};
 use everloop_assistant::door::OpenQuestion;
 use everloop_engine::Update;
 use everloop_text::NO;
@@ -325,7 +326,10 @@ async fn news(session: &Session, update: &Arc<Update>) -> Option<String> {
         Still::Over(shown) => {
             let (id, status) = (run.as_str(), shown.row.status.as_str());
             let said = session.text("chat.ended", &[("id", id), ("status", status)]);
-            Some(format!("{said}\n{}", shown.text().unwrap_or_default()))
+            let trouble = Trouble::of_run(&session.app, &shown);
+            let words = trouble.as_ref().map(|it| it.words(&session.app, Read::InChat));
+            let lines = [Some(said), shown.said(trouble.as_ref()), words];
+            Some(lines.into_iter().flatten().collect::<Vec<_>>().join("\n"))
         }
         Still::GoesOn(words, _) => Some(words),
         Still::Asks(_) => Some(session.text("chat.will_ask", &[("id", run.as_str())])),

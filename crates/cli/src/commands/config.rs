@@ -3,8 +3,11 @@
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
+use crate::place;
+use crate::settings::endpoints::{self, Part};
 use crate::settings::file::{self, EditError};
 use crate::settings::{self, Fault, FaultKind, Loaded, Origin, fault_words, redact};
+use crate::survey::{Surveyed, survey};
 use crate::terminal;
 use serde_json::json;
 use std::path::Path;
@@ -41,6 +44,17 @@ fn wrong_usage(app: &App, fault: &Fault) -> Failure {
 }
 
 fn get(app: &App, key: &str) -> Result<Exit, Failure> {
+    if let Some((provider, part)) = endpoints::named(key) {
+        usable(app)?;
+        let value = match part {
+            Part::BaseUrl => redact::shown(key, app.settings.own_address_of(provider)),
+            Part::Key => {
+                app.settings.key_of(provider).map_or_else(String::new, |at| at.to_string())
+            }
+        };
+        terminal::answer(&value);
+        return Ok(Exit::Done);
+    }
     let key = known(app, key)?.key;
     usable(app)?;
     let all = app.sources.effective(&app.settings);
@@ -79,6 +93,9 @@ fn show(app: &App, origin: bool) -> Result<Exit, Failure> {
         };
         terminal::answer(line.trim_end());
     }
+    for provider in survey(app) {
+        terminal::answer(&provider.line(app));
+    }
     Ok(Exit::Done)
 }
 
@@ -93,33 +110,50 @@ fn show_json(app: &App) -> Result<Exit, Failure> {
         json!({"key": setting.key, "value": setting.value,
                "layer": setting.layer, "origin": setting.origin})
     });
+    let providers: Vec<_> = survey(app).iter().map(Surveyed::object).collect();
     let report = json!({"config_file": app.sources.path.display().to_string(),
+                        "providers": providers,
                         "settings": all.collect::<Vec<_>>()});
     terminal::answer(&report.to_string());
     Ok(Exit::Done)
 }
 
 fn set(app: &App, key: &str, text: &str) -> Result<Exit, Failure> {
-    let setting = known(app, key)?;
+    let form = match endpoints::named(key) {
+        Some((_, part)) => part.form(),
+        None => known(app, key)?.form,
+    };
     let usage = |key: &str| Failure { exit: Exit::Usage, words: app.text(key, &[]) };
     // The settings are shown and copied; a key that gets there is lost.
     if redact::looks_like_a_key(text) {
         return Err(usage("config.is_a_key"));
     }
     let text = text.trim();
-    setting.form.read(text).map_err(|wrong| {
+    form.read(text).map_err(|wrong| {
         let (key, origin) = (key.to_owned(), Origin::CommandLine);
         wrong_usage(app, &Fault { key, origin, what: FaultKind::Bad(wrong) })
     })?;
-    let is_database = setting.key == "store.database";
+    let is_database = key == "store.database";
     if is_database && crate::database::Database::named(text, &app.home).is_none() {
         return Err(usage("settings.no_such_database"));
     }
-    let changed = file::with(&old_text(app)?, setting, text);
+    let changed = file::with(&old_text(app)?, key, form, text);
     let changed = changed.map_err(|error| cannot_change(app, &error))?;
     write(app, &changed)?;
-    tell(app, setting.key, changed);
+    tell(app, key, changed);
+    tell_of_new_owner(app, key, text);
     Ok(Exit::Done)
+}
+
+/// Another provider's model gets the address and the key that stand in the settings without a name.
+fn tell_of_new_owner(app: &App, key: &str, name: &str) {
+    let (old, new) = (app.settings.owner("model.base_url"), place::provider(name));
+    let is_said = |key| !app.settings.text(key).is_empty();
+    let named = ["model.base_url", "model.key", "model.key_command"].into_iter().any(is_said);
+    if key == "model.default" && old != new && (named || app.key_file().exists()) {
+        let args = [("old", old), ("new", new)];
+        terminal::complain(&app.text("config.new_owner", &args));
+    }
 }
 
 /// The text of the file; a file that cannot be read is not written over.
@@ -153,7 +187,13 @@ fn tell(app: &App, key: &str, text: String) {
     let sources = app.sources.with_text(Some(text));
     let settings = sources.read().settings;
     let all = sources.effective(&settings);
-    let Some(now) = all.iter().find(|setting| setting.key == key) else { return };
+    let Some(now) = all.iter().find(|setting| setting.key == key) else {
+        let provider = endpoints::named(key).map_or("", |(provider, _)| provider);
+        let known = survey(&App { settings, sources, ..app.clone() });
+        let line = known.iter().find(|known| known.name == provider).map(|it| it.line(app));
+        line.iter().filter(|_| !app.quiet).for_each(|line| terminal::complain(line));
+        return;
+    };
     let args = [("key", key), ("value", now.value.as_str()), ("origin", now.origin.as_str())];
     match now.layer {
         "environment" | "flag" => terminal::complain(&app.text("config.overridden", &args)),

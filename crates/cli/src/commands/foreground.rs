@@ -92,12 +92,7 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
             Round::Over if foreground.goes_on().await? => {}
             Round::Over => return foreground.finish().await,
             Round::Signal(exit) => return Ok(foreground.leave(exit)),
-            Round::NoModel(error) => {
-                let args = [("detail", error.detail.as_str()), ("id", foreground.run.as_str())];
-                terminal::complain(&app.text("run.model_down", &args));
-                foreground.print_result().await?;
-                return Ok(Exit::Failed);
-            }
+            Round::NoModel(error) => return foreground.no_model(&error).await,
             Round::Asks(run, question) if app.interactive => {
                 match foreground.ask(&run, &question, &mut signals).await? {
                     Heard::Answer => {}

@@ -11,10 +11,13 @@ use super::run::default_model;
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
+use crate::means::EndpointError;
 use crate::place::Place;
 use crate::setup::probe;
 use crate::terminal;
+use crate::trouble::{self, Read, Trouble};
 use everloop_models::list_models_of;
+use everloop_types::{ModelError, ModelErrorKind};
 use serde_json::{Value, json};
 
 /// Somebody who can be asked for models.
@@ -23,7 +26,14 @@ struct House {
     provider: String,
     address: String,
     /// The models there, or why nobody answers.
-    offered: Result<Vec<String>, String>,
+    offered: Result<Vec<String>, Unlisted>,
+}
+
+/// Why there is no list.
+struct Unlisted {
+    detail: String,
+    /// For programs; none if the key itself cannot be had.
+    kind: Option<ModelErrorKind>,
 }
 
 pub(crate) async fn models(app: &App, args: args::Models) -> Result<Exit, Failure> {
@@ -41,7 +51,7 @@ pub(crate) async fn models(app: &App, args: args::Models) -> Result<Exit, Failur
     }
     for found in probe::all().await {
         if houses.iter().all(|known| known.address != found.url) {
-            let (provider, address) = ("openai".to_owned(), found.url);
+            let (provider, address) = (found.provider().to_owned(), found.url);
             houses.push(House { provider, address, offered: Ok(found.models) });
         }
     }
@@ -49,7 +59,14 @@ pub(crate) async fn models(app: &App, args: args::Models) -> Result<Exit, Failur
         true => terminal::answer(&chosen.as_json(&houses).to_string()),
         false => chosen.print(app, &houses),
     }
-    Ok(Exit::Done)
+    for words in chosen.warnings(app, &houses) {
+        terminal::complain(&words);
+    }
+    let refused = |house: &House| {
+        let kind = house.offered.as_ref().err().and_then(|unlisted| unlisted.kind);
+        matches!(kind, Some(ModelErrorKind::Unauthorized | ModelErrorKind::NoKey))
+    };
+    Ok(if houses.iter().any(refused) { Exit::Configuration } else { Exit::Done })
 }
 
 /// The endpoint of a configured model; nothing for a script, which asks nobody.
@@ -58,14 +75,25 @@ async fn configured(app: &App, name: &str) -> Option<House> {
         return None;
     }
     let place = Place::of(&app.settings, name);
+    if let Some(detail) = trouble::unknown_provider(app, name) {
+        return Some(house(&place, Err(Unlisted { detail, kind: None })));
+    }
     let offered = match app.means(&app.settings).endpoint(name) {
         Ok(endpoint) => list_models_of(place.provider, probe::quick(endpoint)).await,
-        Err(error) => return Some(house(&place, Err(error.words(app.lang)))),
+        Err(EndpointError::Secret(error)) => {
+            let detail = error.words(app.lang);
+            return Some(house(&place, Err(Unlisted { detail, kind: None })));
+        }
+        Err(error @ EndpointError::NoKey(_)) => Err(error.into()),
     };
-    Some(house(&place, offered.map_err(|error| error.detail)))
+    let unlisted = |error: ModelError| Unlisted {
+        detail: Trouble::of(app, name, &error).words(app, Read::InShell),
+        kind: Some(error.kind),
+    };
+    Some(house(&place, offered.map_err(unlisted)))
 }
 
-fn house(place: &Place<'_>, offered: Result<Vec<String>, String>) -> House {
+fn house(place: &Place<'_>, offered: Result<Vec<String>, Unlisted>) -> House {
     let address = crate::settings::redact::shown("model.base_url", place.address());
     House { provider: place.provider.to_owned(), address, offered }
 }
@@ -92,6 +120,18 @@ impl Chosen {
         }
     }
 
+    /// The chosen models that their endpoints do not have.
+    fn warnings(&self, app: &App, houses: &[House]) -> Vec<String> {
+        let missing = [&self.default, &self.fallback].into_iter().filter(|name| {
+            let (provider, model) = name.split_once('/').unwrap_or_default();
+            let house = houses.iter().find(|house| house.provider == provider);
+            let offered = house.and_then(|house| house.offered.as_ref().ok());
+            offered.is_some_and(|names| !names.is_empty() && !names.iter().any(|it| it == model))
+        });
+        let words = |name: &&String| app.text("models.not_offered", &[("name", name)]);
+        missing.map(|name| words(&name)).collect()
+    }
+
     fn as_json(&self, houses: &[House]) -> Value {
         let houses = houses.iter().map(|house| {
             let names = house.offered.iter().flatten();
@@ -103,7 +143,8 @@ impl Chosen {
                 "provider": house.provider,
                 "address": house.address,
                 "reachable": house.offered.is_ok(),
-                "detail": house.offered.as_ref().err(),
+                "detail": house.offered.as_ref().err().map(|unlisted| &unlisted.detail),
+                "kind": house.offered.as_ref().err().and_then(|unlisted| unlisted.kind),
                 "models": models.collect::<Vec<_>>(),
             })
         });
@@ -135,11 +176,11 @@ impl Chosen {
                         terminal::answer(&format!("  {mark} {name}"));
                     }
                 }
-                Err(detail) => {
+                Err(unlisted) => {
                     let args = [
                         ("mark", marks.failed),
                         ("url", house.address.as_str()),
-                        ("detail", detail.as_str()),
+                        ("detail", unlisted.detail.as_str()),
                     ];
                     terminal::answer(&app.text("models.unreachable", &args));
                 }

@@ -2,19 +2,21 @@
 
 use super::foreground::{Foreground, drive_here};
 use crate::app::App;
-use crate::args;
+use crate::args::{self, Format};
 use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
+use crate::terminal;
 use crate::toolset;
+use crate::trouble::{self, Read, Trouble};
 use everloop_assistant::context::personas::Persona;
 use everloop_assistant::kept::moment;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS, own_max_steps};
 use everloop_types::{
     Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, Holding, LabelGuard, Labels,
-    Limits, ListLimits, ModelChoice, Money, Policy, RoundLimits, StepLimits, ToolSpec, Unattended,
-    UtcMs,
+    Limits, ListLimits, ModelChoice, ModelErrorKind, Money, Policy, RoundLimits, StepLimits,
+    ToolSpec, Unattended, UtcMs,
 };
 use std::path::{Path, PathBuf};
 
@@ -24,7 +26,11 @@ pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
 
 /// The same, with something that the model reads beside the goal.
 pub(crate) async fn run_with(app: &App, args: args::Run, beside: &str) -> Result<Exit, Failure> {
-    let mut submission = submission(app, &args)?;
+    let mut submission = submission(app, &args).inspect_err(|failure| {
+        if args.output_format != Format::Text {
+            terminal::answer(&trouble::not_begun(app, failure).to_string());
+        }
+    })?;
     submission.goal.context.push_str(beside);
     if !beside.is_empty() {
         submission.frame.policy.inherited.take(Labels::ALL, "stdin");
@@ -105,21 +111,29 @@ pub(crate) fn default_model(app: &App) -> String {
 
 /// Checks the name of a model; without one there is nothing to run.
 pub(crate) fn model(app: &App, name: String) -> Result<String, Failure> {
+    let wrong = |words: String| Err(Failure { exit: Exit::Configuration, words });
     if name.is_empty() {
-        let words = app.text("model.missing", &[]);
-        return Err(Failure { exit: Exit::Configuration, words });
+        return wrong(trouble::no_model(app));
     }
     let means = app.means(&app.settings);
     if let Some(error) = means.key_error(&name) {
-        return Err(Failure { exit: Exit::Configuration, words: error.words(app.lang) });
+        return wrong(error.words(app.lang));
+    }
+    if let Some(words) = trouble::unknown_provider(app, &name) {
+        return wrong(words);
     }
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
     match everloop_engine::Means::model(&means, &choice) {
-        Ok(_) => Ok(name),
+        Ok(_) => {
+            trouble::tell_of_unused_address(app, &name);
+            Ok(name)
+        }
+        Err(error) if error.kind == ModelErrorKind::NoKey => {
+            wrong(Trouble::of(app, &name, &error).words(app, Read::InShell))
+        }
         Err(error) => {
             let args = [("name", name.as_str()), ("detail", error.detail.as_str())];
-            let words = app.text("model.unusable", &args);
-            Err(Failure { exit: Exit::Configuration, words })
+            wrong(app.text("model.unusable", &args))
         }
     }
 }

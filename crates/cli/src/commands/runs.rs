@@ -7,12 +7,13 @@ use crate::args::{Format, Runs};
 use crate::exit::{Exit, Failure};
 use crate::show::{Shown, backed_plan_lines, labels_line, preview, row_json, timestamp};
 use crate::terminal::{self, marks};
+use crate::trouble::{Read, Trouble};
 use everloop_assistant::show::padded;
 use everloop_engine::{Asked, Engine, Projection};
 use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{Question, RunId, Status};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -178,8 +179,10 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
     let run = app.find_run(store, id).await?;
     let shown = shown(app, store, &run).await?;
     let children = store.children(&run).await.map_err(|error| app.store_failure(&error))?;
+    let trouble = Trouble::of_run(app, &shown);
     if format == Format::Json {
         let mut whole = shown.whole();
+        whole["error"] = trouble.map_or(Value::Null, |trouble| trouble.object(app));
         whole["children"] = children.iter().map(family::child_json).collect();
         terminal::answer(&whole.to_string());
         return Ok(Exit::Done);
@@ -222,7 +225,8 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
     if shown.has_open_unknown() {
         app.note("settle.how", &[("id", shown.row.run.as_str())]);
     }
-    if let Some(text) = shown.text() {
+    let words = trouble.as_ref().map(|trouble| trouble.words(app, Read::InShell));
+    for text in [shown.said(trouble.as_ref()), words].into_iter().flatten() {
         terminal::answer(&format!("\n{text}"));
     }
     Ok(Exit::Done)

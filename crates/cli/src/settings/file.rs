@@ -1,11 +1,11 @@
 //! The settings file: changed line by line, so that comments and order stay, and never half.
 
-use super::{Form, Setting};
+use super::Form;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use toml_edit::{Array, Document, DocumentMut, Item, Table, Value};
+use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike, Value};
 
 /// Why the text of a file cannot be changed.
 #[derive(Debug, thiserror::Error)]
@@ -18,14 +18,23 @@ pub(crate) enum EditError {
     NoTable(String),
 }
 
-/// The text with one setting changed. `text` must fit the form of the setting.
-pub(crate) fn with(file: &str, setting: &Setting, text: &str) -> Result<String, EditError> {
+/// The text with one setting changed. `text` must fit the form.
+pub(crate) fn with(file: &str, key: &str, form: Form, text: &str) -> Result<String, EditError> {
     let mut document: DocumentMut = file.parse()?;
-    let (section, name) = apart(setting.key);
-    let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
-    let no_table = || EditError::NoTable(section.to_owned());
-    let table = table.as_table_like_mut().ok_or_else(no_table)?;
-    let mut value = typed(setting.form, text);
+    let (sections, name) = apart(key);
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    let mut above: Vec<&str> = Vec::new();
+    for section in sections {
+        above.push(section);
+        let inner = table.entry(section).or_insert_with(|| {
+            let mut table = Table::new();
+            // Only the innermost one has a line of its own.
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        table = inner.as_table_like_mut().ok_or_else(|| EditError::NoTable(above.join(".")))?;
+    }
+    let mut value = typed(form, text);
     match table.get_mut(name).and_then(Item::as_value_mut) {
         // A comment behind the old value belongs to the setting.
         Some(old) => {
@@ -42,27 +51,33 @@ pub(crate) fn with(file: &str, setting: &Setting, text: &str) -> Result<String, 
 /// The text without one key; `None` if it has no such key.
 pub(crate) fn without(file: &str, key: &str) -> Result<Option<String>, EditError> {
     let mut document: DocumentMut = file.parse()?;
-    let (section, name) = apart(key);
-    let removed = match (name, document.get_mut(section)) {
-        ("", _) => document.remove(section),
-        (_, Some(table)) => table.as_table_like_mut().and_then(|table| table.remove(name)),
-        (_, None) => None,
-    };
+    let (sections, name) = apart(key);
+    let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
+    for section in sections {
+        table = table.and_then(|table| table.get_mut(section)?.as_table_like_mut());
+    }
+    let removed = table.and_then(|table| table.remove(name));
     Ok(removed.map(|_| document.to_string()))
 }
 
 /// The line, from 1, on which a key stands.
 pub(crate) fn line_of(file: &str, key: &str) -> Option<usize> {
     let document = Document::parse(file).ok()?;
-    let (section, name) = apart(key);
-    let item = document.get(section)?;
-    let item = if name.is_empty() { item } else { item.get(name)? };
+    let (sections, name) = apart(key);
+    let mut item = document.as_item();
+    for section in sections.into_iter().chain([name]) {
+        item = item.get(section)?;
+    }
     let start = item.span()?.start;
     Some(file.get(..start)?.matches('\n').count() + 1)
 }
 
-fn apart(key: &str) -> (&str, &str) {
-    key.split_once('.').unwrap_or((key, ""))
+/// The sections around a key, and its name within them.
+fn apart(key: &str) -> (Vec<&str>, &str) {
+    match key.rsplit_once('.') {
+        Some((sections, name)) => (sections.split('.').collect(), name),
+        None => (Vec::new(), key),
+    }
 }
 
 /// A value as TOML writes it: numbers as numbers, lists as arrays.
@@ -121,7 +136,8 @@ mod tests {
     use crate::settings::{Origin, find};
 
     fn set(file: &str, key: &str, text: &str) -> String {
-        with(file, find(key, Origin::Flag).ok().unwrap(), text).unwrap()
+        let setting = find(key, Origin::Flag).ok().unwrap();
+        with(file, key, setting.form, text).unwrap()
     }
 
     #[test]
@@ -136,6 +152,11 @@ mod tests {
         let taken = without(&changed, "loop.max_steps").unwrap();
         assert_eq!(taken.as_deref(), Some("# mine\n[loop]\n\n[ui]\nlanguage = \"en\"\n"));
         assert_eq!(without(&changed, "loop.repetitions").unwrap(), None);
+        let (key, url) = ("providers.hub.base_url", "http://h/v1");
+        let inner = with("", key, Form::Text, url).unwrap();
+        assert_eq!(inner, "[providers.hub]\nbase_url = \"http://h/v1\"\n");
+        assert!(!without(&inner, key).unwrap().unwrap().contains("base_url"));
+        assert_eq!(line_of(&inner, key), Some(2));
     }
 
     #[test]

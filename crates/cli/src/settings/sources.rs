@@ -70,7 +70,7 @@ impl Sources {
         all.collect()
     }
 
-    /// What `--lang`, `EVERLOOP_LANG`, `EVERLOOP_MODEL` and `OPENAI_BASE_URL` decide.
+    /// What `--lang`, `EVERLOOP_LANG` and `EVERLOOP_MODEL` decide.
     fn own_name(&self, key: &'static str) -> Option<Effective> {
         let variable = |name: &str| {
             let found = self.environment.iter().find(|(known, _)| known == name)?;
@@ -91,9 +91,6 @@ impl Sources {
                 None => variable("EVERLOOP_LANG"),
             },
             "model.default" => variable("EVERLOOP_MODEL"),
-            "model.base_url" if self.read().settings.text(key).is_empty() => {
-                variable("OPENAI_BASE_URL")
-            }
             _ => None,
         }
     }

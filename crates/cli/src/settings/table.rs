@@ -35,6 +35,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("model.idle_timeout", Duration, "1m"),
     setting("model.total_timeout", Duration, "10m"),
     setting("model.reply_max", Size, "8MiB"),
+    setting("model.test_timeout", Duration, "60s"),
     setting("loop.default", OneOf(&everloop_loops::LOOPS), "plan-replan"),
     setting("loop.max_steps", Count(0, MANY), "0"),
     setting("loop.max_iterations", Count(0, MANY), "0"),
@@ -129,6 +130,28 @@ mod tests {
         for (readme, setting) in readmes.iter().flat_map(|r| TABLE.iter().map(move |s| (r, s))) {
             let row = format!("| `{}` |", setting.key);
             assert!(readme.contains(&row), "{row}");
+        }
+    }
+
+    #[test]
+    fn both_readmes_list_every_provider_with_its_address_and_variables() {
+        for (readme, or, none) in [
+            (include_str!("../../../../README.md"), " or ", "none needed"),
+            (include_str!("../../../../README.zh-CN.md"), " 或 ", "不需要"),
+        ] {
+            for known in everloop_models::providers() {
+                let names = known.key_variables.iter().map(|name| format!("`{name}`"));
+                let names = match known.key_variables {
+                    [] => none.to_owned(),
+                    _ => names.collect::<Vec<_>>().join(or),
+                };
+                let row = format!("| `{}/` | `{}` | {names} |\n", known.name, known.address);
+                assert!(readme.contains(&row), "{row}");
+            }
+            let rows = readme
+                .lines()
+                .filter(|line| line.starts_with("| `") && line.contains("/` | `http"));
+            assert_eq!(rows.count(), everloop_models::providers().count());
         }
     }
 }

@@ -3,32 +3,34 @@
 use super::{asked_name, full_name, is_address, is_set, probe, proposed, write};
 use crate::app::App;
 use crate::exit::Failure;
+use crate::place::address_variable;
 use crate::settings::redact;
 use crate::terminal;
-use everloop_models::key_variables;
-
-const PROVIDERS: [&str; 3] = ["openai", "anthropic", "gemini"];
+use everloop_models::providers;
 
 /// A provider that the environment has a key or an address for.
 pub(super) struct Found {
-    provider: &'static str,
+    provider: String,
     variables: Vec<String>,
 }
 
 /// Every provider that could be asked at once, in the order in which one is chosen.
 pub(super) fn keys(app: &App) -> Vec<Found> {
-    let found = PROVIDERS.into_iter().map(|provider| {
-        let mut names = match provider {
-            "openai" => vec![app.settings.text("model.key_env")],
-            other => key_variables(other),
-        };
-        names.retain(is_set);
-        names.truncate(1);
-        if provider == "openai" && std::env::var("OPENAI_BASE_URL").is_ok_and(|it| is_address(&it))
-        {
-            names.push("OPENAI_BASE_URL");
+    // The best known goes first.
+    let first = providers().filter(|known| known.name == "openai");
+    let others = providers().filter(|known| known.name != "openai");
+    let mut used: Vec<String> = Vec::new();
+    let found = first.chain(others).map(|known| {
+        let mut variables = crate::key::variables(&app.settings, known.name);
+        // A variable that regional siblings share is taken for the first of them.
+        variables.retain(|name| is_set(name) && !used.contains(name));
+        variables.truncate(1);
+        used.extend(variables.iter().cloned());
+        let address = address_variable(known.name);
+        if std::env::var(&address).is_ok_and(|it| is_address(&it)) {
+            variables.push(address);
         }
-        Found { provider, variables: names.into_iter().map(str::to_owned).collect() }
+        Found { provider: known.name.to_owned(), variables }
     });
     found.filter(|found| !found.variables.is_empty()).collect()
 }
@@ -41,20 +43,20 @@ pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
     terminal::complain(&app.text("setup.found", &args));
     let [first, others @ ..] = found else { return Ok(app) };
     for (provider, model) in
-        others.iter().filter_map(|other| Some((other.provider, proposed(&app, other.provider)?)))
+        others.iter().filter_map(|other| Some((&other.provider, proposed(&app, &other.provider)?)))
     {
         let name = format!("{provider}/{model}");
         terminal::complain(&app.text("setup.found_also", &[("name", &name)]));
     }
-    let offered = probe::offered(&app, first.provider).await;
-    let proposal = proposed(&app, first.provider).map(str::to_owned);
+    let offered = probe::offered(&app, &first.provider).await;
+    let proposal = proposed(&app, &first.provider).map(str::to_owned);
     let proposal = match (proposal, offered.as_slice()) {
         (Some(name), offered) if offered.is_empty() || offered.contains(&name) => Some(name),
         (_, offered) => offered.first().cloned(),
     };
-    let Some(proposal) = proposal.map(|name| full_name(first.provider, &name, &offered)) else {
+    let Some(proposal) = proposal.map(|name| full_name(&first.provider, &name, &offered)) else {
         let Some(name) = asked_name(&app, &offered).await else { return Ok(app) };
-        return write(&app, &[("model.default", &full_name(first.provider, &name, &offered))]);
+        return write(&app, &[("model.default", &full_name(&first.provider, &name, &offered))]);
     };
     let prompt = app.text("setup.model_name_or", &[("default", &proposal)]);
     loop {
@@ -66,7 +68,7 @@ pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
                 continue;
             }
             Some(name) if is_of_another(name, others) => name.to_owned(),
-            Some(name) => full_name(first.provider, name, &offered),
+            Some(name) => full_name(&first.provider, name, &offered),
         };
         return write(&app, &[("model.default", &name)]);
     }
@@ -74,5 +76,5 @@ pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
 
 fn is_of_another(name: &str, others: &[Found]) -> bool {
     let provider = name.split_once('/').map(|(provider, _)| provider);
-    others.iter().any(|other| Some(other.provider) == provider)
+    others.iter().any(|other| Some(other.provider.as_str()) == provider)
 }

@@ -1,11 +1,17 @@
 //! Whether a model answers: on this machine, at the endpoint that was entered, and at all.
 
+use super::Wanted;
 use crate::app::App;
 use crate::commands::run::default_model;
+use crate::key;
+use crate::place::Place;
 use crate::terminal;
+use crate::trouble::{Read, Trouble};
 use everloop_engine::Means;
-use everloop_models::{Endpoint, Request, Timeouts, WirePrompt, list_models, list_models_of};
-use everloop_types::{Message, ModelChoice, ToolChoice};
+use everloop_models::{
+    Endpoint, Request, Secret, Timeouts, WirePrompt, list_models, list_models_of,
+};
+use everloop_types::{Message, ModelChoice, ModelError, ToolChoice};
 use std::time::{Duration, Instant};
 
 /// Where Ollama, llama.cpp and vLLM listen unless they are told otherwise.
@@ -26,10 +32,30 @@ pub(super) struct Local {
     pub(super) model: String,
 }
 
+impl Local {
+    /// Who listens at that address, as far as can be told.
+    pub(super) fn provider(&self) -> &'static str {
+        local_provider(&self.url)
+    }
+}
+
+/// Who listens at an address of this machine, as far as can be told.
+fn local_provider(url: &str) -> &'static str {
+    let known = everloop_models::providers().find(|known| known.address == url);
+    known.map_or("local", |known| known.name)
+}
+
 /// A server on this machine, with its models.
 pub(crate) struct Server {
     pub(crate) url: String,
     pub(crate) models: Vec<String>,
+}
+
+impl Server {
+    /// Who listens there, as far as can be told.
+    pub(crate) fn provider(&self) -> &'static str {
+        local_provider(&self.url)
+    }
 }
 
 /// The first model that answers on this machine.
@@ -81,6 +107,27 @@ pub(super) async fn offered(app: &App, provider: &str) -> Vec<String> {
     list_models_of(provider, quick(endpoint)).await.unwrap_or_default()
 }
 
+/// What is offered to the key that was typed, or to the one that is there. Nothing is kept yet.
+pub(super) async fn listed(app: &App, wanted: &Wanted) -> Result<Vec<String>, ModelError> {
+    let name = format!("{}/", wanted.provider);
+    let place = Place::of(&app.settings, &name);
+    let base_url = match wanted.url.as_str() {
+        // What the settings say of an address is about to go.
+        "" if place.origin.rank() > 1 => place.base_url.clone(),
+        url => url.to_owned(),
+    };
+    let api_key = match wanted.key.as_str() {
+        "" => key::find(&app.settings, &app.key_file(), &place).ok().flatten(),
+        _ => None,
+    };
+    let api_key = match api_key {
+        Some(key) => Some(key.secret),
+        None => Some(Secret::new(&wanted.key)).filter(|_| !wanted.key.is_empty()),
+    };
+    let endpoint = Endpoint { base_url, api_key, ..Endpoint::default() };
+    list_models_of(&wanted.provider, quick(endpoint)).await
+}
+
 fn within(ms: u64) -> Timeouts {
     Timeouts { connect_ms: ms, first_byte_ms: ms, idle_ms: ms, total_ms: ms }
 }
@@ -96,7 +143,11 @@ pub(super) async fn tell(app: &App) {
             let args = [("mark", marks.done), ("name", shown), ("seconds", &seconds)];
             app.text("setup.works", &args)
         }
-        Err(detail) => {
+        Err(why) => {
+            let detail = match &why {
+                Why::Said(words) => words.clone(),
+                Why::Model(error) => Trouble::of(app, &name, error).words(app, Read::InShell),
+            };
             let args = [("mark", marks.failed), ("name", name.as_str()), ("detail", &detail)];
             app.text("setup.does_not_work", &args)
         }
@@ -104,13 +155,19 @@ pub(super) async fn tell(app: &App) {
     terminal::complain(&words);
 }
 
-async fn first_word(app: &App, name: &str) -> Result<Duration, String> {
+/// Why a model did not answer.
+enum Why {
+    Said(String),
+    Model(ModelError),
+}
+
+async fn first_word(app: &App, name: &str) -> Result<Duration, Why> {
     let means = app.means(&app.settings);
     if let Some(error) = means.key_error(name) {
-        return Err(error.words(app.lang));
+        return Err(Why::Said(error.words(app.lang)));
     }
     let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };
-    let (model, name) = means.model(&choice).map_err(|error| error.detail)?;
+    let (model, name) = means.model(&choice).map_err(Why::Model)?;
     let messages = [Message::user("Say: ok")];
     let mut wire = WirePrompt::default();
     let request = Request {
@@ -133,10 +190,10 @@ async fn first_word(app: &App, name: &str) -> Result<Duration, String> {
     match asked {
         // Words came, so it works, even if a thinker ran out of tokens before it was done.
         Ok(Ok(_)) => Ok(first.unwrap_or_else(|| begun.elapsed())),
-        Ok(Err(error)) => first.ok_or(error.detail),
+        Ok(Err(error)) => first.ok_or(Why::Model(error)),
         Err(_) => {
             let seconds = ANSWER_SECONDS.to_string();
-            first.ok_or_else(|| app.text("setup.too_slow", &[("seconds", &seconds)]))
+            first.ok_or_else(|| Why::Said(app.text("setup.too_slow", &[("seconds", &seconds)])))
         }
     }
 }

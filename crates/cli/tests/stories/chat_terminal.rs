@@ -53,7 +53,7 @@ fn the_first_run_asks_two_questions_and_then_it_is_a_chat() {
     home.unset("EVERLOOP_LANG");
     let mut chat = home.on_terminal::<&str>([]);
     chat.until("[1] 简体中文  [2] English").until("› ").types("1");
-    chat.until("3. 先不配置").until("› ").types("3");
+    chat.until("0. 先不配置").until("› ").types("0");
     chat.until("试试：").until("说一个目标").until(PROMPT).types("/todo add 买牛奶");
     chat.until("已添加待办 #1：买牛奶").until(PROMPT).types("你好");
     chat.until("当前未配置 LLM").until(PROMPT).types("2030年5月6日下午3点开会");

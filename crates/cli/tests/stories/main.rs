@@ -27,6 +27,7 @@ mod help;
 mod injections;
 mod keep;
 mod keeping;
+mod keys;
 mod kills;
 mod languages;
 mod links;

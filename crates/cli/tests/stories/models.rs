@@ -34,7 +34,8 @@ fn each_provider_is_spoken_to_in_its_own_way_and_with_its_own_key() {
         .with("ANTHROPIC_API_KEY", "sk-ant-1")
         .with("GOOGLE_API_KEY", "AIza-1")
         .with("OPENAI_API_KEY", "sk-openai")
-        .with("EVERLOOP_MODEL__BASE_URL", &server.url());
+        .with("ANTHROPIC_BASE_URL", &server.url())
+        .with("GEMINI_BASE_URL", &server.url());
     for (model, line, key) in [
         ("anthropic/claude", "POST /v1/messages ", "x-api-key: sk-ant-1\r\n"),
         ("gemini/flash", "POST /v1beta/models/flash:stream", "x-goog-api-key: AIza-1\r\n"),
@@ -191,9 +192,9 @@ fn configured_and_local_models_are_listed() {
     let models = json!([{"name": "openai/x", "role": "default"},
         {"name": "openai/y", "role": "fallback"}]);
     assert_eq!(endpoints[0]["models"], models);
-    assert_eq!(endpoints[1]["models"], json!([{"name": "openai/small", "role": null}]));
+    assert_eq!(endpoints[1]["models"], json!([{"name": "local/small", "role": null}]));
     let told = home.run(["models"]).ends_with(0).stdout;
-    for words in ["default   openai/x", "fallback  openai/y", "openai/small", &local.url()] {
+    for words in ["default   openai/x", "fallback  openai/y", "local/small", &local.url()] {
         assert!(told.contains(words), "{words} is not in: {told}");
     }
 }

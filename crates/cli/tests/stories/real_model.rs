@@ -49,9 +49,10 @@ fn server() -> Option<Server> {
 }
 
 fn home(server: &Server, model: &str) -> Home {
+    let provider = model.split('/').next().unwrap().to_uppercase();
     Home::new()
         .with("EVERLOOP_MODEL", model)
-        .with("EVERLOOP_MODEL__BASE_URL", &server.url)
+        .with(&format!("{provider}_BASE_URL"), &server.url)
         .with("EVERLOOP_MODEL__MAX_TOKENS", "24")
         .with("EVERLOOP_MODEL__TEMPERATURE", "0")
 }

@@ -94,9 +94,11 @@ fn without_a_model_three_commands_are_named() {
 
 #[test]
 fn a_model_that_cannot_be_used_is_named() {
-    for (model, words) in
-        [("gpt", "has no provider"), ("hub/x", "base URL"), ("scripted/none.json", "none.json")]
-    {
+    for (model, words) in [
+        ("gpt", "has no provider"),
+        ("hub", "has no provider"),
+        ("scripted/none.json", "none.json"),
+    ] {
         let home = Home::new().with("EVERLOOP_MODEL", model);
         home.run(["run", "go"]).ends_with(5).says(&[model, words]);
     }

@@ -44,15 +44,14 @@ fn a_local_model_is_found_written_down_and_tried() {
     let url = format!("{}/v1", server.url().trim_end_matches("/v1"));
     let home = alone().with("EVERLOOP_SETUP_PROBE", &format!("http://127.0.0.1:1/v1,{url}"));
     let mut terminal = asked(&home, "1");
-    terminal.until("没有找到模型密钥").until(&format!("检测到 {url}：qwen3:8b"));
-    terminal.until("› ").types("2");
+    terminal.until("还没有配置模型").until(&format!("检测到 {url}：qwen3:8b"));
+    terminal.until("› ").types("8");
     terminal.until("✔ 模型 qwen3:8b 可用（首字 ").until("数据目录").until("试试：");
     let told = terminal.ended().ends_with(0);
-    assert!(told.stdout.contains("model.default = \"openai/qwen3:8b\""), "{}", told.stdout);
-    let written = format!(
-        "[ui]\nlanguage = \"zh-CN\"\n\n[model]\nbase_url = \"{url}\"\ndefault = \"openai/qwen3:8b\"\n"
-    );
-    assert_eq!(config(&home), written);
+    assert!(told.stdout.contains("model.default = \"local/qwen3:8b\""), "{}", told.stdout);
+    let written = config(&home);
+    assert!(written.contains(&format!("[providers.local]\nbase_url = \"{url}\"\n")), "{written}");
+    assert!(written.contains("[model]\ndefault = \"local/qwen3:8b\"\n"), "{written}");
     assert!(server.seen()[0].head.starts_with("GET /v1/models "), "{}", server.seen()[0].head);
     assert_eq!(server.seen()[1].json()["model"], "qwen3:8b");
     let list = home.run(["runs", "list"]).ends_with(0);
@@ -60,33 +59,84 @@ fn a_local_model_is_found_written_down_and_tried() {
 }
 
 #[test]
-fn a_key_is_typed_unseen_and_kept_in_a_file_of_its_own() {
+fn an_address_is_asked_for_and_a_key_is_typed_unseen_and_kept_in_a_file_of_its_own() {
     let server = FakeServer::start(vec![offers(&["a", "b"]), says_ok()]);
     let home = alone();
     let mut terminal = asked(&home, "2");
-    terminal.until("No model key was found").until("none was found").until("› ").types("1");
-    terminal.until("Key (it is not shown").until("› ").types("sk-very-secret");
-    terminal.until("anthropic, gemini [https://api.openai.com/v1] › ").types("sk-oh-no");
-    terminal.until("no http or https address").until("] › ").types(&server.url());
+    terminal.until("No model is configured").until("none was found").until("› ").types("9");
+    terminal.until("Address (such as").until("› ").types("sk-oh-no");
+    terminal.until("That looks like a key").until("› ").types("nonsense");
+    terminal.until("no http or https address").until("› ").types(&server.url());
+    terminal.until("Key for custom").until("› ").types("http://127.0.0.1:9/v1");
+    terminal.until("That is an address and no key").until("› ").types("sk-very-secret");
     terminal.until("Models there: a, b").until("› ").types("big-model");
     terminal.until("✔ The model big-model works").until("Try:");
     let told = terminal.ended().ends_with(0);
     assert!(!told.stdout.contains("sk-very-secret"), "{}", told.stdout);
-    let key = home.data().join("model.key");
+    let key = home.data().join("secrets/model-custom");
     assert_eq!(std::fs::read_to_string(&key).unwrap(), "sk-very-secret\n");
     assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
-    assert!(!config(&home).contains("sk-") && config(&home).contains("openai/big-model"));
+    assert!(!config(&home).contains("sk-") && config(&home).contains("custom/big-model"));
     assert!(server.seen().iter().all(|seen| seen.head.contains("sk-very-secret")));
+}
+
+#[test]
+fn a_provider_is_chosen_by_name_and_a_key_that_is_refused_is_asked_for_again() {
+    for (answer, provider) in
+        [("通义", "qwen"), ("1", "deepseek"), ("Kimi", "moonshot"), ("glm-intl", "glm-intl")]
+    {
+        let refused = Canned::status(401, "", "{\"error\":{\"message\":\"no such key\"}}");
+        let server = FakeServer::start(vec![refused, offers(&["m-1", "m-2"]), says_ok()]);
+        let variable = format!("{}_BASE_URL", provider.to_uppercase().replace('-', "_"));
+        // Without a model the address alone would be taken for a choice.
+        let home = alone().with(&variable, &server.url());
+        std::fs::write(home.data().join("config.toml"), "[model]\ndefault = \"hub/x\"\n").unwrap();
+        let mut terminal = asked(&home, "2");
+        terminal.until("The model is hub/x").until("› ").types(answer);
+        terminal.until(&format!("Key for {provider}")).until("› ").types("sk-bad-one");
+        terminal.until("refused and is not kept").until("› ").types("sk-good-one");
+        terminal.until("Models there: m-1, m-2").until("› ").types("m-2");
+        terminal.until("works").until("Try:");
+        let told = terminal.ended().ends_with(0);
+        assert!(!told.stdout.contains("sk-bad") && !told.stdout.contains("sk-good"));
+        let written = config(&home);
+        assert!(written.contains(&format!("default = \"{provider}/m-2\"")), "{written}");
+        assert!(!written.contains("sk-") && !written.contains("base_url"), "{written}");
+        let kept = home.data().join(format!("secrets/model-{provider}"));
+        assert_eq!(std::fs::read_to_string(kept).unwrap(), "sk-good-one\n");
+        assert!(server.seen()[2].head.contains("Bearer sk-good-one"), "{}", server.seen()[2].head);
+    }
+}
+
+#[test]
+fn another_provider_does_not_get_the_key_and_the_address_of_the_one_before() {
+    let old = FakeServer::start(Vec::new());
+    let new = FakeServer::start(vec![offers(&["m-1"]), says_ok()]);
+    let home = alone().with("DEEPSEEK_BASE_URL", &new.url());
+    let key = home.data().join("model.key");
+    std::fs::write(&key, "sk-of-openai\n").unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let file = format!("[model]\ndefault = \"openai/x\"\nbase_url = \"{}\"\n", old.url());
+    std::fs::write(home.data().join("config.toml"), file).unwrap();
+    let mut terminal = asked(&home, "2");
+    terminal.until("The model is openai/x").until("› ").types("deepseek");
+    terminal.until("Key for deepseek").until("› ").types("");
+    terminal.until("works").until("Try:");
+    terminal.ended().ends_with(0);
+    assert!(old.seen().is_empty(), "{:?}", old.seen());
+    assert!(new.seen().iter().all(|seen| !seen.head.contains("sk-of-openai")));
+    assert!(!key.exists() && !config(&home).contains("[model]\nbase_url"), "{}", config(&home));
+    assert!(config(&home).contains("[providers.openai]\nkey = \"file:"), "{}", config(&home));
 }
 
 #[test]
 fn ctrl_c_at_the_key_leaves_no_key_and_a_terminal_that_can_be_used() {
     let home = alone();
     let mut terminal = asked(&home, "");
-    terminal.until("› ").types("1");
+    terminal.until("› ").types("5");
     terminal.until("not shown").until("› ").presses(b's').presses(CTRL_C);
     terminal.ended().ends_with(130);
-    assert!(!home.data().join("model.key").exists() && !config(&home).contains("[model]"));
+    assert!(!home.data().join("secrets").exists() && !config(&home).contains("[model]"));
 }
 
 #[test]
@@ -94,8 +144,9 @@ fn nothing_may_be_chosen_and_nonsense_is_asked_again() {
     let home = alone().with("LANG", "zh_CN.UTF-8");
     let mut terminal = asked(&home, "7");
     terminal.until("1, 2").until("detected: zh-CN) › ").types("");
-    terminal.until("3. 先不配置").until("› ").types("2");
-    terminal.until("没有检测到").until("› ").types("3");
+    terminal.until("0. 先不配置").until("› ").types("8");
+    terminal.until("没有检测到").until("› ").types("没有这家");
+    terminal.until("没有这个服务商").until("› ").types("0");
     terminal.until("试试：");
     terminal.ended().ends_with(0);
     assert_eq!(config(&home), "[ui]\nlanguage = \"zh-CN\"\n");
@@ -122,21 +173,24 @@ fn without_a_person_the_commands_are_named_instead() {
 }
 
 #[test]
-fn a_key_says_whose_it_is_and_a_model_is_proposed() {
-    for (key, model) in [
-        ("sk-ant-fake-0123456789", "anthropic/claude-sonnet-4-5"),
-        ("AIzaFake0123456789", "gemini/gemini-2.5-flash"),
+fn a_model_is_proposed_where_the_provider_is_out_of_reach() {
+    for (answer, key, model) in [
+        ("6", "sk-ant-fake-0123456789", "anthropic/claude-sonnet-4-5"),
+        ("Gemini", "AIzaFake0123456789", "gemini/gemini-2.5-flash"),
     ] {
         let home = alone().with("HTTPS_PROXY", "http://127.0.0.1:1");
         let mut terminal = asked(&home, "2");
-        terminal.until("No model key was found").until("› ").types("1");
-        terminal.until("Key (it is not shown").until("› ").types(key);
+        terminal.until("No model is configured").until("› ").types(answer);
+        terminal.until("Key for ").until("› ").types(key);
         terminal.until(&format!("model.default = \"{model}\"")).until("Try:");
         let told = terminal.ended().ends_with(0);
         assert!(!told.stdout.contains(key), "{}", told.stdout);
-        assert_eq!(std::fs::read_to_string(home.data().join("model.key")).unwrap().trim(), key);
-        let written = format!("[ui]\nlanguage = \"en\"\n\n[model]\ndefault = \"{model}\"\n");
-        assert_eq!(config(&home), written);
+        let provider = model.split('/').next().unwrap();
+        let kept = home.data().join(format!("secrets/model-{provider}"));
+        assert_eq!(std::fs::read_to_string(kept).unwrap().trim(), key);
+        let written = config(&home);
+        assert!(written.contains(&format!("default = \"{model}\"")), "{written}");
+        assert!(!written.contains("base_url") && !written.contains(key), "{written}");
     }
 }
 
@@ -151,7 +205,7 @@ fn keys_of_the_environment_are_named_and_used_and_only_the_model_is_asked_for() 
     terminal.until("Name of the model [openai/small] › ").types("");
     terminal.until("✔ The model small works").until("Try:");
     let told = terminal.ended().ends_with(0);
-    assert!(!told.stdout.contains("No model key was found"), "{}", told.stdout);
+    assert!(!told.stdout.contains("No model is configured"), "{}", told.stdout);
     assert!(!told.stdout.contains("sk-fake"), "{}", told.stdout);
     assert_eq!(config(&home), "[ui]\nlanguage = \"en\"\n\n[model]\ndefault = \"openai/small\"\n");
     assert!(server.seen()[0].head.contains("sk-fake-a"));
@@ -167,6 +221,6 @@ fn without_questions_a_chat_on_a_terminal_names_the_commands_and_the_offer_comes
     home.run(["todo", "add", "milk"]).ends_with(0);
     let mut chat = home.on_terminal::<&str>([]);
     chat.until("[1] 简体中文  [2] English").until("› ").types("2");
-    chat.until("3. Leave it for now").until("› ").types("3").until("You › ").presses(4);
+    chat.until("0. Leave it for now").until("› ").types("0").until("You › ").presses(4);
     chat.ended().ends_with(0);
 }

@@ -74,10 +74,10 @@ fn errors_inside_of_a_stream_keep_their_kind() {
         ("rate_limit_error", Kind::RateLimited),
         ("timeout_error", Kind::TimedOut),
         ("invalid_request_error", Kind::Refused),
-        ("authentication_error", Kind::Refused),
-        ("permission_error", Kind::Refused),
-        ("billing_error", Kind::Refused),
-        ("not_found_error", Kind::Refused),
+        ("authentication_error", Kind::Unauthorized),
+        ("permission_error", Kind::Forbidden),
+        ("billing_error", Kind::NoCredit),
+        ("not_found_error", Kind::NotFound),
         ("request_too_large", Kind::Refused),
     ] {
         assert_eq!(error(name), kind, "{name}");

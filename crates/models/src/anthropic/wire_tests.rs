@@ -112,12 +112,14 @@ async fn overload_passes_and_limits_say_when_to_come_back() {
     for (status, kind, retry_after_ms) in [
         (529, Kind::Server, None),
         (429, Kind::RateLimited, Some(7_000)),
-        (401, Kind::Refused, None),
+        (401, Kind::Unauthorized, None),
         (413, Kind::Refused, None),
     ] {
         let error = plainly(&model).await.unwrap_err();
         let detail = format!("HTTP {status}: key [secret]");
-        assert_eq!(error, ModelError { retry_after_ms, ..ModelError::new(kind, detail) });
+        let status = Some(status);
+        let told = ModelError { retry_after_ms, status, ..ModelError::new(kind, detail) };
+        assert_eq!(error, told);
     }
 }
 

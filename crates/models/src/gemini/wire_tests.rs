@@ -84,7 +84,9 @@ async fn statuses_become_typed_errors_and_say_when_to_come_back() {
         let server = FakeServer::start(vec![Canned::status(status, "", &body.to_string())]);
         let found = Asked::default().of(&model_at(&server)).await.0.unwrap_err();
         let detail = format!("HTTP {status}: key [secret]");
-        assert_eq!(found, ModelError { retry_after_ms, ..ModelError::new(kind, detail) });
+        let status = Some(status);
+        let told = ModelError { retry_after_ms, status, ..ModelError::new(kind, detail) };
+        assert_eq!(found, told);
     }
 }
 

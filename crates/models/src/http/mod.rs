@@ -90,16 +90,21 @@ impl Client {
     /// What stands below the base address, whole: the endpoint's list of models.
     pub(crate) async fn get(&self, call: &str) -> Result<Vec<u8>, ModelError> {
         let url = address::below(&self.base, call);
-        let failed = |error: reqwest::Error| {
-            let kind = match error.is_status() {
-                true => ModelErrorKind::Refused,
-                false => ModelErrorKind::Unreachable,
-            };
-            ModelError::new(kind, error.without_url().to_string())
-        };
         let patience = Duration::from_millis(self.timeouts.total_ms);
         let asked = self.http.get(url).timeout(patience).send().await;
-        let mut response = asked.and_then(Response::error_for_status).map_err(failed)?;
+        let mut response = asked.map_err(|error| self.unsent(error))?;
+        if !response.status().is_success() {
+            let mut error = read_refusal(response, &Clock::start(self.timeouts)).await;
+            self.scrub(&mut error);
+            return Err(error);
+        }
+        let failed = |error: reqwest::Error| {
+            let kind = match error.is_timeout() {
+                true => ModelErrorKind::TimedOut,
+                false => ModelErrorKind::Cut,
+            };
+            ModelError::new(kind, words(error))
+        };
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
             body.extend_from_slice(&chunk);
@@ -118,10 +123,17 @@ impl Client {
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Reply, ModelError> {
         let mut reply = self.exchange::<R>(call, body, on_delta).await;
-        if let (Err(error), Some(key)) = (&mut reply, &self.api_key) {
-            key.scrub(&mut error.detail);
+        if let Err(error) = &mut reply {
+            self.scrub(error);
         }
         reply
+    }
+
+    /// Some providers repeat the key they were sent.
+    fn scrub(&self, error: &mut ModelError) {
+        if let Some(key) = &self.api_key {
+            key.scrub(&mut error.detail);
+        }
     }
 
     async fn exchange<R: Reads>(

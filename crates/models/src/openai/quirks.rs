@@ -13,8 +13,9 @@ pub(crate) struct Quirks {
     pub(crate) provider: &'static str,
     /// Where it is unless another address is given; empty if there is no usual one.
     pub(crate) usual_url: &'static str,
-    /// The variable where its users keep their key.
-    pub(crate) key_env: &'static str,
+    /// The variables where its users keep their key, the first that is set counts; none if it
+    /// wants no key.
+    pub(crate) key_envs: &'static [&'static str],
     /// Which forced calls are honoured.
     pub(crate) forcing: Forcing,
     /// Whether `tool_choice: none` keeps the model from calling what is on offer.
@@ -35,7 +36,7 @@ pub(crate) struct Quirks {
 pub(crate) const COMMON: Quirks = Quirks {
     provider: "",
     usual_url: "",
-    key_env: "",
+    key_envs: &[],
     forcing: Forcing::Any,
     honours_none: true,
     schemas: Schemas::Native,
@@ -49,42 +50,136 @@ pub(crate) const COMMON: Quirks = Quirks {
 pub(crate) const OPENAI: Quirks = Quirks {
     provider: "openai",
     usual_url: super::OPENAI_URL,
-    key_env: "OPENAI_API_KEY",
+    key_envs: &["OPENAI_API_KEY"],
     limit: "max_completion_tokens",
     usual_temperature: true,
     ..COMMON
 };
 
-const TABLE: [Quirks; 7] = [
+/// JSON is asked for, and words say which: only some models behind the name follow a schema.
+const IN_WORDS: Quirks = Quirks { schemas: Schemas::InWords, ..COMMON };
+
+/// Takes no tool choice but `auto`, and does not know `stream_options`.
+const GLM: Quirks =
+    Quirks { forcing: Forcing::None, honours_none: false, stream_options: false, ..IN_WORDS };
+
+/// Has no `required`, and only its newest models follow a schema.
+const QWEN: Quirks = Quirks { forcing: Forcing::Named, ..IN_WORDS };
+
+/// Takes no forced call.
+const MOONSHOT: Quirks = Quirks { forcing: Forcing::None, ..IN_WORDS };
+
+/// Has no tool choice at all.
+const MINIMAX: Quirks = Quirks { forcing: Forcing::None, honours_none: false, ..IN_WORDS };
+
+/// Regional siblings stand beside each other: one company, two hosts with accounts of their own.
+pub(crate) const TABLE: [Quirks; 22] = [
     OPENAI,
     // Thinking is on unless it is turned off, and then a conversation with tools is refused that
     // does not give all thoughts back; transcripts hold none. JSON is held to no schema.
     Quirks {
         provider: "deepseek",
         usual_url: "https://api.deepseek.com/v1",
-        key_env: "DEEPSEEK_API_KEY",
-        schemas: Schemas::InWords,
+        key_envs: &["DEEPSEEK_API_KEY"],
         more: r#","thinking":{"type":"disabled"}"#,
-        ..COMMON
+        ..IN_WORDS
     },
-    // Takes no tool choice but `auto`, and does not know `stream_options`.
-    Quirks {
-        provider: "glm",
-        usual_url: "https://api.z.ai/api/paas/v4",
-        key_env: "ZAI_API_KEY",
-        forcing: Forcing::None,
-        honours_none: false,
-        schemas: Schemas::InWords,
-        stream_options: false,
-        ..COMMON
-    },
-    // Has no `required`, and only its newest models follow a schema.
     Quirks {
         provider: "qwen",
+        usual_url: "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        key_envs: &["DASHSCOPE_API_KEY", "QWEN_API_KEY"],
+        ..QWEN
+    },
+    Quirks {
+        provider: "qwen-intl",
         usual_url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
-        key_env: "DASHSCOPE_API_KEY",
-        forcing: Forcing::Named,
-        schemas: Schemas::InWords,
+        key_envs: &["QWEN_INTL_API_KEY", "DASHSCOPE_API_KEY"],
+        ..QWEN
+    },
+    Quirks {
+        provider: "glm",
+        usual_url: "https://open.bigmodel.cn/api/paas/v4",
+        key_envs: &["ZHIPUAI_API_KEY", "ZHIPU_API_KEY", "GLM_API_KEY"],
+        ..GLM
+    },
+    Quirks {
+        provider: "glm-intl",
+        usual_url: "https://api.z.ai/api/paas/v4",
+        key_envs: &["ZAI_API_KEY", "GLM_INTL_API_KEY"],
+        ..GLM
+    },
+    Quirks {
+        provider: "moonshot",
+        usual_url: "https://api.moonshot.cn/v1",
+        key_envs: &["MOONSHOT_API_KEY", "KIMI_API_KEY"],
+        ..MOONSHOT
+    },
+    Quirks {
+        provider: "moonshot-intl",
+        usual_url: "https://api.moonshot.ai/v1",
+        key_envs: &["MOONSHOT_INTL_API_KEY", "MOONSHOT_API_KEY"],
+        ..MOONSHOT
+    },
+    Quirks {
+        provider: "doubao",
+        usual_url: "https://ark.cn-beijing.volces.com/api/v3",
+        key_envs: &["ARK_API_KEY", "DOUBAO_API_KEY"],
+        ..IN_WORDS
+    },
+    Quirks {
+        provider: "hunyuan",
+        usual_url: "https://api.hunyuan.cloud.tencent.com/v1",
+        key_envs: &["HUNYUAN_API_KEY"],
+        ..IN_WORDS
+    },
+    Quirks {
+        provider: "minimax",
+        usual_url: "https://api.minimaxi.com/v1",
+        key_envs: &["MINIMAX_API_KEY"],
+        ..MINIMAX
+    },
+    Quirks {
+        provider: "minimax-intl",
+        usual_url: "https://api.minimax.io/v1",
+        key_envs: &["MINIMAX_INTL_API_KEY", "MINIMAX_API_KEY"],
+        ..MINIMAX
+    },
+    Quirks {
+        provider: "siliconflow",
+        usual_url: "https://api.siliconflow.cn/v1",
+        key_envs: &["SILICONFLOW_API_KEY"],
+        ..IN_WORDS
+    },
+    Quirks {
+        provider: "siliconflow-intl",
+        usual_url: "https://api.siliconflow.com/v1",
+        key_envs: &["SILICONFLOW_INTL_API_KEY", "SILICONFLOW_API_KEY"],
+        ..IN_WORDS
+    },
+    Quirks {
+        provider: "openrouter",
+        usual_url: "https://openrouter.ai/api/v1",
+        key_envs: &["OPENROUTER_API_KEY"],
+        ..IN_WORDS
+    },
+    Quirks {
+        provider: "groq",
+        usual_url: "https://api.groq.com/openai/v1",
+        key_envs: &["GROQ_API_KEY"],
+        ..IN_WORDS
+    },
+    // Refuses fields that it does not know, and tells of the usage unasked.
+    Quirks {
+        provider: "mistral",
+        usual_url: "https://api.mistral.ai/v1",
+        key_envs: &["MISTRAL_API_KEY"],
+        stream_options: false,
+        ..IN_WORDS
+    },
+    Quirks {
+        provider: "xai",
+        usual_url: "https://api.x.ai/v1",
+        key_envs: &["XAI_API_KEY"],
         ..COMMON
     },
     // Ignores every tool choice, `none` too.
@@ -103,6 +198,7 @@ const TABLE: [Quirks; 7] = [
         forcing: Forcing::Required,
         ..COMMON
     },
+    Quirks { provider: "lmstudio", usual_url: "http://127.0.0.1:1234/v1", ..COMMON },
 ];
 
 /// The row of a provider, if it has one.

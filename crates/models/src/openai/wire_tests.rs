@@ -134,9 +134,10 @@ async fn statuses_become_typed_errors() {
     let body = r#"{"error":{"message":"wrong key sk-1","code":"invalid_api_key"}}"#;
     for (status, kind) in [
         (400, Kind::Refused),
-        (401, Kind::Refused),
-        (403, Kind::Refused),
-        (404, Kind::Refused),
+        (401, Kind::Unauthorized),
+        (402, Kind::NoCredit),
+        (403, Kind::Forbidden),
+        (404, Kind::NotFound),
         (422, Kind::Refused),
         (302, Kind::Refused),
         (408, Kind::TimedOut),
@@ -149,7 +150,8 @@ async fn statuses_become_typed_errors() {
         let model = model_with(&server, |e| e.api_key = Some(Secret::new("sk-1")));
         let error = plainly(&model).await.unwrap_err();
         let detail = format!("HTTP {status}: wrong key [secret]");
-        assert_eq!(error, ModelError::new(kind, detail));
+        let status = Some(status);
+        assert_eq!(error, ModelError { status, ..ModelError::new(kind, detail) });
         assert!(!format!("{model:?}").contains("sk-1"));
     }
     let slow = Canned::status(429, "retry-after: 7\r\n", "slow down");
@@ -157,6 +159,41 @@ async fn statuses_become_typed_errors() {
     let error = plainly(&model_at(&server)).await.unwrap_err();
     assert_eq!((error.kind, error.retry_after_ms), (Kind::RateLimited, Some(7_000)));
     assert_eq!(error.detail, "HTTP 429: slow down");
+}
+
+/// Providers share no name for it, and some say it with a status that means something else.
+#[tokio::test]
+async fn a_prompt_that_is_too_long_and_an_account_without_credit_are_told_apart() {
+    let quota = r#"{"error":{"message":"check your plan","code":"insufficient_quota"}}"#;
+    let openai = r#"{"error":{"message":"This model's maximum context length is 8192 tokens."}}"#;
+    let llama = r#"{"error":{"message":"the request exceeds the available context size"}}"#;
+    let gemini = r#"{"error":{"message":"API key not valid. Please pass a valid API key."}}"#;
+    for (status, body, kind) in [
+        (429, quota, Kind::NoCredit),
+        (400, openai, Kind::TooLong),
+        (400, llama, Kind::TooLong),
+        (413, openai, Kind::TooLong),
+        (400, gemini, Kind::Unauthorized),
+        (400, r#"{"error":{"message":"bad value"}}"#, Kind::Refused),
+    ] {
+        let server = FakeServer::start(vec![Canned::status(status, "", body)]);
+        let error = plainly(&model_at(&server)).await.unwrap_err();
+        assert_eq!((error.kind, error.status), (kind, Some(status)), "{body}");
+    }
+}
+
+/// A redirect to another host is not followed: the key would go there.
+#[tokio::test]
+async fn a_redirect_is_told_and_never_followed() {
+    let elsewhere = FakeServer::start(vec![Canned::json("{}")]);
+    for status in [301, 302, 307, 308] {
+        let headers = format!("location: {}/v1/chat/completions\r\n", elsewhere.url());
+        let server = FakeServer::start(vec![Canned::status(status, &headers, "")]);
+        let model = model_with(&server, |e| e.api_key = Some(Secret::new("sk-1")));
+        let error = plainly(&model).await.unwrap_err();
+        assert!(error.detail.contains("has moved to"), "{}", error.detail);
+    }
+    assert!(elsewhere.seen().is_empty(), "{:?}", elsewhere.seen());
 }
 
 #[tokio::test]

@@ -6,26 +6,73 @@ use serde_json::Value;
 /// Longest detail that is kept of a provider's words.
 const DETAIL_CHARS_MAX: usize = 2_000;
 
-/// Parts of the names of errors that no further attempt mends.
-const REFUSALS: [&str; 8] = [
-    "invalid",
-    "quota",
-    "exceeded",
-    "not_found",
-    "authentication",
-    "permission",
-    "billing",
-    "too_large",
+/// Parts of the names of errors that no further attempt mends, and what they mean.
+const NAMES: [(&str, ModelErrorKind); 13] = [
+    ("context_length", ModelErrorKind::TooLong),
+    ("quota", ModelErrorKind::NoCredit),
+    ("insufficient_balance", ModelErrorKind::NoCredit),
+    ("billing", ModelErrorKind::NoCredit),
+    ("invalid_api_key", ModelErrorKind::Unauthorized),
+    ("authentication", ModelErrorKind::Unauthorized),
+    ("permission", ModelErrorKind::Forbidden),
+    ("not_found", ModelErrorKind::NotFound),
+    ("too_large", ModelErrorKind::Refused),
+    ("rate_limit", ModelErrorKind::RateLimited),
+    ("timeout", ModelErrorKind::TimedOut),
+    ("invalid", ModelErrorKind::Refused),
+    ("exceeded", ModelErrorKind::Refused),
 ];
+
+/// How providers say that a prompt is too long, in lower case; they share no name for it.
+const TOO_LONG: [&str; 10] = [
+    "context length",
+    "context_length",
+    "context window",
+    "context size",
+    "maximum context",
+    "prompt is too long",
+    "input is too long",
+    "input token count",
+    "range of input length",
+    "exceeds the maximum number of tokens",
+];
+
+/// How providers say of a status 400 that it is about the key.
+const BAD_KEY: [&str; 3] = ["api key not valid", "api_key_invalid", "invalid api key"];
 
 /// What an HTTP status other than 2xx means for the call.
 pub(crate) fn status_kind(status: u16) -> ModelErrorKind {
     match status {
+        401 => ModelErrorKind::Unauthorized,
+        402 => ModelErrorKind::NoCredit,
+        403 => ModelErrorKind::Forbidden,
+        404 => ModelErrorKind::NotFound,
         429 => ModelErrorKind::RateLimited,
         408 | 504 => ModelErrorKind::TimedOut,
         500.. => ModelErrorKind::Server,
         _ => ModelErrorKind::Refused,
     }
+}
+
+/// The same, told apart by what the body says.
+fn kind_of(status: u16, error: Option<&Value>, words: &str) -> ModelErrorKind {
+    let named = error.map_or("", |error| text(error, "code"));
+    let words = words.to_lowercase();
+    let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
+    match status {
+        400 | 413 | 422 if named.contains("context_length") || says(&TOO_LONG) => {
+            ModelErrorKind::TooLong
+        }
+        400 if says(&BAD_KEY) => ModelErrorKind::Unauthorized,
+        429 if named.contains("insufficient_quota") => ModelErrorKind::NoCredit,
+        // llama.cpp and others say it with the status of a failure of their own.
+        500 if says(&TOO_LONG) => ModelErrorKind::TooLong,
+        _ => status_kind(status),
+    }
+}
+
+fn text<'v>(error: &'v Value, key: &str) -> &'v str {
+    error.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The error for a status and the body that came with it.
@@ -40,8 +87,9 @@ pub(crate) fn refusal(status: u16, body: &[u8]) -> ModelError {
     };
     let detail = format!("HTTP {status}: {words}");
     let retry_after_ms = error.and_then(retry_delay_ms);
-    let error = ModelError::new(status_kind(status), clip(detail.trim_end_matches(": ")));
-    ModelError { retry_after_ms, ..error }
+    let kind = kind_of(status, error, &words);
+    let error = ModelError::new(kind, clip(detail.trim_end_matches(": ")));
+    ModelError { retry_after_ms, status: Some(status), ..error }
 }
 
 /// When to come back, where the body says it and not the head: `"retryDelay": "7.5s"`.
@@ -61,7 +109,7 @@ pub(crate) fn confessed(error: &Value) -> ModelError {
         _ => None,
     });
     let kind = match status.and_then(|status| u16::try_from(status).ok()) {
-        Some(status @ 400..=599) => status_kind(status),
+        Some(status @ 400..=599) => kind_of(status, Some(error), &message_of(error)),
         _ => named_kind(error),
     };
     let retry_after_ms = retry_delay_ms(error);
@@ -71,18 +119,10 @@ pub(crate) fn confessed(error: &Value) -> ModelError {
 /// Without a number the names decide. What nobody named is the provider's own problem: a further
 /// attempt may help, and the engine bounds attempts.
 fn named_kind(error: &Value) -> ModelErrorKind {
-    let text = |key| error.get(key).and_then(Value::as_str).unwrap_or_default();
-    let names = [text("code"), text("type")];
+    let names = [text(error, "code"), text(error, "type")];
     let has = |part: &str| names.iter().any(|name| name.contains(part));
-    if has("rate_limit") {
-        ModelErrorKind::RateLimited
-    } else if has("timeout") {
-        ModelErrorKind::TimedOut
-    } else if REFUSALS.iter().any(|name| has(name)) {
-        ModelErrorKind::Refused
-    } else {
-        ModelErrorKind::Server
-    }
+    let known = NAMES.iter().find(|(part, _)| has(part));
+    known.map_or(ModelErrorKind::Server, |(_, kind)| *kind)
 }
 
 fn message_of(error: &Value) -> String {

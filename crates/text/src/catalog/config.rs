@@ -57,6 +57,12 @@ super::texts! {
     "doctor.terminal_advice" => zh: "没有 UTF-8 时用 ASCII 记号。可以设置：export LANG=C.UTF-8", en: "Without UTF-8 marks are ASCII. You may set: export LANG=C.UTF-8";
     "doctor.yes" => zh: "有", en: "yes";
     "doctor.no" => zh: "无", en: "no";
+    "config.new_owner" => zh: "注意：model.base_url 和 model.key… 是写给 {old} 的，现在归 {new} 使用。everloop config setup 可以重新设置；或用 providers.{old}.base_url 和 providers.{old}.key", en: "Note: model.base_url and model.key… were written for {old} and are those of {new} now. Set up anew with everloop config setup, or use providers.{old}.base_url and providers.{old}.key";
+    "doctor.providers" => zh: "服务商", en: "providers";
+    "survey.line" => zh: "{name}：{address}{from}，{key}", en: "{name}: {address}{from}, {key}";
+    "survey.key" => zh: "密钥来自 {source}", en: "key from {source}";
+    "survey.key_missing" => zh: "没有密钥", en: "no key";
+    "survey.no_key" => zh: "没有密钥，可能也不需要", en: "no key, and maybe none is needed";
     "doctor.model" => zh: "模型", en: "model";
     "doctor.no_model" => zh: "没有配置；待办和日程仍可使用", en: "none is chosen; to-dos and schedules work all the same";
     "doctor.model_reachable" => zh: "{name}，{url} 可以连接", en: "{name}, {url} takes connections";
@@ -72,9 +78,11 @@ super::texts! {
     "models.tool_call" => zh: "工具调用", en: "tool call";
     "models.named_tool" => zh: "指定工具", en: "named tool";
     "models.missing" => zh: "没有收到", en: "did not come";
+    "models.too_slow" => zh: "{seconds} 秒内没有完成（设置 model.test_timeout）", en: "not done within {seconds} s (setting model.test_timeout)";
+    "models.not_offered" => zh: "注意：服务商的列表里没有 {name}。换一个模型：everloop config set model.default 服务商/模型名", en: "Note: {name} is not among the models that are listed. Choose another one: everloop config set model.default provider/name";
     "models.no_call" => zh: "没有调用工具", en: "the tool was not called";
     "models.seconds" => zh: "{seconds} 秒", en: "{seconds} s";
-    "doctor.model_advice" => zh: "检查网络和地址：everloop config get model.base_url；本机模型要先启动", en: "Look at the network and the address: everloop config get model.base_url; a local model must be started first";
+    "doctor.model_advice" => zh: "检查网络和地址：everloop config show；本机模型要先启动", en: "Look at the network and the address: everloop config show; a local model must be started first";
     "doctor.git" => zh: "git", en: "git";
     "doctor.bubblewrap" => zh: "bubblewrap", en: "bubblewrap";
     "doctor.missing" => zh: "没有安装", en: "not installed";

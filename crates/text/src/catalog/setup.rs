@@ -3,18 +3,39 @@
 super::texts! {
     "setup.welcome" => zh: "everloop {version} — 本地优先的助手 / local-first assistant", en: "everloop {version} — 本地优先的助手 / local-first assistant";
     "setup.language" => zh: "语言 Language  [1] 简体中文  [2] English   (检测到 detected: {detected}) › ", en: "语言 Language  [1] 简体中文  [2] English   (检测到 detected: {detected}) › ";
-    "setup.model" => zh: "没有找到模型密钥。可以：", en: "No model key was found. You can:";
-    "setup.model_again" => zh: "现在的模型是 {name}。可以：", en: "The model is {name}. You can:";
-    "setup.enter_key" => zh: "  1. 填写密钥      （OpenAI 兼容接口、Anthropic、Gemini；存入系统钥匙串，没有钥匙串则存入 {file}）", en: "  1. Enter a key            (OpenAI-compatible, Anthropic, Gemini; it goes to the keychain, or where there is none to {file})";
-    "setup.local_found" => zh: "  2. 使用本机模型  （检测到 {url}：{model}）", en: "  2. Use a local model      (found at {url}: {model})";
-    "setup.local_none" => zh: "  2. 使用本机模型  （没有检测到；先启动 Ollama 或 llama.cpp）", en: "  2. Use a local model      (none was found; start Ollama or llama.cpp first)";
-    "setup.nothing" => zh: "  3. 先不配置      （待办、日程和常用句子都可用；everloop tour 看演示）", en: "  3. Leave it for now       (to-dos, schedules and common phrases work; everloop tour shows more)";
-    "setup.keep" => zh: "  3. 保持不变", en: "  3. Leave it as it is";
+    "setup.model" => zh: "还没有配置模型。用谁的模型？输入编号或名称（qwen-intl、groq 等没有列出的也可以）：", en: "No model is configured. Whose model do you want to use? Enter a number or a name (also one that is not listed, such as groq):";
+    "setup.model_again" => zh: "现在的模型是 {name}。换成谁的？输入编号或名称（qwen-intl、groq 等没有列出的也可以）：", en: "The model is {name}. Whose do you want to use? Enter a number or a name (also one that is not listed, such as groq):";
+    "setup.providers" => zh: "  1. DeepSeek 深度求索
+  2. 通义千问 Qwen（阿里云百炼）
+  3. 智谱 GLM
+  4. 月之暗面 Kimi（Moonshot）
+  5. OpenAI
+  6. Anthropic（Claude）
+  7. Google Gemini", en: "  1. DeepSeek
+  2. Qwen (Alibaba, China; qwen-intl elsewhere)
+  3. GLM (Zhipu, China; glm-intl elsewhere)
+  4. Moonshot Kimi (China; moonshot-intl elsewhere)
+  5. OpenAI
+  6. Anthropic (Claude)
+  7. Google Gemini";
+    "setup.local_found" => zh: "  8. 本机模型      （检测到 {url}：{model}）", en: "  8. A local model      (found at {url}: {model})";
+    "setup.local_none" => zh: "  8. 本机模型      （没有检测到；先启动 Ollama 或 llama.cpp）", en: "  8. A local model      (none was found; start Ollama or llama.cpp first)";
+    "setup.nothing" => zh: "  9. 其他          （填写 OpenAI 兼容接口的地址）\n  0. 先不配置      （待办、日程和常用句子都可用；everloop tour 看演示）", en: "  9. Another one        (the address of an OpenAI-compatible endpoint)\n  0. Leave it for now   (to-dos, schedules and common phrases work; everloop tour shows more)";
+    "setup.keep" => zh: "  9. 其他          （填写 OpenAI 兼容接口的地址）\n  0. 保持不变", en: "  9. Another one        (the address of an OpenAI-compatible endpoint)\n  0. Leave it as it is";
     "setup.prompt" => zh: "› ", en: "› ";
     "setup.not_understood" => zh: "请输入 {choices} 中的一个", en: "Please enter one of {choices}";
-    "setup.whose" => zh: "这是谁的密钥：接口地址，或 anthropic、gemini [{default}] › ", en: "Whose key is it: a base URL, or anthropic, gemini [{default}] › ";
-    "setup.no_address" => zh: "这不是 http 或 https 地址，也不是 anthropic、gemini；没有写入", en: "That is no http or https address, nor anthropic or gemini; it was not written";
-    "setup.key" => zh: "密钥（不会显示；没有就直接回车）› ", en: "Key (it is not shown; Enter if there is none) › ";
+    "setup.called" => zh: "深度求索=deepseek|通义=qwen|通义千问=qwen|千问=qwen|百炼=qwen|阿里=qwen|dashscope=qwen|智谱=glm|智谱清言=glm|zhipu=glm|bigmodel=glm|z.ai=glm-intl|月之暗面=moonshot|kimi=moonshot|豆包=doubao|火山=doubao|混元=hunyuan|硅基流动=siliconflow|chatgpt=openai|gpt=openai|claude=anthropic|google=gemini|grok=xai|llama.cpp=llamacpp", en: "深度求索=deepseek|通义=qwen|通义千问=qwen|千问=qwen|百炼=qwen|阿里=qwen|dashscope=qwen|智谱=glm|智谱清言=glm|zhipu=glm|bigmodel=glm|z.ai=glm-intl|月之暗面=moonshot|kimi=moonshot|豆包=doubao|火山=doubao|混元=hunyuan|硅基流动=siliconflow|chatgpt=openai|gpt=openai|claude=anthropic|google=gemini|grok=xai|llama.cpp=llamacpp";
+    "setup.words_local" => zh: "local|本机|本地", en: "local|本机|本地";
+    "setup.words_other" => zh: "other|其他|其它", en: "other|其他|其它";
+    "setup.address" => zh: "接口地址（如 https://api.example.com/v1）› ", en: "Address (such as https://api.example.com/v1) › ";
+    "setup.no_provider" => zh: "没有这个服务商。请输入编号、名称或接口地址；直接回车则先不配置", en: "That is no provider that is known. Enter a number, a name or an address; Enter leaves it for now";
+    "setup.key_too_early" => zh: "这看起来像密钥，没有写入，也不会显示。请先选择服务商，之后再填密钥", en: "That looks like a key. It was not written down. Say first whose it is; the key is asked for after that";
+    "setup.key_is_address" => zh: "这是一个地址，不是密钥；没有写入。请填写密钥", en: "That is an address and no key; it was not written. Enter the key";
+    "setup.key_refused" => zh: "{mark} 密钥被拒绝，没有保存：{detail}
+   请重新填写（Ctrl-C 离开）", en: "{mark} The key was refused and is not kept: {detail}
+   Enter it again (Ctrl-C leaves)";
+    "setup.no_address" => zh: "这不是 http 或 https 地址；没有写入", en: "That is no http or https address; it was not written";
+    "setup.key" => zh: "{provider} 的密钥（不会显示；没有就直接回车）› ", en: "Key for {provider} (it is not shown; Enter if there is none) › ";
     "setup.model_name" => zh: "模型名称（如 gpt-5-mini）› ", en: "Name of the model (such as gpt-5-mini) › ";
     "setup.model_name_or" => zh: "模型名称 [{default}] › ", en: "Name of the model [{default}] › ";
     "setup.no_name" => zh: "没有模型名称，因此没有配置模型。以后：everloop config setup", en: "Without a name no model was chosen. Later: everloop config setup";

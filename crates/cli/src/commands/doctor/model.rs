@@ -8,7 +8,9 @@ use crate::key;
 use crate::means::is_scripted;
 use crate::place::Place;
 use crate::settings::redact;
-use everloop_types::ModelChoice;
+use crate::survey::{Surveyed, survey};
+use crate::trouble::{self, Read, Trouble};
+use everloop_types::{ModelChoice, ModelErrorKind};
 use std::time::Duration;
 use tokio::net::TcpStream;
 
@@ -19,7 +21,14 @@ pub(super) async fn model(app: &App, report: &mut Report) {
     let place = Place::of(&app.settings, &chosen);
     let name = redact::shown("model.default", &chosen);
     let url = redact::shown("model.base_url", &place.base_url);
-    let variables = key::variables(&app.settings, &place).join(", ");
+    let variables = key::variables(&app.settings, place.provider).join(", ");
+    let all = survey(app);
+    report.note("providers", all.iter().map(Surveyed::object).collect::<Vec<_>>());
+    let lines: Vec<String> = all.iter().map(|provider| provider.line(app)).collect();
+    if !lines.is_empty() {
+        let lines = lines.join("\n    ");
+        report.checks.push(Check::good(app, "providers", "doctor.providers", lines));
+    }
     report.note("model", name.as_str());
     report.note("base_url", url.as_str());
     report.note("key_env", redact::shown("model.key_env", &variables));
@@ -31,6 +40,9 @@ pub(super) async fn model(app: &App, report: &mut Report) {
         return report.checks.push(check.but(State::Note, app.text("doctor.set_up", &[])));
     }
     let wrong = State::Wrong(Exit::Configuration);
+    if let Some(words) = trouble::unknown_provider(app, &name) {
+        return report.checks.push(good(name).but(wrong, words));
+    }
     if is_scripted(&name) {
         return report.checks.push(good(name));
     }
@@ -39,7 +51,10 @@ pub(super) async fn model(app: &App, report: &mut Report) {
     }
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
     if let Err(error) = everloop_engine::Means::model(&app.means(&app.settings), &choice) {
-        let advice = app.text("doctor.set_up", &[]);
+        let advice = match error.kind {
+            ModelErrorKind::NoKey => Trouble::of(app, &name, &error).words(app, Read::InShell),
+            _ => app.text("doctor.set_up", &[]),
+        };
         return report.checks.push(good(error.detail).but(wrong, advice));
     }
     let address = redact::shown("model.base_url", place.address());

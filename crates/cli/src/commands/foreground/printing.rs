@@ -5,9 +5,9 @@ use crate::args::Format;
 use crate::exit::{Exit, Failure};
 use crate::show::{Manner, Shown};
 use crate::terminal;
-use everloop_types::journal::{Kind, Outcome};
-use everloop_types::{ModelError, Status};
-use serde_json::json;
+use crate::trouble::{Read, Trouble};
+use everloop_types::ModelError;
+use serde_json::{Value, json};
 
 impl Foreground<'_> {
     pub(super) async fn finish(&self) -> Result<Exit, Failure> {
@@ -19,18 +19,30 @@ impl Foreground<'_> {
         if shown.has_open_unknown() {
             self.app.note("settle.how", &[("id", self.run.as_str())]);
         }
-        let Some(error) = model_failure(&shown) else {
+        let Some(trouble) = Trouble::of_run(self.app, &shown) else {
             return Ok(Exit::of(shown.row.status, shown.reason()));
         };
-        // Whoever follows line by line has read it already, and a program reads the events.
-        if self.manner() == Manner::Silent {
-            let args = [("mark", terminal::marks().failed), ("detail", error.detail.as_str())];
-            terminal::complain(&self.app.text("progress.model_failed", &args));
+        // A program reads the events.
+        if self.manner() != Manner::Events {
+            terminal::complain(&trouble.words(self.app, Read::InShell));
         }
-        Ok(match error.is_about_the_key() {
+        Ok(match trouble.is_about_the_key() {
             true => Exit::Configuration,
             false => Exit::of(shown.row.status, shown.reason()),
         })
+    }
+
+    /// The run waits for its model without this process.
+    pub(super) async fn no_model(&self, error: &ModelError) -> Result<Exit, Failure> {
+        let (app, shown) = (self.app, self.shown().await?);
+        // It may be a run below that waits.
+        let trouble = Trouble::of_run(app, &shown)
+            .unwrap_or_else(|| Trouble::of(app, &shown.history.frame().model.name, error));
+        let words = trouble.words(app, Read::InShell);
+        let args = [("trouble", words.as_str()), ("id", self.run.as_str())];
+        terminal::complain(&app.text("run.model_down", &args));
+        self.print_result().await?;
+        Ok(Exit::Failed)
     }
 
     pub(super) async fn print_result(&self) -> Result<(), Failure> {
@@ -41,29 +53,20 @@ impl Foreground<'_> {
     }
 
     fn print(&self, shown: &Shown) {
-        match self.format {
-            Format::Text => terminal::answer(&shown.text().unwrap_or_default()),
-            Format::Json => terminal::answer(&shown.result().to_string()),
-            Format::StreamJson => {
-                let mut result = shown.result();
-                result["type"] = json!("result");
-                terminal::answer(&result.to_string());
+        let trouble = Trouble::of_run(self.app, shown);
+        let mut result = match self.format {
+            Format::Text => {
+                if let Some(text) = shown.said(trouble.as_ref()) {
+                    terminal::answer(&text);
+                }
+                return;
             }
+            Format::Json | Format::StreamJson => shown.result(),
+        };
+        result["error"] = trouble.map_or(Value::Null, |trouble| trouble.object(self.app));
+        if self.format == Format::StreamJson {
+            result["type"] = json!("result");
         }
-    }
-}
-
-/// How the model failed last, if the run could not go on for that.
-fn model_failure(shown: &Shown) -> Option<&ModelError> {
-    if shown.row.status != Status::Failed {
-        return None;
-    }
-    let last = shown.history.entries.iter().rev().find_map(|entry| match &entry.kind {
-        Kind::EffectFinished(finished) => Some(&finished.outcome),
-        _ => None,
-    });
-    match last {
-        Some(Outcome::ModelFailed(error)) => Some(error),
-        _ => None,
+        terminal::answer(&result.to_string());
     }
 }

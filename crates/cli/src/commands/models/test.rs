@@ -4,13 +4,15 @@ use crate::app::App;
 use crate::commands::run;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
+use crate::trouble::{Read, Trouble};
 use everloop_models::{Delta, Model, Request, WirePrompt};
 use everloop_types::{
     Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
 };
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
 
 /// The tool that the model is asked to call. Nothing is performed.
 const TOOL: &str = "take_note";
@@ -33,23 +35,39 @@ pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Resu
     let found = app.means(&app.settings).connected(&choice);
     let (model, name) =
         found.map_err(|error| app.failure(Exit::Configuration, "error.system", &error.detail))?;
-    let tester = Tester { app, model, name };
+    let tester = Tester { app, model, name, refused: OnceLock::new() };
     let mut findings = tester.words().await;
-    findings.push(tester.call(ToolChoice::Auto, "tool_call", "models.tool_call").await);
-    let named = ToolChoice::Named(TOOL.to_owned());
-    findings.push(tester.call(named, "named_tool", "models.named_tool").await);
+    // Whoever does not take the key, or has no such model, says the same to every call.
+    if tester.refused.get().is_none() {
+        findings.push(tester.call(ToolChoice::Auto, "tool_call", "models.tool_call").await);
+        let named = ToolChoice::Named(TOOL.to_owned());
+        findings.push(tester.call(named, "named_tool", "models.named_tool").await);
+    } else {
+        findings.truncate(1);
+    }
     let works = findings.iter().all(|finding| finding.fault.is_none());
+    let trouble = tester.refused.get().map(|error| Trouble::of(app, &full, error));
     match as_json {
-        true => terminal::answer(&as_value(&full, works, &findings).to_string()),
+        true => {
+            let mut value = as_value(&full, works, &findings);
+            value["error"] = trouble.as_ref().map_or(Value::Null, |trouble| trouble.object(app));
+            terminal::answer(&value.to_string());
+        }
         false => print(app, &full, &findings),
     }
-    Ok(if works { Exit::Done } else { Exit::Failed })
+    let Some(trouble) = trouble else {
+        return Ok(if works { Exit::Done } else { Exit::Failed });
+    };
+    terminal::complain(&trouble.words(app, Read::InShell));
+    Ok(if trouble.is_about_the_key() { Exit::Configuration } else { Exit::Failed })
 }
 
 struct Tester<'a> {
     app: &'a App,
     model: Arc<dyn Model>,
     name: String,
+    /// An error that every further call would end in.
+    refused: OnceLock<ModelError>,
 }
 
 impl Tester<'_> {
@@ -125,7 +143,23 @@ impl Tester<'_> {
             temperature_milli: self.app.settings.small("model.temperature"),
             max_tokens: self.app.settings.small("model.max_tokens"),
         };
-        self.model.ask(request, on_delta).await
+        let limit_ms = self.app.settings.number("model.test_timeout");
+        let asked = self.model.ask(request, on_delta);
+        let reply = match timeout(Duration::from_millis(limit_ms), asked).await {
+            Ok(reply) => reply,
+            Err(_) => {
+                let seconds = (limit_ms / 1_000).to_string();
+                let words = self.app.text("models.too_slow", &[("seconds", &seconds)]);
+                Err(ModelError::new(ModelErrorKind::TimedOut, words))
+            }
+        };
+        if let Err(error) = &reply
+            && (error.is_about_the_key() || error.kind == ModelErrorKind::NotFound)
+        {
+            // The first one says it.
+            let _ = self.refused.set(error.clone());
+        }
+        reply
     }
 }
 

@@ -172,9 +172,9 @@ fn errors_with_status_200_are_errors() {
     assert_eq!(kind(stream(&[&said("so far"), limited])), Kind::RateLimited);
     assert_eq!(kind(stream(&[r#"{"error":"out of memory"}"#])), Kind::Server);
     let long = r#"{"error":{"message":"long","code":"context_length_exceeded"}}"#;
-    assert_eq!(kind(stream(&[long])), Kind::Refused);
+    assert_eq!(kind(stream(&[long])), Kind::TooLong);
     let old = r#"{"object":"error","message":"no such model","code":404}"#;
-    assert_eq!(decode(old).unwrap_err(), ModelError::new(Kind::Refused, "no such model"));
+    assert_eq!(decode(old).unwrap_err(), ModelError::new(Kind::NotFound, "no such model"));
     assert_eq!(kind(format!("data: {}\n\nerror: {limited}\n\n", said("x"))), Kind::RateLimited);
     assert_eq!(kind(format!("data: {}\n\n{limited}\n", said("x"))), Kind::RateLimited);
 }

@@ -1,0 +1,97 @@
+//! Which providers this process could ask: where, and where their keys come from. No key is shown,
+//! and none is fetched from a keychain or a program for that.
+
+use crate::app::App;
+use crate::key::{self, Source};
+use crate::place::{self, Place, address_variable, default_name};
+use crate::secrets;
+use crate::settings::{Origin, Settings, redact};
+use everloop_models::providers;
+use serde_json::{Value, json};
+
+/// One provider as it would be asked.
+pub(crate) struct Surveyed {
+    pub(crate) name: String,
+    pub(crate) address: String,
+    address_from: Origin,
+    /// Where the key is looked for and found; none if nowhere.
+    key_from: Option<String>,
+    needs_key: bool,
+}
+
+/// The providers of the models in use, and all that the settings or the environment have something
+/// for.
+pub(crate) fn survey(app: &App) -> Vec<Surveyed> {
+    let settings = &app.settings;
+    let default = default_name(settings);
+    let used = [default.as_str(), settings.text("model.default"), settings.text("model.fallback")];
+    let mut names: Vec<&str> = used.into_iter().map(place::provider).collect();
+    names.extend(settings.named_providers());
+    names.extend(providers().map(|known| known.name).filter(|name| has_variable(settings, name)));
+    let mut seen: Vec<&str> = vec!["", "scripted"];
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen.into_iter().skip(2).map(|name| of(app, name)).collect()
+}
+
+fn has_variable(settings: &Settings, name: &str) -> bool {
+    let set = |variable: &String| std::env::var(variable).is_ok_and(|it| !it.trim().is_empty());
+    set(&address_variable(name)) || key::variables(settings, name).iter().any(set)
+}
+
+fn of(app: &App, name: &str) -> Surveyed {
+    let whole = format!("{name}/");
+    let place = Place::of(&app.settings, &whole);
+    let own = app.settings.key_of(name).cloned();
+    let default = secrets::of_model(&app.settings);
+    let default = default.filter(|_| app.settings.owner("model.key") == name);
+    let key_from = match own.or(default) {
+        Some(reference) => Some(Source::Reference(reference).to_string()),
+        None => {
+            let found = key::find(&app.settings, &app.key_file(), &place).ok().flatten();
+            found.map(|key| key.source.to_string())
+        }
+    };
+    Surveyed {
+        name: name.to_owned(),
+        address: redact::shown("model.base_url", place.address()),
+        needs_key: place.needs_key(),
+        address_from: place.origin,
+        key_from,
+    }
+}
+
+impl Surveyed {
+    /// For people: the address and where it was set, and where the key comes from.
+    pub(crate) fn line(&self, app: &App) -> String {
+        let key = match (&self.key_from, self.needs_key) {
+            (Some(source), _) => app.text("survey.key", &[("source", source)]),
+            (None, true) => app.text("survey.key_missing", &[]),
+            (None, false) => app.text("survey.no_key", &[]),
+        };
+        let from = match &self.address_from {
+            Origin::Default => String::new(),
+            origin => format!(" ({origin})"),
+        };
+        let args = [
+            ("name", self.name.as_str()),
+            ("address", self.address.as_str()),
+            ("from", from.as_str()),
+            ("key", key.as_str()),
+        ];
+        app.text("survey.line", &args)
+    }
+
+    /// The same for programs.
+    pub(crate) fn object(&self) -> Value {
+        json!({
+            "provider": self.name,
+            "base_url": self.address,
+            "base_url_from": self.address_from.to_string(),
+            "key_from": self.key_from,
+        })
+    }
+}
