@@ -7,7 +7,7 @@ use super::person::{Looked, Person};
 use super::session::Heard;
 use crate::app::App;
 use crate::exit::Failure;
-use crate::show::{Below, Shown, run_of};
+use crate::show::{Below, Shown, open_calls, run_of};
 use crate::terminal;
 use everloop_assistant::commands::Command;
 use everloop_engine::Update;
@@ -18,7 +18,7 @@ impl Person {
     /// Looks at a run until it stands still, is sent to the background, or the person leaves.
     pub(super) async fn look_at(&mut self, run: &RunId) -> Result<Looked, Failure> {
         let app = self.session.app.clone();
-        let mut live = Live::new(&app);
+        let mut live = Live::new(&app, open_calls(self.session.store(), run).await);
         let mut below = Below::of(self.session.store(), run).await;
         let mut keys = Keys::listen();
         let mut stops = 0_u32;
@@ -115,9 +115,11 @@ impl Person {
         match still {
             Still::GoesOn(words, to) => {
                 terminal::answer(&words);
+                session.terminals_mut().take(&to);
                 return Looked::GoesOn(to);
             }
             Still::Over(shown) => {
+                session.terminals_mut().forget(run);
                 terminal::answer(&shown.text().unwrap_or_default());
                 for line in session.afterword(&shown) {
                     terminal::answer(&line);

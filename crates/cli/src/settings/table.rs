@@ -110,6 +110,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("schedule.catch_up_max", Count(1, 100), "10"),
     setting("chat.cancel_phrase", Text, ""),
     setting("chat.context_turns", Count(0, 1_000), "10"),
+    setting("workspaces.trusted", List(Item::Folder), ""),
     setting("ui.language", OneOf(&["auto", "zh-CN", "en"]), "auto"),
     setting("ui.answer_language", OneOf(&["auto", "zh-CN", "en"]), "auto"),
     setting("ui.time_zone", Zone, "auto"),

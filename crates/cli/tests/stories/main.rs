@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod answers;
 mod approvals;
 mod audit;
 mod bad_replies;
@@ -23,6 +24,7 @@ mod doctor;
 mod endings;
 mod evidence;
 mod forced;
+mod front;
 mod help;
 mod injections;
 mod keep;
@@ -40,6 +42,7 @@ mod pages;
 mod postgres;
 mod print;
 mod questions;
+mod readme;
 mod real_model;
 mod searches;
 mod secrets;
@@ -48,6 +51,7 @@ mod settings;
 mod settles;
 mod setup;
 mod switches;
+mod terminals;
 mod tools;
 mod travel;
 mod upgrades;
