@@ -29,6 +29,27 @@ pub enum Command {
     Talk(&'static Verb, String),
 }
 
+impl Command {
+    /// Whether it only shows something.
+    #[must_use]
+    pub fn changes_nothing(&self) -> bool {
+        match self {
+            Self::Todo(command) => matches!(
+                command,
+                TodoCommand::List(..)
+                    | TodoCommand::Get(_)
+                    | TodoCommand::Search(..)
+                    | TodoCommand::Views
+            ),
+            Self::Schedule(command) => matches!(
+                command,
+                ScheduleCommand::List | ScheduleCommand::Get(_) | ScheduleCommand::View(..)
+            ),
+            Self::Talk(..) => false,
+        }
+    }
+}
+
 /// Why a line is no command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrong {

@@ -4,13 +4,17 @@
 //!   empty? ► cancel? ► command? ► no model? ► answer to an open question? ► a new goal
 //! ```
 //!
-//! The order is the specification's (PR-1). Deliberately absent: carrying anything out.
+//! The order is the specification's (PR-1). A bare word that asks to stop, to leave or for help is
+//! one of the first three, unless the open question offers that word.
+//!
+//! Deliberately absent: carrying anything out.
 
 use crate::commands::{self, Command, Wrong};
 use everloop_engine::History;
 use everloop_store::{Store, StoreError};
+use everloop_text::Bare;
 use everloop_types::journal::{Kind, WaitingOn};
-use everloop_types::{ConversationId, Question, RunId, Status};
+use everloop_types::{ConversationId, Question, QuestionKind, RunId, Status};
 use jiff::Zoned;
 
 /// Which way a line goes.
@@ -19,13 +23,17 @@ pub enum Way {
     /// Nothing was said.
     Nothing,
     /// The current task is to be canceled, if there is one.
-    Cancel(Option<RunId>),
+    Cancel,
     /// A command.
     Command(Command),
     /// A line that was meant as a command.
     Wrong(Wrong),
+    /// A word for a run that works, while none does.
+    Steer,
     /// There is no model; a sentence that rules understand, as the command it becomes.
     Rule(String),
+    /// The same, and the command changes nothing: nobody has to be asked.
+    Look(Command, String),
     /// There is no model, and rules do not understand it either.
     NoModel,
     /// The answer to an open question.
@@ -66,59 +74,43 @@ pub enum Model {
 }
 
 impl Door {
-    /// Whether a line is one of the phrases that cancel.
+    /// Whether a line is one of the phrases that cancel, whatever stands around it.
     #[must_use]
     pub fn is_cancel(&self, line: &str) -> bool {
-        self.cancel_phrases.contains(&commands::normal(line))
+        let said = everloop_text::bare(line);
+        !said.is_empty() && self.cancel_phrases.iter().any(|it| everloop_text::bare(it) == said)
     }
 
     /// Which way a line goes. `seen` is the question that the person had before them when they
     /// began to type: no other one may take the line for its answer.
-    ///
-    /// # Errors
-    /// If the store fails.
-    pub async fn way(
-        &self,
-        store: &Store,
-        line: &str,
-        now: &Zoned,
-        seen: Option<OpenQuestion>,
-    ) -> Result<Way, StoreError> {
+    #[must_use]
+    pub fn way(&self, line: &str, now: &Zoned, seen: Option<OpenQuestion>) -> Way {
         let said = commands::normal(line);
         if said.is_empty() {
-            return Ok(Way::Nothing);
+            return Way::Nothing;
         }
         if self.is_cancel(&said) {
-            return Ok(Way::Cancel(self.open_run(store).await?));
+            return Way::Cancel;
         }
         if commands::is_command(&said) {
-            return Ok(match commands::parse(&said, now) {
-                Ok(Command::Talk(verb, _)) if verb.name == "cancel" => {
-                    Way::Cancel(self.open_run(store).await?)
-                }
+            return match commands::parse(&said, now) {
+                Ok(Command::Talk(verb, _)) if verb.name == "cancel" => Way::Cancel,
                 Ok(command) => Way::Command(command),
                 Err(wrong) => Way::Wrong(wrong),
-            });
+            };
+        }
+        if let Some(way) = bare(&said, seen.as_ref()) {
+            return way;
         }
         let said = match said.strip_prefix("//") {
             Some(rest) => format!("/{rest}"),
             None => said,
         };
-        if self.model == Model::Missing {
-            return Ok(crate::rules::understand(&said, now).map_or(Way::NoModel, Way::Rule));
+        match (self.model, seen) {
+            (Model::Missing, _) => by_rules(&said, now),
+            (Model::Configured, Some(question)) => Way::Answer(question, said),
+            (Model::Configured, None) => Way::Goal(said),
         }
-        Ok(match seen {
-            Some(question) => Way::Answer(question, said),
-            None => Way::Goal(said),
-        })
-    }
-
-    /// The newest run of the conversation that has not ended.
-    ///
-    /// # Errors
-    /// If the store fails.
-    pub async fn open_run(&self, store: &Store) -> Result<Option<RunId>, StoreError> {
-        Ok(self.open_runs(store).await?.into_iter().next().map(|(run, _)| run))
     }
 
     /// The runs of the conversation that have not ended, the newest first.
@@ -128,20 +120,42 @@ impl Door {
     pub async fn open_runs(&self, store: &Store) -> Result<Vec<(RunId, Status)>, StoreError> {
         store.open_runs_of(&self.conversation).await
     }
+}
 
-    /// The newest open question of the conversation.
-    ///
-    /// # Errors
-    /// If the store fails.
-    pub async fn open_question(&self, store: &Store) -> Result<Option<OpenQuestion>, StoreError> {
-        for (run, status) in self.open_runs(store).await? {
-            if status == Status::Waiting
-                && let Some(question) = question_of(store, &run).await?
-            {
-                return Ok(Some(question));
-            }
-        }
-        Ok(None)
+/// Where a bare word goes that is meant for the program. A question that offers the word wants it.
+fn bare(said: &str, seen: Option<&OpenQuestion>) -> Option<Way> {
+    if seen.is_some_and(|open| open.offers(said)) {
+        return None;
+    }
+    if said.starts_with(['!', '\u{ff01}']) {
+        return Some(Way::Steer);
+    }
+    let approves = |open: &OpenQuestion| open.question.kind == QuestionKind::Approve;
+    if seen.is_some_and(|open| !approves(open)) && everloop_text::is_stop(said) {
+        return Some(Way::Cancel);
+    }
+    let verb = match everloop_text::bare_word(said)? {
+        Bare::Leave => commands::find("quit"),
+        Bare::Help => commands::find("help"),
+    };
+    verb.map(|verb| Way::Command(Command::Talk(verb, String::new())))
+}
+
+/// Where a sentence goes that no model reads.
+fn by_rules(said: &str, now: &Zoned) -> Way {
+    let Some(line) = crate::rules::understand(said, now) else { return Way::NoModel };
+    match commands::parse(&line, now) {
+        Ok(command) if command.changes_nothing() => Way::Look(command, line),
+        _ => Way::Rule(line),
+    }
+}
+
+impl OpenQuestion {
+    /// Whether a word stands in the question itself, so that it may be what is asked for.
+    #[must_use]
+    pub fn offers(&self, word: &str) -> bool {
+        let (text, word) = (everloop_text::bare(&self.text), everloop_text::bare(word));
+        self.question.kind == QuestionKind::Ask && !word.is_empty() && text.contains(&word)
     }
 }
 

@@ -13,6 +13,7 @@ pub mod desk;
 pub mod door;
 pub mod kept;
 pub mod portable;
+pub mod revise;
 pub mod rules;
 pub mod show;
 pub mod time;

@@ -119,6 +119,13 @@ impl App {
         }
     }
 
+    /// The same for a line that is in words already.
+    pub(crate) fn note_line(&self, line: &str) {
+        if !self.quiet {
+            terminal::complain(line);
+        }
+    }
+
     /// Says that commands run without walls, if the settings turned them off: also to those who
     /// want quiet.
     pub(crate) fn warn_of_no_walls(&self) {
@@ -235,15 +242,6 @@ impl App {
             SAID.call_once(|| self.note("settings.zone_without_name", &[("zone", &zone)]));
         }
         name.unwrap_or("UTC").to_owned()
-    }
-
-    /// A text that names the words that allow a call.
-    pub(crate) fn approval(&self, key: &str) -> String {
-        let (yes, always) = (
-            everloop_text::named(&everloop_text::YES),
-            everloop_text::named(&everloop_text::ALWAYS),
-        );
-        self.text(key, &[("yes", &yes), ("always", &always)])
     }
 
     /// The person who reads, and their time.

@@ -33,15 +33,17 @@ pub(crate) struct Cli {
     pub(crate) common: Common,
     // A first message, or with `--print` the question.
     pub(crate) message: Option<String>,
-    #[arg(short, long, requires = "message")]
+    #[arg(short, long)]
     pub(crate) print: bool,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output_format: Format,
-    // The chat goes on where it was in any case; the flag is for fingers that know it.
-    #[arg(short, long = "continue", conflicts_with_all = ["message", "resume"])]
+    // The chat goes on where it was in any case; with `--print` the question belongs to it.
+    #[arg(short, long = "continue", conflicts_with = "resume")]
     pub(crate) continued: bool,
-    #[arg(short, long, value_name = "ID", num_args = 0..=1, conflicts_with = "message")]
+    #[arg(short, long, value_name = "ID", num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
+    #[command(flatten)]
+    pub(crate) how: How,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -61,6 +63,37 @@ pub(crate) struct Common {
     pub(crate) no_input: bool,
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+}
+
+// How a goal is worked on.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct How {
+    #[arg(long = "loop", value_name = "LOOP")]
+    pub(crate) loop_name: Option<String>,
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    #[arg(long, value_name = "NAME")]
+    pub(crate) persona: Option<String>,
+    #[arg(long, value_name = "FILE")]
+    pub(crate) image: Vec<PathBuf>,
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+impl How {
+    // What is said here, and what is said before the command where nothing is.
+    pub(crate) fn or(self, before: Self) -> Self {
+        Self {
+            loop_name: self.loop_name.or(before.loop_name),
+            model: self.model.or(before.model),
+            workspace: self.workspace.or(before.workspace),
+            persona: self.persona.or(before.persona),
+            image: if self.image.is_empty() { before.image } else { self.image },
+            yes: self.yes || before.yes,
+        }
+    }
 }
 
 fn language(name: &str) -> Result<Lang, String> {
@@ -103,6 +136,7 @@ pub(crate) enum Command {
     Restore(Restore),
     Completion(Completion),
     Man(Man),
+    Help(Help),
     // What `--print` becomes.
     #[command(name = "__print", hide = true)]
     Print(Print),
@@ -122,26 +156,29 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Print {
-    pub(crate) question: String,
+    pub(crate) question: Option<String>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output_format: Format,
+    #[arg(long = "continue")]
+    pub(crate) continued: bool,
+    #[arg(long, num_args = 0..=1)]
+    pub(crate) resume: Option<Option<String>>,
+    #[command(flatten)]
+    pub(crate) how: How,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Help {
+    pub(crate) topic: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     pub(crate) goal: String,
-    #[arg(long = "loop", value_name = "LOOP")]
-    pub(crate) loop_name: Option<String>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output_format: Format,
-    #[arg(long, value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
-    #[arg(long, value_name = "NAME")]
-    pub(crate) persona: Option<String>,
-    #[arg(long, value_name = "FILE")]
-    pub(crate) image: Vec<PathBuf>,
-    #[arg(long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) how: How,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

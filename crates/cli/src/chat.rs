@@ -9,9 +9,12 @@
 //! On a terminal `person` talks, with an editor and a live plan; elsewhere `lines` does, one line
 //! one input. Deliberately absent: what commands do (`assistant`), what runs do (`engine`).
 
+mod asked;
 mod care;
 mod confirm;
+mod earlier;
 mod editor;
+mod entrance;
 mod follow;
 mod history;
 mod keys;
@@ -24,6 +27,10 @@ mod queue;
 mod session;
 mod settle;
 mod talk;
+mod terminals;
+
+pub(crate) use earlier::Earlier;
+pub(crate) use entrance::door;
 
 use crate::app::App;
 use crate::args;
@@ -34,7 +41,7 @@ use session::Session;
 
 pub(crate) async fn chat(app: &App, args: &args::Chat) -> Result<Exit, Failure> {
     let at_terminal = app.interactive && terminal::answers_are_seen();
-    let no_model = default_model(app).is_empty();
+    let no_model = args.how.model.is_none() && default_model(app).is_empty();
     // Nobody may be asked, and nothing would come: a terminal is no pipe of commands.
     if no_model && !app.interactive && terminal::person_is_there() {
         let words = crate::trouble::no_model(app);

@@ -33,6 +33,7 @@ impl Facts<'_> {
         let (word, prior) =
             (self.all(ContextKind::InvalidSubcommand), self.all(ContextKind::PriorArg));
         let key = match self.0.kind() {
+            ErrorKind::UnknownArgument if arg.starts_with('-') => "usage.unknown_option",
             ErrorKind::UnknownArgument => "usage.unknown_argument",
             ErrorKind::InvalidSubcommand => "usage.unknown_command",
             ErrorKind::MissingSubcommand => "usage.missing_command",
@@ -105,7 +106,11 @@ mod tests {
     #[test]
     fn each_mistake_is_named_in_both_languages() {
         for (args, zh, en) in [
-            ("run --bogus x", "没有参数 --bogus", "There is no argument --bogus"),
+            ("run --bogus x", "没有选项 --bogus", "Unknown option --bogus"),
+            ("--foo", "没有选项 --foo", "Unknown option --foo"),
+            ("--modle x hi", "是否想写 --model？", "Did you mean --model?"),
+            ("-p hi --lop react", "没有选项 --lop", "Did you mean --loop?"),
+            ("doctor now", "多出来的参数 now", "Unexpected argument now"),
             ("todo ad x", "没有命令 ad", "There is no command ad"),
             ("todo ad x", "是否想写 add？", "Did you mean add?"),
             ("fork", "还缺：<ID>", "Still missing: <ID>"),

@@ -8,14 +8,16 @@
 //!
 //! A command line that fits never pays for the words.
 
-use crate::app::early_language;
-use crate::args::Cli;
+use crate::app::{App, early_language};
+use crate::args::{Cli, Loops};
 use crate::complaint::complaint;
 use crate::exit::{Exit, Failure};
+use crate::near::near;
 use crate::{build, terminal};
 use clap::builder::{PossibleValue, Styles};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
+use everloop_loops::LOOPS;
 use everloop_types::Lang;
 use serde_json::json;
 use std::ffi::OsString;
@@ -35,6 +37,18 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let lang = early_language(wanted_language(&args));
+    if let Some(path) = asks_for_help(&error, &args) {
+        return match page(&path, lang) {
+            Ok(page) => {
+                terminal::answer(page.trim_end());
+                ExitCode::SUCCESS
+            }
+            Err(failure) => {
+                terminal::complain(&failure.words);
+                ExitCode::from(failure.exit.code())
+            }
+        };
+    }
     if let Some(failure) = mistyped_command(&error, &args, lang) {
         terminal::complain(&failure.words);
         return ExitCode::from(failure.exit.code());
@@ -61,16 +75,78 @@ pub(crate) fn no_such_command(lang: Lang, word: &str) -> Option<Failure> {
         return None;
     }
     let command = Cli::command();
-    let names = command.get_subcommands().filter(|known| !known.is_hide_set());
-    let near = |known: &&Command| strsim::damerau_levenshtein(known.get_name(), word);
-    let nearest = names.min_by_key(near).map_or("", Command::get_name);
-    let args = [("word", word), ("nearest", nearest)];
-    Some(Failure { exit: Exit::Usage, words: everloop_text::get(lang, "usage.no_command", &args) })
+    let nearest = near(word, names(&command));
+    let key = if nearest.is_some() { "usage.no_command" } else { "usage.no_such_command" };
+    let args = [("word", word), ("nearest", nearest.unwrap_or_default())];
+    Some(Failure { exit: Exit::Usage, words: everloop_text::get(lang, key, &args) })
+}
+
+/// `-r ID "WORDS"` without `-p`: the answer would go to a question that nobody has seen.
+pub(crate) fn answer_needs_print(lang: Lang) -> Failure {
+    Failure { exit: Exit::Usage, words: everloop_text::get(lang, "usage.answer_needs_print", &[]) }
+}
+
+/// The names of the commands that are shown.
+fn names(command: &Command) -> impl Iterator<Item = &str> {
+    command.get_subcommands().filter(|known| !known.is_hide_set()).map(Command::get_name)
+}
+
+/// `everloop help [TOPIC]`: a command, a command of a command, or a loop.
+pub(crate) fn topic(app: &App, topic: &[String]) -> Result<Exit, Failure> {
+    if let [name] = topic
+        && LOOPS.contains(&name.as_str())
+    {
+        let args = Loops { name: Some(name.clone()), json: false };
+        return crate::commands::loops::loops(app, &args);
+    }
+    terminal::answer(page(topic, app.lang)?.trim_end());
+    Ok(Exit::Done)
+}
+
+/// The help of the command that this path leads to.
+fn page(path: &[String], lang: Lang) -> Result<String, Failure> {
+    let mut command = worded(Cli::command(), lang);
+    // Fills in what is inherited: flags of every command, and whole names.
+    command.build();
+    let mut inner = &mut command;
+    for word in path.iter().map(|word| word.trim_start_matches(['/', '-'])) {
+        let known: Vec<String> = names(inner).map(str::to_owned).collect();
+        if !known.iter().any(|name| name == word) {
+            let of_loops = LOOPS.iter().copied().filter(|_| path.len() == 1);
+            let near = near(word, known.iter().map(String::as_str).chain(of_loops));
+            return Err(no_topic(lang, &path.join(" "), near));
+        }
+        inner = inner.find_subcommand_mut(word).unwrap_or_else(|| unreachable!("it is known"));
+    }
+    Ok(inner.render_help().to_string())
+}
+
+fn no_topic(lang: Lang, topic: &str, nearest: Option<&str>) -> Failure {
+    let hint = nearest.map_or_else(String::new, |nearest| {
+        everloop_text::get(lang, "near.hint", &[("nearest", nearest)])
+    });
+    let args = [("topic", topic), ("near", hint.as_str())];
+    Failure { exit: Exit::Usage, words: everloop_text::get(lang, "usage.no_topic", &args) }
+}
+
+/// `everloop todo help`, `everloop todo help add`: the path that help is wanted of.
+fn asks_for_help(error: &clap::Error, args: &[OsString]) -> Option<Vec<String>> {
+    let wrong = matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument);
+    let words: Vec<&str> = args.iter().skip(1).filter_map(|arg| arg.to_str()).collect();
+    let at = words.iter().position(|word| *word == "help").filter(|at| wrong && *at > 0)?;
+    let whole = Cli::command();
+    let mut command = &whole;
+    // Only where a command was expected: a title may hold the word.
+    for word in &words[..at] {
+        command = command.find_subcommand(word)?;
+    }
+    let path = words[..at].iter().chain(&words[at + 1..]);
+    command.has_subcommands().then(|| path.map(|word| (*word).to_owned()).collect())
 }
 
 /// `everloop tod list`: the first word was meant as a command, so the second is not what is wrong.
 fn mistyped_command(error: &clap::Error, args: &[OsString], lang: Lang) -> Option<Failure> {
-    let first = args.get(1)?.to_str()?;
+    let first = args.get(1)?.to_str().filter(|first| !first.starts_with('-'))?;
     let command = Cli::command();
     let is_known = command.get_subcommands().any(|known| known.get_name() == first);
     let is_meant = error.kind() == ErrorKind::UnknownArgument && !is_known;

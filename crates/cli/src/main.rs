@@ -29,7 +29,7 @@ mod toolset;
 mod trouble;
 
 use app::App;
-use args::{Chat, Command, Format, Print};
+use args::{Chat, Cli, Command, Print, Run};
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
@@ -52,6 +52,7 @@ fn main() -> ExitCode {
             | Command::Doctor(_)
             | Command::Completion(_)
             | Command::Man(_)
+            | Command::Help(_)
             | Command::Secrets(_),
         ) => App::start_anyway(&cli.common),
         _ => App::start(&cli.common),
@@ -68,15 +69,16 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return report(&app.failure(Exit::Failed, "error.system", &error)),
     };
+    if let (None, Some(_), Some(_), false) = (&cli.command, &cli.message, &cli.resume, cli.print) {
+        return report(&help::answer_needs_print(app.lang));
+    }
     if let (None, Some(word), false) = (&cli.command, &cli.message, cli.print)
+        && !cli.continued
         && let Some(failure) = help::no_such_command(app.lang, word)
     {
         return report(&failure);
     }
-    let again = cli.resume.map(|id| format!("/resume {}", id.unwrap_or_default()));
-    let message = cli.message.or(again);
-    let command = cli.command.or_else(|| no_command(message, cli.print, cli.output_format));
-    let ended = runtime.block_on(dispatch(&app, command));
+    let ended = runtime.block_on(dispatch(&app, wanted(cli)));
     // A reader thread may still wait for a line of input: it must not hold the process.
     runtime.shutdown_background();
     match ended {
@@ -86,49 +88,59 @@ fn main() -> ExitCode {
 }
 
 /// Without a command it is a question to be printed, or the chat.
-fn no_command(message: Option<String>, print: bool, output_format: Format) -> Option<Command> {
-    match message {
-        Some(question) if print => Some(Command::Print(Print { question, output_format })),
-        message => Some(Command::Chat(Chat { message, ..Chat::default() })),
+fn wanted(cli: Cli) -> Command {
+    let Cli { message, print, output_format, continued, resume, how, command, .. } = cli;
+    match command {
+        // A flag before the command means what it means behind it.
+        Some(Command::Chat(args)) => Command::Chat(Chat { how: args.how.or(how), ..args }),
+        Some(Command::Run(args)) => Command::Run(Run { how: args.how.or(how), ..args }),
+        Some(command) => command,
+        None if print => {
+            Command::Print(Print { question: message, output_format, continued, resume, how })
+        }
+        None => {
+            let again = resume.map(|id| format!("/resume {}", id.unwrap_or_default()));
+            Command::Chat(Chat { message: again.or(message), how })
+        }
     }
 }
 
-async fn dispatch(app: &App, command: Option<Command>) -> Result<Exit, Failure> {
+async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
     match command {
-        None => unreachable!("without a command it is the chat"),
-        Some(Command::Print(args)) => commands::print::print(app, args).await,
-        Some(Command::Chat(args)) => chat::chat(app, &args).await,
-        Some(Command::Tour) => commands::tour::tour(app).await,
-        Some(Command::Loops(args)) => commands::loops::loops(app, &args),
-        Some(Command::Tools(args)) => commands::tools::tools(app, &args),
-        Some(Command::Run(args)) => commands::run::run(app, args).await,
-        Some(Command::Runs(args)) => commands::runs::runs(app, args).await,
-        Some(Command::Replay(args)) => commands::replay::replay(app, &args).await,
-        Some(Command::Fork(args)) => commands::fork::fork(app, args).await,
-        Some(Command::Diff(args)) => commands::diff::diff(app, &args).await,
-        Some(Command::Compare(args)) => commands::compare::compare(app, args).await,
-        Some(Command::Export(args)) => commands::portable::export(app, &args).await,
-        Some(Command::Import(args)) => commands::portable::import(app, &args).await,
-        Some(Command::Todo(args)) => commands::keep::todo(app, args).await,
-        Some(Command::View(args)) => commands::keep::view(app, args).await,
-        Some(Command::Schedule(args)) => commands::keep::schedule(app, args).await,
-        Some(Command::Inbox(args)) => commands::keep::inbox(app, &args).await,
-        Some(Command::Approvals(args)) => commands::approvals::approvals(app, args).await,
-        Some(Command::Worker(args)) => commands::worker::worker(app, &args).await,
-        Some(Command::Models(args)) => commands::models::models(app, args).await,
-        Some(Command::Mcp(args)) => commands::mcp::mcp(app, args).await,
-        Some(Command::Skills(args)) => commands::skills::skills(app, &args),
-        Some(Command::Personas(args)) => commands::personas::personas(app, &args),
-        Some(Command::Memory(args)) => commands::memory::memory(app, &args).await,
-        Some(Command::Doctor(args)) => commands::doctor::doctor(app, &args).await,
-        Some(Command::Config(args)) => commands::config::config(app, args).await,
-        Some(Command::Secrets(args)) => commands::secrets::secrets(app, args),
-        Some(Command::Audit(args)) => commands::audit::audit(app, &args).await,
-        Some(Command::Backup(args)) => commands::copies::backup(app, args).await,
-        Some(Command::Restore(args)) => commands::copies::restore(app, args).await,
-        Some(Command::Completion(args)) => commands::pages::completion(app, &args),
-        Some(Command::Man(args)) => commands::pages::man(app, &args),
-        Some(Command::Guard { .. } | Command::Wall { .. }) => {
+        Command::Print(args) => commands::print::print(app, args).await,
+        Command::Chat(args) => chat::chat(app, &args).await,
+        Command::Tour => commands::tour::tour(app).await,
+        Command::Loops(args) => commands::loops::loops(app, &args),
+        Command::Tools(args) => commands::tools::tools(app, &args),
+        Command::Run(args) => commands::run::run(app, args).await,
+        Command::Runs(args) => commands::runs::runs(app, args).await,
+        Command::Replay(args) => commands::replay::replay(app, &args).await,
+        Command::Fork(args) => commands::fork::fork(app, args).await,
+        Command::Diff(args) => commands::diff::diff(app, &args).await,
+        Command::Compare(args) => commands::compare::compare(app, args).await,
+        Command::Export(args) => commands::portable::export(app, &args).await,
+        Command::Import(args) => commands::portable::import(app, &args).await,
+        Command::Todo(args) => commands::keep::todo(app, args).await,
+        Command::View(args) => commands::keep::view(app, args).await,
+        Command::Schedule(args) => commands::keep::schedule(app, args).await,
+        Command::Inbox(args) => commands::keep::inbox(app, &args).await,
+        Command::Approvals(args) => commands::approvals::approvals(app, args).await,
+        Command::Worker(args) => commands::worker::worker(app, &args).await,
+        Command::Models(args) => commands::models::models(app, args).await,
+        Command::Mcp(args) => commands::mcp::mcp(app, args).await,
+        Command::Skills(args) => commands::skills::skills(app, &args),
+        Command::Personas(args) => commands::personas::personas(app, &args),
+        Command::Memory(args) => commands::memory::memory(app, &args).await,
+        Command::Doctor(args) => commands::doctor::doctor(app, &args).await,
+        Command::Config(args) => commands::config::config(app, args).await,
+        Command::Secrets(args) => commands::secrets::secrets(app, args),
+        Command::Audit(args) => commands::audit::audit(app, &args).await,
+        Command::Backup(args) => commands::copies::backup(app, args).await,
+        Command::Restore(args) => commands::copies::restore(app, args).await,
+        Command::Completion(args) => commands::pages::completion(app, &args),
+        Command::Man(args) => commands::pages::man(app, &args),
+        Command::Help(args) => help::topic(app, &args.topic),
+        Command::Guard { .. } | Command::Wall { .. } => {
             unreachable!("these were started before")
         }
     }

@@ -12,7 +12,7 @@ impl App {
 
 /// The nearest of these names: one that begins like it, or differs in at most a third of its
 /// letters. A far-off name is worse than none.
-fn near<'a>(name: &str, all: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn near<'a>(name: &str, all: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |known: &str| match known.starts_with(name) && !name.is_empty() {
         true => 0,
         false => strsim::damerau_levenshtein(known, name),

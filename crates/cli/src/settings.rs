@@ -193,7 +193,7 @@ impl Settings {
             && !mode.is_empty()
         {
             let name = Origin::Environment(name.clone());
-            loaded.set("loop.default", &mode.replace('_', "-"), name);
+            loaded.set("loop.default", &mode_name(mode), name);
         }
         for (name, value) in environment {
             if let Some(key) = key_of_variable(name) {
@@ -298,6 +298,11 @@ impl Settings {
         texts.chain(own).flat_map(value::items).filter(|text| text.contains("://"))
     }
 
+    /// Where a value comes from.
+    pub(crate) fn origin(&self, key: &'static str) -> Option<&Origin> {
+        self.values.get(key).map(|(_, origin)| origin)
+    }
+
     /// The items of a list.
     pub(crate) fn list(&self, key: &'static str) -> impl Iterator<Item = &str> {
         value::items(self.text(key))
@@ -357,6 +362,12 @@ fn unknown(key: &str, origin: Origin) -> Fault {
 
 /// Another name for `loop.default`, with underscores (TD-6 to TD-9).
 const AGENT_MODE: &str = "AGENT_MODE";
+
+/// The loop that a mode means, in letters of any size; what means none stays as it was written.
+pub(crate) fn mode_name(mode: &str) -> String {
+    let name = mode.trim().to_lowercase().replace(['_', ' '], "-");
+    if everloop_loops::LOOPS.contains(&name.as_str()) { name } else { mode.to_owned() }
+}
 
 /// `EVERLOOP_LOOP__MAX_STEPS` is `loop.max_steps`, and `EVERLOOP_PROVIDERS__MY_HUB__BASE_URL` is
 /// `providers.my-hub.base_url`.
@@ -449,8 +460,12 @@ mod tests {
             loaded.map(|loaded| loaded.settings.text("loop.default").to_owned())
         };
         for name in everloop_loops::LOOPS {
-            assert_eq!(named(&[("AGENT_MODE", &name.replace('-', "_"))]), Ok(name.to_owned()));
+            let mode = name.replace('-', "_");
+            for mode in [mode.to_uppercase(), mode, name.to_uppercase()] {
+                assert_eq!(named(&[("AGENT_MODE", &mode)]), Ok(name.to_owned()), "{mode}");
+            }
         }
+        assert_eq!(super::mode_name("Day_Dreaming"), "Day_Dreaming", "as it was written");
         let both = [("EVERLOOP_LOOP__DEFAULT", "react"), ("AGENT_MODE", "staged")];
         assert_eq!(named(&both), Ok("react".to_owned()));
         assert_eq!(named(&[("AGENT_MODE", "")]), Ok("plan-replan".to_owned()));

@@ -4,6 +4,7 @@ mod answering;
 mod aside;
 mod below;
 mod labels;
+mod open;
 mod plan;
 
 use crate::app::App;
@@ -22,6 +23,7 @@ use everloop_types::{
     Counts, EffectId, Progress, Purpose, Reason, RunId, Status, Usage, UtcMs, visible,
 };
 pub(crate) use labels::labels_line;
+pub(crate) use open::open_calls;
 pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines, replanned};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -270,6 +272,11 @@ impl<'a> Printer<'a> {
             answering: None,
             watched: manner == Manner::Lines && !app.quiet && terminal::can_rewrite(),
         }
+    }
+
+    /// With calls that are out already, and whose outcome is still to be shown.
+    pub(crate) fn with_calls(self, tools: BTreeMap<EffectId, String>) -> Self {
+        Self { tools, ..self }
     }
 
     pub(crate) fn show(&mut self, update: &Update) {

@@ -2,7 +2,8 @@
 
 use crate::secrets;
 use rustix::termios::{
-    InputModes, LocalModes, OptionalActions, OutputModes, Termios, tcgetattr, tcsetattr,
+    InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush,
+    tcgetattr, tcsetattr,
 };
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -141,6 +142,15 @@ pub(crate) fn answer(line: &str) {
     let line = shown(line, answers_are_seen());
     let mut out = std::io::stdout().lock();
     let _ = write!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// Drops what was typed before anybody asked; whether a whole line was.
+pub(crate) fn drop_typed_ahead() -> bool {
+    let stdin = std::io::stdin();
+    let waits = rustix::io::ioctl_fionread(&stdin).is_ok_and(|count| count > 0);
+    // A terminal that refuses keeps its line: the question is then asked with it.
+    let _ = tcflush(&stdin, QueueSelector::IFlush);
+    waits
 }
 
 /// Asks and reads one line; `None` at the end of input.

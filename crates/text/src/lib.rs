@@ -4,10 +4,15 @@
 //! Never translated: command and flag names, settings, JSON fields, tool names, a provider's own
 //! errors.
 
+mod answers;
 mod catalog;
 mod observed;
 
 pub use observed::observed;
+
+pub use answers::{
+    Bare, Meaning, Told, bare, bare_word, corrected, is_later, is_stop, meaning, means_yes, told,
+};
 
 use everloop_types::{Lang, Status, Words};
 
@@ -82,58 +87,6 @@ pub fn render(words: &Words, lang: Lang) -> String {
                 all.iter().map(|part| render(part, lang)).filter(|part| !part.is_empty()).collect();
             parts.join("\n")
         }
-    }
-}
-
-/// The words that mean yes, in either language. Questions say them, and no others count.
-pub const YES: [&str; 9] = ["y", "yes", "ok", "是", "好", "好的", "可以", "行", "允许"];
-
-/// The words that mean no, where a no is not simply anything else.
-pub const NO: [&str; 9] = ["n", "no", "不", "否", "不是", "不好", "不要", "不可以", "不行"];
-
-/// The words that allow the same whenever it comes again.
-pub const ALWAYS: [&str; 2] = ["always", "总是"];
-
-/// Whether an answer to a yes-or-no question means yes, in either language. Anything else is a no.
-#[must_use]
-pub fn means_yes(answer: &str) -> bool {
-    is_one_of(&YES, answer)
-}
-
-/// Whether an answer to a yes-or-no question says no, in either language.
-#[must_use]
-pub fn means_no(answer: &str) -> bool {
-    is_one_of(&NO, answer)
-}
-
-fn is_one_of(words: &[&str], answer: &str) -> bool {
-    words.contains(&answer.trim().to_lowercase().as_str())
-}
-
-/// Words in a row, as a question names them.
-#[must_use]
-pub fn named(words: &[&str]) -> String {
-    words.join(" / ")
-}
-
-/// What an answer to a question for permission means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Permission {
-    /// This call, this once.
-    Once,
-    /// This, and the same whenever it comes again.
-    Always,
-    /// No; the answer says why.
-    No,
-}
-
-/// What an answer to a question for permission means, in either language.
-#[must_use]
-pub fn permission(answer: &str) -> Permission {
-    match answer {
-        _ if is_one_of(&ALWAYS, answer) => Permission::Always,
-        _ if means_yes(answer) => Permission::Once,
-        _ => Permission::No,
     }
 }
 
@@ -255,20 +208,6 @@ mod tests {
         assert!(!zh("door.no_model", &[]).contains('\n'), "it is one line");
         assert_eq!(zh("progress.replan_failed", &[]), "重规划失败，准备重试");
         assert_eq!(zh("progress.thought_failed", &[]), "思考失败，准备重试");
-    }
-
-    #[test]
-    fn only_the_words_that_questions_name_mean_yes_or_no() {
-        for word in super::YES {
-            assert_eq!(super::permission(&format!(" {word} ")), super::Permission::Once, "{word}");
-            assert!(!super::means_no(word), "{word}");
-        }
-        for word in super::NO.iter().chain(&["1", "a", "allow", "sure", ""]) {
-            assert_eq!(super::permission(word), super::Permission::No, "{word}");
-        }
-        for word in super::ALWAYS {
-            assert_eq!(super::permission(word), super::Permission::Always, "{word}");
-        }
     }
 
     #[test]

@@ -7,13 +7,22 @@ pub fn is_command(line: &str) -> bool {
     line.starts_with('/') && !line.starts_with("//")
 }
 
-/// The line with a plain slash and plain spaces at its beginning.
+/// The line with a plain slash and plain spaces at its beginning. An input method writes `／` or
+/// `、` where the slash is pressed, wide letters, and a full stop behind a command.
 #[must_use]
 pub fn normal(line: &str) -> String {
     let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{3000}');
-    match line.strip_prefix('\u{ff0f}') {
-        Some(rest) => format!("/{rest}"),
-        None => line.to_owned(),
+    let Some(first) = line.chars().next().filter(|c| "/\u{ff0f}\u{3001}".contains(*c)) else {
+        return line.to_owned();
+    };
+    let rest = &line[first.len_utf8()..];
+    let name = &rest[..rest.find(is_space).unwrap_or(rest.len())];
+    let bare = everloop_text::bare(name);
+    match super::find(&bare) {
+        Some(_) => format!("/{bare}{}", &rest[name.len()..]),
+        // A sentence may begin with it.
+        None if first == '\u{3001}' => line.to_owned(),
+        None => format!("/{rest}"),
     }
 }
 

@@ -183,12 +183,6 @@ pub(crate) struct Inbox {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Chat {
     pub(crate) message: Option<String>,
-    #[arg(long = "loop", value_name = "LOOP")]
-    pub(crate) loop_name: Option<String>,
-    #[arg(long, value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
-    #[arg(long, value_name = "NAME")]
-    pub(crate) persona: Option<String>,
-    #[arg(long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) how: super::How,
 }

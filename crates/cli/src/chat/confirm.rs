@@ -1,8 +1,9 @@
 //! A sentence that rules made a command of: it waits for a yes, a no, or another wording.
 
 use super::session::Session;
-use everloop_assistant::commands::is_command;
-use everloop_text::{means_no, means_yes};
+use everloop_assistant::commands::{self, Command, is_command};
+use everloop_assistant::{revise, rules};
+use everloop_text::Meaning;
 
 /// What a line means for a command that waits for a yes.
 pub(super) enum Verdict {
@@ -10,7 +11,9 @@ pub(super) enum Verdict {
     Over(String),
     /// It is to be written anew, from this.
     Edit,
-    /// The line is a command of its own, or cancels; the question stays.
+    /// The person meant this command instead; it waits for a yes now.
+    Instead(String),
+    /// The line is a command of its own; the question stays.
     Another,
     /// The line is neither; what to say. The question stays.
     Unclear(String),
@@ -24,15 +27,46 @@ impl Session {
 
     pub(super) async fn verdict(&self, command: &str, line: &str) -> Verdict {
         let line = line.trim();
-        match line {
-            _ if means_yes(line) => {
+        let dropped = || Verdict::Over(self.text("rule.dropped", &[]));
+        if line.is_empty() {
+            return Verdict::Unclear(String::new());
+        }
+        if self.is_cancel(line) {
+            return dropped();
+        }
+        if is_command(line) {
+            return Verdict::Another;
+        }
+        let instead = |said: &str| self.instead(command, said).map(Verdict::Instead);
+        match everloop_text::meaning(line) {
+            Meaning::Yes => {
                 let done = self.perform_rule(command).await;
                 Verdict::Over(done.unwrap_or_else(|failure| failure.words))
             }
-            _ if means_no(line) => Verdict::Over(self.text("rule.dropped", &[])),
-            "e" | "E" => Verdict::Edit,
-            _ if is_command(line) || self.door.is_cancel(line) => Verdict::Another,
-            _ => Verdict::Unclear(self.text("rule.unclear", &[("line", line)])),
+            Meaning::No { reason: Some(reason) } => instead(&reason).unwrap_or_else(dropped),
+            Meaning::No { reason: None } => dropped(),
+            Meaning::Edit => Verdict::Edit,
+            Meaning::Always | Meaning::Unclear => match instead(line) {
+                Some(verdict) => verdict,
+                None if everloop_text::bare_word(line).is_some() => Verdict::Another,
+                None => Verdict::Unclear(self.text("rule.unclear", &[("line", line)])),
+            },
         }
+    }
+
+    /// Whether a line cancels, by phrase or by command.
+    fn is_cancel(&self, line: &str) -> bool {
+        let now = self.reader().now;
+        let is_command = |line: &str| match commands::parse(line, &now) {
+            Ok(Command::Talk(verb, _)) => verb.name == "cancel",
+            _ => false,
+        };
+        self.door.is_cancel(line) || (is_command(line) && commands::is_command(line))
+    }
+
+    /// The command that a person says instead: a whole sentence, or another time for this one.
+    fn instead(&self, command: &str, said: &str) -> Option<String> {
+        let now = self.reader().now;
+        rules::understand(said, &now).or_else(|| revise::revised(command, said, &now))
     }
 }

@@ -1,7 +1,7 @@
 //! Where a run that somebody looks at stands, and what is said when it stands still.
 
 use super::session::{Heard, Session};
-use crate::commands::{family, fork, run, runs, switch};
+use crate::commands::{family, fork, reply, run, runs, switch};
 use crate::exit::Failure;
 use crate::show::Shown;
 use crate::trouble::{Read, Trouble};
@@ -24,12 +24,14 @@ pub(super) enum Still {
 }
 
 impl Session {
-    /// The newest run of the conversation that is under way.
+    /// The newest run of the conversation that is under way and that no other terminal has.
     pub(super) async fn going(&self) -> Result<Option<RunId>, Failure> {
         let open = self.door.open_runs(self.store()).await;
         let open = open.map_err(|error| self.fail(&error))?;
-        let going = open.into_iter().find(|(_, status)| *status != Status::Waiting);
-        Ok(going.map(|(run, _)| run))
+        let others = self.terminals().of_others();
+        let is_ours = |run: &RunId| self.terminals().has(run) || !others.contains(run);
+        let mut going = open.into_iter().filter(|(_, status)| *status != Status::Waiting);
+        Ok(going.find(|(run, _)| is_ours(run)).map(|(run, _)| run))
     }
 
     /// Whether the run stands still, and why.
@@ -130,9 +132,9 @@ impl Session {
         word: &str,
     ) -> Result<Option<Heard>, Failure> {
         let lang = self.app.lang;
-        let means = |key: &str| {
-            everloop_text::get(lang, key, &[]).split('|').any(|known| known == word.to_lowercase())
-        };
+        let said = everloop_text::bare(word);
+        let means =
+            |key: &str| everloop_text::get(lang, key, &[]).split('|').any(|known| known == said);
         let (go_on, answer) = (means("chat.words_go_on"), means("chat.words_answer_now"));
         self.at_limit = None;
         if !go_on && !answer {
@@ -149,9 +151,8 @@ impl Session {
     /// How a question is to be answered, beside by any words.
     pub(super) fn how_to_answer(&self, open: &OpenQuestion) -> String {
         match open.question.kind {
-            QuestionKind::Ask => self.text("ask.later", &[]),
-            QuestionKind::Approve => self.app.approval("chat.approve"),
             QuestionKind::Settle => self.text("chat.settle", &[]),
+            QuestionKind::Ask | QuestionKind::Approve => reply::how(&self.app, &open.question),
         }
     }
 }

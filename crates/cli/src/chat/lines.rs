@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
 use crate::reminding;
-use crate::show::{Below, Manner, Printer, run_of};
+use crate::show::{Below, Manner, Printer, open_calls, run_of};
 use crate::signals::Signals;
 use crate::terminal;
 use crate::trouble::Trouble;
@@ -48,25 +48,17 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
             },
         };
         if let Some(command) = proposed.take() {
-            match session.verdict(&command, &line).await {
-                Verdict::Over(words) => {
-                    terminal::answer(&words);
-                    continue;
-                }
-                Verdict::Edit => {
-                    terminal::answer(&command);
-                    continue;
-                }
-                Verdict::Unclear(words) => {
-                    terminal::answer(&words);
-                    proposed = Some(command);
-                    continue;
-                }
-                Verdict::Another => proposed = Some(command),
+            let is_over = confirms(session, command, &line, &mut proposed).await;
+            if is_over {
+                continue;
             }
         }
         match session.heard(&line).await {
-            Heard::Said(words) => terminal::answer(&words),
+            Heard::Said(words) => {
+                terminal::answer(&words);
+                let open = session.reminder_of_question();
+                open.iter().for_each(|line| terminal::complain(line));
+            }
             Heard::Follow(run) => match follow(session, &run, &mut signals).await? {
                 Some(exit) => return Ok(exit),
                 None => continue,
@@ -84,6 +76,31 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
     }
 }
 
+/// What a line does while a command waits for a yes; whether that is all.
+async fn confirms(
+    session: &Session,
+    command: String,
+    line: &str,
+    proposed: &mut Option<String>,
+) -> bool {
+    match session.verdict(&command, line).await {
+        Verdict::Over(words) => terminal::answer(&words),
+        Verdict::Edit => terminal::answer(&command),
+        Verdict::Instead(other) => *proposed = Some(other),
+        Verdict::Unclear(words) => {
+            if !words.is_empty() {
+                terminal::answer(&words);
+            }
+            *proposed = Some(command);
+        }
+        Verdict::Another => {
+            *proposed = Some(command);
+            return false;
+        }
+    }
+    true
+}
+
 /// What an earlier process left: a run that it did not finish is carried through first, as the
 /// line that began it would have been; a question that waits is asked again.
 async fn take_up(session: &mut Session, signals: &mut Signals) -> Result<Option<Exit>, Failure> {
@@ -98,6 +115,12 @@ async fn take_up(session: &mut Session, signals: &mut Signals) -> Result<Option<
 
 /// Shows the question that the next plain line answers, if it was not shown yet.
 async fn show_question(session: &mut Session) {
+    if let Some(words) = session.gone_question().await {
+        terminal::answer(&words);
+    }
+    for line in session.questions_of_others().await {
+        terminal::complain(&line);
+    }
     // A store that fails for a moment is asked again before the next line.
     if let Ok(Some(open)) = session.question_to_show().await {
         terminal::answer(&open.text);
@@ -166,7 +189,8 @@ async fn follow_one(
 ) -> Result<Followed, Failure> {
     let app = session.app.clone();
     let manner = if app.quiet { Manner::Silent } else { Manner::Lines };
-    let mut printer = Printer::new(&app, manner, "");
+    let calls = open_calls(session.store(), run).await;
+    let mut printer = Printer::new(&app, manner, "").with_calls(calls);
     let mut below = Below::of(session.store(), run).await;
     let mut again = tokio::time::interval(LOOK_AGAIN);
     let mut reminders = tokio::time::interval(reminding::LOOK);
@@ -215,9 +239,11 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
             if !session.app.quiet {
                 terminal::complain(&words);
             }
+            session.terminals_mut().take(&to);
             return Followed::GoesOn(to);
         }
         Still::Over(shown) => {
+            session.terminals_mut().forget(run);
             if let Some(text) = shown.said(Trouble::of_run(&session.app, &shown).as_ref()) {
                 terminal::answer(&text);
             }

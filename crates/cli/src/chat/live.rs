@@ -45,7 +45,8 @@ struct Doing {
 }
 
 impl<'a> Live<'a> {
-    pub(super) fn new(app: &'a App) -> Self {
+    /// `tools` are the calls that are out already, and whose outcome is still to be shown.
+    pub(super) fn new(app: &'a App, tools: BTreeMap<EffectId, String>) -> Self {
         Self {
             app,
             marks: marks(),
@@ -54,7 +55,7 @@ impl<'a> Live<'a> {
             stale: false,
             progress: Progress::default(),
             doing: None,
-            tools: BTreeMap::new(),
+            tools,
             expanded: false,
             typed: String::new(),
         }

@@ -8,7 +8,7 @@ use super::session::Heard;
 use crate::app::App;
 use crate::exit::Failure;
 use crate::reminding;
-use crate::show::{Below, Shown, run_of};
+use crate::show::{Below, Shown, open_calls, run_of};
 use crate::terminal;
 use crate::trouble::Trouble;
 use everloop_assistant::commands::Command;
@@ -20,7 +20,7 @@ impl Person {
     /// Looks at a run until it stands still, is sent to the background, or the person leaves.
     pub(super) async fn look_at(&mut self, run: &RunId) -> Result<Looked, Failure> {
         let app = self.session.app.clone();
-        let mut live = Live::new(&app);
+        let mut live = Live::new(&app, open_calls(self.session.store(), run).await);
         let mut below = Below::of(self.session.store(), run).await;
         let mut keys = Keys::listen();
         let mut stops = 0_u32;
@@ -124,9 +124,11 @@ impl Person {
         match still {
             Still::GoesOn(words, to) => {
                 terminal::answer(&words);
+                session.terminals_mut().take(&to);
                 return Looked::GoesOn(to);
             }
             Still::Over(shown) => {
+                session.terminals_mut().forget(run);
                 if let Some(text) = shown.said(Trouble::of_run(&session.app, &shown).as_ref()) {
                     terminal::answer(&text);
                 }

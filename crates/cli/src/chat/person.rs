@@ -14,7 +14,6 @@ use crate::terminal;
 use crate::trouble::{Read, Trouble};
 use everloop_assistant::door::OpenQuestion;
 use everloop_engine::Update;
-use everloop_text::NO;
 use everloop_types::RunId;
 use everloop_types::journal::Kind;
 use std::sync::Arc;
@@ -92,7 +91,12 @@ impl Person {
                 continue;
             }
             match self.heard(line).await {
-                Heard::Said(words) => terminal::answer(&words),
+                Heard::Said(words) => {
+                    terminal::answer(&words);
+                    // Something else was said: what the next line answers is no longer in view.
+                    let open = self.session.reminder_of_question();
+                    open.iter().for_each(|line| terminal::answer(line));
+                }
                 Heard::Confirm(command) => self.proposed = Some(command),
                 Heard::Background => {
                     terminal::answer(&self.session.text("chat.nothing_in_front", &[]));
@@ -195,6 +199,9 @@ impl Person {
         if unread > 0 {
             terminal::answer(&session.text("inbox.unread", &[("n", &unread.to_string())]));
         }
+        if let Some(waiting) = session.waiting_elsewhere().await? {
+            terminal::answer(&waiting);
+        }
         let open = self.session.question_to_show().await?;
         let session = &self.session;
         let Some(open) = open else {
@@ -216,11 +223,17 @@ impl Person {
 
     /// Shows the question that the next plain line answers, if the person has not seen it.
     async fn show_question(&mut self) {
+        if let Some(words) = self.session.gone_question().await {
+            terminal::answer(&words);
+        }
         // A store that fails for a moment is asked again before the next line.
         if let Ok(Some(open)) = self.session.question_to_show().await {
             let id = open.run.as_str();
             terminal::answer(&self.session.text("chat.asks", &[("id", id)]));
             self.show(&open);
+        }
+        for line in self.session.questions_of_others().await {
+            terminal::answer(&line);
         }
     }
 
@@ -233,7 +246,7 @@ impl Person {
 
     /// The next line, while reminders and the news of runs in the background are shown above it.
     async fn next_line(&mut self) -> Result<String, Exit> {
-        let prompt = self.prompt();
+        let mut prompt = self.prompt();
         let mut leaving: Option<Instant> = None;
         let mut reminders = tokio::time::interval(reminding::LOOK);
         self.editor.ask(&prompt, std::mem::take(&mut self.unsent));
@@ -241,20 +254,21 @@ impl Person {
             let typed = tokio::select! {
                 typed = self.editor.next() => typed,
                 Some(update) = self.session.watch.recv() => {
-                    if let Update::Entry(run, entry) = update.as_ref()
-                        && matches!(entry.kind, Kind::RunFinished(_))
-                    {
-                        self.session.forget_question_of(run);
-                    }
-                    if let Some(news) = news(&self.session, &update).await {
-                        self.editor.print(&news);
-                    }
+                    let gone = match self.session.asks_in(&update) {
+                        true => self.session.gone_question().await,
+                        false => None,
+                    };
+                    let news = news(&mut self.session, &update).await;
+                    gone.iter().chain(&news).for_each(|line| self.editor.print(line));
                     continue;
                 }
                 _ = reminders.tick() => {
                     for line in self.session.new_reminders().await {
                         self.editor.print(&line);
                         terminal::ring();
+                    }
+                    if let Some(line) = self.session.gone_question().await {
+                        self.editor.print(&line);
                     }
                     continue;
                 }
@@ -265,7 +279,10 @@ impl Person {
                 Typed::End => return Err(Exit::Done),
                 // A key that stops is a no.
                 Typed::Interrupt { .. } | Typed::Escape if self.proposed.is_some() => {
-                    return Ok(NO[0].to_owned());
+                    self.proposed = None;
+                    // The editor paints its line where it was, so this goes through it.
+                    self.editor.print(&self.session.text("rule.dropped", &[]));
+                    prompt = self.prompt();
                 }
                 Typed::Interrupt { empty: true } => {
                     if leaving.is_some_and(|at| at.elapsed() < AGAIN) {
@@ -298,6 +315,10 @@ impl Person {
                 self.unsent = command;
                 Some(String::new())
             }
+            Verdict::Instead(command) => {
+                self.proposed = Some(command);
+                Some(String::new())
+            }
             Verdict::Unclear(words) => {
                 self.proposed = Some(command);
                 Some(words)
@@ -316,14 +337,18 @@ struct Line {
     queued: Option<String>,
 }
 
-/// What a run in the background has to say.
-async fn news(session: &Session, update: &Arc<Update>) -> Option<String> {
+/// What a run in the background has to say. Those of other terminals speak there.
+async fn news(session: &mut Session, update: &Arc<Update>) -> Option<String> {
     let Update::Entry(run, entry) = update.as_ref() else { return None };
     if !matches!(entry.kind, Kind::RunFinished(_) | Kind::Waiting(_)) {
         return None;
     }
+    if !session.is_ours(run).await {
+        return None;
+    }
     match session.still(run).await.ok()?? {
         Still::Over(shown) => {
+            session.terminals_mut().forget(run);
             let (id, status) = (run.as_str(), shown.row.status.as_str());
             let said = session.text("chat.ended", &[("id", id), ("status", status)]);
             let trouble = Trouble::of_run(&session.app, &shown);
@@ -331,7 +356,10 @@ async fn news(session: &Session, update: &Arc<Update>) -> Option<String> {
             let lines = [Some(said), shown.said(trouble.as_ref()), words];
             Some(lines.into_iter().flatten().collect::<Vec<_>>().join("\n"))
         }
-        Still::GoesOn(words, _) => Some(words),
+        Still::GoesOn(words, to) => {
+            session.terminals_mut().take(&to);
+            Some(words)
+        }
         Still::Asks(_) => Some(session.text("chat.will_ask", &[("id", run.as_str())])),
         Still::NoModel(_) => None,
     }

@@ -6,6 +6,7 @@ use crate::commands::{family, settle};
 use crate::exit::Failure;
 use everloop_assistant::door::OpenQuestion;
 use everloop_engine::{OpenUnknown, Settling};
+use everloop_text::Told;
 use everloop_types::RunId;
 
 /// Runs of the conversation in which an open call is looked for.
@@ -15,7 +16,7 @@ impl Session {
     /// `/settle [1|2|3] [ID]`: without a word, what is open and how to say it.
     pub(super) async fn settle(&mut self, rest: &str) -> Result<Heard, Failure> {
         let (word, id) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let (word, id) = match self.settling_word(word) {
+        let (word, id) = match settling_word(word) {
             Some(word) => (Some(word), id.trim()),
             None => (None, rest),
         };
@@ -33,19 +34,6 @@ impl Session {
             Some(word) => self.said_of(&open, word).await,
             None => Ok(Heard::Said(self.how_to_settle(&open))),
         }
-    }
-
-    /// What a word means of a call whose outcome is unknown, if it means anything.
-    pub(super) fn settling_word(&self, word: &str) -> Option<Word> {
-        let word = word.trim().to_lowercase();
-        let means = |key: &str| self.text(key, &[]).split('|').any(|known| known == word);
-        [
-            ("chat.words_happened", Word::Happened),
-            ("chat.words_did_not", Word::Not),
-            ("chat.words_look", Word::Probe),
-        ]
-        .into_iter()
-        .find_map(|(key, word)| means(key).then_some(word))
     }
 
     /// The call that a run waits with or has ended with, and how to settle it.
@@ -111,9 +99,9 @@ impl Session {
         text: &str,
     ) -> Result<Heard, Failure> {
         let call = self.open_call(Some(open.run.clone())).await?;
-        match (call, self.settling_word(text)) {
+        match (call, settling_word(text)) {
             (Some(call), Some(word)) => self.said_of(&call, word).await,
-            (Some(call), None) => Ok(Heard::Said(self.how_to_settle(&call))),
+            (Some(call), None) => Ok(Heard::Said(self.not_settled(&call, text))),
             (None, _) => {
                 self.seen = None;
                 Ok(Heard::Said(self.text("run.already_answered", &[])))
@@ -121,13 +109,36 @@ impl Session {
         }
     }
 
-    /// A line after a run that ended with an open call, if it says what happened.
+    /// A line after a run that ended with an open call: it says what happened, puts that off, or
+    /// is asked for again. It is a new goal only once nothing is asked.
     pub(super) async fn settles(&mut self, line: &str) -> Result<Option<Heard>, Failure> {
-        let Some(run) = self.unsettled.take() else { return Ok(None) };
-        let Some(word) = self.settling_word(line) else { return Ok(None) };
-        match self.open_call(Some(run)).await? {
-            Some(open) => Ok(Some(self.said_of(&open, word).await?)),
-            None => Ok(None),
+        let Some(run) = self.unsettled.clone() else { return Ok(None) };
+        let Some(open) = self.open_call(Some(run)).await? else {
+            self.unsettled = None;
+            return Ok(None);
+        };
+        if everloop_text::is_later(line) || everloop_text::is_stop(line) {
+            self.unsettled = None;
+            return Ok(Some(Heard::Said(self.text("chat.settle_later", &[]))));
         }
+        Ok(Some(match settling_word(line) {
+            Some(word) => self.said_of(&open, word).await?,
+            None => Heard::Said(self.not_settled(&open, line)),
+        }))
     }
+
+    /// A line that does not say what happened, and the question again.
+    fn not_settled(&self, open: &OpenUnknown, line: &str) -> String {
+        let unclear = self.text("answer.unclear_settle", &[("text", line.trim())]);
+        format!("{unclear}\n{}", self.how_to_settle(open))
+    }
+}
+
+/// What a word means of a call whose outcome is unknown, if it means anything.
+fn settling_word(word: &str) -> Option<Word> {
+    everloop_text::told(word).map(|told| match told {
+        Told::Happened => Word::Happened,
+        Told::DidNot => Word::Not,
+        Told::Look => Word::Probe,
+    })
 }

@@ -1,6 +1,7 @@
 //! The commands about the conversation, its runs and the program itself.
 
-use super::session::{ANEW, Heard, Session};
+use super::earlier::ANEW;
+use super::session::{Heard, Session};
 use crate::commands::{exchange, fork, loops, personas, run, runs};
 use crate::context;
 use crate::exit::Failure;
@@ -10,8 +11,8 @@ use everloop_assistant::commands::{VERBS, find};
 use everloop_assistant::context::images::IMAGES_MAX;
 use everloop_assistant::portable::What;
 use everloop_assistant::show::{Table, firing_line, padded};
-use everloop_store::RunFilter;
-use everloop_types::{Lang, RunId};
+use everloop_store::{RunFilter, RunRow};
+use everloop_types::{Lang, RunId, Status};
 use std::path::Path;
 
 /// Characters that are enough to mean a run among words.
@@ -21,6 +22,9 @@ const ID_CHARS_MIN: usize = 6;
 const RUNS_LISTED: usize = 20;
 const SAID_LISTED: usize = 20;
 const UNREAD_LISTED: usize = 100;
+
+/// Runs among which the one to go back to is looked for.
+const RESUMABLE: usize = 200;
 
 impl Session {
     /// Carries out a command that is about this chat.
@@ -92,6 +96,19 @@ impl Session {
         Ok(lines.join("\n"))
     }
 
+    /// The newest run that waits or works and that no other terminal has, whoever began it; the
+    /// newest of all if all are over.
+    async fn to_resume(&self) -> Result<Result<RunId, String>, Failure> {
+        let filter = RunFilter { statuses: Vec::new(), before: None, most: RESUMABLE };
+        let rows = self.store().runs(&filter).await.map_err(|error| self.fail(&error))?;
+        let others = self.terminals().of_others();
+        let tops = || rows.iter().filter(|row| row.origin.parent.is_none());
+        let is_over = |row: &RunRow| row.status.is_final() || row.status == Status::Quarantined;
+        let is_open = |row: &&RunRow| !is_over(row) && !others.contains(&row.run);
+        let run = tops().find(is_open).or_else(|| tops().next()).map(|row| row.run.clone());
+        Ok(run.ok_or_else(|| self.text("chat.no_run", &[])))
+    }
+
     /// The run that an id means, or the newest of this conversation.
     async fn meant(&self, id: &str) -> Result<Result<RunId, String>, Failure> {
         if !id.is_empty() {
@@ -100,7 +117,8 @@ impl Session {
                 Err(failure) => Ok(Err(failure.words)),
             };
         }
-        let open = self.door.open_run(self.store()).await.map_err(|error| self.fail(&error))?;
+        let open = self.door.open_runs(self.store()).await.map_err(|error| self.fail(&error))?;
+        let open = open.into_iter().map(|(run, _)| run).find(|run| self.terminals().has(run));
         let newest = self.store().runs_of(&self.door.conversation, 1).await;
         let newest = newest.map_err(|error| self.fail(&error))?.into_iter().next();
         Ok(open.or(newest).ok_or_else(|| self.text("chat.no_run", &[])))
@@ -255,7 +273,8 @@ impl Session {
     }
 
     async fn resume(&mut self, id: &str) -> Result<Heard, Failure> {
-        let run = match self.meant(id).await? {
+        let meant = if id.is_empty() { self.to_resume().await? } else { self.meant(id).await? };
+        let run = match meant {
             Ok(run) => run,
             Err(words) => return Ok(Heard::Said(words)),
         };

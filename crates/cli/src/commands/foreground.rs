@@ -1,5 +1,6 @@
 //! Driving a run in the foreground: to its end, its next question, or a signal.
 
+mod asking;
 mod printing;
 
 use super::{family, messages};
@@ -7,13 +8,14 @@ use crate::app::{App, chain};
 use crate::args::Format;
 use crate::exit::{Exit, Failure};
 use crate::reminding;
-use crate::show::{Below, Manner, Printer, Shown, run_of};
+use crate::show::{Below, Manner, Printer, Shown, open_calls, run_of};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_engine::{Asked, DriveError, Driven, Engine, History, Projection, Update};
+use asking::Heard;
+use everloop_engine::{DriveError, Driven, Engine, History, Projection, Update};
 use everloop_store::{Claim, Holder, Store};
 use everloop_types::journal::{Kind, WaitingOn};
-use everloop_types::{ModelError, Question, QuestionKind, RunId, Status};
+use everloop_types::{ModelError, Question, RunId, Status};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,13 +43,6 @@ enum Round {
     Asks(RunId, Question),
     NoModel(ModelError),
     Signal(Exit),
-}
-
-/// What came of putting a question to the person.
-enum Heard {
-    Answer,
-    Nothing,
-    Terminated,
 }
 
 /// Drives the run here, or follows it while another process does, and sends what it has queued.
@@ -85,7 +80,8 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
         terminal::answer(&first.to_string());
         foreground.show_beginning().await?;
     }
-    let mut printer = Printer::new(app, foreground.manner(), frame.mark());
+    let calls = open_calls(foreground.store(), &foreground.run).await;
+    let mut printer = Printer::new(app, foreground.manner(), frame.mark()).with_calls(calls);
     loop {
         match foreground.round(&mut signals, &mut printer).await? {
             Round::Again => {}
@@ -324,59 +320,11 @@ impl Foreground<'_> {
         Failure { exit: Exit::Data, words: self.app.text(key, &args) }
     }
 
-    /// Puts the open question to the person.
-    async fn ask(
-        &self,
-        run: &RunId,
-        question: &Question,
-        signals: &mut Signals,
-    ) -> Result<Heard, Failure> {
-        let app = self.app;
-        terminal::complain(&self.question_text(run, question).await?);
-        let prompt = match question.kind {
-            QuestionKind::Ask => "› ".to_owned(),
-            QuestionKind::Approve => app.approval("approve.prompt"),
-            QuestionKind::Settle => app.text("settle.prompt", &[]),
-        };
-        let text = tokio::select! {
-            text = terminal::ask(&prompt) => text,
-            exit = signals.next() => match exit {
-                Exit::Terminated => return Ok(Heard::Terminated),
-                _ => None,
-            },
-        };
-        let Some(text) = text.filter(|text| !text.is_empty()) else {
-            return Ok(Heard::Nothing);
-        };
-        let answer = Asked { question: question.id.clone(), text, by: "user".to_owned() };
-        let sent = self.engine.answer(run, answer).await;
-        sent.map_err(|error| app.store_failure(&error))?;
-        Ok(Heard::Answer)
-    }
-
-    /// Nobody can be asked: the run is kept, and its id printed.
-    async fn needs_person(&self, run: &RunId, question: &Question) -> Result<Exit, Failure> {
-        let app = self.app;
-        let question = self.question_text(run, question).await?;
-        let args = [("id", self.run.as_str()), ("question", question.as_str())];
-        terminal::complain(&app.text("run.needs_person", &args));
-        match self.format {
-            Format::Text => terminal::answer(self.run.as_str()),
-            Format::Json | Format::StreamJson => self.print_result().await?,
-        }
-        Ok(Exit::NeedsPerson)
-    }
-
     /// A signal ends the process, not the run; after Ctrl-C its cancel waits in the inbox.
     fn leave(&self, exit: Exit) -> Exit {
         let key = if exit == Exit::Interrupted { "run.cancel_waits" } else { "run.left" };
         self.app.note(key, &[("id", self.run.as_str())]);
         exit
-    }
-
-    async fn question_text(&self, run: &RunId, question: &Question) -> Result<String, Failure> {
-        let asked = super::runs::question_text(self.app, self.store(), run, question).await?;
-        Ok(asked.unwrap_or_else(|| question.text.clone()))
     }
 
     async fn shown(&self) -> Result<Shown, Failure> {

@@ -1,29 +1,120 @@
-//! `everloop -p "question"`: the answer alone, for scripts. What comes on stdin is read with it.
+//! `everloop -p "question"`: the answer alone, for scripts. What comes on stdin is read with it, or
+//! is the question if none is given.
 
-use super::{keep, run};
+use super::front::{self, Front};
+use super::{run, runs};
 use crate::app::App;
-use crate::args::{Format, Print, Run};
+use crate::args::{Print, Run, Runs};
+use crate::chat;
 use crate::exit::{Exit, Failure};
+use crate::terminal;
+use everloop_assistant::door::question_of;
+use everloop_store::RunFilter;
+use everloop_types::{ConversationId, RunId};
 use std::io::{IsTerminal, Read};
 
 /// Bytes of the input that are read.
 const INPUT_BYTES_MAX: u64 = 400_000;
 
+/// Runs among which the newest is looked for.
+const NEWEST: usize = 200;
+
 pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
-    let app = App { interactive: false, quiet: true, ..app.clone() };
-    if everloop_assistant::commands::is_command(&args.question) {
-        return keep::line(&app, &args.question, args.output_format != Format::Text).await;
-    }
-    let run = Run {
-        goal: args.question,
-        loop_name: None,
-        output_format: args.output_format,
-        workspace: None,
-        persona: None,
-        image: Vec::new(),
-        yes: false,
+    let app = &App { interactive: false, quiet: true, ..app.clone() };
+    let (question, beside) = match args.question {
+        Some(question) => (question, None),
+        None => (input(app)?, Some(String::new())),
     };
-    run::run_with(&app, run, &input(&app)?).await
+    if question.trim().is_empty() {
+        return Err(Failure { exit: Exit::Usage, words: app.text("print.no_question", &[]) });
+    }
+    if let Some(id) = args.resume {
+        return answered(app, id, question, args.output_format).await;
+    }
+    if args.continued && chat::door(app, "")?.is_cancel(&question) {
+        return canceled(app).await;
+    }
+    let goal = match front::door(app, &question, &args.how, args.output_format).await? {
+        Front::Done(exit) => return Ok(exit),
+        Front::Goal(goal) => goal,
+    };
+    let conversation = match args.continued {
+        true => Some(chat::door(app, "")?.conversation),
+        false => None,
+    };
+    if let Some(run) = asking(app, conversation.as_ref()).await? {
+        return answered(app, Some(run.to_string()), question, args.output_format).await;
+    }
+    let beside = match beside {
+        Some(beside) => beside,
+        None => beside_question(&input(app)?),
+    };
+    let run = Run { goal, output_format: args.output_format, how: args.how };
+    run::run_with(app, run, &beside, conversation.as_ref()).await
+}
+
+/// Cancels the newest run of the chat that is under way or waits.
+async fn canceled(app: &App) -> Result<Exit, Failure> {
+    let conversation = chat::door(app, "")?.conversation;
+    let store = app.open_store().await?;
+    let open = store.open_runs_of(&conversation).await;
+    let open = open.map_err(|error| app.store_failure(&error))?;
+    drop(store);
+    let key = match open.into_iter().next() {
+        Some((run, _)) => {
+            runs::runs(app, Runs::Cancel { id: run.to_string() }).await?;
+            "door.canceled"
+        }
+        None => "door.nothing_to_cancel",
+    };
+    terminal::answer(&app.text(key, &[]));
+    Ok(Exit::Done)
+}
+
+/// The newest run of the conversation that asks something.
+async fn asking(
+    app: &App,
+    conversation: Option<&ConversationId>,
+) -> Result<Option<RunId>, Failure> {
+    let Some(conversation) = conversation else { return Ok(None) };
+    let fail = |error| app.store_failure(&error);
+    let store = app.open_store().await?;
+    for (run, _) in store.open_runs_of(conversation).await.map_err(fail)? {
+        if question_of(&store, &run).await.map_err(fail)?.is_some() {
+            return Ok(Some(run));
+        }
+    }
+    Ok(None)
+}
+
+/// The question of a run is answered, the newest that waits if none is named.
+async fn answered(
+    app: &App,
+    id: Option<String>,
+    answer: String,
+    output_format: crate::args::Format,
+) -> Result<Exit, Failure> {
+    let id = match id {
+        Some(id) => id,
+        None => newest(app).await?.to_string(),
+    };
+    runs::runs(app, Runs::Resume { id, answer: Some(answer), output_format }).await
+}
+
+async fn newest(app: &App) -> Result<RunId, Failure> {
+    let store = app.open_store().await?;
+    let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
+    let rows = store.runs(&filter).await.map_err(|error| app.store_failure(&error))?;
+    let open = rows.iter().find(|row| row.origin.parent.is_none() && !row.status.is_final());
+    let words = || app.text("chat.no_run", &[]);
+    open.or(rows.first())
+        .map(|row| row.run.clone())
+        .ok_or_else(|| Failure { exit: Exit::Usage, words: words() })
+}
+
+/// What is piped in, as the model reads it beside a question.
+fn beside_question(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("\n[input]\n{text}") }
 }
 
 /// What is piped in; nothing from a terminal.
@@ -40,6 +131,5 @@ fn input(app: &App) -> Result<String, Failure> {
         let words = app.text("print.input_too_long", &[("most", &most)]);
         return Err(Failure { exit: Exit::Usage, words });
     }
-    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-    Ok(if text.is_empty() { text } else { format!("\n[input]\n{text}") })
+    Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
 }

@@ -1,8 +1,11 @@
 //! `everloop run`: one goal to its end.
 
 use super::foreground::{Foreground, drive_here};
+use super::front::{self, Front};
+use super::mode;
 use crate::app::App;
-use crate::args::{self, Format};
+use crate::args::{self, Format, How};
+use crate::chat::Earlier;
 use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
@@ -14,18 +17,27 @@ use everloop_assistant::kept::moment;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS, own_max_steps};
 use everloop_types::{
-    Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, Holding, LabelGuard, Labels,
-    Limits, ListLimits, ModelChoice, ModelErrorKind, Money, Policy, RoundLimits, StepLimits,
-    ToolSpec, Unattended, UtcMs,
+    Budget, ContextLimits, ConversationId, DelegateLimits, Fallback, Frame, Goal, Holding,
+    LabelGuard, Labels, Limits, ListLimits, ModelChoice, ModelErrorKind, Money, Policy,
+    RoundLimits, StepLimits, ToolSpec, Unattended, UtcMs,
 };
 use std::path::{Path, PathBuf};
 
 pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
-    run_with(app, args, "").await
+    match front::door(app, &args.goal, &args.how, args.output_format).await? {
+        Front::Done(exit) => Ok(exit),
+        Front::Goal(goal) => run_with(app, args::Run { goal, ..args }, "", None).await,
+    }
 }
 
-/// The same, with something that the model reads beside the goal.
-pub(crate) async fn run_with(app: &App, args: args::Run, beside: &str) -> Result<Exit, Failure> {
+/// A goal that came through the front door, with something that the model reads beside it. In a
+/// conversation of its own unless one is named.
+pub(crate) async fn run_with(
+    app: &App,
+    args: args::Run,
+    beside: &str,
+    conversation: Option<&ConversationId>,
+) -> Result<Exit, Failure> {
     let mut submission = submission(app, &args).inspect_err(|failure| {
         if args.output_format != Format::Text {
             terminal::answer(&trouble::not_begun(app, failure).to_string());
@@ -38,7 +50,7 @@ pub(crate) async fn run_with(app: &App, args: args::Run, beside: &str) -> Result
     let asks = submission.frame.tools_that_ask().join(", ");
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
-    let run = submit(app, &engine, submission).await?;
+    let run = submit(app, &engine, submission, conversation).await?;
     app.note("run.begun", &[("id", run.as_str())]);
     app.warn_of_no_walls();
     if !app.interactive && !asks.is_empty() {
@@ -55,28 +67,54 @@ pub(crate) async fn run_with(app: &App, args: args::Run, beside: &str) -> Result
 async fn submit(
     app: &App,
     engine: &Engine,
-    submission: Submission,
+    mut submission: Submission,
+    conversation: Option<&ConversationId>,
 ) -> Result<everloop_types::RunId, Failure> {
-    engine.submit(submission).await.map_err(|error| app.store_failure(&error))
+    let fail = |error| app.store_failure(&error);
+    let Some(conversation) = conversation else {
+        return engine.submit(submission).await.map_err(fail);
+    };
+    let earlier = Earlier::of(app, engine.store(), conversation).await?;
+    submission.goal.context.push_str(&earlier.told());
+    submission.frame.policy.inherited.join(&earlier.held(app, engine.store()).await);
+    engine.submit_in(conversation.clone(), submission).await.map_err(fail)
 }
 
 /// Everything about the run that never changes, checked before anything is written.
 fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
-    let wanted = args.loop_name.as_deref().unwrap_or_else(|| app.settings.text("loop.default"));
-    let loop_name = loop_name(app, wanted)?;
-    let workspace = workspace(app, args.workspace.as_deref())?;
-    if args.goal.trim().is_empty() {
-        return Err(Failure { exit: Exit::Usage, words: app.text("run.no_goal", &[]) });
-    }
-    let model = model(app, default_model(app))?;
-    let persona = context::persona(app, args.persona.as_deref())?;
-    let images = context::images(app, &args.image)?;
+    let how = &args.how;
+    let workspace = workspace(app, how.workspace.as_deref())?;
+    let loop_name = wanted_loop(app, how, &workspace)?;
+    let model = model(app, wanted_model(app, how)?)?;
+    let persona = context::persona(app, how.persona.as_deref())?;
+    let images = context::images(app, &how.image)?;
     let mut frame = frame(app, &loop_name, &workspace, model, &persona)?;
-    frame.policy = policy(app, args.yes);
+    frame.policy = policy(app, how.yes);
     frame.policy.inherited.join(&context::held(app, &workspace));
     suit(app, &mut frame, &args.goal);
     let goal = Goal { text: args.goal.clone(), context: place_of(&workspace), images };
     Ok(Submission { loop_name, goal, frame, idem_key: None })
+}
+
+/// The loop that decides: the flag's, else the environment's, else that of a workspace that is
+/// trusted, else the settings'.
+pub(crate) fn wanted_loop(app: &App, how: &How, workspace: &Path) -> Result<String, Failure> {
+    if let Some(name) = &how.loop_name {
+        return loop_name(app, name);
+    }
+    match mode::of_workspace(app, workspace)? {
+        Some(name) => Ok(name),
+        None => loop_name(app, app.settings.text("loop.default")),
+    }
+}
+
+/// The name of the model: the flag's, else that of the environment or the settings. Empty if there
+/// is none.
+pub(crate) fn wanted_model(app: &App, how: &How) -> Result<String, Failure> {
+    match &how.model {
+        Some(name) => model(app, name.clone()),
+        None => Ok(default_model(app)),
+    }
 }
 
 /// Checks the name of a loop.

@@ -1,6 +1,7 @@
 //! `everloop runs`: list, show, events, cancel, resume; `settle` has a file of its own.
 
 use super::foreground::{Foreground, drive_here, history};
+use super::reply::{self, Taken};
 use super::{family, settle, switch};
 use crate::app::App;
 use crate::args::{Format, Runs};
@@ -338,10 +339,15 @@ async fn resume(
             let words = app.text("run.asks_nothing", &[("id", run.as_str())]);
             return Err(Failure { exit: Exit::Usage, words });
         };
+        let (text, said) = match reply::taken(app, &question, &text) {
+            Taken::Sent { text, said } => (text, said),
+            Taken::Again(words) => return Err(Failure { exit: Exit::Usage, words }),
+        };
         let answer = Asked { question: question.id, text, by: "user".to_owned() };
         let sent = engine.answer(&asks, answer).await.map_err(|error| app.store_failure(&error))?;
-        if sent == Sent::AlreadySent {
-            app.note("run.already_answered", &[]);
+        match sent {
+            Sent::AlreadySent => app.note("run.already_answered", &[]),
+            _ => app.note_line(&said),
         }
     }
     // Whoever names a run wants it to go on, however often it was interrupted before.

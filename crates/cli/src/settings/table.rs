@@ -114,6 +114,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("agenda.default_reminder", DurationOrOff, "0m"),
     setting("chat.cancel_phrase", Text, ""),
     setting("chat.context_turns", Count(0, 1_000), "10"),
+    setting("workspaces.trusted", List(Item::Folder), ""),
     setting("ui.language", OneOf(&["auto", "zh-CN", "en"]), "auto"),
     setting("ui.answer_language", OneOf(&["auto", "zh-CN", "en"]), "auto"),
     setting("ui.time_zone", Zone, "auto"),

@@ -34,8 +34,8 @@ fn without_a_person_the_run_is_kept_and_its_id_printed() {
 }
 
 #[test]
-fn any_other_answer_denies_and_the_model_is_told_why() {
-    for answer in ["n", "no", "yes, but in another folder", "是的吗"] {
+fn a_no_denies_and_the_model_is_told_why() {
+    for answer in ["n", "no", "yes, but in another folder", "不，换个目录"] {
         let home = Home::scripted(&touching());
         let run = home.run(RUN).ends_with(3).stdout.trim().to_owned();
         home.run(["runs", "resume", &run, "--answer", answer]).ends_with(0);

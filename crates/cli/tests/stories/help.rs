@@ -110,3 +110,28 @@ fn a_mistyped_command_is_named_also_if_words_follow() {
         home.run(args).ends_with(2).says(&[args[0], nearest]);
     }
 }
+
+#[test]
+fn help_is_a_command_with_topics() {
+    holds(&help("en", &["help"]), &["Usage: everloop", "Commands:\n  chat "]);
+    holds(&help("zh-CN", &["help", "todo"]), &["用法： everloop todo", "add "]);
+    let add = help("en", &["help", "todo", "add"]);
+    holds(&add, &["Usage: everloop todo add", "--due"]);
+    assert_eq!(help("en", &["todo", "help", "add"]), add);
+    assert_eq!(help("en", &["todo", "help"]), help("en", &["help", "todo"]));
+    holds(&help("en", &["help", "react"]), &["react"]);
+}
+
+#[test]
+fn what_is_not_there_is_named_truly_with_the_nearest() {
+    let home = Home::new();
+    home.run(["hlep"]).ends_with(2).says(&["There is no command hlep", "everloop help"]);
+    home.run(["help", "todoo"]).ends_with(2).says(&["no help on todoo", "Did you mean todo?"]);
+    home.run(["help", "xyzzy"]).ends_with(2).says(&["no help on xyzzy", "everloop help"]);
+    let far = home.run(["xyzzyq"]).ends_with(2);
+    assert!(!far.stderr.contains("Did you mean"), "{}", far.stderr);
+    for args in [&["--foo"][..], &["-p", "hi", "--foo"], &["--set", "a.b=c", "--foo", "hi"]] {
+        let told = home.run(args).ends_with(2);
+        assert!(told.stderr.starts_with("Unknown option --foo"), "{}", told.stderr);
+    }
+}

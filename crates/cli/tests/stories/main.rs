@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod answers;
 mod approvals;
 mod audit;
 mod bad_replies;
@@ -23,6 +24,7 @@ mod doctor;
 mod endings;
 mod evidence;
 mod forced;
+mod front;
 mod help;
 mod injections;
 mod keep;
@@ -42,6 +44,7 @@ mod postgres;
 mod print;
 mod prompt_cost;
 mod questions;
+mod readme;
 mod real_model;
 mod reminders;
 mod retries;
@@ -53,6 +56,7 @@ mod settings;
 mod settles;
 mod setup;
 mod switches;
+mod terminals;
 mod tools;
 mod travel;
 mod upgrades;

@@ -66,7 +66,7 @@ fn an_open_question_ends_with_code_3_and_the_run_can_be_answered_later() {
 fn without_a_model_it_says_what_to_do_and_ends_with_code_5() {
     let told = Home::new().run(["-p", "hello"]).ends_with(5);
     assert_eq!(told.stdout, "");
-    told.says(&["No model is configured", "EVERLOOP_MODEL", "OPENAI_API_KEY"]);
+    told.says(&["No LLM is configured", "EVERLOOP_MODEL", "OPENAI_API_KEY"]);
 }
 
 #[test]

@@ -208,6 +208,16 @@ impl Home {
         Spawned::start(self.command(args))
     }
 
+    /// Lines for a shell, in which `everloop` is the program under test.
+    pub(crate) fn shell(&self, lines: &str) -> Finished {
+        let mut shell = self.command_of(Path::new("sh"), ["-ec", lines]);
+        let program = Path::new(env!("CARGO_BIN_EXE_everloop"));
+        let known = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{known}", program.parent().unwrap().display());
+        shell.env("PATH", path);
+        Spawned::start(shell).ended()
+    }
+
     /// With this file as its input.
     pub(crate) fn run_from<S: AsRef<OsStr>>(
         &self,

@@ -3,9 +3,10 @@
 use super::{DriveError, Driven, Driver, Flow};
 use everloop_loops::{Outstanding, Stage};
 use everloop_store::{NewMessage, Taken, Then};
+use everloop_text::Told;
 use everloop_types::journal::{Input, Kind, Letter, Waiting, WaitingOn};
 use everloop_types::planted::{self, Bug};
-use everloop_types::{Ending, Observation, Question, QuestionKind, ToolCall, Words};
+use everloop_types::{Ending, Lang, Observation, Question, QuestionKind, ToolCall, Words};
 
 /// What the inbox held.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,7 +90,7 @@ impl Driver<'_> {
         call: &ToolCall,
         text: String,
     ) -> Result<Flow, DriveError> {
-        let asked = match text.trim() {
+        let asked = match without_prefix(&text) {
             "" => Words::key("confirm.missing"),
             said => Words::Said(said.to_owned()),
         };
@@ -156,14 +157,28 @@ pub(super) fn question_id(open: &Outstanding, word: &str) -> String {
     format!("q{}.{}.{word}", open.effect.cause, open.effect.index)
 }
 
+/// A question without the words that every question begins with: some models write them, too.
+fn without_prefix(question: &str) -> &str {
+    let mut question = question.trim();
+    while let Some(rest) = [Lang::ZhCn, Lang::En].into_iter().find_map(|lang| {
+        let prefix = everloop_text::get(lang, "confirm.prefix", &[]);
+        let prefix = prefix.trim_end_matches([':', '：', ' ']);
+        let rest = question.strip_prefix(prefix)?.trim_start();
+        rest.strip_prefix([':', '：'])
+    }) {
+        question = rest.trim_start();
+    }
+    question
+}
+
 /// What a person says about an effect whose outcome nobody knew.
 fn settled(text: &str) -> Observation {
-    match text.trim().to_lowercase().as_str() {
-        "happened" | "yes" | "y" | "1" => Observation::ok("it happened, as the user says"),
-        "not" | "no" | "n" | "2" => {
+    match everloop_text::told(text) {
+        Some(Told::Happened) => Observation::ok("it happened, as the user says"),
+        Some(Told::DidNot) => {
             Observation::error("it did not happen, as the user says; it may be done again")
         }
-        _ => Observation {
+        Some(Told::Look) | None => Observation {
             ending: Ending::Unknown,
             text: "interrupted; whether it happened is unknown; inspect before repeating"
                 .to_owned(),

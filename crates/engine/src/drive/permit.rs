@@ -16,7 +16,7 @@ use super::judge::{BARE, denied};
 use super::{DriveError, Driver, Flow};
 use everloop_loops::{Outstanding, Stage};
 use everloop_store::allow_for_good;
-use everloop_text::Permission;
+use everloop_text::Meaning;
 use everloop_tools::{Bareness, Judgement};
 use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind};
 use everloop_types::planted::{self, Bug};
@@ -272,23 +272,24 @@ impl Driver<'_> {
     pub(super) fn take_permission(&mut self, open: &Outstanding, id: &str, text: &str, by: String) {
         let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
         let about = |word| is_about(id, &question_id(open, word));
-        match everloop_text::permission(text) {
-            Permission::No => {
+        match everloop_text::meaning(text) {
+            // Surfaces ask again about what is unclear. What comes here anyway allows nothing.
+            Meaning::No { .. } | Meaning::Edit | Meaning::Unclear => {
                 let why = format!(
                     "the user did not allow this call; nothing was done; they said: {text}"
                 );
                 self.note_seen(open, Observation::denied(why), 0);
             }
             // Without walls each call is asked about on its own.
-            Permission::Once => self.note_approval(open, by, None),
-            Permission::Always if about(BARE) || about(VEILED) => {
+            Meaning::Yes => self.note_approval(open, by, None),
+            Meaning::Always if about(BARE) || about(VEILED) => {
                 self.note_approval(open, by, None);
             }
-            Permission::Always if about(LABELS) => {
+            Meaning::Always if about(LABELS) => {
                 let way = self.held_by_labels(call);
                 self.note_approval(open, by, way.map(|way| way.place));
             }
-            Permission::Always => {
+            Meaning::Always => {
                 let (frame, now) = (self.run.frame(), self.engine.clock.now());
                 let real = self.as_it_leads(call);
                 let standing = Standing::for_call(frame, real.as_ref().unwrap_or(call), &by, now);

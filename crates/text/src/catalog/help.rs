@@ -10,7 +10,11 @@ super::texts! {
     "usage.default" => zh: "{text}（默认：{default}）", en: "{text} (default {default})";
     "usage.choices_default" => zh: "{text}（可选：{all}；默认：{default}）", en: "{text} (one of {all}; default {default})";
     "usage.no_command" => zh: "没有命令 {word}。是否想写 everloop {nearest}？要把它当作一句话：everloop chat {word}", en: "There is no command {word}. Did you mean everloop {nearest}? To say it as a message: everloop chat {word}";
-    "usage.unknown_argument" => zh: "没有参数 {arg}", en: "There is no argument {arg}";
+    "usage.no_such_command" => zh: "没有命令 {word}；everloop help 列出全部命令。要把它当作一句话：everloop chat {word}", en: "There is no command {word}; everloop help lists them all. To say it as a message: everloop chat {word}";
+    "usage.no_topic" => zh: "没有关于 {topic} 的帮助。{near}everloop help 列出全部命令。", en: "There is no help on {topic}.{near} everloop help lists every command.";
+    "usage.answer_needs_print" => zh: "-r 之后的话要加 -p 才能当作回答：everloop -p -r 编号 \"回答\"；不带话时 -r 打开对话", en: "Words behind -r are an answer only with -p: everloop -p -r ID \"ANSWER\"; without words -r opens the chat";
+    "usage.unknown_option" => zh: "没有选项 {arg}", en: "Unknown option {arg}";
+    "usage.unknown_argument" => zh: "多出来的参数 {arg}", en: "Unexpected argument {arg}";
     "usage.unknown_command" => zh: "没有命令 {word}", en: "There is no command {word}";
     "usage.missing_command" => zh: "要写明做什么：后面还缺一个命令", en: "Say what to do: a command is missing";
     "usage.missing_argument" => zh: "还缺：{arg}", en: "Still missing: {arg}";
@@ -27,9 +31,9 @@ super::texts! {
     "usage.hint" => zh: "用法见 everloop --help，或在任意命令后加 --help", en: "See everloop --help, or put --help behind any command";
     "help.everloop" => zh: "不会丢失的智能体循环。不带命令时打开对话。", en: "Agent loops that cannot be lost. Without a command it opens the chat.";
     "help.message" => zh: "第一句话；与 -p 一起时是要回答的问题", en: "A first message; with -p the question to be answered";
-    "help.print" => zh: "只输出答案，不提问；标准输入作为背景材料", en: "Print the answer alone and ask nothing; stdin is read as context";
-    "help.continued" => zh: "接着上次的对话（不写也是如此）", en: "Go on with the conversation (which is what happens anyway)";
-    "help.resume" => zh: "回到一个运行；不写编号时是最近的一个", en: "Go back to a run; the newest one without an id";
+    "help.print" => zh: "只输出答案，不提问；标准输入是背景材料，没有写问题时就是问题", en: "Print the answer alone and ask nothing; stdin is read as context, or as the question if none is given";
+    "help.continued" => zh: "接着上次的对话（对话总是如此）；与 -p 一起时，问题属于这个对话，或回答它的问题", en: "Go on with the conversation (the chat does so anyway); with -p the question belongs to it, or answers its open question";
+    "help.resume" => zh: "回到一个运行，不写编号时是最近的一个；与 -p 一起时回答它的问题", en: "Go back to a run, the newest one without an id; with -p its question is answered";
     "help.output_format" => zh: "答案的输出格式（与 -p 一起）", en: "How the answer is printed (with -p)";
     "help.tz" => zh: "时区，如 Asia/Shanghai", en: "Time zone, such as Europe/Rome";
     "help.chat" => zh: "打开对话；接着上次的说", en: "Open the chat; it continues where it was";
@@ -290,6 +294,16 @@ super::texts! {
     "help.restore.yes" => zh: "不再询问", en: "Do not ask";
     "help.completion" => zh: "输出 shell 的补全脚本", en: "Print the completion script of a shell";
     "help.completion.shell" => zh: "哪个 shell", en: "Which shell";
+    "help.help.topic" => zh: "命令、它的子命令，或循环的名称", en: "A command, a command of it, or the name of a loop";
+    "help.loop_name" => zh: "由哪个循环决定（everloop loops 列出全部）", en: "The loop that decides (everloop loops lists them)";
+    "help.model" => zh: "这次用的模型，如 openai/gpt-4o", en: "The model for this time, such as openai/gpt-4o";
+    "help.workspace" => zh: "工具只能在这个目录内活动；默认为当前目录", en: "The folder that tools are confined to; the current one by default";
+    "help.persona" => zh: "人设（everloop personas 列出全部）", en: "The persona (everloop personas lists them)";
+    "help.image" => zh: "随目标发送的图片（png、jpeg、gif、webp）；可重复", en: "A picture that goes with the goal (png, jpeg, gif, webp); may be repeated";
+    "help.yes" => zh: "允许这次的每个工具请求", en: "Approve every tool request of this time";
+    "help.run.model" => zh: "这次用的模型，如 openai/gpt-4o", en: "The model for this run, such as openai/gpt-4o";
+    "help.chat.model" => zh: "这个对话用的模型，如 openai/gpt-4o", en: "The model for this chat, such as openai/gpt-4o";
+    "help.chat.image" => zh: "随第一句话发送的图片（png、jpeg、gif、webp）；可重复", en: "A picture that goes with the first message (png, jpeg, gif, webp); may be repeated";
     "help.man" => zh: "输出手册页", en: "Print the manual page";
     "help.man.dir" => zh: "把每个命令的手册页写到这个目录", en: "Write a page for each command to this folder instead";
 }

@@ -1,0 +1,94 @@
+//! Another time for a command that was proposed: "改成四点", "no, Friday".
+//!
+//! The words of the correction are read together with what the command says already: a time of day
+//! keeps the day, a day keeps the time. A reminder keeps its distance. What does not fit is none.
+
+use crate::commands::{self, Command, NewEntry, NewTodo, ScheduleCommand, TodoCommand, written};
+use jiff::{Timestamp, Zoned};
+
+/// The command with the time that a correction names, if it names one.
+#[must_use]
+pub fn revised(line: &str, correction: &str, now: &Zoned) -> Option<String> {
+    let phrase = everloop_text::corrected(correction);
+    let command = commands::parse(line, now).ok().filter(|_| !phrase.is_empty())?;
+    let new = match command {
+        Command::Schedule(ScheduleCommand::Add(old)) if old.repeat.is_none() => {
+            Command::Schedule(ScheduleCommand::Add(entry(old, &phrase, now)?))
+        }
+        Command::Todo(TodoCommand::Add(old)) => {
+            Command::Todo(TodoCommand::Add(todo(old, &phrase, now)?))
+        }
+        _ => return None,
+    };
+    Some(commands::canonical(&new, now))
+}
+
+fn entry(old: NewEntry, phrase: &str, now: &Zoned) -> Option<NewEntry> {
+    let new = moments(old.starts_at, phrase, now).into_iter().find_map(|when| {
+        // A word that no date takes stays in the title: then it was not understood.
+        match commands::parse(&format!("/schedule add {when} x"), now) {
+            Ok(Command::Schedule(ScheduleCommand::Add(new)))
+                if new.title == "x" && new.repeat.is_none() =>
+            {
+                Some(new)
+            }
+            _ => None,
+        }
+    })?;
+    let remind = moved(old.remind, old.starts_at, new.starts_at);
+    Some(NewEntry { starts: new.starts, starts_at: new.starts_at, remind, ..old })
+}
+
+fn todo(old: NewTodo, phrase: &str, now: &Zoned) -> Option<NewTodo> {
+    let due = old.due.flatten()?;
+    let new = moments(due, phrase, now).into_iter().find_map(|when| {
+        match commands::parse(&format!("/todo add x --due \"{when}\""), now) {
+            Ok(Command::Todo(TodoCommand::Add(new))) => new.due.flatten(),
+            _ => None,
+        }
+    })?;
+    Some(NewTodo { due: Some(Some(new)), remind: moved(old.remind, due, new), ..old })
+}
+
+/// What a correction may mean: a time on the same day, a day at the same time, or both.
+fn moments(old: Timestamp, phrase: &str, now: &Zoned) -> [String; 3] {
+    let old = written(old, now);
+    let (day, time) = old.split_once(' ').unwrap_or((&old, ""));
+    [format!("{day} {phrase}"), format!("{phrase} {time}"), phrase.to_owned()]
+}
+
+/// A reminder as far from its moment as before.
+fn moved(
+    remind: Option<Option<Timestamp>>,
+    from: Timestamp,
+    to: Timestamp,
+) -> Option<Option<Timestamp>> {
+    remind.map(|remind| remind.map(|at| to + at.duration_since(from)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::revised;
+    use jiff::civil::date;
+    use jiff::tz::TimeZone;
+
+    #[test]
+    fn a_correction_changes_the_time_and_nothing_else() {
+        let now = date(2026, 11, 16).at(8, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap();
+        let entry = "/schedule add 2026-11-17 15:00 开会 --duration 30";
+        for (said, expected) in [
+            ("改成下午四点", "/schedule add 2026-11-17 16:00 开会 --duration 30"),
+            ("是后天", "/schedule add 2026-11-18 15:00 开会 --duration 30"),
+            ("make it 5pm", "/schedule add 2026-11-17 17:00 开会 --duration 30"),
+            ("后天下午四点", "/schedule add 2026-11-18 16:00 开会 --duration 30"),
+        ] {
+            assert_eq!(revised(entry, said, &now).as_deref(), Some(expected), "{said}");
+        }
+        let todo = "/todo add 交周报 --due \"2026-11-17 18:00\" --remind \"2026-11-17 17:00\"";
+        let moved = "/todo add 交周报 --due \"2026-11-18 18:00\" --remind \"2026-11-18 17:00\"";
+        assert_eq!(revised(todo, "改到后天", &now).as_deref(), Some(moved));
+        for said in ["改成大一点", "没听懂", "", "删掉"] {
+            assert_eq!(revised(entry, said, &now), None, "{said}");
+        }
+    }
+}

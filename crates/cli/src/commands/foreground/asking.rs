@@ -1,0 +1,118 @@
+//! A question of a run that this process follows, put to the person at its terminal.
+
+use super::Foreground;
+use crate::args::Format;
+use crate::chat;
+use crate::commands::reply::{self, Taken};
+use crate::exit::{Exit, Failure};
+use crate::signals::Signals;
+use crate::terminal;
+use everloop_assistant::commands::is_command;
+use everloop_assistant::door::OpenQuestion;
+use everloop_engine::Asked;
+use everloop_types::{Question, QuestionKind, RunId};
+
+/// What came of putting a question to the person.
+pub(super) enum Heard {
+    Answer,
+    Nothing,
+    Terminated,
+}
+
+/// What a line is for a question.
+enum Line {
+    Answer {
+        text: String,
+        said: String,
+    },
+    /// It is not understood, or no answer; what to say before it is asked again.
+    Again(String),
+    Cancel,
+}
+
+impl Foreground<'_> {
+    /// Puts the open question to the person, until they answer it in words that count.
+    pub(super) async fn ask(
+        &self,
+        run: &RunId,
+        question: &Question,
+        signals: &mut Signals,
+    ) -> Result<Heard, Failure> {
+        let app = self.app;
+        let text = self.question_text(run, question).await?;
+        terminal::complain(&text);
+        // Whoever typed it had not read the question.
+        if terminal::drop_typed_ahead() {
+            app.note("answer.typed_ahead", &[]);
+        }
+        let prompt = match question.kind {
+            QuestionKind::Ask => "› ".to_owned(),
+            _ => format!("{} › ", reply::how(app, question)),
+        };
+        let open = OpenQuestion { run: run.clone(), question: question.clone(), text };
+        let (text, said) = loop {
+            let line = tokio::select! {
+                line = terminal::ask(&prompt) => line,
+                exit = signals.next() => match exit {
+                    Exit::Terminated => return Ok(Heard::Terminated),
+                    _ => None,
+                },
+            };
+            let Some(line) = line else { return Ok(Heard::Nothing) };
+            match self.line(&open, &line)? {
+                Line::Answer { text, said } => break (text, said),
+                Line::Again(words) => terminal::complain(&words),
+                Line::Cancel => {
+                    self.cancel().await?;
+                    terminal::complain(&app.text("door.canceled", &[]));
+                    return Ok(Heard::Answer);
+                }
+            }
+        };
+        let answer = Asked { question: question.id.clone(), text, by: "user".to_owned() };
+        let sent = self.engine.answer(run, answer).await;
+        sent.map_err(|error| app.store_failure(&error))?;
+        app.note_line(&said);
+        Ok(Heard::Answer)
+    }
+
+    fn line(&self, open: &OpenQuestion, line: &str) -> Result<Line, Failure> {
+        let app = self.app;
+        let door = chat::door(app, "")?;
+        let stops = open.question.kind != QuestionKind::Approve
+            && everloop_text::is_stop(line)
+            && !open.offers(line);
+        let is_cancel = everloop_text::bare(line) == "/cancel" || door.is_cancel(line);
+        Ok(match () {
+            () if line.trim().is_empty() => Line::Again(app.text("answer.empty", &[])),
+            () if stops || is_cancel => Line::Cancel,
+            () if is_command(line) => Line::Again(app.text("answer.no_commands", &[])),
+            () => match reply::taken(app, &open.question, line) {
+                Taken::Sent { text, said } => Line::Answer { text, said },
+                Taken::Again(words) => Line::Again(words),
+            },
+        })
+    }
+
+    /// Nobody can be asked: the run is kept, and its id printed.
+    pub(super) async fn needs_person(
+        &self,
+        run: &RunId,
+        question: &Question,
+    ) -> Result<Exit, Failure> {
+        let app = self.app;
+        let question = self.question_text(run, question).await?;
+        let args = [("id", self.run.as_str()), ("question", question.as_str())];
+        terminal::complain(&app.text("run.needs_person", &args));
+        match self.format {
+            Format::Text => terminal::answer(self.run.as_str()),
+            Format::Json | Format::StreamJson => self.print_result().await?,
+        }
+        Ok(Exit::NeedsPerson)
+    }
+
+    async fn question_text(&self, run: &RunId, question: &Question) -> Result<String, Failure> {
+        let asked = crate::commands::runs::question_text(self.app, self.store(), run, question);
+        Ok(asked.await?.unwrap_or_else(|| question.text.clone()))
+    }
+}

@@ -1,0 +1,58 @@
+//! `AGENT_MODE` in the `.env` of a workspace, which counts only where the person trusts the folder:
+//! whoever wrote a repository must not choose how the person's models are driven.
+
+use super::run;
+use crate::app::App;
+use crate::exit::Failure;
+use crate::settings::Origin;
+use std::path::Path;
+
+/// The loop that the workspace names, if it may.
+pub(crate) fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, Failure> {
+    let outer = app.settings.origin("loop.default");
+    if matches!(outer, Some(Origin::Environment(_) | Origin::Flag)) {
+        return Ok(None);
+    }
+    let Ok(text) = std::fs::read_to_string(workspace.join(".env")) else { return Ok(None) };
+    let Some(mode) = named(&text) else { return Ok(None) };
+    let mut trusted = app.settings.list("workspaces.trusted");
+    let is_this = |folder: &str| Path::new(folder).canonicalize().is_ok_and(|it| it == workspace);
+    if !trusted.any(is_this) {
+        let folder = workspace.display().to_string();
+        app.note("workspace.not_trusted", &[("mode", mode), ("folder", &folder)]);
+        return Ok(None);
+    }
+    run::loop_name(app, &crate::settings::mode_name(mode)).map(Some)
+}
+
+/// The value of `AGENT_MODE` in the text of a `.env` file.
+fn named(text: &str) -> Option<&str> {
+    let value = text.lines().filter_map(|line| {
+        let line = line.trim();
+        let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
+        let value = line.strip_prefix("AGENT_MODE")?.trim_start().strip_prefix('=')?.trim();
+        let value = value.split(" #").next().unwrap_or_default().trim();
+        Some(value.trim_matches(['"', '\'']))
+    });
+    value.last().filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn the_mode_is_found_as_env_files_write_it() {
+        for text in [
+            "AGENT_MODE=react",
+            "A=1\nexport AGENT_MODE = \"react\"\n",
+            "AGENT_MODE='react' # why",
+            "AGENT_MODE=staged\nAGENT_MODE=react",
+        ] {
+            assert_eq!(named(text), Some("react"), "{text}");
+        }
+        for text in ["", "AGENT_MODE=", "# AGENT_MODE=react", "MY_AGENT_MODE=react"] {
+            assert_eq!(named(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Several terminals on one home: none answers for another.
+
+use crate::support::{Home, Terminal, ask, calls, done, plan, says};
+use serde_json::json;
+
+fn open(home: &Home) -> Terminal {
+    let mut chat = home.on_terminal(["chat", "--loop", "react"]);
+    chat.until("You › ");
+    chat
+}
+
+fn left(mut chat: Terminal) -> String {
+    chat.until("You › ").presses(4);
+    chat.ended().ends_with(0).stdout
+}
+
+fn asking() -> Home {
+    let question = calls("ask_user", json!({"question": "Which one?"}));
+    let replies = [question, says("The left one.")];
+    let home = Home::scripted(&replies);
+    home.rewrite_with(&replies, "readme", &[says("The readme is begun.")]);
+    home.with("TERM", "xterm").with("NO_COLOR", "1")
+}
+
+#[test]
+fn a_goal_typed_in_one_terminal_is_no_answer_to_the_question_of_another() {
+    let home = asking();
+    let mut one = open(&home);
+    one.types("choose").until("Please confirm: Which one?").until("You › ");
+    let run = home.newest();
+    let mut other = home.on_terminal(["chat", "--loop", "react"]);
+    other.until("A run of another terminal waits").until(&format!("/resume {run}"));
+    other.until("You › ").types("start on the readme").until("The readme is begun.");
+    assert_eq!(home.status(&run), "waiting");
+    // Whoever takes it up may answer it, and the first terminal learns of that.
+    other.until("You › ").types(&format!("/resume {run}")).until("Please confirm: Which one?");
+    other.until("You › ").types("the left one").until("Answered: the left one");
+    one.until("answered elsewhere");
+    left(other);
+    let screen = left(one);
+    assert!(!screen.contains("The readme is begun."), "{screen}");
+    home.verified(&run);
+}
+
+#[test]
+fn the_answer_of_a_script_does_not_show_in_an_open_chat() {
+    let home = Home::scripted(&[says("For the script.")]);
+    let home = home.with("TERM", "xterm").with("NO_COLOR", "1").with("AGENT_MODE", "REACT");
+    let mut chat = open(&home);
+    let told = home.run(["-p", "for a script"]).ends_with(0);
+    assert_eq!(told.stdout, "For the script.\n");
+    chat.types("/todo list").until("There are no todos");
+    let screen = left(chat);
+    assert!(!screen.contains("For the script."), "{screen}");
+    let history = home.chat(&["/history"]).ends_with(0).stdout;
+    assert!(!history.contains("For the script."), "{history}");
+}
+
+#[test]
+fn the_newest_run_is_found_though_a_script_began_it() {
+    let home = Home::scripted(&[plan(&["ask"]), ask("Which colour?"), done("Blue it is.")]);
+    let run = home.run(["run", "paint it"]).ends_with(3).stdout.trim().to_owned();
+    let chat = home.chat(&["/resume", "blue"]).ends_with(0);
+    assert!(chat.stdout.ends_with("Blue it is.\n"), "{}", chat.stdout);
+    assert_eq!(home.status(&run), "succeeded");
+    let home = Home::scripted(&[plan(&["ask"]), ask("Which colour?"), done("Blue it is.")]);
+    home.run(["run", "paint it"]).ends_with(3);
+    assert_eq!(home.run(["-p", "blue", "-r"]).ends_with(0).stdout, "Blue it is.\n");
+}
+
+#[test]
+fn a_chat_says_that_runs_of_others_wait() {
+    let home = Home::scripted(&[plan(&["ask"]), ask("Which colour?"), done("Blue it is.")]);
+    let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
+    home.run(["run", "paint it"]).ends_with(3);
+    let mut chat = home.on_terminal(["chat"]);
+    chat.until("1 run waits for an answer").until("/resume");
+    left(chat);
+}
