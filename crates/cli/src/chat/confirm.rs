@@ -67,6 +67,7 @@ impl Session {
     /// The command that a person says instead: a whole sentence, or another time for this one.
     fn instead(&self, command: &str, said: &str) -> Option<String> {
         let now = self.reader().now;
-        rules::understand(said, &now).or_else(|| revise::revised(command, said, &now))
+        // A correction must be a date as a whole, so no sentence is taken for one.
+        revise::revised(command, said, &now).or_else(|| rules::understand(said, &now))
     }
 }

@@ -195,6 +195,15 @@ fn a_sentence_may_be_said_again_or_put_right_before_its_yes() {
 }
 
 #[test]
+fn a_correction_in_english_changes_the_time_and_not_the_title() {
+    let home = Home::new().with("TZ", "UTC");
+    let lines = ["meeting on 2030-05-06 at 3pm", "make it 5pm", "no, on 2030-05-07", "sounds good"];
+    let chat = home.chat(&lines).ends_with(0).stdout;
+    assert!(chat.contains("/schedule add 2030-05-06 17:00 meeting\n"), "{chat}");
+    assert!(chat.contains("Added entry #1: meeting (2030-05-07 17:00"), "{chat}");
+}
+
+#[test]
 fn escape_at_a_confirmation_says_that_nothing_was_done() {
     let home = chinese(&[]).with("EVERLOOP_MODEL", "");
     std::fs::write(home.data().join("config.toml"), "").unwrap();
