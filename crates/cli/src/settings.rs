@@ -298,11 +298,6 @@ impl Settings {
         texts.chain(own).flat_map(value::items).filter(|text| text.contains("://"))
     }
 
-    /// Where a value comes from.
-    pub(crate) fn origin(&self, key: &'static str) -> Option<&Origin> {
-        self.values.get(key).map(|(_, origin)| origin)
-    }
-
     /// The items of a list.
     pub(crate) fn list(&self, key: &'static str) -> impl Iterator<Item = &str> {
         value::items(self.text(key))

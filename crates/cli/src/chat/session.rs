@@ -16,7 +16,7 @@ use everloop_assistant::commands::{self, Command};
 use everloop_assistant::desk::Desk;
 use everloop_assistant::door::{Door, OpenQuestion, Way};
 use everloop_assistant::show::{self, Reader};
-use everloop_engine::{Clock, Engine, Submission, SystemClock, Watch};
+use everloop_engine::{Engine, Submission, Watch};
 use everloop_store::Store;
 use everloop_types::{Goal, Image, Lang, Policy, RunId, Status, Unattended};
 use std::path::PathBuf;

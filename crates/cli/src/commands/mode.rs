@@ -4,13 +4,12 @@
 use super::run;
 use crate::app::App;
 use crate::exit::Failure;
-use crate::settings::Origin;
 use std::path::Path;
 
 /// The loop that the workspace names, if it may.
 pub(crate) fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, Failure> {
-    let outer = app.settings.origin("loop.default");
-    if matches!(outer, Some(Origin::Environment(_) | Origin::Flag)) {
+    let is_chosen = app.settings.origin("loop.default").rank() > 1;
+    if is_chosen {
         return Ok(None);
     }
     let Ok(text) = std::fs::read_to_string(workspace.join(".env")) else { return Ok(None) };
