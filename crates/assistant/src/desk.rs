@@ -23,6 +23,8 @@ pub enum Reply {
     Todos(View, Option<String>, Vec<TodoRow>),
     /// The views.
     Views,
+    /// What came of each of several commands.
+    Several(Vec<Answer>),
     /// An entry, what was done to it, and what fired of it last.
     Entry(Did, Box<ScheduleRow>, Vec<Firing>),
     /// An entry is gone.
@@ -142,7 +144,7 @@ fn is_change(command: &Command) -> bool {
     use ScheduleCommand as S;
     use TodoCommand as T;
     match command {
-        Command::Todo(T::Update(..) | T::Done(_) | T::Reopen(_) | T::Delete(_)) => true,
+        Command::Todo(T::Update(..) | T::Done(_) | T::Reopen(_) | T::Delete(_) | T::Each(_)) => true,
         Command::Schedule(S::Update(..) | S::Repeat(..) | S::Delete(_)) => true,
         Command::Todo(_) | Command::Schedule(_) | Command::Talk(..) => false,
     }

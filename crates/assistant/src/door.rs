@@ -105,7 +105,11 @@ impl Door {
             None => said,
         };
         if self.model == Model::Missing {
-            return Ok(crate::rules::understand(&said, now).map_or(Way::NoModel, Way::Rule));
+            return Ok(match crate::rules::understand(&said, now) {
+                Some(Ok(command)) => Way::Rule(command),
+                Some(Err(wrong)) => Way::Wrong(wrong),
+                None => Way::NoModel,
+            });
         }
         Ok(match seen {
             Some(question) => Way::Answer(question, said),

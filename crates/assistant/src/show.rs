@@ -10,6 +10,7 @@ pub use json::{as_json, firing as firing_json};
 pub use table::{Table, clipped, padded};
 
 use crate::commands::{View, Wrong};
+use crate::time::MonthDay;
 use crate::desk::{Answer, Did, Refusal, Reply};
 use crate::kept::{self, moment};
 use crate::time::Repeat;
@@ -39,6 +40,10 @@ impl Reader {
         crate::commands::written(moment(at), &self.now)
     }
 
+    fn is_over(&self, at: everloop_types::UtcMs) -> bool {
+        at < self.now.timestamp().as_millisecond()
+    }
+
     fn joined(&self, parts: &[String]) -> String {
         parts.join(&self.text("show.comma", &[]))
     }
@@ -65,7 +70,16 @@ fn show_reply(reader: &Reader, reply: &Reply) -> String {
             };
             let id = todo.id.to_string();
             let line = reader.text(key, &[("id", &id), ("text", &todo.said.text)]);
-            with_details(reader, line, &todo_details(reader, todo))
+            let mut details = todo_details(reader, todo);
+            let is_over = todo.said.due_at.is_some_and(|due| reader.is_over(due));
+            if is_over && matches!(did, Did::Added | Did::Changed) {
+                details.push(reader.text("show.past", &[]));
+            }
+            with_details(reader, line, &details)
+        }
+        Reply::Several(answers) => {
+            let lines: Vec<String> = answers.iter().map(|one| answer(reader, one)).collect();
+            lines.join("\n")
         }
         Reply::TodoDeleted(id) => reader.text("todo.deleted", &[("id", &id.to_string())]),
         Reply::Todos(view, word, todos) => show_todos(reader, *view, word.as_deref(), todos),
@@ -75,7 +89,11 @@ fn show_reply(reader: &Reader, reply: &Reply) -> String {
             let key = if *did == Did::Added { "schedule.added" } else { "schedule.changed" };
             let id = entry.id.to_string();
             let line = reader.text(key, &[("id", &id), ("title", &entry.said.title)]);
-            with_details(reader, line, &entry_details(reader, entry))
+            let mut details = entry_details(reader, entry);
+            if entry.said.repeat.is_none() && reader.is_over(entry.said.span.starts_at) {
+                details.push(reader.text("show.past", &[]));
+            }
+            with_details(reader, line, &details)
         }
         Reply::EntryDeleted(id) => reader.text("schedule.deleted", &[("id", &id.to_string())]),
         Reply::Entries(range, entries) => {
@@ -133,6 +151,12 @@ pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
         Wrong::NoSuchCommand(name, None) => reader.text("command.unknown", &[("name", name)]),
         Wrong::Usage(key) => usage(key),
         Wrong::NotADate(text) => reader.text("command.not_a_date", &[("text", text)]),
+        Wrong::Past(text) => reader.text("command.past", &[("text", text)]),
+        Wrong::Deadline(text) => reader.text("command.deadline", &[("text", text)]),
+        Wrong::Twice(option, key) => {
+            let line = reader.text("command.twice", &[("option", option)]);
+            format!("{line}\n{}", usage(key))
+        }
         Wrong::NoTime(text) => reader.text("command.no_time", &[("text", text)]),
         Wrong::BadValue(option, text, key) => {
             let line = reader.text("command.bad_value", &[("option", option), ("text", text)]);
@@ -311,19 +335,40 @@ fn repeat_words(reader: &Reader, repeat: &Repeat) -> String {
             let week = counted("repeat.week", "repeat.weeks", *every);
             reader.text("repeat.on_days", &[("week", &week), ("days", &days)])
         }
-        Repeat::Monthly { every, day } => {
-            let month = counted("repeat.month", "repeat.months", *every);
-            match day {
-                crate::time::MonthDay::Day(day) => {
-                    let day = day.to_string();
-                    reader.text("repeat.on_day", &[("month", &month), ("day", &day)])
-                }
-                crate::time::MonthDay::Last => {
-                    reader.text("repeat.on_last_day", &[("month", &month)])
-                }
-            }
-        }
+        Repeat::Monthly { every, day } => monthly_words(reader, *every, *day),
         Repeat::Yearly { every } => counted("repeat.year", "repeat.years", *every),
+    }
+}
+
+/// A rule of every so many months; twelve of them are a year.
+fn monthly_words(reader: &Reader, every: u32, day: MonthDay) -> String {
+    let counted = |one: &str, many: &str, every: u32| match every {
+        1 => reader.text(one, &[]),
+        n => reader.text(many, &[("n", &n.to_string())]),
+    };
+    let month = match every % 12 {
+        0 => counted("repeat.year", "repeat.years", every / 12),
+        _ => counted("repeat.month", "repeat.months", every),
+    };
+    match day {
+        MonthDay::Day(day) => {
+            reader.text("repeat.on_day", &[("month", &month), ("day", &day.to_string())])
+        }
+        MonthDay::Last => reader.text("repeat.on_last_day", &[("month", &month)]),
+        MonthDay::Days(days) => {
+            let days: Vec<String> = days.iter().map(|day| day.to_string()).collect();
+            let days = days.join(&reader.text("show.listed", &[]));
+            reader.text("repeat.on_day", &[("month", &month), ("day", &days)])
+        }
+        MonthDay::Nth(n, day) => {
+            let number = day.to_monday_zero_offset();
+            let day = reader.text(&format!("weekday.{number}"), &[]);
+            let nth = match n {
+                -1 => reader.text("repeat.last", &[]),
+                n => reader.text(&format!("repeat.nth.{n}"), &[]),
+            };
+            reader.text("repeat.on_nth", &[("month", &month), ("nth", &nth), ("day", &day)])
+        }
     }
 }
 

@@ -107,11 +107,11 @@ impl Tool for TodoTool {
 
     fn description(&self) -> &'static str {
         "Keep the user's todos. The command is one line: /todo add <text> [--tag T] [--priority N] \
-         [--due \"YYYY-MM-DD HH:MM\"] [--remind \"YYYY-MM-DD HH:MM\"] (a reminder needs a due \
-         date; priority 1 is the most urgent), /todo list [--tag T] [--view V] [--open], \
-         /todo get <id>, /todo update <id> <text> [same options], /todo done <id>, /todo reopen \
-         <id>, /todo delete <id>, /todo search <word>, /view \
-         <all|today|overdue|upcoming|inbox> [--tag T]."
+         [--due DATE] [--remind DATE|15m] (a reminder needs a due date; 15m is before it; priority \
+         1 is the most urgent), /todo list [--tag T] [--view V] [--open], /todo get <id>, /todo \
+         update <id> [text] [same options, none clears], /todo done <id>…, /todo reopen <id>…, \
+         /todo delete <id>…, /todo search <word>, /view <all|today|overdue|upcoming|inbox> [--tag \
+         T]. DATE is \"YYYY-MM-DD HH:MM\" or words such as tomorrow 3pm."
     }
 
     fn handling(&self) -> Handling {
@@ -132,12 +132,13 @@ impl Tool for ScheduleTool {
     type Args = ScheduleArgs;
 
     fn description(&self) -> &'static str {
-        "Keep the user's schedule. The command is one line: /schedule add \"YYYY-MM-DD HH:MM\" \
-         <title> [--duration MIN] [--remind \"YYYY-MM-DD HH:MM\"] [--repeat \
-         daily|weekdays|weekly:mon,fri|monthly:1|monthly:last|yearly] [--interval MIN] [--times \
-         -1|COUNT], /schedule list, /schedule get <id>, /schedule view <day|week|month> \
-         [YYYY-MM-DD], /schedule update <id> <date time> <title> [same options], /schedule \
-         repeat <id> <on|off>, /schedule delete <id>. An entry that overlaps another is refused."
+        "Keep the user's schedule. The command is one line: /schedule add <date time> <title> \
+         [--duration 45m] [--remind 15m|DATE] [--repeat \
+         daily|weekdays|weekly:mon,fri|monthly:1,15|monthly:2tue|monthly:last|yearly] [--interval \
+         MIN] [--times -1|COUNT], /schedule list, /schedule get <id>, /schedule view \
+         <day|week|month> [YYYY-MM-DD], /schedule update <id> [date time] [title] [same options], \
+         /schedule repeat <id> <on|off>, /schedule delete <id>. Date and time are \"YYYY-MM-DD \
+         HH:MM\" or words such as tomorrow 3pm to 5pm. An entry that overlaps another is refused."
     }
 
     fn handling(&self) -> Handling {

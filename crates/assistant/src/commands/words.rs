@@ -7,14 +7,37 @@ pub fn is_command(line: &str) -> bool {
     line.starts_with('/') && !line.starts_with("//")
 }
 
-/// The line with a plain slash and plain spaces at its beginning.
+/// The line with a plain slash and plain spaces at its beginning. A Chinese keyboard gives `、` for
+/// the key of the slash; before the name of a command it is one.
 #[must_use]
 pub fn normal(line: &str) -> String {
     let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{3000}');
-    match line.strip_prefix('\u{ff0f}') {
-        Some(rest) => format!("/{rest}"),
-        None => line.to_owned(),
+    if let Some(rest) = line.strip_prefix('\u{ff0f}') {
+        return format!("/{rest}");
     }
+    let named = line.strip_prefix('、').filter(|rest| {
+        let name = rest.split(is_space).next().unwrap_or_default();
+        super::verbs::find(name).is_some()
+    });
+    named.map_or_else(|| line.to_owned(), |rest| format!("/{rest}"))
+}
+
+/// A word with plain digits and letters for their full-width forms.
+pub(super) fn plain(word: &str) -> String {
+    let plain = |c: char| match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        c => c,
+    };
+    word.trim().chars().map(plain).collect()
+}
+
+/// The name of an option, if a word is one. Input methods make other dashes of two hyphens.
+fn option_name(word: &str) -> Option<String> {
+    let dashes = ["--", "——", "－－", "—", "––", "─ ─"];
+    let rest = dashes.iter().find_map(|dash| word.strip_prefix(dash))?;
+    let rest = plain(rest);
+    let starts = rest.chars().next().is_some_and(char::is_alphabetic);
+    (starts || rest.is_empty() && word == "--").then_some(rest)
 }
 
 /// The words of a line, taken one after the other.
@@ -109,11 +132,15 @@ impl Words {
         text
     }
 
-    /// The next word, if it is the name of an option, without its dashes.
+    /// The next word, if it is the name of an option, without its dashes. Two dashes alone end the
+    /// options: whatever follows is text.
     pub fn next_option(&mut self) -> Option<String> {
-        let name = self.words.front().filter(|word| !word.quoted)?.text.strip_prefix("--")?;
-        let name = name.to_owned();
+        let name = option_name(&self.words.front().filter(|word| !word.quoted)?.text)?;
         self.words.pop_front();
+        if name.is_empty() {
+            self.words.iter_mut().for_each(|word| word.quoted = true);
+            return None;
+        }
         Some(name)
     }
 
@@ -126,7 +153,7 @@ impl Words {
     /// How many words follow before the next option.
     #[must_use]
     pub fn until_option(&self) -> usize {
-        let is_option = |word: &Word| !word.quoted && word.text.starts_with("--");
+        let is_option = |word: &Word| !word.quoted && option_name(&word.text).is_some();
         self.words.iter().position(is_option).unwrap_or(self.words.len())
     }
 

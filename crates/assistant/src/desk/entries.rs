@@ -1,13 +1,14 @@
 //! What is done about entries of the schedule.
 
 use super::{Answer, Desk, Did, Range, Refusal, Reply, TRIES_MAX, uid};
-use crate::commands::{NewEntry, ScheduleCommand, Stretch, Switch};
+use crate::commands::{NewEntry, Remind, ScheduleCommand, Start, Stretch, Switch};
 use crate::kept::{self, conflicts, reminders};
 use everloop_store::{
     Deed, FiringKind, Made, Reminding, Repeating, ScheduleRow, ScheduleText, Span, StoreError,
 };
 use jiff::civil::Date;
-use jiff::{Timestamp, ToSpan, Zoned};
+use jiff::tz::TimeZone;
+use jiff::{ToSpan, Zoned};
 
 /// Firings that are shown with their entry.
 const FIRINGS_SHOWN: usize = 5;
@@ -60,15 +61,19 @@ impl Desk {
         now: &Zoned,
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
+        let Some(start) = new.start else { return Ok(Err(Refusal::NotHere)) };
+        let span = span(start, now, new.minutes.unwrap_or(self.customs.minutes));
+        let remind = new.remind.and_then(|remind| reminding(remind, &span));
+        let from = new.remind_from.flatten().map(|from| from.as_millisecond());
         let said = ScheduleText {
-            title: new.title.clone(),
-            span: span(new, now, self.customs.minutes),
-            repeat: new.repeat.as_ref().map(|repeat| Repeating {
-                rrule: repeat.to_rrule(),
+            title: new.title.clone().unwrap_or_default(),
+            repeat: new.repeat.as_ref().map(|every| Repeating {
+                rrule: every.repeat(start.wall.date()).to_rrule(),
                 times: new.times.flatten(),
                 on: 1,
             }),
-            remind: new.remind.flatten().map(|remind| reminding(new, remind)),
+            span,
+            remind: remind.map(|remind| Reminding { from, ..remind }),
             catch_up: new.catch_up.clone(),
         };
         let mut entry = ScheduleRow {
@@ -165,13 +170,13 @@ impl Desk {
     }
 }
 
-fn span(new: &NewEntry, now: &Zoned, minutes: i64) -> Span {
+fn span(start: Start, now: &Zoned, minutes: i64) -> Span {
     let zone = now.time_zone().iana_name().unwrap_or("UTC").to_owned();
     Span {
-        starts: new.starts.strftime("%Y-%m-%dT%H:%M").to_string(),
+        starts: start.wall.strftime("%Y-%m-%dT%H:%M").to_string(),
         zone,
-        starts_at: new.starts_at.as_millisecond(),
-        minutes: new.minutes.unwrap_or(minutes),
+        starts_at: start.at.as_millisecond(),
+        minutes,
     }
 }
 
@@ -184,18 +189,26 @@ fn takes_more_time(was: &ScheduleText, is: &ScheduleText) -> bool {
 
 /// What is said anew; the rest stays.
 fn update(id: i64, said: &mut ScheduleText, new: &NewEntry, now: &Zoned) -> Result<(), Refusal> {
-    said.title.clone_from(&new.title);
-    said.span = span(new, now, said.span.minutes);
-    if let Some(repeat) = &new.repeat {
+    if let Some(title) = &new.title {
+        said.title.clone_from(title);
+    }
+    if let Some(start) = new.start {
+        said.span = span(start, now, said.span.minutes);
+    }
+    if let Some(minutes) = new.minutes {
+        said.span.minutes = minutes;
+    }
+    if let Some(every) = &new.repeat {
         let times = said.repeat.as_ref().and_then(|rule| rule.times);
-        said.repeat = Some(Repeating { rrule: repeat.to_rrule(), times, on: 1 });
+        let first = kept::moment(said.span.starts_at).to_zoned(zone_of(&said.span)).date();
+        said.repeat = Some(Repeating { rrule: every.repeat(first).to_rrule(), times, on: 1 });
     }
     if let Some(times) = new.times {
         said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?.times = times;
     }
     if let Some(remind) = new.remind {
         let from = said.remind.as_ref().and_then(|before| before.from);
-        said.remind = remind.map(|at| Reminding { from, ..reminding(new, at) });
+        said.remind = reminding(remind, &said.span).map(|remind| Reminding { from, ..remind });
     }
     if let Some(from) = new.remind_from {
         let remind = said.remind.as_mut().ok_or(Refusal::DoesNotRemind(id))?;
@@ -205,11 +218,14 @@ fn update(id: i64, said: &mut ScheduleText, new: &NewEntry, now: &Zoned) -> Resu
     Ok(())
 }
 
-fn reminding(new: &NewEntry, remind: Timestamp) -> Reminding {
-    Reminding {
-        lead_ms: new.starts_at.as_millisecond() - remind.as_millisecond(),
-        from: new.remind_from.flatten().map(|from| from.as_millisecond()),
-    }
+fn zone_of(span: &Span) -> TimeZone {
+    TimeZone::get(&span.zone).unwrap_or(TimeZone::UTC)
+}
+
+fn reminding(remind: Remind, span: &Span) -> Option<Reminding> {
+    let start = kept::moment(span.starts_at).to_zoned(zone_of(span));
+    let at = remind.for_start(Some(&start))?;
+    Some(Reminding { lead_ms: span.starts_at - at.as_millisecond(), from: None })
 }
 
 fn stretch_around(stretch: Stretch, date: Date, now: &Zoned) -> Range {

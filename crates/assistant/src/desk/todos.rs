@@ -1,7 +1,7 @@
 //! What is done about todos.
 
 use super::{Answer, Desk, Did, Refusal, Reply, TRIES_MAX, uid};
-use crate::commands::{NewTodo, TodoCommand, View};
+use crate::commands::{NewTodo, Remind, TodoCommand, View};
 use crate::kept::{self, DEFAULT_TAG};
 use everloop_store::{Deed, Made, StoreError, TodoRow, TodoText};
 use jiff::{Timestamp, Zoned};
@@ -15,7 +15,7 @@ impl Desk {
     ) -> Result<Answer, StoreError> {
         Ok(match command {
             TodoCommand::Add(new) => return self.add_todo(new, deed).await,
-            TodoCommand::Update(id, new) => return self.update_todo(*id, new, deed).await,
+            TodoCommand::Update(id, new) => return self.update_todo(*id, new, now, deed).await,
             TodoCommand::Done(id) => {
                 let at = deed.now;
                 let finish = |todo: &mut TodoRow| {
@@ -53,17 +53,26 @@ impl Desk {
                 Ok(Reply::Todos(View::All, Some(word.clone()), found))
             }
             TodoCommand::Views => Ok(Reply::Views),
+            TodoCommand::Each(all) => {
+                let mut answers = Vec::new();
+                for (n, one) in all.iter().enumerate() {
+                    let key = deed.key.map(|key| format!("{key}/{n}"));
+                    let deed = Deed { key: key.as_deref(), ..deed };
+                    answers.push(Box::pin(self.todo(one, now, deed)).await?);
+                }
+                Ok(Reply::Several(answers))
+            }
         })
     }
 
     async fn add_todo(&self, new: &NewTodo, deed: Deed<'_>) -> Result<Answer, StoreError> {
-        let at = |moment: Option<Option<Timestamp>>| moment.flatten().map(|m| m.as_millisecond());
+        let at = |moment: Option<Timestamp>| moment.map(|m| m.as_millisecond());
         let said = TodoText {
-            text: new.text.clone(),
+            text: new.text.clone().unwrap_or_default(),
             tag: new.tag.clone().unwrap_or_else(|| DEFAULT_TAG.to_owned()),
             priority: new.priority.unwrap_or(0),
-            due_at: at(new.due),
-            remind_at: at(new.remind),
+            due_at: at(new.due.flatten()),
+            remind_at: at(new.remind.and_then(Remind::moment)),
         };
         let row = TodoRow {
             id: 0,
@@ -89,18 +98,23 @@ impl Desk {
         &self,
         id: i64,
         new: &NewTodo,
+        now: &Zoned,
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
         let update = |todo: &mut TodoRow| {
             let said = &mut todo.said;
-            said.text.clone_from(&new.text);
+            said.text = new.text.clone().unwrap_or_else(|| said.text.clone());
             said.tag = new.tag.clone().unwrap_or_else(|| said.tag.clone());
             said.priority = new.priority.unwrap_or(said.priority);
             if let Some(due) = new.due {
                 said.due_at = due.map(|due| due.as_millisecond());
             }
             if let Some(remind) = new.remind {
-                let remind = remind.map(|remind| remind.as_millisecond());
+                let due = said.due_at.map(|due| kept::moment(due).to_zoned(now.time_zone().clone()));
+                if remind.is_before() && due.is_none() {
+                    return Err(Refusal::ReminderNeedsDue);
+                }
+                let remind = remind.for_start(due.as_ref()).map(|remind| remind.as_millisecond());
                 // A reminder that has fired does not fire again because something else changed.
                 if remind != said.remind_at {
                     let ahead = remind.filter(|at| *at >= deed.now);

@@ -23,6 +23,11 @@ fn show_reply(reader: &Reader, reply: &Reply) -> Value {
             json!({"ok": true, "did": did_name(*did), "todo": todo(reader, row)})
         }
         Reply::TodoDeleted(id) => json!({"ok": true, "did": "deleted", "id": id}),
+        Reply::Several(answers) => {
+            let all: Vec<Value> = answers.iter().map(|one| as_json(reader, one)).collect();
+            let ok = answers.iter().all(Result::is_ok);
+            json!({"ok": ok, "answers": all})
+        }
         Reply::Todos(view, word, rows) => {
             let todos: Vec<Value> = rows.iter().map(|row| todo(reader, row)).collect();
             json!({"ok": true, "view": view.as_str(), "search": word, "todos": todos})
