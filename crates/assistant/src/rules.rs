@@ -109,7 +109,8 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
         Err(Unclear(piece)) => {
             let is_meant = said != Kind::Unsaid || asks(rest) || is_event(rest);
             let has_date = texts::read(rest, now, About::Todo) != Ok(whole(rest));
-            return (is_meant && has_date && !changes(rest)).then_some(Err(Wrong::NotADate(piece)));
+            let is_asked = has_date || said == Kind::Reminder || asks(rest);
+            return (is_meant && is_asked && !changes(rest)).then_some(Err(Wrong::NotADate(piece)));
         }
     };
     let Some(when) = &read.when else {

@@ -289,7 +289,7 @@ fn options(
             "repeat" | "重复" => {
                 let every = options::value(words, usage, true, |text| {
                     let written = Repeat::parse_option(&plain(text)).map(Every::from);
-                    let said = || texts::read_every(text, now);
+                    let said = || texts::read_every(text);
                     let every = written.or_else(said);
                     every.ok_or_else(|| Wrong::BadValue("repeat", text.to_owned(), usage))
                 })?;

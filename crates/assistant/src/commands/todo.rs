@@ -323,8 +323,17 @@ fn number_of(word: &str) -> Option<i64> {
 
 pub(super) fn canonical(command: &TodoCommand, now: &Zoned) -> String {
     match command {
-        TodoCommand::Add(todo) => format!("/todo add {}", said(todo, now)),
-        TodoCommand::Update(id, todo) => format!("/todo update {id} {}", said(todo, now)),
+        TodoCommand::Add(todo) => {
+            // Words that look like a date must not become one when the line is read again.
+            let text = todo.text.as_deref().unwrap_or_default();
+            let read = texts::read(text, now, About::Todo);
+            let is_plain = read.is_ok_and(|read| read.when.is_none() && read.ahead.is_none());
+            let none = if is_plain { None } else { Some(None) };
+            format!("/todo add {}", said(todo, todo.due.or(none), now))
+        }
+        TodoCommand::Update(id, todo) => {
+            format!("/todo update {id} {}", said(todo, todo.due, now))
+        }
         TodoCommand::Each(all) => {
             let lines: Vec<String> = all.iter().map(|one| canonical(one, now)).collect();
             lines.join("\n")
@@ -354,13 +363,8 @@ fn filter_options(filter: &Filter) -> String {
     options
 }
 
-fn said(todo: &NewTodo, now: &Zoned) -> String {
-    let text = todo.text.clone().unwrap_or_default();
-    // Words that look like a date must not become one when the line is read again.
-    let is_plain = todo.due.is_some()
-        || texts::read(&text, now, About::Todo).is_ok_and(|read| read.when.is_none() && read.ahead.is_none());
-    let due = if is_plain { todo.due } else { Some(None) };
-    let mut line = text;
+fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned) -> String {
+    let mut line = todo.text.clone().unwrap_or_default();
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             let gap = if line.is_empty() { "" } else { " " };

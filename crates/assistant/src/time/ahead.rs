@@ -86,7 +86,9 @@ fn here(scan: &Scan, at: usize) -> Vec<(Ahead, usize)> {
     for (amount, end) in amounts(scan, at) {
         found.extend(scan.any(end, words::AHEAD_ENDS).map(|end| (plain(amount), end)));
     }
-    if let Some((days, end)) = scan.word(at, words::DAY_AHEAD) {
+    // Right behind a day these name another day: the day before Christmas.
+    let is_apart = scan.before(at).is_none_or(is_border);
+    if let Some((days, end)) = scan.word(at, words::DAY_AHEAD).filter(|_| is_apart) {
         found.push((plain(Amount { days, ..Amount::default() }), end));
     }
     let timed: Vec<_> = found
@@ -128,7 +130,7 @@ pub(super) fn taken(text: &str) -> Option<(Ahead, String)> {
 fn is_inside_word(scan: &Scan, at: usize) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     is_letter(scan.get(at)) && is_letter(scan.before(at))
-        || scan.before(at).is_some_and(words::is_number)
+        || scan.before(at).is_some_and(|c| words::is_number(c) || "月年周期第底末".contains(c))
 }
 
 fn is_border(c: char) -> bool {

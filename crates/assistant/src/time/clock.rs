@@ -200,17 +200,26 @@ pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> 
         Beside::Nothing => scan.maybe(at, &["从", "from", "between"]),
     };
     let has_opening = begin > at && scan.any(at, &["从", "from", "between"]).is_some();
+    let links = match scan.any(at, &["between"]) {
+        Some(_) => &["and", "to", "-"],
+        None => words::SPAN_TO,
+    };
     let begin = scan.maybe(begin, words::ROUGHLY);
-    let mut found = Vec::new();
+    let (mut found, mut whole) = (Vec::new(), Vec::new());
     for (spoken, end) in single(scan, begin, beside) {
         let end = scan.maybe(end, words::OR_SO);
         found.push((spoken, end));
-        found.extend(spans(scan, spoken, end));
+        whole.extend(spans(scan, spoken, end, links));
     }
+    // "ten to four" is a time, "from ten to four" a span.
+    if has_opening {
+        whole.append(&mut found);
+    }
+    found.append(&mut whole);
     let at = scan.maybe(begin, words::AT);
     if let Some((hour, end)) = scan.number_in(at, 1..=12) {
         let bare = Spoken { part: None, clock: Some(bare(hour)), until: None };
-        let whole = spans(scan, bare, end).into_iter();
+        let whole = spans(scan, bare, end, links).into_iter();
         found.extend(whole.filter(|(spoken, _)| {
             has_opening || spoken.until.is_some_and(|end| end.part.is_some())
         }));
@@ -220,8 +229,8 @@ pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> 
 }
 
 /// The span that goes on from a time: "到五点", "-16:00", "to 4pm".
-fn spans(scan: &Scan, from: Spoken, at: usize) -> Readings<Spoken> {
-    let Some(next) = scan.any(at, words::SPAN_TO) else { return Vec::new() };
+fn spans(scan: &Scan, from: Spoken, at: usize, links: &[&str]) -> Readings<Spoken> {
+    let Some(next) = scan.any(at, links) else { return Vec::new() };
     if from.clock.is_none() {
         return Vec::new();
     }
@@ -340,6 +349,10 @@ fn clocks(scan: &Scan, at: usize) -> Readings<Clock> {
     if let Some((hour, end)) = scan.number_in(at, 1..=12) {
         let end = scan.any(end, words::O_CLOCK).map(|end| scan.maybe(end, words::SHARP));
         found.extend(end.map(|end| (dial(hour, 0), end)));
+    }
+    if let Some((minute, end)) = scan.word(at, words::DIGITS_PAST) {
+        let past = scan.any(end, words::PAST).and_then(|at| scan.number_in(at, 1..=12));
+        found.extend(past.map(|(hour, end)| (dial(hour, minute), end)));
     }
     if let Some((minute, end)) = scan.word(at, words::MINUTES_PAST) {
         let past = scan.any(end, words::PAST).and_then(|at| scan.number_in(at, 1..=12));

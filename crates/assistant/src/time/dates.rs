@@ -88,11 +88,11 @@ pub(super) struct Phrase {
 #[must_use]
 pub fn parse(text: &str, now: &Zoned) -> Option<When> {
     let scan = Scan::new(text.trim());
-    let mut readings = readings(&scan, 0, now).into_iter();
-    readings.find(|(_, end)| *end == scan.len()).map(|(phrase, _)| phrase.when)
+    let whole = readings(&scan, 0, now).into_iter().filter(|(_, end)| *end == scan.len());
+    whole.min_by_key(|(phrase, _)| phrase.pieces.count()).map(|(phrase, _)| phrase.when)
 }
 
-/// The longest date phrase a text begins with, and how many bytes of it that is.
+/// The longest date phrase a text begins with, of the fewest pieces, and how many bytes of it that is.
 #[must_use]
 pub fn leading(text: &str, now: &Zoned) -> Option<(When, usize)> {
     let scan = Scan::new(text);
@@ -104,7 +104,9 @@ pub fn leading(text: &str, now: &Zoned) -> Option<(When, usize)> {
 pub(super) fn longest(scan: &Scan, at: usize, now: &Zoned) -> Option<(Phrase, usize)> {
     let mut best: Option<(Phrase, usize)> = None;
     for (phrase, end) in readings(scan, at, now) {
-        let is_longer = best.as_ref().is_none_or(|(_, best)| *best < end);
+        let rank = |phrase: &Phrase, end: usize| (end, usize::MAX - phrase.pieces.count());
+        let mine = rank(&phrase, end);
+        let is_longer = best.as_ref().is_none_or(|(other, end)| rank(other, *end) < mine);
         if is_longer && may_end(scan, end) {
             best = Some((phrase, end));
         }
@@ -219,7 +221,7 @@ impl Grammar<'_> {
             found.extend(times.map(|(spoken, end)| (so_far.with_spoken(spoken), end)));
         }
         if so_far.every.is_none() {
-            let everies = every::everies(scan, next, now).into_iter();
+            let everies = every::everies(scan, next).into_iter();
             found.extend(everies.map(|(every, end)| (so_far.with_every(every), end)));
         }
         found.extend(self.start(so_far, next));

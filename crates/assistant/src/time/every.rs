@@ -1,7 +1,7 @@
 //! Repetitions: every day, every other Friday, the first Monday of every month.
 
 use jiff::civil::{Date, Weekday};
-use jiff::{ToSpan, Zoned};
+use jiff::ToSpan;
 
 use super::clock::Part;
 use super::days::{chinese_day_name, chinese_weekday, english_weekday};
@@ -93,7 +93,7 @@ impl Every {
     #[must_use]
     pub fn first_day(&self, from: Date) -> Option<Date> {
         match &self.rule {
-            Rule::Whole(Repeat::Weekly { days, .. }) => {
+            Rule::Whole(Repeat::Weekly { days, .. }) if !days.is_empty() => {
                 from.series(1.days()).take(7).find(|date| days.contains(date.weekday()))
             }
             Rule::Whole(Repeat::Monthly { day, .. }) => {
@@ -108,7 +108,7 @@ impl Every {
 }
 
 /// Repetitions here, without their time of day.
-pub(super) fn everies(scan: &Scan, at: usize, now: &Zoned) -> Readings<Every> {
+pub(super) fn everies(scan: &Scan, at: usize) -> Readings<Every> {
     let mut found = Vec::new();
     let mut plain = |list, every: Every| {
         found.extend(scan.any(at, list).map(|end| (every, end)));
@@ -134,7 +134,7 @@ pub(super) fn everies(scan: &Scan, at: usize, now: &Zoned) -> Readings<Every> {
     }
     found.extend(weekday_lists(scan, at));
     found.extend(days_of_every_month(scan, at));
-    found.extend(every_holiday(scan, at, now.date()));
+    found.extend(every_holiday(scan, at));
     for (amount, end) in intervals(scan, at) {
         found.extend(with_details(scan, amount, end));
     }
@@ -288,11 +288,10 @@ fn days_of_every_month(scan: &Scan, at: usize) -> Readings<Every> {
 }
 
 /// "every Christmas", "每年国庆节": only holidays that a rule can count.
-fn every_holiday(scan: &Scan, at: usize, _today: Date) -> Readings<Every> {
-    let Some(next) = scan.any(at, words::EVERY).or_else(|| scan.any(at, words::YEARLY)) else {
-        return Vec::new();
-    };
-    let rules = holidays(scan, scan.maybe(next, words::ON)).into_iter().filter_map(|(day, end)| {
+fn every_holiday(scan: &Scan, at: usize) -> Readings<Every> {
+    let begins = [scan.any(at, words::EVERY), scan.any(at, words::YEARLY)].into_iter().flatten();
+    let all = begins.flat_map(|next| holidays(scan, scan.maybe(next, words::ON)));
+    let rules = all.filter_map(|(day, end)| {
         let rule = match day {
             Holiday::Fixed(month, day) => Rule::Years(1, Some((month, day))),
             Holiday::Nth(month, n, day) => Rule::NthOfYear(1, month, n, day),

@@ -190,18 +190,23 @@ fn is_date_shaped(token: &str) -> bool {
 /// A date or clock that does not exist, at the front or at the end of a text.
 pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<Place> {
     let last = (0..scan.len()).rev().find(|at| scan.get(*at).is_some_and(|c| !is_border(c)))? + 1;
-    if let Some(from) = broken_before(scan, last) {
+    // A month or a year alone is none: "一月三次".
+    let is_day = |end: usize| !scan.before(end).is_some_and(|c| "年月".contains(c));
+    if let Some(from) = broken_before(scan, last).filter(|_| is_day(last)) {
         return Some((from, last));
     }
     let first = scan.skip_spaces(0);
     let mut ends = (first + 1..=last.min(first + 16)).rev();
-    let front = ends.find(|end| broken_before(scan, *end) == Some(first))?;
+    let front = ends.find(|end| is_day(*end) && broken_before(scan, *end) == Some(first))?;
     longest(scan, first, now).is_none().then_some((first, front))
 }
 
-/// A word that speaks of time without saying which.
+/// A word at either end of a text that speaks of time without saying which.
 pub(super) fn vague_word(scan: &Scan) -> Option<Place> {
-    (0..scan.len())
-        .filter(|at| super::dates::may_start(scan, *at))
-        .find_map(|at| Some((at, scan.any(at, words::VAGUE)?)))
+    let starts = (0..scan.len()).filter(|at| super::dates::may_start(scan, *at));
+    let mut all = starts.filter_map(|at| Some((at, scan.any(at, words::VAGUE)?)));
+    all.find(|(from, to)| {
+        let is_last = scan.text(*to, scan.len()).trim_matches(is_border).is_empty();
+        *from == scan.skip_spaces(0) || is_last
+    })
 }

@@ -37,6 +37,22 @@ pub(super) enum Limit {
 const COUNTED_MAX: usize = 100_000;
 
 impl Pieces {
+    /// How many there are: of two readings, that of fewer pieces is meant.
+    pub(super) fn count(&self) -> usize {
+        [
+            self.day.is_some(),
+            self.spoken.is_some(),
+            self.every.is_some(),
+            self.elapsed.is_some(),
+            self.start.is_some(),
+            self.limit.is_some(),
+            self.is_deadline,
+        ]
+        .into_iter()
+        .filter(|is_there| *is_there)
+        .count()
+    }
+
     pub(super) fn is_only_deadline(&self) -> bool {
         *self == Self { is_deadline: true, ..Self::default() }
     }
@@ -144,7 +160,8 @@ fn repeating(every: &Every, pieces: &Pieces, now: &Zoned) -> Option<When> {
     }
     let today = now.date();
     let anchor = match pieces.start.or(pieces.day) {
-        Some(day) if day.part.is_none() => Some(day.date(today)?),
+        // A holiday is not on the same date every year.
+        Some(day) if day.part.is_none() && day.sort != Sort::Holiday => Some(day.date(today)?),
         Some(_) => return None,
         None => None,
     };

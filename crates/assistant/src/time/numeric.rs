@@ -95,7 +95,8 @@ pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
     };
     let Some((month, end)) = scan.number_in(after, 1..=12) else { return found };
     let Some(end) = scan.any(end, words::MONTH) else { return found };
-    let sort = if year.is_some() { Sort::Full } else { Sort::Plain };
+    let is_relative = scan.word(at, words::YEARS).is_some();
+    let sort = if year.is_some() && !is_relative { Sort::Full } else { Sort::Plain };
     let mut push = |date: Option<Date>, end| {
         found.extend(date.map(|date| (Day::of(date, sort), end)));
     };
@@ -223,6 +224,7 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Opt
             found.push((next_month_day(today, day.number), end));
         }
     }
+    let begin = scan.maybe(scan.maybe(at, words::AT), words::THE);
     found.extend(days_of_months(scan, begin, today));
     found
 }

@@ -80,12 +80,12 @@ pub fn read_option(text: &str, now: &Zoned) -> Result<When, Unclear> {
 
 /// A repetition that stands in an option, without a time of its own.
 #[must_use]
-pub fn read_every(text: &str, now: &Zoned) -> Option<Every> {
+pub fn read_every(text: &str) -> Option<Every> {
     let scan = Scan::new(text.trim());
-    let all = super::every::everies(&scan, 0, now).into_iter();
+    let all = super::every::everies(&scan, 0).into_iter();
     let every = all.filter(|(_, end)| *end == scan.len()).map(|(every, _)| every).next();
     let amount = || {
-        let all = super::every::everies(&Scan::new(&format!("every {}", text.trim())), 0, now);
+        let all = super::every::everies(&Scan::new(&format!("every {}", text.trim())), 0);
         let is_amount = amounts(&scan, 0).iter().any(|(_, end)| *end == scan.len());
         all.into_iter().find(|(_, end)| *end == scan.len() + 6 && is_amount).map(|(every, _)| every)
     };
@@ -119,6 +119,7 @@ impl Finder<'_> {
     fn read(&self) -> Result<Reading, Unclear> {
         let all = self.all();
         let taken: Vec<&Found> = all.iter().filter(|found| self.is_date(found)).collect();
+        self.check_neighbours(&all)?;
         let front = taken.iter().find(|found| found.place == Place::Front);
         let end = taken.iter().rev().find(|found| found.place == Place::End);
         let middles: Vec<_> = taken.iter().filter(|found| found.place == Place::Middle).collect();
@@ -128,12 +129,31 @@ impl Finder<'_> {
             (Some(first), None, Some(second)) | (None, Some(first), Some(second))
                 if self.joined(first, second).is_some() =>
             {
-                self.both(first.from.min(second.from).eq(&first.from).then_some(first).unwrap_or(second),
-                    first.from.min(second.from).eq(&first.from).then_some(second).unwrap_or(first))
+                match first.from < second.from {
+                    true => self.both(first, second),
+                    false => self.both(second, first),
+                }
             }
             (Some(one), None, _) | (None, Some(one), _) | (None, None, Some(one)) => self.one(one),
             (None, None, None) => self.none(&all),
         }
+    }
+
+    /// Two dates side by side that are not one: "Monday or Tuesday", "9点和18点".
+    fn check_neighbours(&self, all: &[Found]) -> Result<(), Unclear> {
+        for pair in all.windows(2) {
+            let [one, two] = pair else { continue };
+            let gap = self.scan.text(one.to, two.from);
+            let gap = gap.trim();
+            let is_linked = gap.is_empty() || words::LINKS.contains(&gap) || ["早", "晚"].contains(&gap);
+            let is_taken = self.is_date(one) || self.is_date(two);
+            let is_one = gap.is_empty() && self.joined(one, two).is_some();
+            let is_other = one.phrase.when != two.phrase.when && !is_one;
+            if is_linked && is_taken && is_other {
+                return Err(Unclear(self.words(one.to, two.to)));
+            }
+        }
+        Ok(())
     }
 
     /// Every phrase, from left to right; what stands in quotes is not looked into.

@@ -89,12 +89,9 @@ pub(in super::super) const MINUTES_PAST: Table<i8> = &[
     ("twenty", 20),
     ("twenty-five", 25),
     ("twenty five", 25),
-    ("5", 5),
-    ("10", 10),
-    ("15", 15),
-    ("20", 20),
-    ("25", 25),
 ];
+pub(in super::super) const DIGITS_PAST: Table<i8> =
+    &[("5", 5), ("10", 10), ("15", 15), ("20", 20), ("25", 25)];
 /// Before a time that is meant roughly, and behind one.
 pub(in super::super) const ROUGHLY: List = &[
     "大概",
@@ -114,4 +111,4 @@ pub(in super::super) const ROUGHLY: List = &[
 pub(in super::super) const OR_SO: List = &["左右", "前后", "上下", "ish", "-ish", "or so"];
 /// Between the begin and the end of a span of time.
 pub(in super::super) const SPAN_TO: List =
-    &["到", "至", "~", "-", "--", "to", "until", "till", "til", "一直到", "直到", "and", "through"];
+    &["到", "至", "~", "-", "--", "to", "until", "till", "til", "一直到", "直到", "through"];

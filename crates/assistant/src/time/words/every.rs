@@ -179,4 +179,4 @@ pub(in super::super) const DEADLINE_ENDS: List = &[
 ];
 /// They begin like a deadline and are other words.
 pub(in super::super) const NO_DEADLINES: List =
-    &["前往", "前台", "前端", "前任", "前面", "前后", "前提", "前言", "前辈", "前一"];
+    &["前往", "前台", "前端", "前任", "前面", "前后", "前提条件", "前提是", "前提下", "前言", "前辈", "前一"];

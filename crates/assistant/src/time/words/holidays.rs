@@ -49,6 +49,7 @@ pub(in super::super) const HOLIDAYS: Table<Holiday> = &[
     ("春节", Lunar(1, 1)),
     ("过年", Lunar(1, 1)),
     ("大年三十", LunarEve),
+    ("腊月三十", LunarEve),
     ("年三十", LunarEve),
     ("大年夜", LunarEve),
     ("除夕", LunarEve),

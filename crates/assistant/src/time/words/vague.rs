@@ -15,7 +15,7 @@ pub(in super::super) const VAGUE: List = &[
     "after lunch", "before lunch", "after dinner", "before dinner", "after breakfast", "after work",
     "before work", "before bed", "at bedtime", "bedtime", "after school", "after hours",
     "at lunchtime", "at lunch", "lunchtime", "dinnertime", "a few days", "in a few days",
-    "in a bit", "in a while", "a while", "one day", "early", "late", "sunrise", "at sunrise",
+    "in a bit", "in a while", "a while", "one day", "sunrise", "at sunrise",
     "sunset", "at sunset", "at dawn", "at dusk", "twice a day", "twice daily", "three times a day",
     "once in a while", "eventually", "whenever", "overnight",
     "whole day", "the whole day", "full day", "birthday", "my birthday",
