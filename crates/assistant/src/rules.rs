@@ -19,7 +19,7 @@ use jiff::{ToSpan, Zoned};
 
 use crate::commands::{self, Wrong};
 use crate::time::texts::{self, Unclear};
-use crate::time::{About, Precision, Reading, When};
+use crate::time::{About, Precision, Reading, When, ahead, dates};
 
 const LONGEST_SENTENCE: usize = 400;
 
@@ -102,10 +102,13 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
     let sentence = before_any(sentence, words::CALENDAR_ENDS).unwrap_or(sentence);
     let said_otherwise = otherwise(sentence);
     let sentence = said_otherwise.as_deref().unwrap_or(sentence);
+    // "remind me 10 minutes before my meeting": the words for asking belong to the clause.
+    let clause = ahead::taken(sentence).filter(|(_, rest)| dates::leading(rest, now).is_none());
+    let sentence = clause.as_ref().map_or(sentence, |(_, rest)| rest.as_str());
     let (said, rest) = kind(sentence);
     let about = if said == Kind::Todo { About::Todo } else { About::Entry };
     let read = match texts::read(rest, now, about) {
-        Ok(read) => read,
+        Ok(read) => Reading { ahead: clause.as_ref().map(|(ahead, _)| *ahead).or(read.ahead), ..read },
         Err(Unclear(piece)) => {
             let is_meant = said != Kind::Unsaid || asks(rest) || is_event(rest);
             let has_date = texts::read(rest, now, About::Todo) != Ok(whole(rest));

@@ -85,7 +85,11 @@ impl Phrase<'_> {
                 Ok(Command::Todo(TodoCommand::Add(todo))) => {
                     let whole = line.trim_start_matches("/todo add ");
                     let is_whole = todo.text.as_deref() == Some(whole) && todo.due.is_none();
-                    if is_whole && self.label.is_none() { Got::Right } else { wrong(&todo) }
+                    match (is_whole, &self.label) {
+                        (true, None) => Got::Right,
+                        (true, Some(_)) => Got::Refused("undated".to_owned()),
+                        (false, _) => wrong(&todo),
+                    }
                 }
                 Ok(other) => wrong(&other),
             };

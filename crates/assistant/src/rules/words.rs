@@ -40,6 +40,7 @@ pub(super) const REMIND: List = &[
     "remind me about",
     "remind me of",
     "remind me",
+    "don't forget",
     "don't forget to",
     "don't let me forget to",
     "set a reminder to",

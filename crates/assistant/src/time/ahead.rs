@@ -106,7 +106,8 @@ fn here(scan: &Scan, at: usize) -> Vec<(Ahead, usize)> {
 }
 
 /// A clause that asks to be reminded ahead, taken out of a text: how long, and the text without it.
-pub(super) fn taken(text: &str) -> Option<(Ahead, String)> {
+#[must_use]
+pub fn taken(text: &str) -> Option<(Ahead, String)> {
     let scan = Scan::new(text);
     for at in 0..scan.len() {
         let begin = scan.maybe(at, words::CLAUSE_STARTS);

@@ -404,6 +404,9 @@ fn chinese_clocks(scan: &Scan, at: usize) -> Readings<Clock> {
     let is_padded = scan.get(at) == Some('0');
     let form = if is_padded { Form::Full } else { Form::Dial };
     let Some(end) = scan.any(end, words::HOUR) else { return found };
+    if scan.any(end, &["方向"]).is_some() {
+        return found;
+    }
     let clock = |minute| Clock { hour, minute, form };
     found.push((clock(0), scan.maybe(end, words::SHARP)));
     if hour == 24 {

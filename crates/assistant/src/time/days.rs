@@ -68,6 +68,7 @@ pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
     for (day, end) in named_days(scan, at, now) {
         found.push((day, end));
         found.extend(beside(scan, day, end, today));
+        found.extend(twice_said(scan, day, end, now));
     }
     // Two weeks from Monday, the day before Christmas.
     let begin = scan.maybe(at, words::THE);
@@ -82,6 +83,25 @@ pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
         }
     }
     found
+}
+
+/// A date with its weekday, in either order; they must agree: "Monday, November 30", "20日周五".
+fn twice_said(scan: &Scan, day: Day, at: usize, now: &Zoned) -> Readings<Day> {
+    let next = scan.maybe(at, &[",", "，", "(", "（"]);
+    let weekday = |day: Day| match day.which {
+        Which::Next(weekday) => Some(weekday),
+        Which::On(_) => None,
+    };
+    let others = named_days(scan, next, now).into_iter().filter_map(|(other, end)| {
+        let (date, of) = match (weekday(day), weekday(other)) {
+            (Some(of), None) => (other, of),
+            (None, Some(of)) => (day, of),
+            _ => return None,
+        };
+        let Which::On(on) = date.which else { return None };
+        (on.weekday() == of).then(|| (date, scan.maybe(end, &[")", "）"])))
+    });
+    others.collect()
 }
 
 fn one_day(scan: &Scan, at: usize) -> Option<(super::offsets::Amount, usize)> {

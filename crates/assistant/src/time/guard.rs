@@ -29,6 +29,19 @@ pub(super) fn is_bare_span(pieces: &Pieces, about: About) -> bool {
     is_bare && about == About::Todo && !pieces.has_day()
 }
 
+/// "一点建议": a little of something, not one o'clock.
+pub(super) fn is_a_little(scan: &Scan, from: usize, to: usize) -> bool {
+    scan.text(from, to) == "一点" && scan.get(to).is_some_and(|c| !is_border(c))
+}
+
+/// "at 10 Downing Street": a number behind "at" that a name follows.
+pub(super) fn is_house_number(scan: &Scan, from: usize, to: usize) -> bool {
+    let number = scan.any(from, words::AT).and_then(|at| scan.number(at));
+    let is_bare = number.is_some_and(|(_, end)| end == to);
+    let is_free = scan.get(to).is_none_or(|c| is_border(c) && !c.is_whitespace());
+    is_bare && !is_free && scan.any(to, words::GOES_ON).is_none()
+}
+
 /// Digits with a slash or a point that are more often something else.
 pub(super) fn is_fraction(scan: &Scan, from: usize, to: usize) -> bool {
     let text = scan.text(scan.skip_spaces(from), to);
@@ -181,6 +194,16 @@ fn broken_before(scan: &Scan, end: usize) -> Option<usize> {
     (is_month && is_number).then(|| head.chars().count() - month.chars().count())
 }
 
+/// A number with one unit is broken only beyond the last day or hour: "25点", but not "3号".
+fn is_out_of_range(scan: &Scan, from: usize, end: usize) -> bool {
+    let last = scan.before(end);
+    match scan.number(from).filter(|(_, after)| after + 1 == end) {
+        Some((n, _)) if matches!(last, Some('号' | '日')) => !(1..=31).contains(&n),
+        Some((n, _)) if matches!(last, Some('点' | '时')) => n > 24,
+        _ => true,
+    }
+}
+
 fn is_date_shaped(token: &str) -> bool {
     let shape: String = token.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
     let shape = shape.replace(['/', '.'], "-");
@@ -191,7 +214,10 @@ fn is_date_shaped(token: &str) -> bool {
 pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<Place> {
     let last = (0..scan.len()).rev().find(|at| scan.get(*at).is_some_and(|c| !is_border(c)))? + 1;
     // A month or a year alone is none: "一月三次".
-    let is_day = |end: usize| !scan.before(end).is_some_and(|c| "年月".contains(c));
+    let is_day = |end: usize| {
+        let is_long = scan.before(end).is_some_and(|c| "年月".contains(c));
+        !is_long && broken_before(scan, end).is_some_and(|from| is_out_of_range(scan, from, end))
+    };
     if let Some(from) = broken_before(scan, last).filter(|_| is_day(last)) {
         return Some((from, last));
     }

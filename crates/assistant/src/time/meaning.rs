@@ -145,8 +145,12 @@ fn alone(spoken: Spoken, now: &Zoned) -> Option<When> {
         Time::Dial(minute) if spoken.until.is_some() => (Time::Dial(minute).usual(), 24 * 60),
         Time::Dial(minute) => (minute, 12 * 60),
     };
-    let mut rounds = (0..3).map(|round| first + round * step);
-    let minute = rounds.find(|minute| at_minute(today, *minute).is_some_and(|at| at > now.datetime()))?;
+    let mut rounds = (0..4).map(|round| first + round * step);
+    // By day nobody means the small hours by a bare number.
+    let is_day = (6..20).contains(&now.hour()) && matches!(time, Time::Dial(_));
+    let is_small = |minute: i64| is_day && minute.rem_euclid(24 * 60) < 6 * 60;
+    let is_next = |minute: &i64| at_minute(today, *minute).is_some_and(|at| at > now.datetime());
+    let minute = rounds.find(|minute| is_next(minute) && !is_small(*minute))?;
     let minutes = spoken.minutes(minute, None)?;
     Some(When { minutes, ..plain(at_minute(today, minute)?) })
 }

@@ -167,7 +167,8 @@ pub(super) fn month_days(scan: &Scan, at: usize, today: Date) -> Readings<Option
         let (day, end) = scan.number_in(at, 1..=31)?;
         Some((day, scan.any(end, words::DAY_OF_MONTH)?))
     };
-    found.extend(day(at).map(|(day, end)| (next_month_day(today, day), end)));
+    let alone = day(at).filter(|(_, end)| scan.any(*end, words::NUMBERED_THINGS).is_none());
+    found.extend(alone.map(|(day, end)| (next_month_day(today, day), end)));
     if let Some((months, end)) = scan.word(at, words::MONTHS_AWAY) {
         let end = scan.maybe(end, &["的"]);
         found.extend(day(end).map(|(day, end)| (in_month(today, months, day), end)));

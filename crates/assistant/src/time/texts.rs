@@ -145,7 +145,13 @@ impl Finder<'_> {
             let [one, two] = pair else { continue };
             let gap = self.scan.text(one.to, two.from);
             let gap = gap.trim();
-            let is_linked = gap.is_empty() || words::LINKS.contains(&gap) || ["早", "晚"].contains(&gap);
+            let is_number = |found: &Found| {
+                found.phrase.pieces.day.is_some_and(|day| day.sort == Sort::Shy) && !self.is_date(found)
+            };
+            if is_number(one) || is_number(two) {
+                continue;
+            }
+            let is_linked = gap.is_empty() || words::LINKS.contains(&gap) || ["早", "晚", "的"].contains(&gap);
             let is_taken = self.is_date(one) || self.is_date(two);
             let is_one = gap.is_empty() && self.joined(one, two).is_some();
             let is_other = one.phrase.when != two.phrase.when && !is_one;
@@ -172,7 +178,7 @@ impl Finder<'_> {
             };
             let place = if at == first || self.only_openers_before(at) {
                 Place::Front
-            } else if self.scan.text(to, self.scan.len()).trim_matches(is_border).is_empty() {
+            } else if self.scan.text(to, self.scan.len()).trim_matches(is_end).is_empty() {
                 Place::End
             } else {
                 Place::Middle
@@ -195,10 +201,19 @@ impl Finder<'_> {
         let is_alone = found.from == scan.skip_spaces(0) && found.to == scan.len();
         let is_timed = pieces.spoken.is_some() || pieces.every.is_some();
         let is_attribute = scan.any(found.to, &["的"]) == Some(found.to + 1);
-        if is_alone || is_timed && found.place != Place::Middle && !guard::is_bare_span(pieces, self.about) {
+        let is_last = found.place == Place::End;
+        let is_adjective = scan.any(found.from, words::ADJECTIVES) == Some(found.to);
+        if is_adjective && !is_alone && !is_last && self.about == About::Todo {
+            return false;
+        }
+        if found.place == Place::Middle && guard::is_house_number(scan, found.from, found.to) {
+            return false;
+        }
+        let is_little = guard::is_a_little(scan, found.from, found.to);
+        if is_alone || is_timed && !is_little && found.place != Place::Middle && !guard::is_bare_span(pieces, self.about) {
             return true;
         }
-        if guard::is_bare_span(pieces, self.about) {
+        if guard::is_bare_span(pieces, self.about) || guard::is_a_little(scan, found.from, found.to) {
             return false;
         }
         match sort {
@@ -281,12 +296,30 @@ impl Finder<'_> {
             || found.phrase.when.is_full;
         let mut when = when;
         let mut title = title;
+        if let Some((limited, rest)) = self.limit_behind(&when, &title, &phrase) {
+            (when, title) = (limited, rest);
+        }
         if self.about == About::Entry && when.minutes.is_none() && when.precision == Precision::Minute {
             let (minutes, rest) = length(&title);
             when.minutes = minutes;
             title = rest;
         }
         Reading { title, when: Some(when), phrase, ahead: None, is_exact }
+    }
+
+    /// A repetition may be limited behind its text: "每周五提醒我写周报，共8次".
+    fn limit_behind(&self, when: &When, title: &str, phrase: &str) -> Option<(When, String)> {
+        if when.repeat.is_none() || when.times.is_some() {
+            return None;
+        }
+        let scan = Scan::new(title);
+        let mut starts = (1..scan.len()).filter(|at| may_start(&scan, *at));
+        starts.find_map(|at| {
+            scan.any(at, words::IN_ALL)?;
+            let (rest, tail) = title.split_at(scan.offset(at));
+            let limited = dates::parse(&format!("{phrase} {tail}"), self.now)?;
+            Some((limited, rest.trim_end_matches(is_border).to_owned()))
+        })
     }
 
     fn words(&self, from: usize, to: usize) -> String {
@@ -306,8 +339,15 @@ impl Finder<'_> {
     }
 }
 
+fn is_end(c: char) -> bool {
+    is_border(c) || ".!！?？)）".contains(c)
+}
+
 fn join(title: &mut String, piece: &str) {
     let mut piece = piece.trim_matches(is_border);
+    if piece.chars().all(is_end) {
+        piece = "";
+    }
     if title.is_empty() {
         piece = words::OPENERS.iter().find(|word| piece.eq_ignore_ascii_case(word)).map_or(piece, |_| "");
     }

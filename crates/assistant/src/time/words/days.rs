@@ -143,6 +143,11 @@ pub(in super::super) const WEEK_ENDS: Table<i64> = &[
 pub(in super::super) const YEAR: List = &["年"];
 pub(in super::super) const MONTH: List = &["月", "月份"];
 pub(in super::super) const DAY_OF_MONTH: List = &["日", "号"];
+/// Behind a number of a day alone they make it the number of a thing.
+pub(in super::super) const NUMBERED_THINGS: List = &[
+    "会议室", "楼", "线", "电池", "机", "院", "门", "车", "桌", "房", "馆", "店", "厅", "教室", "库", "站",
+    "选手", "球", "床", "柜", "窗", "舱", "码", "线路", "仓", "井", "墙", "文件", "工位", "令", "染色体", "称",
+];
 /// Behind a number these count something, so it is not a day of the month.
 pub(in super::super) const MEASURES: &str =
     "个次人天周点分只本件条位年月日号元块岁:.小%份台张页篇章斤杯家名班";

@@ -139,7 +139,7 @@ pub(in super::super) const SHY_HOLIDAYS: Table<Holiday> = &[
 ];
 /// What may stand right behind the name of a holiday that is a date and no attribute.
 pub(in super::super) const BEHIND_HOLIDAYS: List = &[
-    "当天", "那天", "这天", "期间", "假期", "长假", "前", "后", "之前", "之后", "去", "回", "买",
+    "当天", "那天", "这天", "前", "后", "之前", "之后", "去", "回", "买",
     "给", "和", "跟", "请", "打", "看", "吃", "放", "聚", "约", "陪", "送", "开", "要", "提醒", "记得",
     "我", "到", "交", "订", "出", "休", "办", "做", "写", "发", "带", "见", "拜", "寄", "取",
 ];

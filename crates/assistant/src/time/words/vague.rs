@@ -49,19 +49,36 @@ pub(in super::super) const SUSPICIOUS_TAILS: super::Table<&str> = &[
     ("or so", ""),
     ("ago", ""),
     ("onwards", ""),
+    ("utc", ""),
+    ("gmt", ""),
+    ("est", ""),
+    ("edt", ""),
+    ("cst", ""),
+    ("cdt", ""),
+    ("mst", ""),
+    ("mdt", ""),
+    ("pst", ""),
+    ("pdt", ""),
+    ("cet", ""),
+    ("cest", ""),
+    ("bst", ""),
+    ("jst", ""),
+    ("eastern", ""),
+    ("pacific", ""),
 ];
 /// Between two dates or times.
 pub(in super::super) const LINKS: List = &[
     "到", "至", "和", "跟", "与", "、", "及", "以及", "或", "或者", "还有", "-", "--", "~", "/",
     "to", "and", "or", "&", "till", "until", "through", "before", "after", "from", "between",
+    "but", "but not", "not", ",", "，", "以外", "除外",
 ];
 /// Right before a date they belong to it and were not understood.
 pub(in super::super) const LEADS: List = &[
     "每", "每逢", "逢", "隔", "农历", "阴历", "双周", "单周", "第", "周", "星期", "礼拜", "节", "大",
-    "每隔", "直到", "除了", "闰",
+    "每隔", "直到", "除了", "闰", "时间",
 ];
 pub(in super::super) const LATIN_LEADS: List = &[
-    "every", "each", "until", "till", "between", "since", "except", "every other", "other", "last",
+    "utc", "gmt", "every", "each", "until", "till", "between", "since", "except", "every other", "other", "last",
     "not", "nth", "mid", "early", "late",
 ];
 /// Before a day in the middle of an English text they make it an attribute.
@@ -76,7 +93,12 @@ pub(in super::super) const GOES_ON: List =
 pub(in super::super) const OPENERS: &[&str] =
     &["on", "at", "in", "在", "于", "定在", "定于", "从", "until", "for"];
 /// What ties a date to the text before it.
-pub(in super::super) const TIES: &[&str] = &["at", "on", "by", "in", "在", "于", "from", "@", "的"];
+pub(in super::super) const TIES: &[&str] = &["at", "on", "by", "in", "for", "在", "于", "from", "@", "的"];
+/// Words that are a repetition or a day, and an attribute before a noun.
+pub(in super::super) const ADJECTIVES: List = &[
+    "daily", "weekly", "monthly", "yearly", "quarterly", "hourly", "nightly", "biweekly", "weekend",
+    "日常", "annually",
+];
 /// Before a length.
 pub(in super::super) const LENGTH_STARTS: List =
     &["for", "for about", "历时", "共", "时长", "大约", "约", "大概", "持续", "lasting", "duration"];
