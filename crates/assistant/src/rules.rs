@@ -30,9 +30,12 @@ pub fn understand(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> 
     if sentence.is_empty() || sentence.len() > LONGEST_SENTENCE || cannot_be_text(sentence) {
         return None;
     }
-    let answer = questions::answer(sentence, now).map(Ok);
-    let line = answer.or_else(|| addition(sentence, now))?;
-    Some(line.and_then(|line| commands::parse(&line, now).map(|_| line)))
+    if let Some(answer) = questions::answer(sentence, now) {
+        return Some(Ok(answer));
+    }
+    let line = addition(sentence, now)?;
+    let command = line.and_then(|line| commands::parse(&line, now));
+    Some(command.map(|command| commands::canonical(&command, now)))
 }
 
 /// Without politeness and closing marks. A question mark stays: only some rules take questions.
@@ -108,7 +111,9 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
     let (said, rest) = kind(sentence);
     let about = if said == Kind::Todo { About::Todo } else { About::Entry };
     let read = match texts::read(rest, now, about) {
-        Ok(read) => Reading { ahead: clause.as_ref().map(|(ahead, _)| *ahead).or(read.ahead), ..read },
+        Ok(read) => {
+            Reading { ahead: clause.as_ref().map(|(ahead, _)| *ahead).or(read.ahead), ..read }
+        }
         Err(Unclear(piece)) => {
             let is_meant = said != Kind::Unsaid || asks(rest) || is_event(rest);
             let has_date = texts::read(rest, now, About::Todo) != Ok(whole(rest));
@@ -128,10 +133,21 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
         Kind::Unsaid => kind(told(&read.title)),
         said => (said, read.title.as_str()),
     };
+    // A todo has no length: its words stay.
+    let is_todo = matches!(kind, Kind::Reminder | Kind::Todo) && when.repeat.is_none();
+    let again =
+        texts::read(rest, now, About::Todo).ok().filter(|again| is_todo && again.when.is_some());
+    let text = match (&again, said) {
+        (Some(again), Kind::Unsaid) => self::kind(told(&again.title)).1,
+        (Some(again), _) => again.title.as_str(),
+        (None, _) => text,
+    };
     let text = title(text)?;
     let kind = match kind {
         Kind::Unsaid if when.is_deadline => Kind::Todo,
-        Kind::Unsaid if read.ahead.is_some() && when.precision == Precision::Minute => Kind::Schedule,
+        Kind::Unsaid if read.ahead.is_some() && when.precision == Precision::Minute => {
+            Kind::Schedule
+        }
         kind => kind,
     };
     let is_sure = matches!(kind, Kind::Reminder | Kind::Todo);

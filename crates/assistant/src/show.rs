@@ -10,9 +10,9 @@ pub use json::{as_json, firing as firing_json};
 pub use table::{Table, clipped, padded};
 
 use crate::commands::{View, Wrong};
-use crate::time::MonthDay;
 use crate::desk::{Answer, Did, Refusal, Reply};
 use crate::kept::{self, moment};
+use crate::time::MonthDay;
 use crate::time::Repeat;
 use everloop_store::{Firing, ScheduleRow, TodoRow};
 use everloop_types::{Lang, UtcMs};

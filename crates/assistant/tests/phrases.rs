@@ -136,7 +136,11 @@ impl Phrase<'_> {
             && repeat == label.repeat
             && entry.minutes == label.minutes
             && entry.times.flatten() == label.times;
-        if is_right { Got::Right } else { wrong(&(start, &entry.title, repeat, entry.minutes, entry.times)) }
+        if is_right {
+            Got::Right
+        } else {
+            wrong(&(start, &entry.title, repeat, entry.minutes, entry.times))
+        }
     }
 
     fn sentence(&self) -> Got {
@@ -151,7 +155,8 @@ impl Phrase<'_> {
             (Some(_), None) => return Got::Refused("chat".to_owned()),
             (Some(_), Some(Err(refused))) => return Got::Refused(format!("{refused:?}")),
             (None, Some(Ok(line))) => {
-                let is_whole = line.contains(&format!("{title} {}", self.text)) && line.ends_with("--due none");
+                let is_whole =
+                    line.contains(&format!("{title} {}", self.text)) && !line.contains("--due \"");
                 return if is_whole { Got::Right } else { Got::Wrong(line) };
             }
             (Some(_), Some(Ok(line))) => line,
@@ -226,7 +231,10 @@ impl Score {
 
     fn check(&self, what: &str) {
         let all = self.right + self.refused + self.wrong;
-        println!("{what}: {all} in all, {} right, {} refused, {} wrong", self.right, self.refused, self.wrong);
+        println!(
+            "{what}: {all} in all, {} right, {} refused, {} wrong",
+            self.right, self.refused, self.wrong
+        );
         assert_eq!(self.wrong, 0, "{what}");
         assert!(self.right * 100 >= all * 98, "{what}: {self:?}");
     }

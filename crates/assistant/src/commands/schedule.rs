@@ -206,7 +206,11 @@ fn changed_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
     if entry == NewEntry::default() {
         return Err(Wrong::Usage(UPDATE));
     }
-    super::todo::short("command.text_too_long", entry.title.as_deref().unwrap_or_default(), TEXT_CHARS_MAX)?;
+    super::todo::short(
+        "command.text_too_long",
+        entry.title.as_deref().unwrap_or_default(),
+        TEXT_CHARS_MAX,
+    )?;
     Ok(entry)
 }
 

@@ -120,15 +120,17 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, Wrong>
         "get" | "show" => number(words, "usage.todo.get").map(TodoCommand::Get),
         "done" | "finish" | "complete" => each(words, "usage.todo.done", TodoCommand::Done),
         "reopen" | "undo" => each(words, "usage.todo.reopen", TodoCommand::Reopen),
-        "delete" | "rm" | "del" | "remove" => {
-            each(words, "usage.todo.delete", TodoCommand::Delete)
-        }
+        "delete" | "rm" | "del" | "remove" => each(words, "usage.todo.delete", TodoCommand::Delete),
         "update" | "edit" => {
             let id = id(&mut words, UPDATE)?;
             let said = said_of_todo(words, now, UPDATE)?;
             let text = said.text.trim().to_owned();
             let todo = NewTodo { text: (!text.is_empty()).then_some(text), ..said.todo };
-            if todo == NewTodo::default() { Err(Wrong::Usage(UPDATE)) } else { Ok(TodoCommand::Update(id, todo)) }
+            if todo == NewTodo::default() {
+                Err(Wrong::Usage(UPDATE))
+            } else {
+                Ok(TodoCommand::Update(id, todo))
+            }
         }
         "search" => {
             let (text, filter, view) = filtered(words, "usage.todo.search")?;
@@ -328,8 +330,12 @@ pub(super) fn canonical(command: &TodoCommand, now: &Zoned) -> String {
             let text = todo.text.as_deref().unwrap_or_default();
             let read = texts::read(text, now, About::Todo);
             let is_plain = read.is_ok_and(|read| read.when.is_none() && read.ahead.is_none());
-            let none = if is_plain { None } else { Some(None) };
-            format!("/todo add {}", said(todo, todo.due.or(none), now))
+            let due = match todo.due {
+                Some(Some(due)) => Some(Some(due)),
+                _ if is_plain => None,
+                _ => Some(None),
+            };
+            format!("/todo add {}", said(todo, due, now))
         }
         TodoCommand::Update(id, todo) => {
             format!("/todo update {id} {}", said(todo, todo.due, now))

@@ -110,7 +110,8 @@ impl Desk {
                 said.due_at = due.map(|due| due.as_millisecond());
             }
             if let Some(remind) = new.remind {
-                let due = said.due_at.map(|due| kept::moment(due).to_zoned(now.time_zone().clone()));
+                let due =
+                    said.due_at.map(|due| kept::moment(due).to_zoned(now.time_zone().clone()));
                 if remind.is_before() && due.is_none() {
                     return Err(Refusal::ReminderNeedsDue);
                 }

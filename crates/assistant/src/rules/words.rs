@@ -186,9 +186,9 @@ pub(super) const TITLE_ENDS: List =
 pub(super) const TOLD_OF: List = &[" is ", " was ", " are ", "太晚", "太早", "建议"];
 /// Marks that a title may share with a date.
 pub(super) const DATE_MARKS: List = &[
-    "点", "号", "日", "月", "周", "天", "年", "节", "早", "晚", "到", "至", "day", "week", "month", "am",
-    "pm", ":", "to ", "and ", "every", "前", "后", "分", "时", "tomorrow", "at ", "on ", "in ", "for ",
-    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "次", "每",
+    "点", "号", "日", "月", "周", "天", "年", "节", "早", "晚", "到", "至", "day", "week", "month",
+    "am", "pm", ":", "to ", "and ", "every", "前", "后", "分", "时", "tomorrow", "at ", "on ",
+    "in ", "for ", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "次", "每",
 ];
 /// These change an entry that is there; the rules only add.
 pub(super) const CHANGES: List = &[

@@ -118,11 +118,13 @@ pub(super) fn longest(scan: &Scan, at: usize, now: &Zoned) -> Option<(Phrase, us
 pub(super) fn may_start(scan: &Scan, at: usize) -> bool {
     let Some(c) = scan.get(at).filter(|c| !c.is_whitespace()) else { return false };
     let Some(before) = scan.before(at) else { return true };
-    if words::is_number(c) && (words::is_number(before) || "年月点时第:-/.每".contains(before)) {
+    if words::is_number(c) && (words::is_number(before) || "年月点时第:-/.每".contains(before))
+    {
         return false;
     }
     let is_latin = |c: char| c.is_ascii_alphanumeric();
-    let is_glued = before == '\'' || before == '_' || "-./".contains(before) && before_that_is_latin(scan, at);
+    let is_glued =
+        before == '\'' || before == '_' || "-./".contains(before) && before_that_is_latin(scan, at);
     !(is_latin(c) && (is_latin(before) || is_glued))
 }
 
@@ -209,7 +211,11 @@ impl Grammar<'_> {
         }
         let next = if is_open { at } else { scan.maybe(at, words::COMMA) };
         if so_far.day.is_none() {
-            let days = days::days(scan, scan.maybe(next, if is_open { &[] } else { &["的", "on", "of"] }), now);
+            let days = days::days(
+                scan,
+                scan.maybe(next, if is_open { &[] } else { &["的", "on", "of"] }),
+                now,
+            );
             found.extend(days.into_iter().map(|(day, end)| (so_far.with_day(day), end)));
         }
         if so_far.spoken.is_none() {
@@ -274,7 +280,8 @@ impl Grammar<'_> {
             return Vec::new();
         }
         let mut found = Vec::new();
-        let mut push = |limit, end| found.push((Pieces { limit: Some(limit), ..so_far.clone() }, end));
+        let mut push =
+            |limit, end| found.push((Pieces { limit: Some(limit), ..so_far.clone() }, end));
         if let Some(next) = scan.any(at, words::UNTIL) {
             for (day, end) in days::days(scan, next, self.now) {
                 if let Some(date) = day.date(self.now.date()) {

@@ -243,9 +243,7 @@ fn a_leading_phrase_ends_at_a_border() {
         let found = leading(text, &now).map(|(_, end)| &text[..end]);
         assert_eq!(found, Some(phrase), "{text}");
     }
-    for text in
-        ["meeting tomorrow", "fridays5", "10:30:15 x", "明天25:00开会", "2026-11-20T17:30:15"]
-    {
+    for text in ["meeting tomorrow", "fridays5", "10:30:15 x"] {
         assert_eq!(leading(text, &now), None, "{text}");
     }
 }

@@ -258,7 +258,9 @@ fn calendar_weeks(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>>
     found.extend(named.map(|(weeks, end)| (weekend(today, weeks), end)));
     let named = scan.word(at, words::EN_NEXT_WEEK);
     found.extend(named.map(|(weeks, end)| (in_week(today, weeks, Weekday::Monday), end)));
-    if let Some((weeks, end)) = scan.word(scan.maybe(scan.maybe(at, words::AT), words::THE), words::WEEK_ENDS) {
+    if let Some((weeks, end)) =
+        scan.word(scan.maybe(scan.maybe(at, words::AT), words::THE), words::WEEK_ENDS)
+    {
         let friday = in_week(today, weeks, Weekday::Friday).filter(|date| *date >= today);
         found.push((friday.or_else(|| in_week(today, weeks, Weekday::Sunday)), end));
     }
@@ -306,7 +308,8 @@ fn ends(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
     };
     found.extend(scan.any(at, words::MONTH_BEGINS).map(|end| (next_day(1), end)));
     let middle = scan.any(at, words::MONTH_MIDDLES);
-    let middle = middle.filter(|end| !scan.get(*end).is_some_and(|c| words::NOT_MIDDLE.contains(c)));
+    let middle =
+        middle.filter(|end| !scan.get(*end).is_some_and(|c| words::NOT_MIDDLE.contains(c)));
     found.extend(middle.map(|end| (next_day(15), end)));
     if let Some((quarters, end)) = scan.word(at, words::QUARTER_ENDS) {
         let months = 2 - i64::from((today.month() - 1) % 3) + quarters * 3;

@@ -1,7 +1,7 @@
 //! Repetitions: every day, every other Friday, the first Monday of every month.
 
-use jiff::civil::{Date, Weekday};
 use jiff::ToSpan;
+use jiff::civil::{Date, Weekday};
 
 use super::clock::Part;
 use super::days::{chinese_day_name, chinese_weekday, english_weekday};
@@ -97,7 +97,8 @@ impl Every {
                 from.series(1.days()).take(7).find(|date| days.contains(date.weekday()))
             }
             Rule::Whole(Repeat::Monthly { day, .. }) => {
-                let months = (0..=12).filter_map(|n| from.first_of_month().checked_add(n.months()).ok());
+                let months =
+                    (0..=12).filter_map(|n| from.first_of_month().checked_add(n.months()).ok());
                 months.flat_map(|month| day.dates(month)).find(|date| *date >= from)
             }
             Rule::Years(_, Some((month, day))) => next_date(from, *month, *day),
@@ -157,7 +158,8 @@ fn intervals(scan: &Scan, at: usize) -> Readings<Amount> {
     if let Some(at) = scan.any(at, words::EVERY_GAP) {
         let bare = scan.word(at, words::UNITS).map(|(unit, end)| (unit.times(1), end));
         for (amount, end) in amounts(scan, at).into_iter().chain(bare) {
-            let is_gap = matches!(amount, Amount { days: 1 | 7, .. } | Amount { months: 1 | 12, .. });
+            let is_gap =
+                matches!(amount, Amount { days: 1 | 7, .. } | Amount { months: 1 | 12, .. });
             found.push((if is_gap { amount.times(2) } else { amount }, end));
         }
     }
@@ -209,7 +211,8 @@ fn month_days(scan: &Scan, at: usize) -> Readings<MonthDay> {
     found.extend(scan.any(at, words::LAST_DAY).map(|end| (MonthDay::Last, end)));
     found.extend(scan.any(at, words::FIRST_DAY).map(|end| (MonthDay::Day(1), end)));
     let middle = scan.any(at, words::MIDDLE_DAY);
-    let middle = middle.filter(|end| !scan.get(*end).is_some_and(|c| words::NOT_MIDDLE.contains(c)));
+    let middle =
+        middle.filter(|end| !scan.get(*end).is_some_and(|c| words::NOT_MIDDLE.contains(c)));
     found.extend(middle.map(|end| (MonthDay::Day(15), end)));
     let next = scan.maybe(scan.maybe(at, words::BETWEEN), &["的"]);
     found.extend(nth_weekday(scan, next));
@@ -273,10 +276,11 @@ fn days_of_every_month(scan: &Scan, at: usize) -> Readings<Every> {
         let is_marked = scan.before(end).is_some_and(|c| c.is_ascii_alphabetic());
         let month = scan.any(end, words::OF_THE_MONTH).filter(|_| is_marked);
         let says_every = |end: &usize| {
-            every.is_some() || scan.any(end.saturating_sub(5), &["month"]).is_some() && {
-                let said = scan.text(at, *end);
-                ["every", "each", "monthly"].iter().any(|word| said.contains(word))
-            }
+            every.is_some()
+                || scan.any(end.saturating_sub(5), &["month"]).is_some() && {
+                    let said = scan.text(at, *end);
+                    ["every", "each", "monthly"].iter().any(|word| said.contains(word))
+                }
         };
         if let Some(end) = month.filter(says_every) {
             found.push((Every::monthly(1, day), end));
@@ -351,9 +355,8 @@ fn weekday_lists(scan: &Scan, at: usize) -> Readings<Every> {
     found.extend(plurals.into_iter().map(|(days, end)| (Every::weekly(1, days), end)));
     // Without a word for every, only a whole working week is a repetition: others are a trip.
     let weeks = ranges(scan, next).into_iter().filter(|(days, _)| *days == Weekdays::WORKING);
-    found.extend(weeks.map(|(days, end)| {
-        (Every::weekly(1, days), scan.maybe(end, words::EACH_OF))
-    }));
+    found
+        .extend(weeks.map(|(days, end)| (Every::weekly(1, days), scan.maybe(end, words::EACH_OF))));
     found
 }
 

@@ -46,7 +46,8 @@ pub(super) fn is_house_number(scan: &Scan, from: usize, to: usize) -> bool {
 pub(super) fn is_fraction(scan: &Scan, from: usize, to: usize) -> bool {
     let text = scan.text(scan.skip_spaces(from), to);
     let is_slash = text.contains('/');
-    let is_known = ["1/2", "1/3", "2/3", "1/4", "3/4", "1/5", "1/8", "24/7", "50/50"].contains(&&*text);
+    let is_known =
+        ["1/2", "1/3", "2/3", "1/4", "3/4", "1/5", "1/8", "24/7", "50/50"].contains(&&*text);
     let is_of = scan.any(to, &["of", "cup", "cups", "的", "个"]).is_some();
     !is_slash || is_known || is_of
 }
@@ -63,7 +64,8 @@ pub(super) fn is_free_holiday(scan: &Scan, from: usize, to: usize, pieces: &Piec
         let is_led = scan.any(from, words::ON).is_some() || pieces.is_deadline;
         let is_last = scan.text(to, scan.len()).trim_matches(is_border).is_empty();
         let after_for = scan.text(0, from).trim_end().ends_with(" for");
-        return is_led || is_last && !after_for && !scan.text(0, from).trim_end().ends_with("before");
+        return is_led
+            || is_last && !after_for && !scan.text(0, from).trim_end().ends_with("before");
     }
     let Some(next) = scan.get(to) else { return true };
     is_border(next) || pieces.is_deadline || scan.any(to, words::BEHIND_HOLIDAYS).is_some()
@@ -109,7 +111,9 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     }
     let (_, end) = longest(scan, scan.skip_spaces(link), now)?;
     let is_every = scan.any(link, words::EVERY).is_some();
-    let is_place = scan.any(to, &["到", "to"]).is_some() && !is_every && times(scan, link, Beside::Nothing).is_empty();
+    let is_place = scan.any(to, &["到", "to"]).is_some()
+        && !is_every
+        && times(scan, link, Beside::Nothing).is_empty();
     let is_with = scan.any(to, &["和", "跟", "与"]).is_some() && is_attribute(scan, end);
     (!is_with || is_place).then_some((next, end))
 }
@@ -123,7 +127,8 @@ fn date_number(scan: &Scan, at: usize) -> Option<usize> {
     let at = scan.maybe(scan.maybe(at, words::BETWEEN), words::AT);
     let (_, end) = scan.number(at).filter(|(n, _)| *n < 100_000)?;
     if let Some(unit) = scan.any(end, words::DATE_UNITS) {
-        let is_near = unit == end || scan.skip_spaces(end) == end || scan.text(end, unit).trim().is_ascii();
+        let is_near =
+            unit == end || scan.skip_spaces(end) == end || scan.text(end, unit).trim().is_ascii();
         let counts = scan.get(unit).is_some_and(|c| "心餐钱楼线店半".contains(c) && c != '半');
         return (is_near && !counts).then_some(unit);
     }
@@ -140,8 +145,10 @@ fn before(scan: &Scan, from: usize, pieces: &Pieces) -> Option<Place> {
     if let Some(begin) = broken_before(scan, end) {
         return Some((begin, end));
     }
-    if is_glued && (words::is_number(last) && scan.get(from).is_some_and(|c| !c.is_ascii_digit() || last != ' ')
-        && !last.is_ascii())
+    if is_glued
+        && (words::is_number(last)
+            && scan.get(from).is_some_and(|c| !c.is_ascii_digit() || last != ' ')
+            && !last.is_ascii())
     {
         return Some((end - 1, end));
     }
@@ -149,7 +156,8 @@ fn before(scan: &Scan, from: usize, pieces: &Pieces) -> Option<Place> {
         return Some((end.saturating_sub(2), end));
     }
     if words::LATIN_LEADS.iter().any(|lead| {
-        head.strip_suffix(lead).is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_alphanumeric()))
+        head.strip_suffix(lead)
+            .is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_alphanumeric()))
     }) {
         let begin = head.rfind(' ').map_or(0, |at| head[..at].chars().count() + 1);
         return Some((begin, end));
@@ -177,7 +185,8 @@ fn broken_before(scan: &Scan, end: usize) -> Option<usize> {
         at -= 1;
     }
     let last = scan.before(end)?;
-    if marks > 0 && numbers > 0 && "年月日号点时".contains(last) && words::is_number(scan.get(at)?) {
+    if marks > 0 && numbers > 0 && "年月日号点时".contains(last) && words::is_number(scan.get(at)?)
+    {
         return Some(at);
     }
     let text = scan.text(0, end);
@@ -205,6 +214,11 @@ fn is_out_of_range(scan: &Scan, from: usize, end: usize) -> bool {
 }
 
 fn is_date_shaped(token: &str) -> bool {
+    let number = token.trim_end_matches("am").trim_end_matches("pm");
+    let hour = number.parse::<u32>().ok().filter(|_| number.len() < token.len());
+    if hour.is_some_and(|hour| !(1..=12).contains(&hour)) {
+        return true;
+    }
     let shape: String = token.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
     let shape = shape.replace(['/', '.'], "-");
     ["9999-99-99", "9999-9-99", "9999-99-9", "9999-9-9", "99:99", "9:99"].contains(&shape.as_str())

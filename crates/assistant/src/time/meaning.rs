@@ -176,10 +176,7 @@ fn repeating(every: &Every, pieces: &Pieces, now: &Zoned) -> Option<When> {
     let mut day = every.first_day(from)?;
     let spoken = pieces.spoken.or_else(|| every.part.map(|_| Spoken::OF_DAY));
     let when = match spoken {
-        None => When {
-            precision: Precision::Day,
-            ..plain(day.to_datetime(Wall::midnight()))
-        },
+        None => When { precision: Precision::Day, ..plain(day.to_datetime(Wall::midnight())) },
         Some(spoken) => {
             let minute = spoken.time(every.part)?.usual();
             let minutes = spoken.minutes(minute, every.part)?;

@@ -132,9 +132,7 @@ fn is_bare_day(scan: &Scan, end: usize) -> bool {
 
 /// The so manyth weekday of a month in that year, or the next one there is.
 fn nth_ahead(today: Date, year: Option<i16>, month: i8, n: i8, day: Weekday) -> Option<Date> {
-    let in_year = |year| {
-        civil::Date::new(year, month, 1).ok()?.nth_weekday_of_month(n, day).ok()
-    };
+    let in_year = |year| civil::Date::new(year, month, 1).ok()?.nth_weekday_of_month(n, day).ok();
     match year {
         Some(year) => in_year(year),
         None => (0..=8).filter_map(|n| in_year(today.year() + n)).find(|date| *date >= today),

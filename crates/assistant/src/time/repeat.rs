@@ -104,7 +104,9 @@ impl MonthDay {
             Self::Day(of) => day(of).into_iter().collect(),
             Self::Last => vec![first.last_of_month()],
             Self::Days(days) => days.iter().filter_map(day).collect(),
-            Self::Nth(n, weekday) => first.nth_weekday_of_month(n, weekday).ok().into_iter().collect(),
+            Self::Nth(n, weekday) => {
+                first.nth_weekday_of_month(n, weekday).ok().into_iter().collect()
+            }
         }
     }
 }
@@ -241,7 +243,9 @@ impl Repeat {
             let is_new = match name {
                 "FREQ" => freq.replace(value.to_owned()).is_none(),
                 "INTERVAL" => every.replace(positive(value)?).is_none(),
-                "BYDAY" if nth_weekday(value).is_some() => nth.replace(nth_weekday(value)?).is_none(),
+                "BYDAY" if nth_weekday(value).is_some() => {
+                    nth.replace(nth_weekday(value)?).is_none()
+                }
                 "BYDAY" => days.replace(split(value, |(_, rule, _)| rule)?).is_none(),
                 "BYMONTHDAY" => month_day.replace(rule_month_day(value)?).is_none(),
                 "WKST" => value == "MO",

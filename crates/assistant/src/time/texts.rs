@@ -146,12 +146,14 @@ impl Finder<'_> {
             let gap = self.scan.text(one.to, two.from);
             let gap = gap.trim();
             let is_number = |found: &Found| {
-                found.phrase.pieces.day.is_some_and(|day| day.sort == Sort::Shy) && !self.is_date(found)
+                found.phrase.pieces.day.is_some_and(|day| day.sort == Sort::Shy)
+                    && !self.is_date(found)
             };
             if is_number(one) || is_number(two) {
                 continue;
             }
-            let is_linked = gap.is_empty() || words::LINKS.contains(&gap) || ["早", "晚", "的"].contains(&gap);
+            let is_linked =
+                gap.is_empty() || words::LINKS.contains(&gap) || ["早", "晚", "的"].contains(&gap);
             let is_taken = self.is_date(one) || self.is_date(two);
             let is_one = gap.is_empty() && self.joined(one, two).is_some();
             let is_other = one.phrase.when != two.phrase.when && !is_one;
@@ -210,14 +212,22 @@ impl Finder<'_> {
             return false;
         }
         let is_little = guard::is_a_little(scan, found.from, found.to);
-        if is_alone || is_timed && !is_little && found.place != Place::Middle && !guard::is_bare_span(pieces, self.about) {
+        if is_alone
+            || is_timed
+                && !is_little
+                && found.place != Place::Middle
+                && !guard::is_bare_span(pieces, self.about)
+        {
             return true;
         }
-        if guard::is_bare_span(pieces, self.about) || guard::is_a_little(scan, found.from, found.to) {
+        if guard::is_bare_span(pieces, self.about) || guard::is_a_little(scan, found.from, found.to)
+        {
             return false;
         }
         match sort {
-            Sort::Holiday if !is_timed => guard::is_free_holiday(scan, found.from, found.to, pieces),
+            Sort::Holiday if !is_timed => {
+                guard::is_free_holiday(scan, found.from, found.to, pieces)
+            }
             Sort::Shy if !is_timed => {
                 found.place != Place::Middle && !guard::is_fraction(scan, found.from, found.to)
             }
@@ -264,7 +274,12 @@ impl Finder<'_> {
         self.check(second)?;
         let (one, two) = (self.words(first.from, first.to), self.words(second.from, second.to));
         if first.phrase.when == second.phrase.when {
-            return Ok(self.reading(first.phrase.when.clone(), self.without(&[first, second]), one, first));
+            return Ok(self.reading(
+                first.phrase.when.clone(),
+                self.without(&[first, second]),
+                one,
+                first,
+            ));
         }
         let Some(when) = self.joined(first, second) else { return Err(Unclear(two)) };
         let timed = if first.phrase.pieces.spoken.is_some() { first } else { second };
@@ -292,14 +307,18 @@ impl Finder<'_> {
     }
 
     fn reading(&self, when: When, title: String, phrase: String, found: &Found) -> Reading {
-        let is_exact = found.phrase.pieces.has_clock() || found.phrase.when.instant.is_some()
+        let is_exact = found.phrase.pieces.has_clock()
+            || found.phrase.when.instant.is_some()
             || found.phrase.when.is_full;
         let mut when = when;
         let mut title = title;
         if let Some((limited, rest)) = self.limit_behind(&when, &title, &phrase) {
             (when, title) = (limited, rest);
         }
-        if self.about == About::Entry && when.minutes.is_none() && when.precision == Precision::Minute {
+        if self.about == About::Entry
+            && when.minutes.is_none()
+            && when.precision == Precision::Minute
+        {
             let (minutes, rest) = length(&title);
             when.minutes = minutes;
             title = rest;
@@ -349,12 +368,16 @@ fn join(title: &mut String, piece: &str) {
         piece = "";
     }
     if title.is_empty() {
-        piece = words::OPENERS.iter().find(|word| piece.eq_ignore_ascii_case(word)).map_or(piece, |_| "");
+        piece = words::OPENERS
+            .iter()
+            .find(|word| piece.eq_ignore_ascii_case(word))
+            .map_or(piece, |_| "");
     }
     loop {
         let before = piece;
         for word in words::TIES {
-            let head = piece.len().checked_sub(word.len()).and_then(|at| piece.split_at_checked(at));
+            let head =
+                piece.len().checked_sub(word.len()).and_then(|at| piece.split_at_checked(at));
             if let Some((head, tail)) = head
                 && tail.eq_ignore_ascii_case(word)
                 && (!word.is_ascii() && head.is_empty() || head.ends_with(' ') || head.is_empty())

@@ -11,7 +11,16 @@ pub(in super::super) const EVERY_GAP: List = &["每隔", "隔", "每间隔"];
 pub(in super::super) const OTHER: List = &["other", "second", "2nd"];
 pub(in super::super) const THIRD: List = &["third", "3rd"];
 pub(in super::super) const DAILY: List = &[
-    "每天", "每日", "天天", "每一天", "日常", "daily", "everyday", "every day", "each day", "nightly",
+    "每天",
+    "每日",
+    "天天",
+    "每一天",
+    "日常",
+    "daily",
+    "everyday",
+    "every day",
+    "each day",
+    "nightly",
 ];
 pub(in super::super) const DAILY_PARTS: Table<Part> = &[
     ("每早", Part::Morning),
@@ -178,5 +187,17 @@ pub(in super::super) const DEADLINE_ENDS: List = &[
     "前完成",
 ];
 /// They begin like a deadline and are other words.
-pub(in super::super) const NO_DEADLINES: List =
-    &["前往", "前台", "前端", "前任", "前面", "前后", "前提条件", "前提是", "前提下", "前言", "前辈", "前一"];
+pub(in super::super) const NO_DEADLINES: List = &[
+    "前往",
+    "前台",
+    "前端",
+    "前任",
+    "前面",
+    "前后",
+    "前提条件",
+    "前提是",
+    "前提下",
+    "前言",
+    "前辈",
+    "前一",
+];

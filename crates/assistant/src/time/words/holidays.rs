@@ -2,7 +2,9 @@
 
 use jiff::civil::Weekday::{Friday, Monday, Sunday, Thursday};
 
-use super::super::holidays::Holiday::{self, Easter, Fixed, Lunar, LunarEve, Nth, Qingming, Solstice};
+use super::super::holidays::Holiday::{
+    self, Easter, Fixed, Lunar, LunarEve, Nth, Qingming, Solstice,
+};
 use super::{List, Table};
 
 /// Names that mean nothing else.
@@ -139,12 +141,13 @@ pub(in super::super) const SHY_HOLIDAYS: Table<Holiday> = &[
 ];
 /// What may stand right behind the name of a holiday that is a date and no attribute.
 pub(in super::super) const BEHIND_HOLIDAYS: List = &[
-    "当天", "那天", "这天", "前", "后", "之前", "之后", "去", "回", "买",
-    "给", "和", "跟", "请", "打", "看", "吃", "放", "聚", "约", "陪", "送", "开", "要", "提醒", "记得",
-    "我", "到", "交", "订", "出", "休", "办", "做", "写", "发", "带", "见", "拜", "寄", "取",
+    "当天", "那天", "这天", "前", "后", "之前", "之后", "去", "回", "买", "给", "和", "跟", "请",
+    "打", "看", "吃", "放", "聚", "约", "陪", "送", "开", "要", "提醒", "记得", "我", "到", "交",
+    "订", "出", "休", "办", "做", "写", "发", "带", "见", "拜", "寄", "取",
 ];
 /// What may go with the name of a holiday.
-pub(in super::super) const HOLIDAY_DAYS: List = &["当天", "那天", "这天", "那一天", "当日", "day itself"];
+pub(in super::super) const HOLIDAY_DAYS: List =
+    &["当天", "那天", "这天", "那一天", "当日", "day itself"];
 pub(in super::super) const LUNAR: List = &["农历", "阴历", "旧历", "lunar"];
 pub(in super::super) const LUNAR_LEAP: List = &["闰"];
 pub(in super::super) const LUNAR_MONTHS: Table<i8> =

@@ -186,8 +186,9 @@ pub(in super::super) const ON_TIME: List = &[
     "at that time",
 ];
 /// Around a clause that asks to be reminded.
-pub(in super::super) const CLAUSE_STARTS: List =
-    &["(", "（", ",", "，", ";", "；", "、", "并", "并且", "并在", ", and", "and", "with", ", with"];
+pub(in super::super) const CLAUSE_STARTS: List = &[
+    "(", "（", ",", "，", ";", "；", "、", "并", "并且", "并在", ", and", "and", "with", ", with",
+];
 pub(in super::super) const CLAUSE_ENDS: List = &[")", "）", "即可", "就行", "please", "吧"];
 pub(in super::super) const ASK_TO_REMIND: List = &[
     "提醒我",
