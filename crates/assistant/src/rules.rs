@@ -121,14 +121,7 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
             return (is_meant && is_asked && !changes(rest)).then_some(Err(Wrong::NotADate(piece)));
         }
     };
-    let Some(when) = &read.when else {
-        let is_clear = said == Kind::Todo || after_any(sentence, words::CLEAR_REMIND).is_some();
-        if read.ahead.is_some() && is_clear {
-            return Some(Err(Wrong::ReminderNeedsDue));
-        }
-        let text = title(&read.title).filter(|_| is_clear)?;
-        return Some(Ok(format!("/todo add {text} --due none")));
-    };
+    let Some(when) = &read.when else { return undated(sentence, said, &read) };
     let (kind, text) = match said {
         Kind::Unsaid => kind(told(&read.title)),
         said => (said, read.title.as_str()),
@@ -159,6 +152,16 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
         return Some(Err(Wrong::Past(read.phrase.clone())));
     }
     Some(command(kind, text, &read, when, now))
+}
+
+/// A sentence without a date is a todo if it is clearly one.
+fn undated(sentence: &str, said: Kind, read: &Reading) -> Option<Result<String, Wrong>> {
+    let is_clear = said == Kind::Todo || after_any(sentence, words::CLEAR_REMIND).is_some();
+    if read.ahead.is_some() && is_clear {
+        return Some(Err(Wrong::ReminderNeedsDue));
+    }
+    let text = title(&read.title).filter(|_| is_clear)?;
+    Some(Ok(format!("/todo add {text} --due none")))
 }
 
 fn whole(text: &str) -> Reading {

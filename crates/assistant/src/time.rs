@@ -17,14 +17,18 @@ pub mod texts;
 mod clock;
 mod days;
 mod every;
+mod faces;
 mod feasts;
 mod guard;
 mod holidays;
 mod lunar;
 mod meaning;
+mod month_days;
 mod numeric;
 mod offsets;
 mod scan;
+mod titles;
+mod weeks;
 mod words;
 
 pub use ahead::Ahead;

@@ -275,18 +275,12 @@ fn options(
         };
         match option.as_str() {
             "duration" | "时长" => {
-                let minutes = options::value(words, usage, true, |text| {
-                    let minutes = lengths::minutes(text).filter(|n| (0..=MINUTES_MAX).contains(n));
-                    minutes.ok_or_else(|| Wrong::BadValue("duration", text.to_owned(), usage))
-                })?;
+                let minutes = length(words, "duration", 0, usage)?;
                 once(&mut entry.minutes, minutes, "duration", usage)?;
             }
             "interval" | "间隔" => {
-                let minutes = options::value(words, usage, true, |text| {
-                    let minutes = lengths::minutes(text).and_then(|n| u32::try_from(n).ok());
-                    let minutes = minutes.filter(|n| *n > 0);
-                    minutes.ok_or_else(|| Wrong::BadValue("interval", text.to_owned(), usage))
-                })?;
+                let minutes = length(words, "interval", 1, usage)?;
+                let minutes = u32::try_from(minutes).unwrap_or(u32::MAX);
                 entry.repeat = Some(Every::from(Repeat::every_minutes(minutes)));
             }
             "times" | "次数" => entry.times = Some(times(words, usage)?),
@@ -323,6 +317,20 @@ fn options(
         }
     }
     Ok(())
+}
+
+/// The minutes of a length.
+fn length(
+    words: &mut Words,
+    name: &'static str,
+    least: i64,
+    usage: &'static str,
+) -> Result<i64, Wrong> {
+    let most = if name == "duration" { MINUTES_MAX } else { i64::from(u32::MAX) };
+    options::value(words, usage, true, |text| {
+        let minutes = lengths::minutes(text).filter(|n| (least..=most).contains(n));
+        minutes.ok_or_else(|| Wrong::BadValue(name, text.to_owned(), usage))
+    })
 }
 
 fn times(words: &mut Words, usage: &'static str) -> Result<Option<i64>, Wrong> {

@@ -92,7 +92,7 @@ pub fn parse(text: &str, now: &Zoned) -> Option<When> {
     whole.min_by_key(|(phrase, _)| phrase.pieces.count()).map(|(phrase, _)| phrase.when)
 }
 
-/// The longest date phrase a text begins with, of the fewest pieces, and how many bytes of it that is.
+/// The longest date phrase a text begins with, of the fewest pieces, and its length in bytes.
 #[must_use]
 pub fn leading(text: &str, now: &Zoned) -> Option<(When, usize)> {
     let scan = Scan::new(text);

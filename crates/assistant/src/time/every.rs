@@ -4,13 +4,14 @@ use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
 use super::clock::Part;
-use super::days::{chinese_day_name, chinese_weekday, english_weekday};
+use super::days::{chinese_weekday, english_weekday};
 use super::feasts::holidays;
 use super::holidays::Holiday;
 use super::numeric::{next_date, ordinal};
 use super::offsets::{Amount, Unit, amounts};
 use super::repeat::{MonthDay, MonthDays, Repeat, Weekdays};
 use super::scan::{Readings, Scan};
+use super::weeks::{chinese_tails, joined, lists, ranges};
 use super::words;
 
 /// A repetition as it was said; days that were not said are those of its first day.
@@ -358,57 +359,4 @@ fn weekday_lists(scan: &Scan, at: usize) -> Readings<Every> {
     found
         .extend(weeks.map(|(days, end)| (Every::weekly(1, days), scan.maybe(end, words::EACH_OF))));
     found
-}
-
-/// Lists and ranges of weekdays, in every length.
-fn lists(scan: &Scan, at: usize) -> Readings<Weekdays> {
-    let chinese = |at| chinese_weekday(scan, at);
-    let short = |at| chinese(at).or_else(|| scan.word(at, words::WEEK_DAYS));
-    let english = |at| english_weekday(scan, at);
-    let mut found = joined(chinese(at), |at| short(scan.maybe(at, words::DAY_AND)));
-    found.extend(joined(english(at), |at| english(scan.any(at, words::DAY_AND)?)));
-    found.extend(ranges(scan, at));
-    found
-}
-
-fn ranges(scan: &Scan, at: usize) -> Readings<Weekdays> {
-    let chinese = |at| chinese_weekday(scan, at);
-    let short = |at| chinese(at).or_else(|| chinese_day_name(scan, at));
-    let english = |at| english_weekday(scan, at);
-    let mut found = Vec::new();
-    found.extend(range(chinese(at), |at| short(scan.any(at, words::TO_DAY)?)));
-    found.extend(range(english(at), |at| english(scan.any(at, words::TO_DAY)?)));
-    found
-}
-
-/// Weekdays without their prefix, which the interval already brought.
-fn chinese_tails(scan: &Scan, at: usize) -> Readings<Weekdays> {
-    let day = |at| chinese_day_name(scan, at);
-    let mut found = joined(day(at), |at| day(scan.maybe(at, words::DAY_AND)));
-    found.extend(range(day(at), |at| {
-        let at = scan.any(at, words::TO_DAY)?;
-        chinese_weekday(scan, at).or_else(|| day(at))
-    }));
-    found
-}
-
-type OneDay = Option<(Weekday, usize)>;
-
-fn joined(first: OneDay, next: impl Fn(usize) -> OneDay) -> Readings<Weekdays> {
-    let mut found: Readings<Weekdays> = Vec::new();
-    let mut last = first;
-    while let Some((day, end)) = last {
-        let so_far = found.last().map_or(Weekdays::default(), |(days, _)| *days);
-        found.push((so_far.with(day), end));
-        last = next(end).filter(|_| found.len() < 7);
-    }
-    found
-}
-
-fn range(first: OneDay, next: impl Fn(usize) -> OneDay) -> Option<(Weekdays, usize)> {
-    let (first, end) = first?;
-    let (last, end) = next(end)?;
-    let days = first.cycle_forward().take(7);
-    let until = usize::from(first.until(last).unsigned_abs());
-    Some((days.take(until + 1).collect(), end))
 }
