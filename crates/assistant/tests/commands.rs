@@ -226,7 +226,7 @@ async fn overlapping_entries_are_refused_and_named() {
     );
     // An endless repetition is looked into for 31 days.
     assert!(
-        p.say("/schedule add 2026-11-15 14:30 每天 --repeat daily --duration 10")
+        p.say("/schedule add 2026-11-15 14:30 巡检 --repeat daily --duration 10")
             .await
             .contains("#2")
     );
