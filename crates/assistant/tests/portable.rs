@@ -367,7 +367,7 @@ async fn a_calendar_in_the_style_of_an_office_program_is_taken() {
         "Check-in 2026-11-17T10:00 Europe/Berlin 60 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR xSome(20)",
     ];
     assert_eq!(rows, expected);
-    assert_eq!(told, [("RRULE:FREQ=MONTHLY;BYDAY=3MO", Trouble::Repetition)]);
+    assert!(told.is_empty(), "{told:?}");
 }
 
 #[tokio::test]
