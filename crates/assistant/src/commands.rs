@@ -5,17 +5,18 @@
 //!                     └── unknown: the nearest name
 //! ```
 
+mod options;
 mod schedule;
 mod todo;
 mod verbs;
 mod words;
 
-pub use schedule::{NewEntry, ScheduleCommand, Stretch, Switch};
-pub use todo::{Filter, NewTodo, TodoCommand, View};
+pub use options::Remind;
+pub use schedule::{NewEntry, ScheduleCommand, Start, Stretch, Switch};
+pub use todo::{Filter, Mark, NewTodo, TodoCommand, View};
 pub use verbs::{VERBS, Verb, completions, find};
 pub use words::{Words, is_command, normal};
 
-use crate::time::{Precision, When, dates};
 use jiff::{Timestamp, Zoned};
 
 /// A command that was understood.
@@ -30,22 +31,15 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it only shows something.
+    /// Whether it only shows something that is kept.
     #[must_use]
-    pub fn changes_nothing(&self) -> bool {
+    pub fn is_read_only(&self) -> bool {
+        use ScheduleCommand as S;
+        use TodoCommand as T;
         match self {
-            Self::Todo(command) => matches!(
-                command,
-                TodoCommand::List(..)
-                    | TodoCommand::Get(_)
-                    | TodoCommand::Search(..)
-                    | TodoCommand::Views
-            ),
-            Self::Schedule(command) => matches!(
-                command,
-                ScheduleCommand::List | ScheduleCommand::Get(_) | ScheduleCommand::View(..)
-            ),
-            Self::Talk(..) => false,
+            Self::Todo(T::List(..) | T::Get(_) | T::Search(..) | T::Views) => true,
+            Self::Schedule(S::List | S::Get(_) | S::View(..)) => true,
+            Self::Todo(_) | Self::Schedule(_) | Self::Talk(..) => false,
         }
     }
 }
@@ -57,8 +51,14 @@ pub enum Wrong {
     NoSuchCommand(String, Option<&'static str>),
     /// Its arguments do not fit; how it is written, by the key of its usage line.
     Usage(&'static str),
-    /// This is no date: the text.
+    /// This piece of a date is not understood: the text.
     NotADate(String),
+    /// This moment is over: the text.
+    Past(String),
+    /// A deadline is no time at which something takes place: the text.
+    Deadline(String),
+    /// An option was given twice: its name, how the command is written.
+    Twice(&'static str, &'static str),
     /// A time of day is missing: the text.
     NoTime(String),
     /// A value does not fit its option: the option, the text, how the command is written.
@@ -110,84 +110,39 @@ pub fn canonical(command: &Command, now: &Zoned) -> String {
     }
 }
 
-/// What a day without a time of day means.
-#[derive(Debug, Clone, Copy)]
-enum DayMeans {
-    /// Its last minute: something is due by the end of the day.
-    End,
-    /// Nine in the morning: that is when a person wants to hear of it.
-    Morning,
-}
-
-/// The moment that a date option names.
-fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestamp> {
-    if let Some(instant) = when.instant {
-        return Some(instant);
-    }
-    let at = match (when.precision, day) {
-        (Precision::Minute, _) => when.at,
-        (Precision::Day, DayMeans::End) => when.at.date().at(23, 59, 0, 0),
-        (Precision::Day, DayMeans::Morning) => when.at.date().at(9, 0, 0, 0),
-    };
-    at.to_zoned(now.time_zone().clone()).ok().map(|zoned| zoned.timestamp())
-}
-
-/// The longest date among the words that follow; none for the word `none`.
-fn date_option(words: &mut Words, now: &Zoned, usage: &'static str) -> Result<Option<When>, Wrong> {
-    leading_date(words, now, usage, 1)
-}
-
-/// The same where the text is there already: whatever follows is the date, or a mistake in it.
-fn date_alone(words: &mut Words, now: &Zoned, usage: &'static str) -> Result<Option<When>, Wrong> {
-    let least = if words.is_quoted() { 1 } else { words.until_option().max(1) };
-    leading_date(words, now, usage, least)
-}
-
-fn leading_date(
-    words: &mut Words,
-    now: &Zoned,
-    usage: &'static str,
-    least: usize,
-) -> Result<Option<When>, Wrong> {
-    let most = words.until_option();
-    if most > 0 && matches!(words.peek(1).as_str(), "none" | "-") {
-        words.skip(1);
-        return Ok(None);
-    }
-    for count in (least..=most).rev() {
-        if let Some(when) = dates::parse(&words.peek(count), now) {
-            words.skip(count);
-            return Ok(Some(when));
-        }
-    }
-    match most {
-        0 => Err(Wrong::Usage(usage)),
-        _ => Err(Wrong::NotADate(words.peek(most))),
-    }
-}
-
-/// A moment as commands write it, on the wall of `now`'s zone.
+/// A moment as it is shown, on the wall of `now`'s zone.
 #[must_use]
 pub fn written(at: Timestamp, now: &Zoned) -> String {
     at.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// A moment as commands write it: to the second, if it has any.
+fn exact(at: Timestamp, now: &Zoned) -> String {
+    let zoned = at.to_zoned(now.time_zone().clone());
+    let form = if zoned.second() == 0 { "%Y-%m-%d %H:%M" } else { "%Y-%m-%d %H:%M:%S" };
+    zoned.strftime(form).to_string()
 }
 
 /// The command as it was understood, if its dates were said in other words than they are kept.
 /// Shown before anything is saved.
 #[must_use]
 pub fn echo(line: &str, command: &Command, now: &Zoned) -> Option<String> {
-    let dates: Vec<String> = match command {
+    let (moments, is_counted): (Vec<Option<Timestamp>>, bool) = match command {
         Command::Todo(TodoCommand::Add(new) | TodoCommand::Update(_, new)) => {
-            let moments = [new.due.flatten(), new.remind.flatten()];
-            moments.into_iter().flatten().map(|at| written(at, now)).collect()
+            let remind = new.remind.and_then(Remind::moment);
+            (vec![new.due.flatten(), remind], new.remind.is_some_and(Remind::is_before))
         }
         Command::Schedule(ScheduleCommand::Add(new) | ScheduleCommand::Update(_, new)) => {
-            let moments = [Some(new.starts_at), new.remind.flatten(), new.remind_from.flatten()];
-            moments.into_iter().flatten().map(|at| written(at, now)).collect()
+            let start = new.start.map(|start| start.at);
+            let remind = new.remind.and_then(Remind::moment);
+            let repeat = new.repeat.is_some() && !line.contains("--repeat");
+            let is_counted = new.remind.is_some_and(Remind::is_before) || repeat;
+            (vec![start, remind, new.remind_from.flatten()], is_counted)
         }
-        _ => Vec::new(),
+        _ => (Vec::new(), false),
     };
-    let said = dates.iter().all(|date| line.contains(date));
+    let mut dates = moments.into_iter().flatten().map(|at| exact(at, now));
+    let said = dates.all(|date| line.contains(&date)) && !is_counted;
     (!said).then(|| canonical(command, now))
 }
 

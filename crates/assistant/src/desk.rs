@@ -194,7 +194,7 @@ fn is_change(command: &Command) -> bool {
     use ScheduleCommand as S;
     use TodoCommand as T;
     match command {
-        Command::Todo(T::Update(..) | T::Done(_) | T::Reopen(_) | T::Delete(_)) => true,
+        Command::Todo(T::Update(..) | T::Mark(..)) => true,
         Command::Schedule(S::Update(..) | S::Repeat(..) | S::Delete(_)) => true,
         Command::Todo(_) | Command::Schedule(_) | Command::Talk(..) => false,
     }

@@ -143,9 +143,13 @@ fn bare(said: &str, seen: Option<&OpenQuestion>) -> Option<Way> {
 
 /// Where a sentence goes that no model reads.
 fn by_rules(said: &str, now: &Zoned) -> Way {
-    let Some(line) = crate::rules::understand(said, now) else { return Way::NoModel };
+    let line = match crate::rules::understand(said, now) {
+        Some(Ok(line)) => line,
+        Some(Err(wrong)) => return Way::Wrong(wrong),
+        None => return Way::NoModel,
+    };
     match commands::parse(&line, now) {
-        Ok(command) if command.changes_nothing() => Way::Look(command, line),
+        Ok(command) if command.is_read_only() => Way::Look(command, line),
         _ => Way::Rule(line),
     }
 }

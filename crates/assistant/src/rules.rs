@@ -6,28 +6,36 @@
 //! ```
 //!
 //! Dates in the command are absolute, so that a person sees what was understood before saying yes.
-//! A day without a time is due at 23:59 and reminds at 09:00. What to be reminded of repeats as a
-//! schedule entry, because todos do not repeat. In doubt the answer is `None`: chat stays chat.
+//! A day without a time is due at 23:59 and reminds at 09:00, or at the next of a few usual hours
+//! if that is over. What to be reminded of repeats as a schedule entry that takes no time, because
+//! todos do not repeat. In doubt the answer is `None`: chat stays chat. A sentence that is clearly
+//! one of these and has a date that is not understood, or is over, is refused with the reason.
 
-mod lengths;
 mod questions;
 mod words;
 
-use jiff::Zoned;
 use jiff::civil::{DateTime, time};
+use jiff::{ToSpan, Zoned};
 
-use crate::time::dates::{self, Precision, When};
+use crate::commands::{self, Wrong};
+use crate::time::texts::{self, Unclear};
+use crate::time::{About, Precision, Reading, When, ahead, dates};
 
 const LONGEST_SENTENCE: usize = 400;
 
-/// The command line a sentence means, if the rules know it.
+/// The command line a sentence means, if the rules know it, or what is wrong with its date.
 #[must_use]
-pub fn understand(sentence: &str, now: &Zoned) -> Option<String> {
+pub fn understand(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
     let sentence = polished(sentence);
     if sentence.is_empty() || sentence.len() > LONGEST_SENTENCE || cannot_be_text(sentence) {
         return None;
     }
-    questions::answer(sentence, now).or_else(|| addition(sentence, now))
+    if let Some(answer) = questions::answer(sentence, now) {
+        return Some(Ok(answer));
+    }
+    let line = addition(sentence, now)?;
+    let command = line.and_then(|line| commands::parse(&line, now));
+    Some(command.map(|command| commands::canonical(&command, now)))
 }
 
 /// Without politeness and closing marks. A question mark stays: only some rules take questions.
@@ -90,42 +98,85 @@ enum Kind {
     Unsaid,
 }
 
-fn addition(sentence: &str, now: &Zoned) -> Option<String> {
+fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
     if is_question(sentence) {
         return None;
     }
     let sentence = before_any(sentence, words::CALENDAR_ENDS).unwrap_or(sentence);
     let said_otherwise = otherwise(sentence);
     let sentence = said_otherwise.as_deref().unwrap_or(sentence);
-    let (kind, rest) = kind(sentence);
-    let Some((when, range)) = dates::find(rest, now) else {
-        let is_clear = kind == Kind::Todo || after_any(sentence, words::CLEAR_REMIND).is_some();
-        return title(rest).filter(|_| is_clear).map(|text| format!("/todo add {text}"));
+    // "remind me 10 minutes before my meeting": the words for asking belong to the clause.
+    let clause = ahead::taken(sentence).filter(|(_, rest)| dates::leading(rest, now).is_none());
+    let sentence = clause.as_ref().map_or(sentence, |(_, rest)| rest.as_str());
+    let (said, rest) = kind(sentence);
+    let about = if said == Kind::Todo { About::Todo } else { About::Entry };
+    let read = match texts::read(rest, now, about) {
+        Ok(read) => {
+            Reading { ahead: clause.as_ref().map(|(ahead, _)| *ahead).or(read.ahead), ..read }
+        }
+        Err(Unclear(piece)) => {
+            let is_meant = said != Kind::Unsaid || asks(rest) || is_event(rest);
+            let has_date = texts::read(rest, now, About::Todo) != Ok(whole(rest));
+            let is_asked = has_date || said == Kind::Reminder || asks(rest);
+            return (is_meant && is_asked && !changes(rest)).then_some(Err(Wrong::NotADate(piece)));
+        }
     };
-    let (before, after) = (rest[..range.start].trim(), rest[range.end..].trim());
-    let phrase = &rest[range];
-    let (is_deadline, after) = deadline(phrase, after);
-    let (duration, after) = duration(&when, after, now);
-    let (kind, text) = kind_and_text(kind, before, after)?;
-    let takes_time = matches!(kind, Kind::Schedule | Kind::Unsaid) && duration.is_none();
-    let (length, text) = match takes_time && when.precision == Precision::Minute {
-        true => lengths::taken_from(&text),
-        false => (None, text.as_str()),
+    let Some(when) = &read.when else { return undated(sentence, said, &read) };
+    let (kind, text) = match said {
+        Kind::Unsaid => kind(told(&read.title)),
+        said => (said, read.title.as_str()),
     };
-    let (duration, text) = (duration.or(length), title(text)?);
-    let kind = if kind == Kind::Unsaid && is_deadline { Kind::Todo } else { kind };
+    // A todo has no length: its words stay.
+    let is_todo = matches!(kind, Kind::Reminder | Kind::Todo) && when.repeat.is_none();
+    let again =
+        texts::read(rest, now, About::Todo).ok().filter(|again| is_todo && again.when.is_some());
+    let text = match (&again, said) {
+        (Some(again), Kind::Unsaid) => self::kind(told(&again.title)).1,
+        (Some(again), _) => again.title.as_str(),
+        (None, _) => text,
+    };
+    let text = title(text)?;
+    let kind = match kind {
+        Kind::Unsaid if when.is_deadline => Kind::Todo,
+        Kind::Unsaid if read.ahead.is_some() && when.precision == Precision::Minute => {
+            Kind::Schedule
+        }
+        kind => kind,
+    };
     let is_sure = matches!(kind, Kind::Reminder | Kind::Todo);
-    let is_entry = kind == Kind::Schedule || is_event(text) || has_clock(phrase, &when);
-    if !is_sure && (!is_entry || is_doubtful(kind, text, now)) || when.at.date() < now.date() {
+    let is_entry = kind == Kind::Schedule || is_event(text) || read.is_exact;
+    if !is_sure && (!is_entry || is_doubtful(kind, text)) {
         return None;
     }
-    let command = command(kind, text, phrase, when, now)?;
-    Some(match duration {
-        Some(minutes) if command.starts_with("/schedule") => {
-            format!("{command} --duration {minutes}")
-        }
-        _ => command,
-    })
+    if when.is_past(now) {
+        return Some(Err(Wrong::Past(read.phrase.clone())));
+    }
+    Some(command(kind, text, &read, when, now))
+}
+
+/// A sentence without a date is a todo if it is clearly one.
+fn undated(sentence: &str, said: Kind, read: &Reading) -> Option<Result<String, Wrong>> {
+    let is_clear = said == Kind::Todo || after_any(sentence, words::CLEAR_REMIND).is_some();
+    if read.ahead.is_some() && is_clear {
+        return Some(Err(Wrong::ReminderNeedsDue));
+    }
+    let text = title(&read.title).filter(|_| is_clear)?;
+    Some(Ok(format!("/todo add {text} --due none")))
+}
+
+fn whole(text: &str) -> Reading {
+    Reading {
+        title: text.trim().to_owned(),
+        when: None,
+        phrase: String::new(),
+        ahead: None,
+        is_exact: false,
+    }
+}
+
+/// Whether a reminder is asked for somewhere in the sentence.
+fn asks(sentence: &str) -> bool {
+    words::CLEAR_REMIND.iter().any(|word| !word.is_ascii() && sentence.contains(word))
 }
 
 /// The same sentence by the words that the rules know.
@@ -133,54 +184,26 @@ fn otherwise(sentence: &str) -> Option<String> {
     if let Some(rest) = after_any(sentence, words::WAKE) {
         return Some(format!("remind me to wake up {rest}"));
     }
+    let alarm = words::ALARMS.iter().find_map(|(words, name)| {
+        Some(format!("remind me to {name} {}", after_any(sentence, &[words])?))
+    });
+    if alarm.is_some() {
+        return alarm;
+    }
     let text = after_any(before_any(sentence, words::TODO_ENDS)?, words::PUTS)?;
     Some(format!("add todo {text}"))
 }
 
-/// Whether a text speaks of something else: another date, a change, a thought.
-fn is_doubtful(kind: Kind, text: &str, now: &Zoned) -> bool {
+/// Whether a text speaks of something else: a change, a thought.
+fn is_doubtful(kind: Kind, text: &str) -> bool {
     let starts_oddly = kind == Kind::Unsaid && after_any(text, words::ASKING_STARTS).is_some();
-    let changes = after_any(text, words::CHANGES).is_some()
-        || words::CHANGES.iter().any(|word| !word.is_ascii() && text.contains(word));
-    starts_oddly || changes || dates::find(text, now).is_some()
+    let is_told = kind == Kind::Unsaid && words::TOLD_OF.iter().any(|word| text.contains(word));
+    starts_oddly || is_told || changes(text)
 }
 
-/// "10:00 to 11:00": how many minutes, and what follows. The end is read as seen from the begin.
-fn duration<'a>(when: &When, after: &'a str, now: &Zoned) -> (Option<i64>, &'a str) {
-    let none = (None, after);
-    let Some(rest) = after_any(after, words::UNTIL) else { return none };
-    let Ok(begin) = when.at.to_zoned(now.time_zone().clone()) else { return none };
-    let Some((end, taken)) = dates::leading(rest, &begin) else { return none };
-    let minutes = when.at.duration_until(end.at).as_mins();
-    let is_span = (1..24 * 60).contains(&minutes) && end.repeat.is_none();
-    let is_exact = [when.precision, end.precision] == [Precision::Minute; 2];
-    if is_span && is_exact { (Some(minutes), &rest[taken..]) } else { none }
-}
-
-/// Whether the date is the end of something, and what follows it.
-fn deadline<'a>(phrase: &str, after: &'a str) -> (bool, &'a str) {
-    let looks_alike = after_any(after, words::NO_DEADLINES).is_some();
-    match after_any(after, words::DEADLINES).filter(|_| !looks_alike) {
-        Some(rest) => (true, rest),
-        None => (after_any(phrase, words::DEADLINE_STARTS).is_some(), after),
-    }
-}
-
-/// The kind, which may be said behind the date, and the text around the date.
-fn kind_and_text(said: Kind, before: &str, after: &str) -> Option<(Kind, String)> {
-    let around = || between(title(before).unwrap_or_default(), title(after).unwrap_or_default());
-    if said != Kind::Unsaid {
-        return Some((said, around()));
-    }
-    if title(told(before)).is_none() {
-        let (kind, text) = kind(after);
-        return Some((kind, text.to_owned()));
-    }
-    let goes_on = after_any(after, words::PLACES).is_some() || !starts_latin(after);
-    let is_one_entry = after.is_empty()
-        || is_event(after) && goes_on
-        || is_event(before) && after_any(after, words::PLACES).is_some();
-    is_one_entry.then(|| (Kind::Unsaid, around()))
+fn changes(text: &str) -> bool {
+    after_any(text, words::CHANGES).is_some()
+        || words::CHANGES.iter().any(|word| !word.is_ascii() && text.contains(word))
 }
 
 fn kind(sentence: &str) -> (Kind, &str) {
@@ -199,13 +222,6 @@ fn kind(sentence: &str) -> (Kind, &str) {
 /// Without the words that tell an entry as a fact.
 fn told(sentence: &str) -> &str {
     after_any(sentence, words::TOLD).unwrap_or(sentence)
-}
-
-fn between(before: &str, after: &str) -> String {
-    match (before.is_empty(), after.is_empty()) {
-        (false, false) if ends_latin(before) && starts_latin(after) => format!("{before} {after}"),
-        _ => format!("{before}{after}"),
-    }
 }
 
 /// The text of an entry without what tied it to its date; nothing if nothing is left.
@@ -230,43 +246,78 @@ fn is_event(text: &str) -> bool {
     after_any(text, words::EVENTS).is_some() || before_any(text, words::EVENTS).is_some()
 }
 
-fn has_clock(phrase: &str, when: &When) -> bool {
-    let phrase = phrase.to_ascii_lowercase();
-    let is_written = words::CLOCK_SIGNS.iter().any(|sign| phrase.contains(sign));
-    when.precision == Precision::Minute && is_written
-}
-
-fn command(kind: Kind, text: &str, phrase: &str, when: When, now: &Zoned) -> Option<String> {
-    let minute = |at: DateTime| at.strftime("%Y-%m-%d %H:%M").to_string();
-    if let Some(repeat) = &when.repeat {
-        let first = match when.precision {
-            Precision::Minute => when.at,
-            Precision::Day => dates::parse(&format!("{phrase} 09:00"), now)?.at,
-        };
-        let (first, repeat) = (minute(first), repeat.to_option());
-        let remind = match kind {
-            Kind::Reminder => format!(" --remind \"{first}\""),
-            _ => String::new(),
-        };
-        return Some(format!("/schedule add {first} {text}{remind} --repeat {repeat}"));
-    }
+fn command(
+    kind: Kind,
+    text: &str,
+    read: &Reading,
+    when: &When,
+    now: &Zoned,
+) -> Result<String, Wrong> {
     let is_exact = when.precision == Precision::Minute;
-    let due = if is_exact { when.at } else { when.at.date().to_datetime(time(23, 59, 0, 0)) };
-    if due <= now.datetime() {
-        return None;
+    let ahead = read.ahead.map(|ahead| format!(" --remind \"{}\"", ahead.to_option()));
+    let ahead = ahead.unwrap_or_default();
+    if let Some(repeat) = &when.repeat {
+        let nine = when.at.date().to_datetime(time(9, 0, 0, 0));
+        let first = if is_exact { written(when, when.at) } else { written(when, nine) };
+        let mut options = match kind {
+            Kind::Reminder if ahead.is_empty() => " --duration 0 --remind \"on time\"".to_owned(),
+            _ => ahead,
+        };
+        if let Some(minutes) = when.minutes.filter(|_| kind != Kind::Reminder) {
+            options.push_str(&format!(" --duration {minutes}"));
+        }
+        options.push_str(&format!(" --repeat {}", repeat.to_option()));
+        if let Some(times) = when.times {
+            options.push_str(&format!(" --times {times}"));
+        }
+        return Ok(format!("/schedule add {first} {}{options}", kept(text)));
     }
-    let (due, nine) = (minute(due), when.at.date().to_datetime(time(9, 0, 0, 0)));
-    Some(match kind {
+    let due = if is_exact { when.at } else { when.at.date().to_datetime(time(23, 59, 0, 0)) };
+    let due = written(when, due);
+    Ok(match kind {
+        Kind::Reminder if !ahead.is_empty() => {
+            format!("/todo add {text} --due \"{due}\"{ahead}")
+        }
         Kind::Reminder if is_exact => {
             format!("/todo add {text} --due \"{due}\" --remind \"{due}\"")
         }
-        // Nine o'clock of today may be over; a reminder in the past would never be asked for.
-        Kind::Reminder if nine > now.datetime() => {
-            format!("/todo add {text} --due \"{due}\" --remind \"{}\"", minute(nine))
+        Kind::Reminder => {
+            let remind = morning_or_later(when.at, now);
+            format!("/todo add {text} --due \"{due}\" --remind \"{}\"", written(when, remind))
         }
-        Kind::Schedule | Kind::Unsaid if is_exact => format!("/schedule add {due} {text}"),
-        _ => format!("/todo add {text} --due \"{due}\""),
+        Kind::Schedule | Kind::Unsaid if is_exact => {
+            let minutes = when.minutes.map(|minutes| format!(" --duration {minutes}"));
+            let minutes = minutes.unwrap_or_default();
+            format!("/schedule add {due} {}{ahead}{minutes}", kept(text))
+        }
+        Kind::Schedule if read.is_exact => return Err(Wrong::NoTime(read.phrase.clone())),
+        _ => format!("/todo add {text} --due \"{due}\"{ahead}"),
     })
+}
+
+/// To the second, where the moment is counted from now.
+fn written(when: &When, at: DateTime) -> String {
+    let form = match when.instant {
+        Some(_) if at.second() != 0 => "%Y-%m-%d %H:%M:%S",
+        _ => "%Y-%m-%d %H:%M",
+    };
+    at.strftime(form).to_string()
+}
+
+/// A title that looks like a date stays a title in quotes.
+fn kept(text: &str) -> String {
+    let looks_like = words::DATE_MARKS.iter().any(|mark| text.contains(mark));
+    if looks_like && !text.contains('"') { format!("\"{text}\"") } else { text.to_owned() }
+}
+
+/// Nine in the morning of a day, or the next usual hour of today, or half an hour from now.
+fn morning_or_later(day: DateTime, now: &Zoned) -> DateTime {
+    let wall = now.datetime();
+    let hours = [9, 14, 18, 21].map(|hour| day.date().to_datetime(time(hour, 0, 0, 0)));
+    let next = hours.into_iter().find(|at| *at > wall);
+    let soon = wall.checked_add(30.minutes()).unwrap_or(wall);
+    let last = day.date().to_datetime(time(23, 59, 0, 0));
+    next.unwrap_or_else(|| soon.min(last).round(jiff::Unit::Minute).unwrap_or(last))
 }
 
 #[cfg(test)]

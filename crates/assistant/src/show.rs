@@ -14,7 +14,7 @@ pub use table::{Table, clipped, padded};
 use crate::commands::{View, Wrong};
 use crate::desk::{Answer, Did, Gone, Notice, Reply, TodoList};
 use crate::kept::{self, moment};
-use crate::time::Repeat;
+use crate::time::{MonthDay, Repeat};
 use everloop_store::{Firing, ScheduleRow, TodoRow};
 use everloop_types::{Lang, UtcMs};
 use jiff::Zoned;
@@ -147,6 +147,12 @@ pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
         Wrong::NoSuchCommand(name, None) => reader.text("command.unknown", &[("name", name)]),
         Wrong::Usage(key) => usage(key),
         Wrong::NotADate(text) => reader.text("command.not_a_date", &[("text", text)]),
+        Wrong::Past(text) => reader.text("command.past", &[("text", text)]),
+        Wrong::Deadline(text) => reader.text("command.deadline", &[("text", text)]),
+        Wrong::Twice(option, key) => {
+            let line = reader.text("command.twice", &[("option", option)]);
+            format!("{line}\n{}", usage(key))
+        }
         Wrong::NoTime(text) => reader.text("command.no_time", &[("text", text)]),
         Wrong::BadValue(option, text, key) => {
             let line = reader.text("command.bad_value", &[("option", option), ("text", text)]);
@@ -332,19 +338,40 @@ fn repeat_words(reader: &Reader, repeat: &Repeat) -> String {
             let week = counted("repeat.week", "repeat.weeks", *every);
             reader.text("repeat.on_days", &[("week", &week), ("days", &days)])
         }
-        Repeat::Monthly { every, day } => {
-            let month = counted("repeat.month", "repeat.months", *every);
-            match day {
-                crate::time::MonthDay::Day(day) => {
-                    let day = day.to_string();
-                    reader.text("repeat.on_day", &[("month", &month), ("day", &day)])
-                }
-                crate::time::MonthDay::Last => {
-                    reader.text("repeat.on_last_day", &[("month", &month)])
-                }
-            }
-        }
+        Repeat::Monthly { every, day } => monthly_words(reader, *every, *day),
         Repeat::Yearly { every } => counted("repeat.year", "repeat.years", *every),
+    }
+}
+
+/// A rule of every so many months; twelve of them are a year.
+fn monthly_words(reader: &Reader, every: u32, day: MonthDay) -> String {
+    let counted = |one: &str, many: &str, every: u32| match every {
+        1 => reader.text(one, &[]),
+        n => reader.text(many, &[("n", &n.to_string())]),
+    };
+    let month = match every % 12 {
+        0 => counted("repeat.year", "repeat.years", every / 12),
+        _ => counted("repeat.month", "repeat.months", every),
+    };
+    match day {
+        MonthDay::Day(day) => {
+            reader.text("repeat.on_day", &[("month", &month), ("day", &day.to_string())])
+        }
+        MonthDay::Last => reader.text("repeat.on_last_day", &[("month", &month)]),
+        MonthDay::Days(days) => {
+            let days: Vec<String> = days.iter().map(|day| day.to_string()).collect();
+            let days = days.join(&reader.text("show.listed", &[]));
+            reader.text("repeat.on_day", &[("month", &month), ("day", &days)])
+        }
+        MonthDay::Nth(n, day) => {
+            let number = day.to_monday_zero_offset();
+            let day = reader.text(&format!("weekday.{number}"), &[]);
+            let nth = match n {
+                -1 => reader.text("repeat.last", &[]),
+                n => reader.text(&format!("repeat.nth.{n}"), &[]),
+            };
+            reader.text("repeat.on_nth", &[("month", &month), ("nth", &nth), ("day", &day)])
+        }
     }
 }
 

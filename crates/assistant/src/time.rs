@@ -2,21 +2,38 @@
 //!
 //! ```text
 //!   "每周一早上9点" ──dates──► When { at, repeat } ──► Series ──► Occurrence, Occurrence, …
+//!   "交周报 明天"   ──texts──► Reading { title, when, ahead }
 //! ```
 //!
 //! Deliberately absent: clocks (callers say what time it is), storage, texts for users.
 
+pub mod ahead;
 pub mod dates;
+pub mod lengths;
 pub mod repeat;
 pub mod series;
+pub mod texts;
 
 mod clock;
 mod days;
 mod every;
+mod faces;
+mod feasts;
+mod guard;
+mod holidays;
+mod lunar;
+mod meaning;
+mod month_days;
+mod numeric;
 mod offsets;
 mod scan;
+mod titles;
+mod weeks;
 mod words;
 
+pub use ahead::Ahead;
 pub use dates::{Precision, When};
-pub use repeat::{MonthDay, Repeat, Weekdays};
+pub use every::Every;
+pub use repeat::{MonthDay, MonthDays, Repeat, Weekdays};
 pub use series::{Occurrence, Series};
+pub use texts::{About, Reading, Unclear};

@@ -368,11 +368,11 @@ async fn a_calendar_in_the_style_of_an_office_program_is_taken() {
     )
     .await;
     let expected = [
-        "Board meeting 2026-11-16T10:00 Europe/Berlin 30 -15",
+        "Board meeting 2026-11-16T10:00 Europe/Berlin 30 FREQ=MONTHLY;BYDAY=3MO xNone -15",
         "Check-in 2026-11-17T10:00 Europe/Berlin 60 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR xSome(20)",
     ];
     assert_eq!(rows, expected);
-    assert_eq!(told, [("RRULE:FREQ=MONTHLY;BYDAY=3MO", Trouble::Repetition)]);
+    assert!(told.is_empty(), "{told:?}");
 }
 
 #[tokio::test]

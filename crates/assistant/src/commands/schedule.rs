@@ -1,8 +1,10 @@
 //! `/schedule`.
 
-use super::words::{Words, quoted, unquoted};
-use super::{DayMeans, Wrong, date_option, moment, todo::TEXT_CHARS_MAX, written};
-use crate::time::{Precision, Repeat, dates};
+use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
+use super::todo::{TEXT_CHARS_MAX, once, remind_words};
+use super::words::{Words, plain, quoted, unquoted};
+use super::{Wrong, exact};
+use crate::time::{About, Every, Precision, Reading, Repeat, When, dates, lengths, texts};
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, Zoned};
 
@@ -17,12 +19,12 @@ pub enum ScheduleCommand {
     Get(i64),
     /// A stretch of the calendar.
     View(Stretch, Date),
-    /// Another time and title, and whatever else is said; the rest stays.
+    /// Whatever is said changes; the rest stays.
     Update(i64, NewEntry),
     /// Whether it repeats.
     Repeat(i64, Switch),
-    /// It is taken away.
-    Delete(i64),
+    /// They are taken away.
+    Delete(Vec<i64>),
 }
 
 /// On or off.
@@ -58,20 +60,18 @@ impl Stretch {
 }
 
 /// What is said of an entry; what is not said is none.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewEntry {
-    /// When it first takes place, on the person's wall.
-    pub starts: DateTime,
-    /// That moment.
-    pub starts_at: Timestamp,
-    /// What it is.
-    pub title: String,
+    /// When it first takes place; a new entry has it.
+    pub start: Option<Start>,
+    /// What it is; a new entry has it.
+    pub title: Option<String>,
     /// How long it takes.
     pub minutes: Option<i64>,
-    /// When the person is reminded of the first one; none within for "no longer".
-    pub remind: Option<Option<Timestamp>>,
-    /// How it repeats.
-    pub repeat: Option<Repeat>,
+    /// When the person is reminded of the first one.
+    pub remind: Option<Remind>,
+    /// How it repeats; days that are not said are those of its start.
+    pub repeat: Option<Every>,
     /// How often in all; none within for no end.
     pub times: Option<Option<i64>>,
     /// No reminder before this moment; none within for "from the first on".
@@ -80,6 +80,33 @@ pub struct NewEntry {
     pub catch_up: Option<String>,
     /// Whether it is saved beside others at the same time.
     pub allow_conflict: bool,
+}
+
+/// When an entry first takes place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// On the person's wall.
+    pub wall: DateTime,
+    /// That moment.
+    pub at: Timestamp,
+}
+
+impl Start {
+    fn of(when: &When, now: &Zoned) -> Option<Self> {
+        let at = moment(when, now, DayMeans::Morning)?;
+        // A wall time that a clock change leaves out is the time that the clocks then show.
+        Some(Self { wall: at.to_zoned(now.time_zone().clone()).datetime(), at })
+    }
+
+    /// The first day at or after this one on which a repetition takes place.
+    fn fitting(self, every: &Every, now: &Zoned) -> Option<Self> {
+        let day = every.first_day(self.wall.date())?;
+        if day == self.wall.date() {
+            return Some(self);
+        }
+        let zoned = day.to_datetime(self.wall.time()).to_zoned(now.time_zone().clone()).ok()?;
+        Some(Self { wall: zoned.datetime(), at: zoned.timestamp() })
+    }
 }
 
 const ADD: &str = "usage.schedule.add";
@@ -92,24 +119,24 @@ const MINUTES_MAX: i64 = 40_320;
 pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
     let part = words.next().unwrap_or_else(|| "list".to_owned());
     match part.to_lowercase().as_str() {
-        "add" => entry(words, now, ADD).map(ScheduleCommand::Add),
+        "add" | "new" => new_entry(words, now).map(ScheduleCommand::Add),
         "update" | "edit" => {
             let id = super::todo::id(&mut words, UPDATE)?;
-            Ok(ScheduleCommand::Update(id, entry(words, now, UPDATE)?))
+            Ok(ScheduleCommand::Update(id, changed_entry(words, now)?))
         }
         "list" | "ls" if words.is_empty() => Ok(ScheduleCommand::List),
         "get" | "show" => {
             super::todo::number(words, "usage.schedule.get").map(ScheduleCommand::Get)
         }
-        "delete" | "rm" => {
-            super::todo::number(words, "usage.schedule.delete").map(ScheduleCommand::Delete)
+        "delete" | "rm" | "del" | "remove" => {
+            super::todo::numbers(words, "usage.schedule.delete").map(ScheduleCommand::Delete)
         }
         "repeat" => {
             let usage = "usage.schedule.repeat";
             let id = super::todo::id(&mut words, usage)?;
-            let switch = match words.rest().as_str() {
-                "on" => Switch::On,
-                "off" => Switch::Off,
+            let switch = match plain(&words.rest()).to_lowercase().as_str() {
+                "on" | "开" | "开启" | "打开" => Switch::On,
+                "off" | "关" | "关闭" | "停" => Switch::Off,
                 _ => return Err(Wrong::Usage(usage)),
             };
             Ok(ScheduleCommand::Repeat(id, switch))
@@ -121,14 +148,19 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wr
 
 fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
     let stretch = match words.next().unwrap_or_default().to_lowercase().as_str() {
-        "day" => Stretch::Day,
-        "week" => Stretch::Week,
-        "month" => Stretch::Month,
-        _ => return Err(Wrong::Usage(VIEW)),
+        "day" | "日" | "天" => Stretch::Day,
+        "week" | "周" | "本周" | "这周" => Stretch::Week,
+        "month" | "月" | "本月" | "这个月" => Stretch::Month,
+        text => {
+            let when = dates::parse(&format!("{text} {}", words.rest()), now);
+            let day = when.filter(|when| when.repeat.is_none()).ok_or(Wrong::Usage(VIEW))?;
+            return Ok(ScheduleCommand::View(Stretch::Day, day.at.date()));
+        }
     };
     let date = match words.rest() {
         text if text.is_empty() => now.date(),
         text => {
+            let text = plain(&text);
             let month = format!("{text}-01").parse::<Date>().ok();
             let month = month.filter(|_| stretch == Stretch::Month);
             let said = || dates::parse(&text, now).map(|when| when.at.date());
@@ -138,46 +170,94 @@ fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
     Ok(ScheduleCommand::View(stretch, date))
 }
 
-fn entry(mut words: Words, now: &Zoned, usage: &'static str) -> Result<NewEntry, Wrong> {
-    let plain = words.written();
-    let Some((when, length)) = dates::leading(&plain, now) else {
-        let missing = plain.is_empty();
-        return Err(if missing { Wrong::Usage(usage) } else { Wrong::NotADate(plain) });
-    };
-    let starts_at = match when.precision {
-        Precision::Minute => moment(&when, now, DayMeans::Morning),
-        Precision::Day => return Err(Wrong::NoTime(plain[..length].trim().to_owned())),
-    };
-    let starts_at = starts_at.ok_or_else(|| Wrong::NotADate(plain.clone()))?;
-    // A wall time that a clock change leaves out is the time that the clocks then show.
-    let starts = starts_at.to_zoned(now.time_zone().clone()).datetime();
-    let mut entry = NewEntry {
-        starts,
-        starts_at,
-        title: String::new(),
-        minutes: None,
-        remind: None,
-        repeat: when.repeat,
-        times: None,
-        remind_from: None,
-        catch_up: None,
-        allow_conflict: false,
-    };
+/// A new entry: its date and title, then its options.
+fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
+    let text = words.written();
     words.skip(words.until_option());
-    let mut title = plain[length..].trim().to_owned();
-    options(&mut entry, &mut words, now, usage, &mut title)?;
-    entry.title = unquoted(title.trim()).trim().to_owned();
-    check(entry, usage)
+    let mut entry = NewEntry::default();
+    let mut more = String::new();
+    options(&mut entry, &mut words, now, ADD, &mut more)?;
+    let text = format!("{text} {more}").trim().to_owned();
+    if text.is_empty() {
+        return Err(Wrong::Usage(ADD));
+    }
+    let read = read(&text, now)?;
+    let Some(when) = read.when.clone() else { return Err(Wrong::NotADate(text)) };
+    fill(&mut entry, &read, &when, now)?;
+    check(entry)
 }
 
-fn check(entry: NewEntry, usage: &'static str) -> Result<NewEntry, Wrong> {
-    super::todo::short("command.text_too_long", &entry.title, TEXT_CHARS_MAX)?;
-    let alone = entry.repeat.is_none() && usage == ADD;
-    if entry.title.is_empty()
-        || (alone && entry.times.is_some())
-        || (entry.remind_from.is_some() && entry.remind.is_none() && usage == ADD)
+/// What changes of an entry: a date, a title, both or none, and options.
+fn changed_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
+    let text = words.written();
+    words.skip(words.until_option());
+    let mut entry = NewEntry::default();
+    let mut more = String::new();
+    options(&mut entry, &mut words, now, UPDATE, &mut more)?;
+    let text = format!("{text} {more}").trim().to_owned();
+    if !text.is_empty() {
+        match read(&text, now)? {
+            Reading { when: Some(when), title, phrase, ahead, is_exact } => {
+                let read = Reading { when: None, title, phrase, ahead, is_exact };
+                fill(&mut entry, &read, &when, now)?;
+            }
+            Reading { title, .. } => entry.title = Some(unquoted(&title).to_owned()),
+        }
+    }
+    entry.title = entry.title.filter(|title| !title.is_empty());
+    if entry == NewEntry::default() {
+        return Err(Wrong::Usage(UPDATE));
+    }
+    super::todo::short(
+        "command.text_too_long",
+        entry.title.as_deref().unwrap_or_default(),
+        TEXT_CHARS_MAX,
+    )?;
+    Ok(entry)
+}
+
+/// A text with the date of an entry. After a whole date and time, the title is taken as it is.
+fn read(text: &str, now: &Zoned) -> Result<Reading, Wrong> {
+    texts::read(text, now, About::Entry).map_err(|unclear| Wrong::NotADate(unclear.0))
+}
+
+fn fill(entry: &mut NewEntry, read: &Reading, when: &When, now: &Zoned) -> Result<(), Wrong> {
+    let said = || read.phrase.trim().to_owned();
+    if when.is_deadline {
+        return Err(Wrong::Deadline(said()));
+    }
+    if when.precision == Precision::Day {
+        return Err(Wrong::NoTime(said()));
+    }
+    let when = ahead_of_now(when.clone(), &read.phrase, now)?;
+    let mut start = Start::of(&when, now).ok_or_else(|| Wrong::NotADate(said()))?;
+    if entry.repeat.is_none() {
+        entry.repeat = when.repeat.clone().map(Every::from);
+    }
+    if let Some(every) = &entry.repeat {
+        start = start.fitting(every, now).ok_or_else(|| Wrong::NotADate(said()))?;
+        entry.repeat = Some(Every::from(every.repeat(start.wall.date())));
+    }
+    entry.minutes = entry.minutes.or(when.minutes);
+    entry.times = entry.times.or(when.times.map(|times| Some(i64::from(times))));
+    entry.remind = entry.remind.or(read.ahead.map(Remind::Before));
+    let zoned = start.at.to_zoned(now.time_zone().clone());
+    if let Some(remind) = entry.remind.filter(|remind| *remind != Remind::Never) {
+        entry.remind = remind.for_start(Some(&zoned)).map(Remind::At);
+    }
+    entry.start = Some(start);
+    entry.title = Some(unquoted(read.title.trim()).trim().to_owned());
+    Ok(())
+}
+
+fn check(entry: NewEntry) -> Result<NewEntry, Wrong> {
+    let title = entry.title.as_deref().unwrap_or_default();
+    super::todo::short("command.text_too_long", title, TEXT_CHARS_MAX)?;
+    if title.is_empty()
+        || (entry.repeat.is_none() && entry.times.is_some())
+        || (entry.remind_from.is_some() && entry.remind == Some(Remind::Never))
     {
-        return Err(Wrong::Usage(usage));
+        return Err(Wrong::Usage(ADD));
     }
     Ok(entry)
 }
@@ -195,26 +275,39 @@ fn options(
             continue;
         };
         match option.as_str() {
-            "duration" => {
-                entry.minutes = Some(count("duration", words, 0..=MINUTES_MAX, usage)?);
+            "duration" | "时长" => {
+                let minutes = length(words, "duration", 0, usage)?;
+                once(&mut entry.minutes, minutes, "duration", usage)?;
             }
-            "interval" => {
-                let most = i64::from(u32::MAX);
-                let minutes = count("interval", words, 1..=most, usage)?;
+            "interval" | "间隔" => {
+                let minutes = length(words, "interval", 1, usage)?;
                 let minutes = u32::try_from(minutes).unwrap_or(u32::MAX);
-                entry.repeat = Some(Repeat::every_minutes(minutes));
+                entry.repeat = Some(Every::from(Repeat::every_minutes(minutes)));
             }
-            "times" => entry.times = Some(times(words, usage)?),
-            "repeat" => {
-                let value = words.peek(words.until_option());
-                let said = || dates::parse(&value, now).and_then(|when| when.repeat);
-                let repeat = Repeat::parse_option(&value).or_else(said);
-                words.skip(words.until_option());
-                entry.repeat = Some(repeat.ok_or(Wrong::BadValue("repeat", value, usage))?);
+            "times" | "次数" => entry.times = Some(times(words, usage)?),
+            "repeat" | "重复" => {
+                let every = options::value(words, usage, true, |text| {
+                    let written = Repeat::parse_option(&plain(text)).map(Every::from);
+                    let said = || texts::read_every(text);
+                    let every = written.or_else(said);
+                    every.ok_or_else(|| Wrong::BadValue("repeat", text.to_owned(), usage))
+                })?;
+                entry.repeat = Some(every);
             }
-            "remind" => entry.remind = Some(date(words, now, usage)?),
-            "remind-start" => entry.remind_from = Some(date(words, now, usage)?),
-            "allow-conflict" => entry.allow_conflict = true,
+            "remind" | "提醒" => {
+                let remind = options::remind(words, now, usage, true)?;
+                once(&mut entry.remind, remind, "remind", usage)?;
+            }
+            "remind-start" => {
+                entry.remind_from = Some(options::value(words, usage, true, |text| {
+                    if options::is_none(text) {
+                        return Ok(None);
+                    }
+                    let when = options::date(text, now)?;
+                    Ok(moment(&when, now, DayMeans::Morning))
+                })?);
+            }
+            "allow-conflict" | "允许冲突" => entry.allow_conflict = true,
             "catch-up" => {
                 let value = words.next().unwrap_or_default();
                 if !["once", "skip", "all"].contains(&value.as_str()) {
@@ -228,32 +321,26 @@ fn options(
     Ok(())
 }
 
+/// The minutes of a length.
+fn length(
+    words: &mut Words,
+    name: &'static str,
+    least: i64,
+    usage: &'static str,
+) -> Result<i64, Wrong> {
+    let most = if name == "duration" { MINUTES_MAX } else { i64::from(u32::MAX) };
+    options::value(words, usage, true, |text| {
+        let minutes = lengths::minutes(text).filter(|n| (least..=most).contains(n));
+        minutes.ok_or_else(|| Wrong::BadValue(name, text.to_owned(), usage))
+    })
+}
+
 fn times(words: &mut Words, usage: &'static str) -> Result<Option<i64>, Wrong> {
     let value = words.next().unwrap_or_default();
-    match value.parse::<i64>() {
+    match plain(&value).parse::<i64>() {
         Ok(-1) => Ok(None),
         Ok(count @ 2..=1_000_000) => Ok(Some(count)),
         _ => Err(Wrong::BadValue("times", value, usage)),
-    }
-}
-
-fn count(
-    name: &'static str,
-    words: &mut Words,
-    range: std::ops::RangeInclusive<i64>,
-    usage: &'static str,
-) -> Result<i64, Wrong> {
-    let value = words.next().unwrap_or_default();
-    let number = value.parse().ok().filter(|number| range.contains(number));
-    number.ok_or(Wrong::BadValue(name, value, usage))
-}
-
-/// The longest date among the words that follow; `none` for no date.
-fn date(words: &mut Words, now: &Zoned, usage: &'static str) -> Result<Option<Timestamp>, Wrong> {
-    let said = words.peek(words.until_option());
-    match date_option(words, now, usage)? {
-        Some(when) if when.repeat.is_some() => Err(Wrong::NotADate(said)),
-        when => Ok(when.and_then(|when| moment(&when, now, DayMeans::Morning))),
     }
 }
 
@@ -265,7 +352,9 @@ pub(super) fn canonical(command: &ScheduleCommand, now: &Zoned) -> String {
         }
         ScheduleCommand::List => "/schedule list".to_owned(),
         ScheduleCommand::Get(id) => format!("/schedule get {id}"),
-        ScheduleCommand::Delete(id) => format!("/schedule delete {id}"),
+        ScheduleCommand::Delete(ids) => {
+            format!("/schedule delete {}", super::todo::written_numbers(ids))
+        }
         ScheduleCommand::View(stretch, date) => {
             format!("/schedule view {} {date}", stretch.as_str())
         }
@@ -277,16 +366,28 @@ pub(super) fn canonical(command: &ScheduleCommand, now: &Zoned) -> String {
 }
 
 fn said(entry: &NewEntry, now: &Zoned) -> String {
-    let mut line = format!("{} {}", written(entry.starts_at, now), entry.title);
+    let title = entry.title.clone().unwrap_or_default();
+    let mut line = match entry.start {
+        Some(start) => {
+            let plain = format!("{} {title}", exact(start.at, now));
+            // A title that looks like a piece of a date must not become one when it is read again.
+            let is_plain = read(&plain, now).is_ok_and(|read| read.title == title);
+            let title = if is_plain { title } else { format!("\"{title}\"") };
+            format!("{} {title}", exact(start.at, now)).trim_end().to_owned()
+        }
+        None => title,
+    };
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
-            line.push_str(&format!(" --{name} {}", quoted(&value)));
+            let gap = if line.is_empty() { "" } else { " " };
+            line.push_str(&format!("{gap}--{name} {}", quoted(&value)));
         }
     };
-    let date = |at: Option<Timestamp>| at.map_or("none".to_owned(), |at| written(at, now));
+    let date = |at: Option<Timestamp>| at.map_or("none".to_owned(), |at| exact(at, now));
+    let first = entry.start.map(|start| start.wall.date());
     option("duration", entry.minutes.map(|n| n.to_string()));
-    option("remind", entry.remind.map(date));
-    option("repeat", entry.repeat.as_ref().map(Repeat::to_option));
+    option("remind", entry.remind.map(|remind| remind_words(remind, now)));
+    option("repeat", entry.repeat.as_ref().map(|every| every.to_option(first)));
     option("times", entry.times.map(|times| times.unwrap_or(-1).to_string()));
     option("remind-start", entry.remind_from.map(date));
     option("catch-up", entry.catch_up.clone());

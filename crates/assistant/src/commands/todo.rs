@@ -1,10 +1,9 @@
 //! `/todo` and `/view`.
 
-use super::{
-    DayMeans, Wrong, date_alone, date_option, moment, words::Words, words::quoted, words::unquoted,
-    written,
-};
-use crate::time::dates::{self, When};
+use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
+use super::words::{Words, plain, quoted, unquoted};
+use super::{Wrong, exact};
+use crate::time::{About, texts};
 use jiff::{Timestamp, Zoned};
 
 /// What is asked about todos.
@@ -16,18 +15,35 @@ pub enum TodoCommand {
     List(View, Filter),
     /// One of them.
     Get(i64),
-    /// Another text, and whatever else is said; the rest stays.
+    /// Whatever is said changes; the rest stays.
     Update(i64, NewTodo),
-    /// It is done.
-    Done(i64),
-    /// It is not done after all.
-    Reopen(i64),
-    /// It is taken away.
-    Delete(i64),
+    /// This is done to each of them.
+    Mark(Mark, Vec<i64>),
     /// Those with a word in them.
     Search(String, Filter),
     /// Which views there are.
     Views,
+}
+
+/// What can be done to several todos at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// They are done.
+    Done,
+    /// They are not done after all.
+    Reopen,
+    /// They are taken away.
+    Delete,
+}
+
+impl Mark {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Reopen => "reopen",
+            Self::Delete => "delete",
+        }
+    }
 }
 
 /// Which todos are wanted.
@@ -72,23 +88,37 @@ impl View {
     }
 
     fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|view| view.as_str() == name.to_lowercase())
+        let name = plain(name).to_lowercase();
+        let word = [
+            ("全部", Self::All),
+            ("所有", Self::All),
+            ("今天", Self::Today),
+            ("今日", Self::Today),
+            ("过期", Self::Overdue),
+            ("逾期", Self::Overdue),
+            ("即将到期", Self::Upcoming),
+            ("以后", Self::Upcoming),
+            ("收件箱", Self::Inbox),
+            ("未分类", Self::Inbox),
+        ];
+        let word = word.into_iter().find(|(word, _)| *word == name).map(|(_, view)| view);
+        Self::ALL.into_iter().find(|view| view.as_str() == name).or(word)
     }
 }
 
 /// What is said of a todo; what is not said is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTodo {
-    /// What is to be done.
-    pub text: String,
+    /// What is to be done; a new todo has it.
+    pub text: Option<String>,
     /// Its group.
     pub tag: Option<String>,
     /// How urgent it is: 1 is the most urgent, 0 says nothing.
     pub priority: Option<i64>,
     /// When it must be done; none within for "no longer".
     pub due: Option<Option<Timestamp>>,
-    /// When the person is reminded; none within for "no longer".
-    pub remind: Option<Option<Timestamp>>,
+    /// When the person is reminded.
+    pub remind: Option<Remind>,
 }
 
 /// Most characters of a text that a person keeps.
@@ -100,22 +130,22 @@ const TAG_CHARS_MAX: usize = 100;
 pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
     let part = words.next().unwrap_or_else(|| "list".to_owned());
     match part.to_lowercase().as_str() {
-        "add" => {
-            let todo = new_todo(words, now, "usage.todo.add", From::Anything)?;
-            match todo.remind {
-                Some(Some(_)) if !matches!(todo.due, Some(Some(_))) => Err(Wrong::ReminderNeedsDue),
-                _ => Ok(TodoCommand::Add(todo)),
-            }
-        }
+        "add" | "new" => new_todo(words, now),
         "list" | "ls" => list(words),
         "get" | "show" => number(words, "usage.todo.get").map(TodoCommand::Get),
-        "done" => number(words, "usage.todo.done").map(TodoCommand::Done),
-        "reopen" => number(words, "usage.todo.reopen").map(TodoCommand::Reopen),
-        "delete" | "rm" => number(words, "usage.todo.delete").map(TodoCommand::Delete),
+        "done" | "finish" | "complete" => mark(words, "usage.todo.done", Mark::Done),
+        "reopen" | "undo" => mark(words, "usage.todo.reopen", Mark::Reopen),
+        "delete" | "rm" | "del" | "remove" => mark(words, "usage.todo.delete", Mark::Delete),
         "update" | "edit" => {
-            let id = id(&mut words, "usage.todo.update")?;
-            let todo = new_todo(words, now, "usage.todo.update", From::TextOnly)?;
-            Ok(TodoCommand::Update(id, todo))
+            let id = id(&mut words, UPDATE)?;
+            let said = said_of_todo(words, now, UPDATE)?;
+            let text = said.text.trim().to_owned();
+            let todo = NewTodo { text: (!text.is_empty()).then_some(text), ..said.todo };
+            if todo == NewTodo::default() {
+                Err(Wrong::Usage(UPDATE))
+            } else {
+                Ok(TodoCommand::Update(id, todo))
+            }
         }
         "search" => {
             let (text, filter, view) = filtered(words, "usage.todo.search")?;
@@ -170,87 +200,124 @@ fn filtered(
     Ok((text.join(" "), filter, view))
 }
 
-/// Where a due date may stand.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum From {
-    /// In its option, or at the beginning of the text if it has a time of day.
-    Anything,
-    /// In its option only: a text that is changed is taken as it is.
-    TextOnly,
+const ADD: &str = "usage.todo.add";
+const UPDATE: &str = "usage.todo.update";
+
+/// What was said of a todo, before its text is looked into.
+struct Said {
+    todo: NewTodo,
+    text: String,
+    /// Whether the text stands in quotes as it is.
+    verbatim: bool,
 }
 
-fn new_todo(
-    mut words: Words,
-    now: &Zoned,
-    usage: &'static str,
-    from: From,
-) -> Result<NewTodo, Wrong> {
+fn said_of_todo(mut words: Words, now: &Zoned, usage: &'static str) -> Result<Said, Wrong> {
     let (mut todo, mut text) = (NewTodo::default(), String::new());
     while !words.is_empty() {
+        let has_text = !text.is_empty() || usage == UPDATE;
         match words.next_option().as_deref() {
-            Some("tag") => todo.tag = Some(words.next().ok_or(Wrong::Usage(usage))?),
-            Some("priority") => {
+            Some("tag" | "标签") => {
+                let tag = words.next().ok_or(Wrong::Usage(usage))?;
+                once(&mut todo.tag, tag, "tag", usage)?;
+            }
+            Some("priority" | "优先级") => {
                 let value = words.next().unwrap_or_default();
-                let number = value.parse().ok().filter(|n: &i64| *n >= 0);
-                todo.priority = Some(number.ok_or(Wrong::BadValue("priority", value, usage))?);
+                let number = priority(&value).ok_or(Wrong::BadValue("priority", value, usage))?;
+                once(&mut todo.priority, number, "priority", usage)?;
             }
-            Some("due") => {
-                let when = date(&mut words, now, usage, &text)?;
-                todo.due = Some(when.and_then(|when| moment(&when, now, DayMeans::End)));
+            Some("due" | "截止") => {
+                let due = options::due(&mut words, now, usage, has_text)?;
+                once(&mut todo.due, due, "due", usage)?;
             }
-            Some("remind") => {
-                let when = date(&mut words, now, usage, &text)?;
-                todo.remind = Some(when.and_then(|when| moment(&when, now, DayMeans::Morning)));
+            Some("remind" | "提醒") => {
+                let remind = options::remind(&mut words, now, usage, has_text)?;
+                once(&mut todo.remind, remind, "remind", usage)?;
             }
             Some(other) => return Err(Wrong::NoSuchOption(other.to_owned(), usage)),
             None => words.next_into(&mut text),
         }
     }
-    todo.text = unquoted(&text).trim().to_owned();
-    if from == From::Anything && todo.due.is_none() {
-        take_leading_date(&mut todo, now);
-    }
+    let verbatim = unquoted(&text).len() < text.len();
+    let text = unquoted(&text).trim().to_owned();
     short("command.tag_too_long", todo.tag.as_deref().unwrap_or_default(), TAG_CHARS_MAX)?;
-    short("command.text_too_long", &todo.text, TEXT_CHARS_MAX)?;
-    if todo.text.is_empty() { Err(Wrong::Usage(usage)) } else { Ok(todo) }
+    short("command.text_too_long", &text, TEXT_CHARS_MAX)?;
+    Ok(Said { todo, text, verbatim })
+}
+
+/// An option counts once.
+pub(super) fn once<T>(
+    slot: &mut Option<T>,
+    value: T,
+    name: &'static str,
+    usage: &'static str,
+) -> Result<(), Wrong> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(Wrong::Twice(name, usage)),
+    }
+}
+
+/// A number from 0 on, or a word for it.
+fn priority(value: &str) -> Option<i64> {
+    match plain(value).to_lowercase().as_str() {
+        "高" | "急" | "紧急" | "high" => Some(1),
+        "中" | "普通" | "medium" | "mid" => Some(2),
+        "低" | "low" => Some(3),
+        "无" | "none" => Some(0),
+        number => number.parse().ok().filter(|n: &i64| *n >= 0),
+    }
+}
+
+fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
+    let Said { mut todo, mut text, verbatim } = said_of_todo(words, now, ADD)?;
+    if todo.due.is_none() && !verbatim {
+        let read = texts::read(&text, now, About::Todo);
+        let read = read.map_err(|unclear| Wrong::NotADate(unclear.0))?;
+        if let Some(when) = read.when {
+            if when.repeat.is_some() {
+                return Err(Wrong::TodosDoNotRepeat);
+            }
+            let when = ahead_of_now(when, &read.phrase, now)?;
+            todo.due = moment(&when, now, DayMeans::End).map(Some);
+            text = read.title;
+            todo.remind = todo.remind.or(read.ahead.map(Remind::Before));
+        } else if read.ahead.is_some() {
+            return Err(Wrong::ReminderNeedsDue);
+        }
+    }
+    if text.is_empty() {
+        return Err(Wrong::Usage(ADD));
+    }
+    let due = todo.due.flatten();
+    if todo.remind.is_some_and(|remind| remind != Remind::Never) && due.is_none() {
+        return Err(Wrong::ReminderNeedsDue);
+    }
+    Ok(TodoCommand::Add(NewTodo { text: Some(text), ..todo }))
+}
+
+fn mark(words: Words, usage: &'static str, mark: Mark) -> Result<TodoCommand, Wrong> {
+    numbers(words, usage).map(|ids| TodoCommand::Mark(mark, ids))
+}
+
+/// One number or several, with spaces or commas between them.
+pub(super) fn numbers(mut words: Words, usage: &'static str) -> Result<Vec<i64>, Wrong> {
+    let mut all = Vec::new();
+    while !words.is_empty() {
+        for part in words.next().unwrap_or_default().split([',', '，', '、']) {
+            all.push(number_of(part).ok_or(Wrong::Usage(usage))?);
+        }
+    }
+    if all.is_empty() { Err(Wrong::Usage(usage)) } else { Ok(all) }
+}
+
+/// Numbers as a command has them.
+pub(super) fn written_numbers(ids: &[i64]) -> String {
+    ids.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// A text of at most so many characters.
 pub(super) fn short(key: &'static str, text: &str, most: usize) -> Result<(), Wrong> {
     if text.chars().count() > most { Err(Wrong::TooLong(key, most)) } else { Ok(()) }
-}
-
-/// A text that begins with a date and a time of day is due then.
-fn take_leading_date(todo: &mut NewTodo, now: &Zoned) {
-    let Some((when, length)) = dates::leading(&todo.text, now) else { return };
-    let rest = todo.text[length..].trim_start();
-    let apart = todo.text[length..].starts_with(' ');
-    if when.precision == dates::Precision::Minute
-        && when.repeat.is_none()
-        && apart
-        && !rest.is_empty()
-    {
-        todo.due = moment(&when, now, DayMeans::End).map(Some);
-        todo.text = rest.to_owned();
-    }
-}
-
-/// The date among the words that follow; `none` for no date. After it may come the text, if it did
-/// not come before.
-fn date(
-    words: &mut Words,
-    now: &Zoned,
-    usage: &'static str,
-    text: &str,
-) -> Result<Option<When>, Wrong> {
-    let when = match text.is_empty() {
-        true => date_option(words, now, usage)?,
-        false => date_alone(words, now, usage)?,
-    };
-    match when {
-        Some(when) if when.repeat.is_some() => Err(Wrong::TodosDoNotRepeat),
-        when => Ok(when),
-    }
 }
 
 /// The number of something, and nothing after it.
@@ -261,18 +328,34 @@ pub(super) fn number(mut words: Words, usage: &'static str) -> Result<i64, Wrong
 
 /// The number of something.
 pub(super) fn id(words: &mut Words, usage: &'static str) -> Result<i64, Wrong> {
-    let word = words.next().unwrap_or_default();
-    word.trim_start_matches('#').parse().map_err(|_| Wrong::Usage(usage))
+    number_of(&words.next().unwrap_or_default()).ok_or(Wrong::Usage(usage))
+}
+
+fn number_of(word: &str) -> Option<i64> {
+    plain(word).trim_start_matches('#').parse().ok()
 }
 
 pub(super) fn canonical(command: &TodoCommand, now: &Zoned) -> String {
     match command {
-        TodoCommand::Add(todo) => format!("/todo add {}", said(todo, now)),
-        TodoCommand::Update(id, todo) => format!("/todo update {id} {}", said(todo, now)),
+        TodoCommand::Add(todo) => {
+            // Words that look like a date must not become one when the line is read again.
+            let text = todo.text.as_deref().unwrap_or_default();
+            let read = texts::read(text, now, About::Todo);
+            let is_plain = read.is_ok_and(|read| read.when.is_none() && read.ahead.is_none());
+            let due = match todo.due {
+                Some(Some(due)) => Some(Some(due)),
+                _ if is_plain => None,
+                _ => Some(None),
+            };
+            format!("/todo add {}", said(todo, due, now))
+        }
+        TodoCommand::Update(id, todo) => {
+            format!("/todo update {id} {}", said(todo, todo.due, now))
+        }
         TodoCommand::Get(id) => format!("/todo get {id}"),
-        TodoCommand::Done(id) => format!("/todo done {id}"),
-        TodoCommand::Reopen(id) => format!("/todo reopen {id}"),
-        TodoCommand::Delete(id) => format!("/todo delete {id}"),
+        TodoCommand::Mark(mark, ids) => {
+            format!("/todo {} {}", mark.as_str(), written_numbers(ids))
+        }
         TodoCommand::List(view, filter) => {
             format!("/view {}{}", view.as_str(), filter_options(filter))
         }
@@ -294,19 +377,26 @@ fn filter_options(filter: &Filter) -> String {
     options
 }
 
-fn said(todo: &NewTodo, now: &Zoned) -> String {
-    let mut line = todo.text.clone();
+fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned) -> String {
+    let mut line = todo.text.clone().unwrap_or_default();
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
-            line.push_str(&format!(" --{name} {}", quoted(&value)));
+            let gap = if line.is_empty() { "" } else { " " };
+            line.push_str(&format!("{gap}--{name} {}", quoted(&value)));
         }
-    };
-    let date = |at: Option<Option<Timestamp>>| {
-        at.map(|at| at.map_or("none".to_owned(), |at| written(at, now)))
     };
     option("tag", todo.tag.clone());
     option("priority", todo.priority.map(|n| n.to_string()));
-    option("due", date(todo.due));
-    option("remind", date(todo.remind));
+    option("due", due.map(|due| due.map_or("none".to_owned(), |at| exact(at, now))));
+    option("remind", todo.remind.map(|remind| remind_words(remind, now)));
     line
+}
+
+/// A reminder as its option has it.
+pub(super) fn remind_words(remind: Remind, now: &Zoned) -> String {
+    match remind {
+        Remind::Never => "none".to_owned(),
+        Remind::At(at) => exact(at, now),
+        Remind::Before(ahead) => ahead.to_option(),
+    }
 }

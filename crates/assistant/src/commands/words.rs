@@ -26,6 +26,24 @@ pub fn normal(line: &str) -> String {
     }
 }
 
+/// A word with plain digits and letters for their full-width forms.
+pub(super) fn plain(word: &str) -> String {
+    let plain = |c: char| match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        c => c,
+    };
+    word.trim().chars().map(plain).collect()
+}
+
+/// The name of an option, if a word is one. Input methods make other dashes of two hyphens.
+fn option_name(word: &str) -> Option<String> {
+    let dashes = ["--", "——", "－－", "—", "––", "─ ─"];
+    let rest = dashes.iter().find_map(|dash| word.strip_prefix(dash))?;
+    let rest = plain(rest);
+    let starts = rest.chars().next().is_some_and(char::is_alphabetic);
+    (starts || rest.is_empty() && word == "--").then_some(rest)
+}
+
 /// The words of a line, taken one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct Words {
@@ -118,11 +136,15 @@ impl Words {
         text
     }
 
-    /// The next word, if it is the name of an option, without its dashes.
+    /// The next word, if it is the name of an option, without its dashes. Two dashes alone end the
+    /// options: whatever follows is text.
     pub fn next_option(&mut self) -> Option<String> {
-        let name = self.words.front().filter(|word| !word.quoted)?.text.strip_prefix("--")?;
-        let name = name.to_owned();
+        let name = option_name(&self.words.front().filter(|word| !word.quoted)?.text)?;
         self.words.pop_front();
+        if name.is_empty() {
+            self.words.iter_mut().for_each(|word| word.quoted = true);
+            return None;
+        }
         Some(name)
     }
 
@@ -135,7 +157,7 @@ impl Words {
     /// How many words follow before the next option.
     #[must_use]
     pub fn until_option(&self) -> usize {
-        let is_option = |word: &Word| !word.quoted && word.text.starts_with("--");
+        let is_option = |word: &Word| !word.quoted && option_name(&word.text).is_some();
         self.words.iter().position(is_option).unwrap_or(self.words.len())
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Within an option, another `None` takes the thing away.
 
-use crate::commands::{NewEntry, NewTodo};
-use crate::kept::reminders;
+use crate::commands::{NewEntry, NewTodo, Remind};
+use crate::kept::{self, reminders};
 use crate::time::Repeat;
 use everloop_types::UtcMs;
 use jiff::civil::DateTime;
@@ -85,32 +85,53 @@ fn ms(at: Timestamp) -> UtcMs {
     at.as_millisecond()
 }
 
-impl From<&NewTodo> for TodoChange {
-    fn from(new: &NewTodo) -> Self {
+impl TodoChange {
+    /// What a command says of a todo. `due` is when it is due if the command does not say.
+    #[must_use]
+    pub fn of(new: &NewTodo, now: &Zoned, due: Option<UtcMs>) -> Self {
+        let due = new.due.map_or(due, |due| due.map(ms));
         Self {
-            text: Some(new.text.clone()),
+            text: new.text.clone(),
             tag: new.tag.clone(),
             priority: new.priority,
             due: new.due.map(|due| due.map(ms)),
-            remind: new.remind.map(|remind| remind.map(|at| RemindWhen::At(ms(at)))),
+            remind: new.remind.map(|remind| remind_when(remind, due, now)),
         }
     }
 }
 
 impl EntryChange {
-    /// What a command says of an entry.
+    /// What a command says of an entry. `start` is when it begins if the command does not say.
     #[must_use]
-    pub fn of(new: &NewEntry, now: &Zoned) -> Self {
+    pub fn of(new: &NewEntry, now: &Zoned, start: Option<&Zoned>) -> Self {
+        let named = new.start.map(|start| start.at.to_zoned(now.time_zone().clone()));
+        let start = named.as_ref().or(start);
+        let at = start.map(|start| ms(start.timestamp()));
+        let first = start.map_or_else(|| now.date(), Zoned::date);
         Self {
-            title: Some(new.title.clone()),
-            start: Some(EntryStart::of(new.starts, new.starts_at, now)),
+            title: new.title.clone(),
+            start: new.start.map(|start| EntryStart::of(start.wall, start.at, now)),
             minutes: new.minutes,
-            remind: new.remind.map(|remind| remind.map(|at| RemindWhen::At(ms(at)))),
-            repeat: new.repeat.clone().map(Some),
+            remind: new.remind.map(|remind| remind_when(remind, at, now)),
+            repeat: new.repeat.as_ref().map(|every| Some(every.repeat(first))),
             times: new.times,
             remind_from: new.remind_from.map(|from| from.map(ms)),
             catch_up: new.catch_up.clone().map(Some),
             allow_conflict: new.allow_conflict,
+        }
+    }
+}
+
+/// When a person is reminded of something at `at`. What is counted back from it goes along with it.
+fn remind_when(remind: Remind, at: Option<UtcMs>, now: &Zoned) -> Option<RemindWhen> {
+    match remind {
+        Remind::Never => None,
+        Remind::At(at) => Some(RemindWhen::At(ms(at))),
+        Remind::Before(ahead) => {
+            let Some(at) = at else { return Some(RemindWhen::Before(0)) };
+            let zoned = kept::moment(at).to_zoned(now.time_zone().clone());
+            let before = ahead.before(&zoned).map_or(at, |before| ms(before.timestamp()));
+            Some(RemindWhen::Before(at.saturating_sub(before)))
         }
     }
 }

@@ -14,8 +14,8 @@ use everloop_store::{
 };
 use everloop_types::UtcMs;
 use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
 use jiff::{ToSpan, Zoned};
-use std::slice::from_ref;
 
 /// Firings that are shown with their entry.
 const FIRINGS_SHOWN: usize = 5;
@@ -33,15 +33,18 @@ impl Desk {
     ) -> Result<Answer, StoreError> {
         Ok(match command {
             ScheduleCommand::Add(new) => {
-                return self.add_entry(&EntryChange::of(new, now), deed).await;
+                return self.add_entry(&EntryChange::of(new, now, None), deed).await;
             }
             ScheduleCommand::Update(id, new) => {
-                return self.update_entry(*id, &EntryChange::of(new, now), deed).await;
+                let was = self.store.schedule(*id).await?.map(|entry| begins(&entry.said.span));
+                return self
+                    .update_entry(*id, &EntryChange::of(new, now, was.as_ref()), deed)
+                    .await;
             }
             ScheduleCommand::Repeat(id, switch) => {
                 return self.switch_repeat(*id, *switch, deed).await;
             }
-            ScheduleCommand::Delete(id) => return self.delete_entries(from_ref(id), deed).await,
+            ScheduleCommand::Delete(ids) => return self.delete_entries(ids, deed).await,
             ScheduleCommand::Get(id) => return self.shown(*id, Did::Shown, Vec::new()).await,
             ScheduleCommand::List => {
                 let at = now.timestamp().as_millisecond();
@@ -241,6 +244,12 @@ impl Desk {
         let minutes = entry.said.span.minutes;
         Ok(Err(Refusal::Conflict(Conflict { with, minutes, next_free })))
     }
+}
+
+/// When an entry begins, on the wall of its place.
+fn begins(span: &Span) -> Zoned {
+    let zone = TimeZone::get(&span.zone).unwrap_or(TimeZone::UTC);
+    kept::moment(span.starts_at).to_zoned(zone)
 }
 
 fn span(start: &EntryStart, minutes: i64) -> Span {

@@ -5,11 +5,10 @@ use super::{
     Answer, Desk, Did, Gone, Notice, Refusal, RemindWhen, Reply, TRIES_MAX, TodoChange, TodoList,
     uid,
 };
-use crate::commands::{TodoCommand, View};
+use crate::commands::{Mark, TodoCommand, View};
 use crate::kept::{self, DEFAULT_TAG};
 use everloop_store::{Deed, Made, StoreError, TodoRow, TodoText};
 use jiff::Zoned;
-use std::slice::from_ref;
 
 impl Desk {
     pub(super) async fn todo(
@@ -19,11 +18,14 @@ impl Desk {
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
         Ok(match command {
-            TodoCommand::Add(new) => return self.add_todo(&new.into(), deed).await,
-            TodoCommand::Update(id, new) => return self.update_todo(*id, &new.into(), deed).await,
-            TodoCommand::Done(id) => return self.finish_todos(from_ref(id), deed).await,
-            TodoCommand::Reopen(id) => return self.reopen_todos(from_ref(id), deed).await,
-            TodoCommand::Delete(id) => return self.delete_todos(from_ref(id), deed).await,
+            TodoCommand::Add(new) => {
+                return self.add_todo(&TodoChange::of(new, now, None), deed).await;
+            }
+            TodoCommand::Update(id, new) => {
+                let due = self.store.todo(*id).await?.and_then(|todo| todo.said.due_at);
+                return self.update_todo(*id, &TodoChange::of(new, now, due), deed).await;
+            }
+            TodoCommand::Mark(mark, ids) => return self.mark(*mark, ids, deed).await,
             TodoCommand::Get(id) => match self.store.todo(*id).await? {
                 Some(todo) => Ok(Reply::Todo(Did::Shown, todo, Vec::new())),
                 None => Err(Refusal::NoSuchTodo(*id)),
@@ -42,6 +44,14 @@ impl Desk {
             }
             TodoCommand::Views => Ok(Reply::Views),
         })
+    }
+
+    async fn mark(&self, mark: Mark, ids: &[i64], deed: Deed<'_>) -> Result<Answer, StoreError> {
+        match mark {
+            Mark::Done => self.finish_todos(ids, deed).await,
+            Mark::Reopen => self.reopen_todos(ids, deed).await,
+            Mark::Delete => self.delete_todos(ids, deed).await,
+        }
     }
 
     pub(super) async fn add_todo(

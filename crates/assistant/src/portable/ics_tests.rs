@@ -157,7 +157,7 @@ fn repetitions_of_others_are_brought_into_our_form() {
 #[test]
 fn a_repetition_without_a_counterpart_is_told_and_the_event_taken_once() {
     for rule in [
-        "FREQ=MONTHLY;BYDAY=2MO",
+        "FREQ=MONTHLY;BYDAY=2MO,3TU",
         "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
         "FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO;WKST=SU",
         "FREQ=YEARLY;BYMONTH=3",

@@ -40,12 +40,18 @@ pub(super) const REMIND: List = &[
     "remind me about",
     "remind me of",
     "remind me",
+    "don't forget",
     "don't forget to",
     "don't let me forget to",
     "set a reminder to",
     "set a reminder for",
     "reminder to",
     "reminder:",
+    "提醒",
+    "请提醒我",
+    "到时提醒我",
+    "记得叫我",
+    "通知我",
 ];
 pub(super) const TODO: List = &[
     "create a todo",
@@ -144,6 +150,10 @@ pub(super) const TOLD: List = &[
 pub(super) const CALENDAR_ENDS: List = &["to my calendar", "to my schedule", "in my calendar"];
 /// Behind what is to be done, they say where it goes; before it stands one of the words below.
 pub(super) const TODO_ENDS: List = &[
+    "to my list",
+    "to the list",
+    "on my list",
+    "to my tasks",
     "to my todos",
     "to my todo list",
     "to the todo list",
@@ -152,6 +162,18 @@ pub(super) const TODO_ENDS: List = &[
     "on my to-do list",
 ];
 pub(super) const PUTS: List = &["add", "put"];
+/// An alarm is a reminder of nothing else.
+pub(super) const ALARMS: &[(&str, &str)] = &[
+    ("set an alarm for", "alarm"),
+    ("set an alarm at", "alarm"),
+    ("set an alarm", "alarm"),
+    ("set alarm for", "alarm"),
+    ("alarm for", "alarm"),
+    ("定个闹钟", "闹钟"),
+    ("定闹钟", "闹钟"),
+    ("设个闹钟", "闹钟"),
+    ("设置闹钟", "闹钟"),
+];
 /// To be woken is to be reminded to wake up.
 pub(super) const WAKE: List = &["wake me up", "wake me"];
 /// What is left between a date and its text.
@@ -160,54 +182,14 @@ pub(super) const TITLE_STARTS: List =
 pub(super) const TITLE_ENDS: List =
     &["在", "于", "at", "on", "by", "的时候", "on my calendar for", "on my calendar"];
 
-/// Behind a date these make it a deadline; the words after them only look alike.
-pub(super) const DEADLINES: List = &["之前", "以前", "前", "截止", "到期", "截止前"];
-pub(super) const NO_DEADLINES: List = &["前往", "前台", "前端", "前任", "前面"];
-pub(super) const DEADLINE_STARTS: List = &["by"];
-/// What may go on behind the date of an English entry.
-pub(super) const PLACES: List = &["in", "with", "about", "for", "at", "to"];
-
-/// Units of a length, in minutes.
-pub(super) const UNITS: &[(&str, i64)] = &[
-    ("minutes", 1),
-    ("minute", 1),
-    ("mins", 1),
-    ("min", 1),
-    ("分钟", 1),
-    ("hours", 60),
-    ("hour", 60),
-    ("hrs", 60),
-    ("hr", 60),
-    ("h", 60),
-    ("个小时", 60),
-    ("小时", 60),
-    ("个钟头", 60),
+/// They tell of an entry, and do not ask for one.
+pub(super) const TOLD_OF: List = &[" is ", " was ", " are ", "太晚", "太早", "建议"];
+/// Marks that a title may share with a date.
+pub(super) const DATE_MARKS: List = &[
+    "点", "号", "日", "月", "周", "天", "年", "节", "早", "晚", "到", "至", "day", "week", "month",
+    "am", "pm", ":", "to ", "and ", "every", "前", "后", "分", "时", "tomorrow", "at ", "on ",
+    "in ", "for ", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "次", "每",
 ];
-/// Before a length.
-pub(super) const BEFORE_LENGTHS: List = &["for", "历时", "共", "时长"];
-pub(super) const NUMERALS: &[(char, i32)] = &[
-    ('一', 1),
-    ('两', 2),
-    ('二', 2),
-    ('三', 3),
-    ('四', 4),
-    ('五', 5),
-    ('六', 6),
-    ('八', 8),
-    ('十', 10),
-];
-/// Lengths that are words of their own, in minutes.
-pub(super) const LENGTHS: &[(&str, i64)] = &[
-    ("half an hour", 30),
-    ("an hour and a half", 90),
-    ("an hour", 60),
-    ("半小时", 30),
-    ("半个小时", 30),
-    ("一个半小时", 90),
-    ("一刻钟", 15),
-];
-/// Between the begin and the end of an entry.
-pub(super) const UNTIL: List = &["到", "至", "~", "-", "–", "to", "until", "till"];
 /// These change an entry that is there; the rules only add.
 pub(super) const CHANGES: List = &[
     "取消",
@@ -299,6 +281,3 @@ pub(super) const ASKING_STARTS: List = &[
     "it's", "they", "you", "we", "the", "that", "this", "tell", "explain", "write", "好", "了",
     "是", "都", "很", "太", "真",
 ];
-/// Written clocks, by which an exact time is told from a part of the day.
-pub(super) const CLOCK_SIGNS: List =
-    &["点", ":", "：", "时", "am", "pm", "o'clock", "at ", "后", "in "];

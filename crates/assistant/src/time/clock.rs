@@ -1,5 +1,6 @@
-//! Times of day.
+//! Times of day, and spans between two of them.
 
+use super::faces::clocks;
 use super::scan::{Readings, Scan};
 use super::words;
 
@@ -16,50 +17,129 @@ pub(super) enum Part {
     Afternoon,
     Dusk,
     Evening,
+    Late,
     Midnight,
+    EndOfDay,
+    CloseOfBusiness,
     Am,
     Pm,
 }
 
 /// A time of day as it was said.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spoken {
     pub(super) part: Option<Part>,
     pub(super) clock: Option<Clock>,
+    pub(super) until: Option<End>,
+}
+
+/// Where a span of time ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct End {
+    part: Option<Part>,
+    clock: Clock,
 }
 
 /// What a clock shows.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Clock {
-    hour: i8,
-    minute: i8,
-    form: Form,
+    pub(super) hour: i8,
+    pub(super) minute: i8,
+    pub(super) form: Form,
 }
 
 /// Whether the hour is one of 24 as written, or may be one of 12.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     Full,
     Dial,
+    /// A number that only the end of its span makes an hour: "2-4pm".
+    Bare,
 }
 
 /// A time of day, in minutes from the midnight its day begins with; it may reach into the next day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Time {
     Sure(i64),
-    /// An hour of 1 to 12 that may be before or after noon.
+    /// An hour of 1 to 11 that may be before or after noon.
     Dial(i64),
 }
 
+impl Time {
+    /// The minute on a day of which nothing else is known: 1 to 6 are in the afternoon.
+    pub(super) fn usual(self) -> i64 {
+        match self {
+            Self::Dial(minute) if minute < 7 * 60 => minute + NOON,
+            Self::Sure(minute) | Self::Dial(minute) => minute,
+        }
+    }
+}
+
 impl Spoken {
+    /// Nothing but the part that the day brought.
+    pub(super) const OF_DAY: Self = Self { part: None, clock: None, until: None };
+
     /// The time, unless hour and part contradict each other. `of_day` is a part its day brought.
     pub(super) fn time(self, of_day: Option<Part>) -> Option<Time> {
         let part = self.part.or(of_day);
-        let Some(clock) = self.clock else { return part?.usual().map(Time::Sure) };
-        let (hour, minute) = (i64::from(clock.hour), i64::from(clock.minute));
+        match self.clock {
+            None => part?.usual().map(Time::Sure),
+            Some(clock) if clock.form == Form::Bare => self.bare_start(clock, part),
+            Some(clock) => clock.time(part),
+        }
+    }
+
+    /// The latest such hour before the end of its span.
+    fn bare_start(self, clock: Clock, part: Option<Part>) -> Option<Time> {
+        let end = self.until?;
+        if let Some(part) = part {
+            return Clock { form: Form::Dial, ..clock }.time(Some(part));
+        }
+        let Some(end_part) = end.part else {
+            return Clock { form: Form::Dial, ..clock }.time(None);
+        };
+        let Time::Sure(end) = end.clock.time(Some(end_part))? else { return None };
+        let first = i64::from(clock.hour) % 12 * 60 + i64::from(clock.minute);
+        let starts = [first + NOON, first].into_iter();
+        starts.into_iter().find(|start| *start < end).map(Time::Sure)
+    }
+
+    /// Whether it is a span of two numbers that only their place makes hours.
+    pub(super) fn is_bare_span(self) -> bool {
+        let is_bare = self.clock.is_some_and(|clock| clock.form == Form::Bare);
+        is_bare && self.part.is_none() && self.until.is_some_and(|end| end.part.is_none())
+    }
+
+    /// How many minutes a span takes that begins at this minute; none within if it has no end.
+    pub(super) fn minutes(self, start: i64, of_day: Option<Part>) -> Option<Option<i64>> {
+        let Some(end) = self.until else { return Some(None) };
+        let of_start = self.part.or(of_day);
+        let inherited = of_start.and_then(|part| end.clock.time(Some(part)));
+        let minutes = |time: Time| {
+            let (first, step) = match time {
+                Time::Sure(minute) => (minute, MIDNIGHT),
+                Time::Dial(minute) => (minute, NOON),
+            };
+            (0..4).map(|round| first + round * step).find(|end| *end > start)
+        };
+        let time = match end.part {
+            Some(part) => end.clock.time(Some(part))?,
+            None => match inherited {
+                Some(Time::Sure(end)) if end > start => Time::Sure(end),
+                _ => end.clock.time(None)?,
+            },
+        };
+        Some(minutes(time).map(|end| end - start).filter(|minutes| *minutes < MIDNIGHT))
+            .filter(Option::is_some)
+    }
+}
+
+impl Clock {
+    fn time(self, part: Option<Part>) -> Option<Time> {
+        let (hour, minute) = (i64::from(self.hour), i64::from(self.minute));
         match part {
             Some(part) => part.hour(hour).map(|hour| Time::Sure(hour * 60 + minute)),
-            None if clock.form == Form::Dial && (1..=12).contains(&hour) => {
+            None if self.form != Form::Full && (1..=11).contains(&hour) => {
                 Some(Time::Dial(hour * 60 + minute))
             }
             None => Some(Time::Sure(hour * 60 + minute)),
@@ -78,7 +158,10 @@ impl Part {
             Self::Afternoon => Some(15 * 60),
             Self::Dusk => Some(18 * 60),
             Self::Evening => Some(20 * 60),
+            Self::Late => Some(23 * 60),
             Self::Midnight => Some(MIDNIGHT),
+            Self::EndOfDay => Some(MIDNIGHT - 1),
+            Self::CloseOfBusiness => Some(17 * 60),
             Self::Am | Self::Pm => None,
         }
     }
@@ -92,51 +175,112 @@ impl Part {
             (Self::Noon, 1..=3) | (Self::Dusk, 4..=8) => Some(hour + 12),
             (Self::Afternoon | Self::Pm, 12) => Some(12),
             (Self::Afternoon | Self::Pm, 1..=11) | (Self::Evening, 5..=11) => Some(hour + 12),
+            (Self::Late, 9..=11) => Some(hour + 12),
             (Self::Afternoon, 13..=18) | (Self::Dusk, 16..=20) => Some(hour),
-            (Self::Evening, 17..=23) => Some(hour),
+            (Self::Evening, 17..=23) | (Self::Late, 21..=23) => Some(hour),
             // The small hours after an evening belong to the night that begins with it.
-            (Self::Evening, 1..=4) => Some(hour + 24),
-            (Self::Evening | Self::Midnight, 0 | 12) => Some(24),
+            (Self::Evening | Self::Late, 1..=4) => Some(hour + 24),
+            (Self::Evening | Self::Late | Self::Midnight, 0 | 12 | 24) => Some(24),
             (Self::Midnight, 1..=4) => Some(hour + 24),
             _ => None,
         }
     }
 }
 
-/// Times of day here. `Beside::Day` when a day was said before or will be.
+/// What is said beside a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beside {
+    Day,
+    Nothing,
+}
+
+/// Times of day here, and spans. `Beside::Day` when a day was said before or will be.
 pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
-    let mut found = Vec::new();
-    let at = match beside {
+    let begin = match beside {
         Beside::Day => iso_border(scan, at).unwrap_or(scan.maybe(at, words::BETWEEN)),
-        Beside::Nothing => at,
+        Beside::Nothing => scan.maybe(at, &["从", "from", "between"]),
     };
+    let has_opening = begin > at && scan.any(at, &["从", "from", "between"]).is_some();
+    let links = match scan.any(at, &["between"]) {
+        Some(_) => &["and", "to", "-"],
+        None => words::SPAN_TO,
+    };
+    let begin = scan.maybe(begin, words::ROUGHLY);
+    let (mut found, mut whole) = (Vec::new(), Vec::new());
+    for (spoken, end) in single(scan, begin, beside) {
+        let end = scan.maybe(end, words::OR_SO);
+        found.push((spoken, end));
+        whole.extend(spans(scan, spoken, end, links));
+    }
+    // "ten to four" is a time, "from ten to four" a span.
+    if has_opening {
+        whole.append(&mut found);
+    }
+    found.append(&mut whole);
+    let at = scan.maybe(begin, words::AT);
+    if let Some((hour, end)) = scan.number_in(at, 1..=12) {
+        let bare = Spoken { part: None, clock: Some(bare(hour)), until: None };
+        let whole = spans(scan, bare, end, links).into_iter();
+        found.extend(whole.filter(|(spoken, _)| {
+            has_opening || spoken.until.is_some_and(|end| end.part.is_some())
+        }));
+    }
+    // "from 2" alone is a number, not a time.
+    found
+}
+
+/// The span that goes on from a time: "到五点", "-16:00", "to 4pm".
+fn spans(scan: &Scan, from: Spoken, at: usize, links: &[&str]) -> Readings<Spoken> {
+    let Some(next) = scan.any(at, links) else { return Vec::new() };
+    if from.clock.is_none() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (end, after) in single(scan, next, Beside::Nothing) {
+        if let Some(clock) = end.clock {
+            found.push((Spoken { until: Some(End { part: end.part, clock }), ..from }, after));
+        }
+    }
+    if let Some((hour, after)) = scan.number_in(next, 1..=12)
+        && !is_half_read(scan, after)
+        && scan.any(after, words::DATE_UNITS).is_none()
+    {
+        let clock = dial(hour, 0);
+        let until = Some(End { part: None, clock });
+        let latin = scan.text(at, next).trim().is_ascii();
+        if latin {
+            found.push((Spoken { until, ..from }, after));
+        }
+    }
+    found
+}
+
+/// One time of day.
+fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
+    let mut found = Vec::new();
+    let plain = |clock| Spoken { part: None, clock: Some(clock), until: None };
     let after_at = scan.any(at, words::AT);
     if let Some(end) = after_at {
-        let bare = scan.number_in(end, 0..=23).filter(|(_, end)| !is_half_read(scan, *end));
-        found.extend(bare.map(|(hour, end)| (dial(hour, 0), end)));
+        let bare = scan.number_in(end, 0..=23).filter(|(_, end)| is_whole(scan, *end));
+        found.extend(bare.map(|(hour, end)| (plain(dial(hour, 0)), end)));
     }
     let at = after_at.unwrap_or(at);
-    for (clock, end) in clocks(scan, at) {
-        found.push((Spoken { part: None, clock: Some(clock) }, end));
-    }
-    let mut parts: Vec<_> = scan.word(at, words::PARTS).into_iter().collect();
-    if beside == Beside::Day {
-        parts.extend(scan.word(at, words::SHY_PARTS));
-    }
-    parts.extend(scan.word(at, words::IN_THE_PARTS));
-    for (part, end) in parts {
+    found.extend(clocks(scan, at).into_iter().map(|(clock, end)| (plain(clock), end)));
+    for (part, end) in parts(scan, at, beside) {
         let is_shy = matches!(scan.get(end - 1), Some(c) if words::SHY_ENDS.contains(c))
             && end - scan.skip_spaces(at) == 1;
-        if beside == Beside::Day || !is_shy {
-            found.push((Spoken { part: Some(part), clock: None }, end));
+        let is_other = is_shy && scan.get(end).is_some_and(|c| words::NO_PART_BEFORE.contains(c));
+        if (beside == Beside::Day || !is_shy) && !is_other {
+            found.push((Spoken { part: Some(part), clock: None, until: None }, end));
         }
-        let next = scan.maybe(scan.maybe(end, words::BETWEEN), words::AT);
+        let next = scan.maybe(scan.maybe(end, words::BETWEEN), words::ROUGHLY);
+        let next = scan.maybe(next, words::AT);
         for (clock, end) in clocks(scan, next) {
-            found.push((Spoken { part: Some(part), clock: Some(clock) }, end));
+            found.push((Spoken { part: Some(part), ..plain(clock) }, end));
         }
-        if next > end {
-            let bare = scan.number_in(next, 1..=12).filter(|(_, end)| !is_half_read(scan, *end));
-            let spoken = |hour| Spoken { part: Some(part), ..dial(hour, 0) };
+        if next > end && scan.text(end, next).contains(|c: char| "at@".contains(c)) {
+            let bare = scan.number_in(next, 1..=12).filter(|(_, end)| is_whole(scan, *end));
+            let spoken = |hour| Spoken { part: Some(part), ..plain(dial(hour, 0)) };
             found.extend(bare.map(|(hour, end)| (spoken(hour), end)));
         }
     }
@@ -150,11 +294,13 @@ pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> 
     found
 }
 
-/// What is said beside a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beside {
-    Day,
-    Nothing,
+fn parts(scan: &Scan, at: usize, beside: Beside) -> Readings<Part> {
+    let mut found: Vec<_> = scan.word(at, words::PARTS).into_iter().collect();
+    if beside == Beside::Day {
+        found.extend(scan.word(at, words::SHY_PARTS));
+    }
+    found.extend(scan.word(at, words::IN_THE_PARTS));
+    found
 }
 
 /// `2026-11-15T10:30`: the letter stands between digits.
@@ -166,70 +312,29 @@ fn iso_border(scan: &Scan, at: usize) -> Option<usize> {
 
 /// A number that goes on as something else is no hour.
 fn is_half_read(scan: &Scan, end: usize) -> bool {
-    matches!(scan.get(end), Some(':' | '.' | '-' | '/' | '%'))
+    matches!(scan.get(end), Some(':' | '.' | '-' | '/' | '%' | ','))
         && scan.get(end + 1).is_some_and(|c| c.is_ascii_digit())
-        || scan.get(end) == Some('%')
+        || matches!(scan.get(end), Some('%' | '°'))
 }
 
-fn dial(hour: i8, minute: i8) -> Spoken {
-    Spoken { part: None, clock: Some(Clock { hour, minute, form: Form::Dial }) }
+/// An hour without a mark of its own ends where a word ends, and counts nothing.
+fn is_whole(scan: &Scan, end: usize) -> bool {
+    let is_counted = scan.get(end).is_some_and(|c| words::MEASURES.contains(c) && c != '.');
+    let is_joined = scan.get(end).is_some_and(|c| c.is_ascii_alphabetic());
+    !is_half_read(scan, end) && !is_counted && !is_joined
+}
+
+pub(super) fn dial(hour: i8, minute: i8) -> Clock {
+    Clock { hour, minute, form: Form::Dial }
+}
+
+fn bare(hour: i8) -> Clock {
+    Clock { hour, minute: 0, form: Form::Bare }
 }
 
 /// `5pm`, `5 in the morning`: an hour that only its part makes a time.
 fn plain_hour_with_part(scan: &Scan, at: usize) -> Option<(Spoken, usize)> {
     let (hour, end) = scan.number_in(at, 1..=12)?;
     let (part, end) = scan.word(end, words::TRAILING_PARTS)?;
-    Some((Spoken { part: Some(part), ..dial(hour, 0) }, end))
-}
-
-fn clocks(scan: &Scan, at: usize) -> Readings<Clock> {
-    let at = scan.skip_spaces(at);
-    let mut found = Vec::new();
-    found.extend(colon_clock(scan, at));
-    found.extend(chinese_clocks(scan, at));
-    let clock = |hour, minute| Clock { hour, minute, form: Form::Dial };
-    if let Some((hour, end)) = scan.number_in(at, 1..=12) {
-        found.extend(scan.any(end, words::O_CLOCK).map(|end| (clock(hour, 0), end)));
-    }
-    if let Some((minute, end)) = scan.word(at, words::PAST_HOUR) {
-        let hour = scan.number_in(end, 1..=12);
-        found.extend(hour.map(|(hour, end)| (clock(hour, minute), end)));
-    }
-    if let Some((minute, end)) = scan.word(at, words::TO_HOUR) {
-        let hour = scan.number_in(end, 1..=12);
-        found.extend(hour.map(|(hour, end)| (clock((hour + 10) % 12 + 1, minute), end)));
-    }
-    found
-}
-
-fn colon_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
-    let (hour, end) = scan.digits(at, 1, 2).filter(|(hour, _)| *hour < 24)?;
-    let end = (scan.get(end) == Some(':')).then_some(end + 1)?;
-    let (minute, end) = scan.digits(end, 2, 2).filter(|(minute, _)| *minute < 60)?;
-    let (hour, minute) = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?);
-    Some((Clock { hour, minute, form: Form::Full }, end))
-}
-
-fn chinese_clocks(scan: &Scan, at: usize) -> Readings<Clock> {
-    let mut found = Vec::new();
-    let Some((hour, end)) = scan.number_in(at, 0..=23) else { return found };
-    let is_padded = scan.get(at) == Some('0');
-    let form = if is_padded { Form::Full } else { Form::Dial };
-    let Some(end) = scan.any(end, words::HOUR) else { return found };
-    let clock = |minute| Clock { hour, minute, form };
-    found.push((clock(0), scan.maybe(end, words::SHARP)));
-    found.extend(scan.any(end, words::HALF_PAST).map(|end| (clock(30), end)));
-    if let Some((quarters, end)) = scan.number_in(end, 1..=3) {
-        let end = scan.any(end, words::QUARTER);
-        found.extend(end.map(|end| (clock(quarters * 15), end)));
-    }
-    if let Some((minute, after)) = scan.number_in(end, 0..=59) {
-        let is_two_digits = after - scan.skip_spaces(end) >= 2 || minute == 10;
-        if let Some(after) = scan.any(after, words::MINUTE) {
-            found.push((clock(minute), after));
-        } else if is_two_digits {
-            found.push((clock(minute), after));
-        }
-    }
-    found
+    Some((Spoken { part: Some(part), clock: Some(dial(hour, 0)), until: None }, end))
 }

@@ -1,8 +1,7 @@
 //! A small grammar for dates, times, offsets, weekdays and repetitions in Chinese and English.
 //!
-//! ```text
-//!   day [time] | time day | time | offset | repetition [time] | time repetition
-//! ```
+//! A phrase is a row of pieces in any order: a day, a time or a span of time, a repetition, where
+//! it begins and ends, whether it is a deadline. What the pieces mean together is in `meaning`.
 //!
 //! Where a phrase can mean several things:
 //!
@@ -10,34 +9,31 @@
 //! - The "next" Monday is in the next calendar week; weeks begin on Monday. So is the Chinese one,
 //!   and the Chinese "this Friday" is in this calendar week even if it is over, while the English
 //!   one is the coming Friday. A named week without a day is its Monday, a month its first day.
-//! - The weekend is its Saturday; on a Sunday, this weekend is today.
+//! - The weekend is its Saturday; on a Sunday, this weekend is today. The end of the week is its
+//!   Friday, and on a weekend its Sunday.
 //! - A date without a year, or a day without a month, is the next one, today included.
-//! - `HH:MM` is one of 24 hours as written. A bare hour of 1 to 12 without a part of the day is
+//! - `HH:MM` is one of 24 hours as written. A bare hour of 1 to 11 without a part of the day is
 //!   the next such hour on a clock's dial when it is said alone or with today; on any other day and
 //!   in repetitions 1 to 6 are in the afternoon, 7 to 12 as they are.
 //! - A time alone is today if it is still ahead, else tomorrow.
 //! - Midnight, and 12 in the evening, end the day they are said with; hours 1 to 4 of an evening
 //!   belong to the night that follows it.
 //! - A part of the day alone is its usual hour: morning 08:00 (forenoon 09:00), noon 12:00,
-//!   afternoon 15:00, dusk 18:00, evening and tonight 20:00, small hours 00:00.
+//!   afternoon 15:00, dusk 18:00, evening and tonight 20:00, late 23:00, small hours 00:00, close
+//!   of business 17:00, end of day 23:59.
 //! - Every so many minutes begins one interval from now; other repetitions begin with the first
 //!   fitting day from today on whose time is still ahead. The Chinese "gap of one" day, week,
 //!   month or year is every second one; any other gap is the interval itself.
 //!
 //! What no calendar or clock has (25:00, February 30) is refused, never bent.
 
-use std::ops::Range;
+use jiff::civil::DateTime;
+use jiff::{Timestamp, Zoned};
 
-use jiff::civil::{Date, DateTime, Time as Wall};
-use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
-
-use super::clock::{Beside, Spoken, Time, times};
-use super::days::{Day, Which, ahead, days};
-use super::every::{Every, everies};
-use super::offsets::{Amount, offsets};
+use super::meaning::{self, Limit, Pieces};
 use super::repeat::Repeat;
 use super::scan::{Readings, Scan};
-use super::words;
+use super::{clock, days, every, offsets, words};
 
 /// What a phrase means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +46,14 @@ pub struct When {
     pub instant: Option<Timestamp>,
     /// How it repeats, if it does.
     pub repeat: Option<Repeat>,
+    /// How often it takes place, if an end was said.
+    pub times: Option<u32>,
+    /// How many minutes a span of time takes.
+    pub minutes: Option<i64>,
+    /// Whether it is the end of something: "by Friday".
+    pub is_deadline: bool,
+    /// Whether the year was said: then a moment that is over is meant as it is.
+    pub is_full: bool,
 }
 
 /// How exact a phrase was.
@@ -61,223 +65,254 @@ pub enum Precision {
     Minute,
 }
 
+impl When {
+    /// Whether the moment is over; a day is over with its last minute.
+    #[must_use]
+    pub fn is_past(&self, now: &Zoned) -> bool {
+        match (self.instant, self.precision) {
+            (Some(instant), _) => instant < now.timestamp(),
+            (None, Precision::Day) => self.at.date() < now.date(),
+            (None, Precision::Minute) => self.at <= now.datetime(),
+        }
+    }
+}
+
+/// A phrase in a text.
+#[derive(Debug, Clone)]
+pub(super) struct Phrase {
+    pub(super) when: When,
+    pub(super) pieces: Pieces,
+}
+
 /// Understands a text that is one date phrase.
 #[must_use]
 pub fn parse(text: &str, now: &Zoned) -> Option<When> {
     let scan = Scan::new(text.trim());
-    let mut readings = readings(&scan, 0, now).into_iter();
-    readings.find(|(_, end)| *end == scan.len()).map(|(when, _)| when)
+    let whole = readings(&scan, 0, now).into_iter().filter(|(_, end)| *end == scan.len());
+    whole.min_by_key(|(phrase, _)| phrase.pieces.count()).map(|(phrase, _)| phrase.when)
 }
 
-/// The longest date phrase a text begins with, and how many bytes of it that is.
+/// The longest date phrase a text begins with, of the fewest pieces, and its length in bytes.
 #[must_use]
 pub fn leading(text: &str, now: &Zoned) -> Option<(When, usize)> {
     let scan = Scan::new(text);
     let start = scan.skip_spaces(0);
-    let (when, end) = longest(&scan, start, now)?;
-    Some((when, scan.offset(end)))
+    let (phrase, end) = longest(&scan, start, now)?;
+    Some((phrase.when, scan.offset(end)))
 }
 
-/// The longest, then first, date phrase anywhere in a text.
-#[must_use]
-pub fn find(text: &str, now: &Zoned) -> Option<(When, Range<usize>)> {
-    let scan = Scan::new(text);
-    let mut best: Option<(When, Range<usize>)> = None;
-    let mut broken_until = 0;
-    for at in (0..scan.len()).filter(|at| may_start(&scan, *at)) {
-        let Some((when, end)) = longest(&scan, at, now) else { continue };
-        if at < broken_until || follows_a_broken_date(&scan, at) {
-            broken_until = broken_until.max(end);
-        } else if best.as_ref().is_none_or(|(_, range)| range.len() < end - at) {
-            best = Some((when, at..end));
-        }
-    }
-    best.map(|(when, range)| (when, scan.offset(range.start)..scan.offset(range.end)))
-}
-
-fn longest(scan: &Scan, at: usize, now: &Zoned) -> Option<(When, usize)> {
-    let mut best: Option<(When, usize)> = None;
-    for (when, end) in readings(scan, at, now) {
-        let is_longer = best.as_ref().is_none_or(|(_, best)| *best < end);
+pub(super) fn longest(scan: &Scan, at: usize, now: &Zoned) -> Option<(Phrase, usize)> {
+    let mut best: Option<(Phrase, usize)> = None;
+    for (phrase, end) in readings(scan, at, now) {
+        let rank = |phrase: &Phrase, end: usize| (end, usize::MAX - phrase.pieces.count());
+        let mine = rank(&phrase, end);
+        let is_longer = best.as_ref().is_none_or(|(other, end)| rank(other, *end) < mine);
         if is_longer && may_end(scan, end) {
-            best = Some((when, end));
+            best = Some((phrase, end));
         }
     }
     best
 }
 
 /// Whether a phrase may begin here: not inside a word or a number.
-fn may_start(scan: &Scan, at: usize) -> bool {
+pub(super) fn may_start(scan: &Scan, at: usize) -> bool {
     let Some(c) = scan.get(at).filter(|c| !c.is_whitespace()) else { return false };
     let Some(before) = scan.before(at) else { return true };
-    let is_number = |c: char| c.is_ascii_digit() || words::numeral(c).is_some();
-    if is_number(c) && (is_number(before) || words::NO_START_AFTER.contains(before)) {
+    if words::is_number(c) && (words::is_number(before) || "年月点时第:-/.每".contains(before))
+    {
         return false;
     }
-    !(c.is_ascii_alphanumeric() && (before.is_ascii_alphanumeric() || before == '_'))
+    let is_latin = |c: char| c.is_ascii_alphanumeric();
+    let is_glued =
+        before == '\'' || before == '_' || "-./".contains(before) && before_that_is_latin(scan, at);
+    !(is_latin(c) && (is_latin(before) || is_glued))
 }
 
-/// Whether a date or clock that does not exist stands right before: then the rest is no phrase, or
-/// the 30th of February at 3 would be today at 3.
-fn follows_a_broken_date(scan: &Scan, at: usize) -> bool {
-    let text = scan.text_before(at);
-    let text = text.trim_end_matches(|c: char| c.is_whitespace() || c == ',');
-    let is_number = |c: char| c.is_ascii_digit() || words::numeral(c).is_some();
-    if let Some(rest) = text.strip_suffix(|c| words::BROKEN_ENDS.contains(c)) {
-        return rest.trim_end().ends_with(is_number);
-    }
-    let token = text.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let shape: String = token.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
-    let is_shaped = ["9999-99-99", "9999-9-99", "9999-99-9", "9999-9-9", "99:99", "9:99"]
-        .iter()
-        .any(|known| shape.replace('/', "-").ends_with(known));
-    let number = token.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let month = text[..text.len() - token.len()].trim_end().rsplit(char::is_whitespace).next();
-    let is_after_month = month.is_some_and(|word| words::is_month(word.trim_end_matches('.')));
-    is_shaped || is_after_month && !number.is_empty() && number.chars().all(is_number)
+fn before_that_is_latin(scan: &Scan, at: usize) -> bool {
+    at >= 2 && scan.get(at - 2).is_some_and(|c| c.is_ascii_alphanumeric())
 }
 
-/// Whether a phrase may end here: not inside a word, nor before a piece of a date it did not take.
+/// Whether a phrase may end here: not inside a word or a number.
 fn may_end(scan: &Scan, end: usize) -> bool {
     let before = scan.before(end);
     let is_latin = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
-    if is_latin(before) && is_latin(scan.get(end)) {
-        return false;
+    if !is_latin(before) {
+        return true;
     }
-    let next_is_digit = scan.get(end + 1).is_some_and(|c| c.is_ascii_digit());
-    if is_latin(before) && next_is_digit && matches!(scan.get(end), Some(':' | '.' | '-' | '/')) {
-        return false;
-    }
-    let next = scan.maybe(scan.maybe(end, words::BETWEEN), words::AT);
-    let rest = scan.number(next).filter(|(n, _)| *n < 100_000);
-    rest.is_none_or(|(_, end)| scan.any(end, words::DATE_UNITS).is_none())
+    let next_is_latin = is_latin(scan.get(end + 1));
+    let is_glued = matches!(scan.get(end), Some(':' | '.' | '-' | '/' | '\'')) && next_is_latin;
+    !is_latin(scan.get(end)) && !is_glued && scan.get(end) != Some('%')
 }
 
 /// Everything the text from here on can mean, with the end of each phrase.
-fn readings(scan: &Scan, at: usize, now: &Zoned) -> Readings<When> {
+pub(super) fn readings(scan: &Scan, at: usize, now: &Zoned) -> Readings<Phrase> {
     let mut found = Vec::new();
-    for (amount, end) in offsets(scan, at) {
-        found.extend(elapsed(amount, now).map(|when| (when, end)));
-    }
-    for (day, end) in days(scan, at, now) {
-        found.extend(on_day(day, None, now).map(|when| (when, end)));
-        for (spoken, end) in times(scan, end, Beside::Day) {
-            found.extend(on_day(day, Some(spoken), now).map(|when| (when, end)));
-        }
-    }
-    for (every, end) in everies(scan, at, now) {
-        found.extend(repeating(&every, None, now).map(|when| (when, end)));
-        for (spoken, end) in times(scan, end, Beside::Day) {
-            found.extend(repeating(&every, Some(spoken), now).map(|when| (when, end)));
-        }
-    }
-    for (spoken, end) in times(scan, at, Beside::Nothing) {
-        found.extend(alone(spoken, now).map(|when| (when, end)));
-        let next = scan.maybe(end, words::COMMA);
-        for (day, end) in days(scan, next, now) {
-            found.extend(on_day(day, Some(spoken), now).map(|when| (when, end)));
-        }
-        for (every, end) in everies(scan, next, now) {
-            found.extend(repeating(&every, Some(spoken), now).map(|when| (when, end)));
-        }
-    }
+    found.extend(instants(scan, scan.skip_spaces(at), now));
+    let grammar = Grammar { scan, now };
+    grammar.go_on(&Pieces::default(), at, 0, &mut found);
     found
 }
 
-fn elapsed(amount: Amount, now: &Zoned) -> Option<When> {
-    let Amount::Minutes(minutes) = amount else { return None };
-    let instant = now.timestamp().checked_add(SignedDuration::from_mins(minutes)).ok()?;
-    let at = now.time_zone().to_datetime(instant);
-    Some(When { at, precision: Precision::Minute, instant: Some(instant), repeat: None })
-}
-
-fn on_day(day: Day, spoken: Option<Spoken>, now: &Zoned) -> Option<When> {
-    let spoken = spoken.or_else(|| day.part.map(|_| Spoken { part: None, clock: None }));
-    let time = match spoken {
-        Some(spoken) => Some(spoken.time(day.part)?),
-        None => None,
-    };
-    let today = now.date();
-    let date = match day.which {
-        Which::On(date) => date,
-        Which::Next(weekday) => {
-            let date = ahead(today, weekday)?;
-            let is_ahead = time.is_some_and(|time| is_ahead(date, time, now));
-            if date == today && !is_ahead { date.checked_add(7.days()).ok()? } else { date }
+/// `2026-11-20T15:00Z`, `2026-11-20T15:00:30+08:00`, `2026-11-20 15:00:30`.
+fn instants(scan: &Scan, at: usize, now: &Zoned) -> Option<(Phrase, usize)> {
+    let is_part = |c: char| c.is_ascii_digit() || "-:t.+z ".contains(c);
+    let most = (at..scan.len()).take_while(|at| scan.get(*at).is_some_and(is_part)).count().min(35);
+    (17..=most).rev().find_map(|length| {
+        let text = scan.text(at, at + length).to_uppercase();
+        let text = text.replacen(' ', "T", 1);
+        let end = at + length;
+        if let Ok(instant) = text.parse::<Timestamp>() {
+            let at = now.time_zone().to_datetime(instant);
+            let when = When { instant: Some(instant), is_full: true, ..meaning::plain(at) };
+            return Some((Phrase { when, pieces: Pieces::default() }, end));
         }
-    };
-    Some(match time {
-        Some(time) => plain(at_minute(date, minute_of(date, time, now))?),
-        None => When { precision: Precision::Day, ..plain(date.to_datetime(Wall::midnight())) },
+        let wall = text.parse::<DateTime>().ok().filter(|_| text.matches(':').count() == 2)?;
+        let when = When { is_full: true, ..meaning::plain(wall) };
+        Some((Phrase { when, pieces: Pieces::default() }, end))
     })
 }
 
-fn alone(spoken: Spoken, now: &Zoned) -> Option<When> {
-    let today = now.date();
-    let time = spoken.time(None)?;
-    let (first, step) = match time {
-        Time::Sure(minute) => (minute, 24 * 60),
-        Time::Dial(minute) => (minute, 12 * 60),
-    };
-    let mut rounds = (0..3).filter_map(|round| at_minute(today, first + round * step));
-    rounds.find(|at| *at > now.datetime()).map(plain)
+/// Most pieces of a phrase.
+const PIECES_MAX: usize = 6;
+
+struct Grammar<'a> {
+    scan: &'a Scan,
+    now: &'a Zoned,
 }
 
-fn repeating(every: &Every, spoken: Option<Spoken>, now: &Zoned) -> Option<When> {
-    let repeat = Some(every.repeat.clone());
-    if let Repeat::Minutes { every } = every.repeat {
-        let begin = elapsed(Amount::Minutes(i64::from(every)), now)?;
-        return spoken.is_none().then_some(When { repeat, ..begin });
-    }
-    let mut day = every.first_day(now.date())?;
-    let spoken = spoken.or_else(|| every.part.map(|_| Spoken { part: None, clock: None }));
-    let Some(spoken) = spoken else {
-        let at = day.to_datetime(Wall::midnight());
-        return Some(When { precision: Precision::Day, repeat, ..plain(at) });
-    };
-    let minute = usual_minute(spoken.time(every.part)?);
-    if at_minute(day, minute)? <= now.datetime() {
-        let next = match &every.repeat {
-            Repeat::Yearly { .. } if every.date.is_none() => day.checked_add(1.year()),
-            _ => day.checked_add(1.day()),
-        };
-        day = every.first_day(next.ok()?)?;
-    }
-    Some(When { repeat, ..plain(at_minute(day, minute)?) })
-}
-
-fn plain(at: DateTime) -> When {
-    When { at, precision: Precision::Minute, instant: None, repeat: None }
-}
-
-fn at_minute(date: Date, minute: i64) -> Option<DateTime> {
-    date.to_datetime(Wall::midnight()).checked_add(minute.minutes()).ok()
-}
-
-/// Whether a time of a day is still to come, on either round of the dial.
-fn is_ahead(date: Date, time: Time, now: &Zoned) -> bool {
-    at_minute(date, minute_of(date, time, now)).is_some_and(|at| at > now.datetime())
-}
-
-/// The minute of the day; only today's dial depends on what time it is.
-fn minute_of(date: Date, time: Time, now: &Zoned) -> i64 {
-    match time {
-        Time::Dial(minute) if date == now.date() && minute < 12 * 60 => {
-            let is_over = at_minute(date, minute).is_none_or(|at| at <= now.datetime());
-            if is_over { minute + 12 * 60 } else { minute }
+impl Grammar<'_> {
+    /// Takes one more piece in every way that fits.
+    fn go_on(&self, so_far: &Pieces, at: usize, depth: usize, found: &mut Readings<Phrase>) {
+        if depth >= PIECES_MAX {
+            return;
         }
-        time if date == now.date() => match time {
-            Time::Sure(minute) | Time::Dial(minute) => minute,
-        },
-        time => usual_minute(time),
+        for (pieces, end) in self.next(so_far, at) {
+            if let Some(when) = meaning::of(&pieces, self.now) {
+                found.push((Phrase { when, pieces: pieces.clone() }, end));
+            }
+            self.go_on(&pieces, end, depth + 1, found);
+        }
     }
-}
 
-/// 1 to 6 in the afternoon, 7 to 12 as they are.
-fn usual_minute(time: Time) -> i64 {
-    match time {
-        Time::Dial(minute) if minute < 7 * 60 => minute + 12 * 60,
-        Time::Sure(minute) | Time::Dial(minute) => minute,
+    fn next(&self, so_far: &Pieces, at: usize) -> Readings<Pieces> {
+        let (scan, now) = (self.scan, self.now);
+        let is_first = *so_far == Pieces::default();
+        let mut found = Vec::new();
+        if is_first && let Some(end) = scan.any(at, words::DEADLINE_STARTS) {
+            found.push((Pieces { is_deadline: true, ..so_far.clone() }, end));
+        }
+        let is_open = is_first || so_far.is_only_deadline();
+        if is_open {
+            found.extend(self.elapsed(so_far, at));
+        }
+        if so_far.elapsed.is_some() {
+            found.extend(self.deadline_behind(so_far, at));
+            return found;
+        }
+        let next = if is_open { at } else { scan.maybe(at, words::COMMA) };
+        if so_far.day.is_none() {
+            let days = days::days(
+                scan,
+                scan.maybe(next, if is_open { &[] } else { &["的", "on", "of"] }),
+                now,
+            );
+            found.extend(days.into_iter().map(|(day, end)| (so_far.with_day(day), end)));
+        }
+        if so_far.spoken.is_none() {
+            let beside = match so_far.day.is_some() || so_far.every.is_some() {
+                true => clock::Beside::Day,
+                false => clock::Beside::Nothing,
+            };
+            let times = clock::times(scan, next, beside).into_iter();
+            found.extend(times.map(|(spoken, end)| (so_far.with_spoken(spoken), end)));
+        }
+        if so_far.every.is_none() {
+            let everies = every::everies(scan, next).into_iter();
+            found.extend(everies.map(|(every, end)| (so_far.with_every(every), end)));
+        }
+        found.extend(self.start(so_far, next));
+        found.extend(self.limit(so_far, next));
+        found.extend(self.deadline_behind(so_far, at));
+        found
+    }
+
+    fn elapsed(&self, so_far: &Pieces, at: usize) -> Readings<Pieces> {
+        let mut found = Vec::new();
+        let now = self.scan.any(at, words::NOW);
+        found.extend(now.map(|end| (so_far.with_elapsed(offsets::Amount::default()), end)));
+        let far = offsets::offsets(self.scan, at).into_iter();
+        let within = offsets::within(self.scan, at).into_iter();
+        for (amount, end) in far.filter(|(amount, _)| !amount.is_of_days()) {
+            found.push((so_far.with_elapsed(amount), end));
+        }
+        for (amount, end) in within.filter(|(amount, _)| !amount.is_of_days()) {
+            let pieces = so_far.with_elapsed(amount);
+            found.push((Pieces { is_deadline: true, ..pieces }, end));
+        }
+        found
+    }
+
+    /// Where a repetition begins: "从明天起", "starting Monday".
+    fn start(&self, so_far: &Pieces, at: usize) -> Readings<Pieces> {
+        let (scan, now) = (self.scan, self.now);
+        if so_far.start.is_some() {
+            return Vec::new();
+        }
+        let said = scan.any(at, words::STARTING);
+        let is_latin = said.is_some_and(|end| scan.text(at, end).trim().is_ascii());
+        let mut found = Vec::new();
+        for (day, end) in days::days(scan, said.unwrap_or(at), now) {
+            let onwards = scan.any(end, words::ONWARDS);
+            let end = match (onwards, is_latin) {
+                (Some(end), _) => end,
+                (None, true) => end,
+                (None, false) => continue,
+            };
+            found.push((Pieces { start: Some(day), ..so_far.clone() }, end));
+        }
+        found
+    }
+
+    /// Where a repetition ends: "直到月底", "until Dec 1", "共5次", "for 2 weeks".
+    fn limit(&self, so_far: &Pieces, at: usize) -> Readings<Pieces> {
+        let scan = self.scan;
+        if so_far.limit.is_some() || so_far.every.is_none() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        let mut push =
+            |limit, end| found.push((Pieces { limit: Some(limit), ..so_far.clone() }, end));
+        if let Some(next) = scan.any(at, words::UNTIL) {
+            for (day, end) in days::days(scan, next, self.now) {
+                if let Some(date) = day.date(self.now.date()) {
+                    push(Limit::Until(date), scan.maybe(end, words::UNTIL_ENDS));
+                }
+            }
+        }
+        let in_all = scan.any(at, words::IN_ALL);
+        let next = in_all.unwrap_or(at);
+        if let Some((count, end)) = scan.number(next).filter(|(count, _)| *count > 0)
+            && let Some(end) = scan.any(end, words::TIMES)
+        {
+            push(Limit::Times(count), end);
+        }
+        if in_all.is_some() {
+            for (amount, end) in offsets::amounts(scan, next) {
+                if amount.is_of_days() {
+                    push(Limit::For(amount), end);
+                }
+            }
+        }
+        found
+    }
+
+    fn deadline_behind(&self, so_far: &Pieces, at: usize) -> Option<(Pieces, usize)> {
+        let is_said = so_far.day.is_some() || so_far.spoken.is_some() || so_far.elapsed.is_some();
+        if so_far.is_deadline || !is_said || self.scan.any(at, words::NO_DEADLINES).is_some() {
+            return None;
+        }
+        let end = self.scan.any(at, words::DEADLINE_ENDS)?;
+        Some((Pieces { is_deadline: true, ..so_far.clone() }, end))
     }
 }
 

@@ -1,69 +1,219 @@
-//! Days: by name, by weekday, by date.
+//! Days: by name, by weekday, by date, by distance from another day.
 
 use jiff::civil::{Date, Weekday};
 use jiff::{ToSpan, Zoned};
 
 use super::clock::{Beside, Part, times};
-use super::offsets::offsets;
+use super::numeric::{self, chinese_dates, english_dates, month_days};
+use super::offsets::{amounts, offsets, within};
 use super::scan::{Readings, Scan};
-use super::words;
+use super::{feasts, words};
 
 /// A day as it was said.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Day {
     pub(super) which: Which,
     /// The part of the day that its name brought: tonight.
     pub(super) part: Option<Part>,
+    pub(super) sort: Sort,
+}
+
+/// What kind of a day was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    Plain,
+    /// With its year: one that is over is meant as it is.
+    Full,
+    /// The last day of a stretch within which something is due.
+    Within,
+    /// The name of a holiday, which is an attribute elsewhere.
+    Holiday,
+    /// Digits that are a fraction or a score elsewhere.
+    Shy,
 }
 
 /// Which day it is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     On(Date),
     /// The next one ahead; today only with a time that is still ahead.
     Next(Weekday),
 }
 
+impl Day {
+    pub(super) fn plain(date: Date) -> Self {
+        Self { which: Which::On(date), part: None, sort: Sort::Plain }
+    }
+
+    pub(super) fn of(date: Date, sort: Sort) -> Self {
+        Self { sort, ..Self::plain(date) }
+    }
+
+    /// The date, for what is counted from it.
+    pub(super) fn date(self, today: Date) -> Option<Date> {
+        match self.which {
+            Which::On(date) => Some(date),
+            Which::Next(weekday) => {
+                let date = ahead(today, weekday)?;
+                if date == today { plus(date, 7) } else { Some(date) }
+            }
+        }
+    }
+}
+
 /// Days here.
 pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
     let today = now.date();
-    let mut found: Readings<Option<Date>> = Vec::new();
-    let on = scan.any(at, words::ON);
-    let at = on.unwrap_or(at);
-    let near = scan.word(scan.maybe(at, words::THE), words::NEAR_DAYS);
-    found.extend(near.map(|(days, end)| (plus(today, days), end)));
-    found.extend(calendar_weeks(scan, at, today));
-    found.extend(numeric(scan, at));
-    found.extend(chinese_dates(scan, at, today));
-    found.extend(month_days(scan, at, today));
-    found.extend(english_dates(scan, at, today));
-    found.extend(ends(scan, at, today));
-    found.extend(offsets(scan, at).into_iter().map(|(amount, end)| (amount.day(today), end)));
-    let known = |(date, end): (Option<Date>, usize)| {
-        Some((Day { which: Which::On(date?), part: None }, end))
-    };
-    let mut found: Readings<Day> = found.into_iter().filter_map(known).collect();
-    if let Some(((days, part), end)) = scan.word(at, words::DAYS_WITH_PART) {
-        let date = plus(today, days);
-        found.extend(date.map(|date| (Day { which: Which::On(date), part: Some(part) }, end)));
+    let mut found = Vec::new();
+    for (day, end) in named_days(scan, at, now) {
+        found.push((day, end));
+        found.extend(beside(scan, day, end, today));
+        found.extend(twice_said(scan, day, end, now));
     }
-    let shy = scan
-        .word(at, words::SHY_DAY_NAMES)
-        .filter(|(_, end)| on.is_some() || !times(scan, *end, Beside::Day).is_empty());
-    let bare = [chinese_weekday(scan, at), scan.word(at, words::DAY_NAMES), shy];
-    for (weekday, end) in bare.into_iter().flatten() {
-        found.push((Day { which: Which::Next(weekday), part: None }, end));
+    // Two weeks from Monday, the day before Christmas.
+    let begin = scan.maybe(at, words::THE);
+    for (amount, end) in amounts(scan, begin).into_iter().chain(one_day(scan, begin)) {
+        let Some((sign, next)) = scan.word(end, words::FROM_DAY) else { continue };
+        if !amount.is_of_days() {
+            continue;
+        }
+        for (day, end) in named_days(scan, next, now) {
+            let date = day.date(today).and_then(|date| amount.times(sign).day(date));
+            found.extend(date.map(|date| (Day::of(date, sort_beside(day)), end)));
+        }
     }
     found
 }
 
-fn plus(date: Date, days: i64) -> Option<Date> {
+/// A date with its weekday, in either order; they must agree: "Monday, November 30", "20日周五".
+fn twice_said(scan: &Scan, day: Day, at: usize, now: &Zoned) -> Readings<Day> {
+    let next = scan.maybe(at, &[",", "，", "(", "（"]);
+    let weekday = |day: Day| match day.which {
+        Which::Next(weekday) => Some(weekday),
+        Which::On(_) => None,
+    };
+    let others = named_days(scan, next, now).into_iter().filter_map(|(other, end)| {
+        let (date, of) = match (weekday(day), weekday(other)) {
+            (Some(of), None) => (other, of),
+            (None, Some(of)) => (day, of),
+            _ => return None,
+        };
+        let Which::On(on) = date.which else { return None };
+        (on.weekday() == of).then(|| (date, scan.maybe(end, &[")", "）"])))
+    });
+    others.collect()
+}
+
+fn one_day(scan: &Scan, at: usize) -> Option<(super::offsets::Amount, usize)> {
+    let end = scan.any(at, &["day"])?;
+    Some((super::offsets::Unit::Day.times(1), end))
+}
+
+/// A day that was counted from a holiday may be one whole with it; others are plain.
+fn sort_beside(day: Day) -> Sort {
+    match day.sort {
+        Sort::Full => Sort::Full,
+        _ => Sort::Plain,
+    }
+}
+
+/// The day before or after one: "国庆前一天", "春节后第二天", "圣诞节前三天".
+fn beside(scan: &Scan, day: Day, at: usize, today: Date) -> Readings<Day> {
+    let mut found = Vec::new();
+    let Some(date) = day.date(today).filter(|_| day.part.is_none()) else { return found };
+    if let Some((days, end)) = scan.word(at, words::BESIDE_DAY) {
+        let date = plus(date, days);
+        found.extend(date.map(|date| (Day::of(date, sort_beside(day)), end)));
+    }
+    if let Some((sign, next)) = scan.word(at, words::SIDES) {
+        for (amount, end) in amounts(scan, next) {
+            let is_counted = scan.get(end).is_some_and(|c| "后前内".contains(c));
+            let date = amount.times(sign).day(date).filter(|_| amount.is_of_days());
+            let date = date.filter(|_| !is_counted && day.sort == Sort::Holiday);
+            found.extend(date.map(|date| (Day::plain(date), end)));
+        }
+    }
+    found
+}
+
+/// Days that are not counted from another one.
+pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
+    let today = now.date();
+    let mut dates: Readings<Option<Date>> = Vec::new();
+    let on = scan.any(at, words::ON);
+    let at = on.unwrap_or(at);
+    let near = scan.word(scan.maybe(at, words::THE), words::NEAR_DAYS);
+    dates.extend(near.map(|(days, end)| (plus(today, days), end)));
+    dates.extend(calendar_weeks(scan, at, today));
+    dates.extend(month_days(scan, at, today));
+    dates.extend(english_dates(scan, at, today));
+    dates.extend(ends(scan, at, today));
+    let far = offsets(scan, at).into_iter().filter(|(amount, _)| amount.is_of_days());
+    dates.extend(far.map(|(amount, end)| (amount.day(today), end)));
+    let known = |(date, end): (Option<Date>, usize)| Some((Day::plain(date?), end));
+    let mut found: Readings<Day> = dates.into_iter().filter_map(known).collect();
+    found.extend(numeric::dates(scan, at, today));
+    found.extend(chinese_dates(scan, at, today));
+    found.extend(feasts::feasts(scan, at, today));
+    for (amount, end) in within(scan, at).into_iter().filter(|(amount, _)| amount.is_of_days()) {
+        let date = amount.day(today);
+        found.extend(date.map(|date| (Day::of(date, Sort::Within), end)));
+    }
+    found.extend(within_week_or_month(scan, at, today));
+    if let Some(((days, part), end)) = scan.word(at, words::DAYS_WITH_PART) {
+        let date = plus(today, days);
+        found.extend(date.map(|date| (Day { part: Some(part), ..Day::plain(date) }, end)));
+    }
+    found.extend(weekdays(scan, at, on.is_some()));
+    found
+}
+
+/// Bare weekdays.
+fn weekdays(scan: &Scan, at: usize, is_said: bool) -> Readings<Day> {
+    let shy = scan
+        .word(at, words::SHY_DAY_NAMES)
+        .filter(|(_, end)| is_said || !times(scan, *end, Beside::Day).is_empty());
+    let bare = [chinese_weekday(scan, at), scan.word(at, words::DAY_NAMES), shy];
+    let day = |weekday| Day { which: Which::Next(weekday), part: None, sort: Sort::Plain };
+    bare.into_iter().flatten().map(|(weekday, end)| (day(weekday), end)).collect()
+}
+
+/// "本周内", "这个月内".
+fn within_week_or_month(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
+    let mut found = Vec::new();
+    let week = scan.word(at, words::ZH_WEEKS).filter(|(weeks, _)| *weeks >= 0);
+    if let Some((weeks, end)) = week
+        && let Some(end) = scan.any(end, words::WEEK)
+        && let Some(end) = scan.any(end, words::WITHIN_ENDS)
+    {
+        let date = in_week(today, weeks, Weekday::Sunday);
+        found.extend(date.map(|date| (Day::of(date, Sort::Within), end)));
+    }
+    if let Some((months, end)) = scan.word(at, words::MONTHS_AWAY)
+        && let Some(end) = scan.any(end, words::WITHIN_ENDS)
+    {
+        let date = in_month(today, months, 1).map(Date::last_of_month);
+        found.extend(date.map(|date| (Day::of(date, Sort::Within), end)));
+    }
+    found
+}
+
+pub(super) fn plus(date: Date, days: i64) -> Option<Date> {
     date.checked_add(days.days()).ok()
 }
 
 /// A weekday word with its prefix.
 pub(super) fn chinese_weekday(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
-    scan.word(scan.any(at, words::WEEK)?, words::WEEK_DAYS)
+    chinese_day_name(scan, scan.any(at, words::WEEK)?)
+}
+
+/// What follows the prefix of a weekday: a numeral, or a digit that counts nothing else.
+pub(super) fn chinese_day_name(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
+    let is_free = |(_, end): &(Weekday, usize)| {
+        !scan.get(*end).is_some_and(|c| words::NO_WEEKDAY_BEFORE.contains(c))
+    };
+    let digit = || scan.word(at, words::WEEK_DIGITS).filter(is_free);
+    scan.word(at, words::WEEK_DAYS).or_else(digit)
 }
 
 /// An English weekday where a word before it makes clear that it is one.
@@ -96,19 +246,37 @@ fn calendar_weeks(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>>
             found.push((weekend(today, weeks.unwrap_or(0)), end));
         }
         if let Some(weeks) = weeks {
-            let day = scan.word(end, words::WEEK_DAYS);
+            let day = chinese_day_name(scan, scan.maybe(end, &["的", "的周", "的星期"]));
             found.extend(day.map(|(day, end)| (in_week(today, weeks, day), end)));
             if weeks > 0 {
                 found.push((in_week(today, weeks, Weekday::Monday), end));
             }
         }
     }
-    let named = scan.word(scan.maybe(at, words::THE), words::EN_WEEKENDS);
+    let begin = scan.maybe(at, words::THE);
+    let named = scan.word(begin, words::EN_WEEKENDS);
     found.extend(named.map(|(weeks, end)| (weekend(today, weeks), end)));
     let named = scan.word(at, words::EN_NEXT_WEEK);
     found.extend(named.map(|(weeks, end)| (in_week(today, weeks, Weekday::Monday), end)));
-    let next = scan.any(at, words::EN_NEXT).and_then(|at| english_weekday(scan, at));
+    if let Some((weeks, end)) =
+        scan.word(scan.maybe(scan.maybe(at, words::AT), words::THE), words::WEEK_ENDS)
+    {
+        let friday = in_week(today, weeks, Weekday::Friday).filter(|date| *date >= today);
+        found.push((friday.or_else(|| in_week(today, weeks, Weekday::Sunday)), end));
+    }
+    let next = scan.any(begin, words::EN_NEXT).and_then(|at| english_weekday(scan, at));
     found.extend(next.map(|(day, end)| (in_week(today, 1, day), end)));
+    if let Some((day, end)) = english_weekday(scan, begin) {
+        let next = scan.any(end, &["next week", "of next week"]);
+        found.extend(next.map(|end| (in_week(today, 1, day), end)));
+        let after = scan.any(end, &["week", "after next"]);
+        let date = ahead(today, day).and_then(|date| plus(date, 7));
+        found.extend(after.map(|end| (date, end)));
+    }
+    if let Some((weeks, end)) = scan.word(at, words::EN_NEXT_WEEK) {
+        let day = english_weekday(scan, scan.maybe(end, words::ON));
+        found.extend(day.map(|(day, end)| (in_week(today, weeks, day), end)));
+    }
     let this = scan.any(at, words::EN_THIS).and_then(|at| english_weekday(scan, at));
     found.extend(this.map(|(day, end)| (ahead(today, day), end)));
     let last = scan.any(at, words::EN_LAST).and_then(|at| english_weekday(scan, at));
@@ -122,155 +290,36 @@ pub(super) fn ahead(today: Date, day: Weekday) -> Option<Date> {
     plus(today, i64::from(today.weekday().until(day)))
 }
 
-/// `2026-11-15` and `2026/11/15`.
-fn numeric(scan: &Scan, at: usize) -> Option<(Option<Date>, usize)> {
-    let at = scan.skip_spaces(at);
-    let (year, end) = scan.digits(at, 4, 4)?;
-    let separator = scan.get(end).filter(|c| matches!(c, '-' | '/'))?;
-    let (month, end) = scan.digits(end + 1, 1, 2)?;
-    let end = (scan.get(end) == Some(separator)).then_some(end + 1)?;
-    let (day, end) = scan.digits(end, 1, 2)?;
-    Some((date(year, month, day), end))
-}
-
-fn date(year: u32, month: u32, day: u32) -> Option<Date> {
-    let (year, month, day) = (year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?);
-    Date::new(year, month, day).ok()
-}
-
-/// Year, month and day in Chinese; a date without a year is the next one, today included.
-fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
-    let mut found = Vec::new();
-    let (mut year, mut after) = (None, at);
-    if let Some((years, end)) = scan.word(at, words::YEARS) {
-        (year, after) = (Some(i64::from(today.year() + years)), end);
-    } else if let Some((number, end)) = scan.number(at)
-        && let Some(end) = scan.any(end, words::YEAR)
-    {
-        (year, after) = (Some(i64::from(number)), end);
-    }
-    let Some((month, end)) = scan.number_in(after, 1..=12) else { return found };
-    let Some(end) = scan.any(end, words::MONTH) else { return found };
-    if let Some((day, end)) = scan.number_in(end, 1..=31)
-        && let Some(end) = scan.any(end, words::DAY_OF_MONTH)
-    {
-        found.push((in_year(today, year, month, day), end));
-    }
-    if let Some(end) = scan.any(end, words::END) {
-        let last = in_year(today, year, month, 1).map(Date::last_of_month);
-        let this_month = today.month() == month && year.is_none();
-        found.push((if this_month { Some(today.last_of_month()) } else { last }, end));
-    }
-    found
-}
-
-fn in_year(today: Date, year: Option<i64>, month: i8, day: i8) -> Option<Date> {
-    match year {
-        Some(year) => {
-            let year = i16::try_from(year).ok().filter(|year| *year >= 1000)?;
-            Date::new(year, month, day).ok()
-        }
-        None => next_date(today, month, day),
-    }
-}
-
-/// The next such date from today on. Eight years always hold a February 29.
-pub(super) fn next_date(today: Date, month: i8, day: i8) -> Option<Date> {
-    let years = (0..=8).filter_map(|years| Date::new(today.year() + years, month, day).ok());
-    years.into_iter().find(|date| *date >= today)
-}
-
-/// The next such day of a month from today on; months without it are passed over.
-pub(super) fn next_month_day(today: Date, day: i8) -> Option<Date> {
-    let months = (0..=3).filter_map(|months| in_month(today, months, day));
-    months.into_iter().find(|date| *date >= today)
-}
-
-fn in_month(today: Date, months: i64, day: i8) -> Option<Date> {
+pub(super) fn in_month(today: Date, months: i64, day: i8) -> Option<Date> {
     let begin = today.first_of_month().checked_add(months.months()).ok()?;
     Date::new(begin.year(), begin.month(), day).ok()
 }
 
-/// A day of a month that was named by its distance, or of the nearest month.
-fn month_days(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
-    let mut found = Vec::new();
-    let day = |at| {
-        let (day, end) = scan.number_in(at, 1..=31)?;
-        Some((day, scan.any(end, words::DAY_OF_MONTH)?))
-    };
-    found.extend(day(at).map(|(day, end)| (next_month_day(today, day), end)));
-    if let Some((months, end)) = scan.word(at, words::MONTHS_AWAY) {
-        found.extend(day(end).map(|(day, end)| (in_month(today, months, day), end)));
-        let last = in_month(today, months, 1).map(Date::last_of_month);
-        found.extend(scan.any(end, words::END).map(|end| (last, end)));
-        let first = in_month(today, months, 1);
-        found.extend(scan.any(end, words::BEGIN).map(|end| (first, end)));
-        if months > 0 {
-            found.push((first, end));
-        }
-    }
-    let next = scan.word(at, words::EN_MONTHS_AWAY).filter(|(months, _)| *months > 0);
-    found.extend(next.map(|(months, end)| (in_month(today, months, 1), end)));
-    found
-}
-
-/// The last day of a month or of a year.
+/// The first or last day of a month, a quarter or a year.
 fn ends(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
     let mut found = Vec::new();
     let at = scan.maybe(scan.maybe(at, words::AT), words::THE);
     if let Some((months, end)) = scan.word(at, words::MONTH_ENDS) {
         found.push((in_month(today, months, 1).map(Date::last_of_month), end));
     }
+    let next_day = |day| {
+        let this = in_month(today, 0, day).filter(|date| *date >= today);
+        this.or_else(|| in_month(today, 1, day))
+    };
+    found.extend(scan.any(at, words::MONTH_BEGINS).map(|end| (next_day(1), end)));
+    let middle = scan.any(at, words::MONTH_MIDDLES);
+    let middle =
+        middle.filter(|end| !scan.get(*end).is_some_and(|c| words::NOT_MIDDLE.contains(c)));
+    found.extend(middle.map(|end| (next_day(15), end)));
+    if let Some((quarters, end)) = scan.word(at, words::QUARTER_ENDS) {
+        let months = 2 - i64::from((today.month() - 1) % 3) + quarters * 3;
+        found.push((in_month(today, months, 1).map(Date::last_of_month), end));
+    }
     if let Some((years, end)) = scan.word(at, words::YEAR_ENDS) {
         found.push((Date::new(today.year() + years, 12, 31).ok(), end));
     }
-    found
-}
-
-/// `Nov 20`, `November 20th, 2027`, `20 Nov`, `the 20th of November`, `the 20th`.
-fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
-    let mut found = Vec::new();
-    let mut with_year = |month, day, end| {
-        found.push((next_date(today, month, day), end));
-        let next = scan.skip_spaces(scan.maybe(end, words::COMMA));
-        if let Some((year, end)) = scan.digits(next, 4, 4) {
-            found.push((in_year(today, Some(i64::from(year)), month, day), end));
-        }
-    };
-    if let Some((month, end)) = month_name(scan, at)
-        && let Some((day, end)) = ordinal(scan, scan.maybe(end, words::THE))
-    {
-        with_year(month, day.number, end);
-    }
-    let the = scan.any(at, words::THE);
-    let Some((day, end)) = ordinal(scan, scan.maybe(at, words::THE)) else { return found };
-    if let Some((month, end)) = month_name(scan, scan.maybe(end, words::OF)) {
-        with_year(month, day.number, end);
-    }
-    let of = scan.any(end, words::OF).and_then(|at| scan.word(at, words::EN_MONTHS_AWAY));
-    found.extend(of.map(|(months, end)| (in_month(today, months, day.number), end)));
-    if the.is_some() && day.is_marked {
-        found.push((next_month_day(today, day.number), end));
+    if let Some(end) = scan.any(at, words::YEAR_BEGINS) {
+        found.push((Date::new(today.year() + 1, 1, 1).ok(), end));
     }
     found
-}
-
-fn month_name(scan: &Scan, at: usize) -> Option<(i8, usize)> {
-    let (month, end) = scan.word(at, words::MONTH_NAMES)?;
-    Some((month, scan.maybe(end, words::FULL_STOP)))
-}
-
-/// A day of a month in English, in digits, perhaps with its ending.
-pub(super) struct Ordinal {
-    pub(super) number: i8,
-    pub(super) is_marked: bool,
-}
-
-pub(super) fn ordinal(scan: &Scan, at: usize) -> Option<(Ordinal, usize)> {
-    let (number, end) = scan.digits(scan.skip_spaces(at), 1, 2)?;
-    let number = i8::try_from(number).ok().filter(|n| (1..=31).contains(n))?;
-    let marked = scan
-        .any(end, words::ORDINALS)
-        .filter(|_| scan.get(end).is_some_and(|c| c.is_ascii_alphabetic()));
-    Some((Ordinal { number, is_marked: marked.is_some() }, marked.unwrap_or(end)))
 }

@@ -1,79 +1,144 @@
-//! Repetitions: every day, every other Friday, every month on the 1st.
+//! Repetitions: every day, every other Friday, the first Monday of every month.
 
-use jiff::Zoned;
+use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
 use super::clock::Part;
-use super::days::{chinese_weekday, english_weekday, next_date, next_month_day, ordinal};
-use super::offsets::{Amount, amounts};
-use super::repeat::{MonthDay, Repeat, Weekdays};
+use super::days::{chinese_weekday, english_weekday};
+use super::feasts::holidays;
+use super::holidays::Holiday;
+use super::numeric::{next_date, ordinal};
+use super::offsets::{Amount, Unit, amounts};
+use super::repeat::{MonthDay, MonthDays, Repeat, Weekdays};
 use super::scan::{Readings, Scan};
+use super::weeks::{chinese_tails, joined, lists, ranges};
 use super::words;
 
-/// A repetition as it was said.
+/// A repetition as it was said; days that were not said are those of its first day.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Every {
-    pub(super) repeat: Repeat,
-    /// The month and day of a yearly one, if they were said.
-    pub(super) date: Option<(i8, i8)>,
+pub struct Every {
+    pub(super) rule: Rule,
     /// The part of the day that its name brought: every night.
     pub(super) part: Option<Part>,
 }
 
+impl From<Repeat> for Every {
+    fn from(repeat: Repeat) -> Self {
+        Self::whole(repeat)
+    }
+}
+
+/// The rule, perhaps without the days, which then are those of its first day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// As it is.
+    Whole(Repeat),
+    /// Every so many weeks, on the weekday of the first.
+    Weeks(u32),
+    /// Every so many months, on the day of the first.
+    Months(u32),
+    /// Every so many years, on the date of the first, or on this one.
+    Years(u32, Option<(i8, i8)>),
+    /// Every so many years on a weekday of a month.
+    NthOfYear(u32, i8, i8, Weekday),
+}
+
 impl Every {
-    fn plain(repeat: Repeat) -> Self {
-        Self { repeat, date: None, part: None }
+    fn whole(repeat: Repeat) -> Self {
+        Self { rule: Rule::Whole(repeat), part: None }
+    }
+
+    fn of(rule: Rule) -> Self {
+        Self { rule, part: None }
+    }
+
+    fn weekly(every: u32, days: Weekdays) -> Self {
+        Self::whole(Repeat::Weekly { every, days })
+    }
+
+    fn monthly(every: u32, day: MonthDay) -> Self {
+        Self::whole(Repeat::Monthly { every, day })
+    }
+
+    /// The repeat of a series that begins on this day.
+    #[must_use]
+    pub fn repeat(&self, first: Date) -> Repeat {
+        match &self.rule {
+            Rule::Whole(repeat) => repeat.clone().named(first),
+            Rule::Weeks(every) => Repeat::Weekly { every: *every, days: first.weekday().into() },
+            Rule::Months(every) => {
+                Repeat::Monthly { every: *every, day: MonthDay::Day(first.day()) }
+            }
+            Rule::Years(every, _) => Repeat::Yearly { every: *every },
+            Rule::NthOfYear(every, _, n, day) => {
+                Repeat::Monthly { every: every * 12, day: MonthDay::Nth(*n, *day) }
+            }
+        }
+    }
+
+    /// As an option has it, for a series that begins on this day if that is known.
+    #[must_use]
+    pub fn to_option(&self, first: Option<Date>) -> String {
+        match (first, &self.rule) {
+            (Some(first), _) => self.repeat(first).to_option(),
+            (None, Rule::Whole(repeat)) => repeat.to_option(),
+            (None, Rule::Weeks(every)) => format!("every {every} weeks"),
+            (None, Rule::Months(every)) => format!("every {every} months"),
+            (None, Rule::Years(every, _) | Rule::NthOfYear(every, ..)) => {
+                format!("every {every} years")
+            }
+        }
     }
 
     /// The first fitting day from `from` on.
-    pub(super) fn first_day(&self, from: Date) -> Option<Date> {
-        match &self.repeat {
-            Repeat::Minutes { .. } | Repeat::Daily { .. } => Some(from),
-            Repeat::Weekly { days, .. } => {
-                let mut week = from.series(jiff::ToSpan::days(1)).take(7);
-                week.find(|date| days.contains(date.weekday()))
+    #[must_use]
+    pub fn first_day(&self, from: Date) -> Option<Date> {
+        match &self.rule {
+            Rule::Whole(Repeat::Weekly { days, .. }) if !days.is_empty() => {
+                from.series(1.days()).take(7).find(|date| days.contains(date.weekday()))
             }
-            Repeat::Monthly { day: MonthDay::Day(day), .. } => next_month_day(from, *day),
-            Repeat::Monthly { day: MonthDay::Last, .. } => Some(from.last_of_month()),
-            Repeat::Yearly { .. } => match self.date {
-                Some((month, day)) => next_date(from, month, day),
-                None => Some(from),
-            },
+            Rule::Whole(Repeat::Monthly { day, .. }) => {
+                let months =
+                    (0..=12).filter_map(|n| from.first_of_month().checked_add(n.months()).ok());
+                months.flat_map(|month| day.dates(month)).find(|date| *date >= from)
+            }
+            Rule::Years(_, Some((month, day))) => next_date(from, *month, *day),
+            Rule::NthOfYear(_, month, n, day) => Holiday::Nth(*month, *n, *day).next(from),
+            Rule::Whole(_) | Rule::Weeks(_) | Rule::Months(_) | Rule::Years(_, None) => Some(from),
         }
     }
 }
 
 /// Repetitions here, without their time of day.
-pub(super) fn everies(scan: &Scan, at: usize, now: &Zoned) -> Readings<Every> {
+pub(super) fn everies(scan: &Scan, at: usize) -> Readings<Every> {
     let mut found = Vec::new();
-    let mut plain = |list, repeat: Repeat| {
-        found.extend(scan.any(at, list).map(|end| (Every::plain(repeat), end)));
+    let mut plain = |list, every: Every| {
+        found.extend(scan.any(at, list).map(|end| (every, end)));
     };
-    plain(words::DAILY, Repeat::Daily { every: 1 });
-    plain(words::WORKING_DAYS, Repeat::Weekly { every: 1, days: Weekdays::WORKING });
-    plain(words::WEEKENDS, Repeat::Weekly { every: 1, days: Weekdays::WEEKEND });
-    plain(words::HOURLY, Repeat::every_minutes(60));
-    let last = Every::plain(Repeat::Monthly { every: 1, day: MonthDay::Last });
-    let last_day = scan.any(scan.maybe(at, words::THE), words::LAST_DAY_OF_EVERY_MONTH);
-    found.extend(last_day.map(|end| (last, end)));
+    plain(words::DAILY, Every::whole(Repeat::Daily { every: 1 }));
+    plain(words::WORKING_DAYS, Every::weekly(1, Weekdays::WORKING));
+    plain(words::WEEKENDS, Every::weekly(1, Weekdays::WEEKEND));
+    plain(words::HOURLY, Every::whole(Repeat::every_minutes(60)));
     for (list, amount) in [
-        (words::WEEKLY, Amount::Days(7)),
-        (words::MONTHLY, Amount::Months(1)),
-        (words::QUARTERLY, Amount::Months(3)),
-        (words::YEARLY, Amount::Months(12)),
+        (words::WEEKLY, Unit::Week.times(1)),
+        (words::FORTNIGHTLY, Unit::Week.times(2)),
+        (words::MONTHLY, Unit::Month.times(1)),
+        (words::QUARTERLY, Unit::Month.times(3)),
+        (words::YEARLY, Unit::Year.times(1)),
     ] {
         if let Some(end) = scan.any(at, list) {
-            found.extend(with_details(scan, amount, end, now));
+            found.extend(with_details(scan, amount, end));
         }
     }
     if let Some((part, end)) = scan.word(at, words::DAILY_PARTS) {
-        let daily = Every::plain(Repeat::Daily { every: 1 });
+        let daily = Every::whole(Repeat::Daily { every: 1 });
         found.push((Every { part: Some(part), ..daily }, end));
     }
     found.extend(weekday_lists(scan, at));
-    found.extend(day_of_every_month(scan, at));
+    found.extend(days_of_every_month(scan, at));
+    found.extend(every_holiday(scan, at));
     for (amount, end) in intervals(scan, at) {
-        found.extend(with_details(scan, amount, end, now));
+        found.extend(with_details(scan, amount, end));
     }
     found
 }
@@ -86,87 +151,166 @@ fn intervals(scan: &Scan, at: usize) -> Readings<Amount> {
     if let Some(at) = scan.any(at, words::EVERY) {
         found.extend(amounts(scan, at));
         found.extend(scan.word(at, words::UNITS).map(|(unit, end)| (unit.times(1), end)));
-        let other = scan.any(at, words::OTHER).and_then(|at| scan.word(at, words::UNITS));
-        found.extend(other.map(|(unit, end)| (unit.times(2), end)));
+        for (list, n) in [(words::OTHER, 2), (words::THIRD, 3)] {
+            let unit = scan.any(at, list).and_then(|at| scan.word(at, words::UNITS));
+            found.extend(unit.map(|(unit, end)| (unit.times(n), end)));
+        }
     }
     if let Some(at) = scan.any(at, words::EVERY_GAP) {
         let bare = scan.word(at, words::UNITS).map(|(unit, end)| (unit.times(1), end));
         for (amount, end) in amounts(scan, at).into_iter().chain(bare) {
-            let amount = match amount {
-                Amount::Days(n @ (1 | 7)) => Amount::Days(n * 2),
-                Amount::Months(n @ (1 | 12)) => Amount::Months(n * 2),
-                amount => amount,
-            };
-            found.push((amount, end));
+            let is_gap =
+                matches!(amount, Amount { days: 1 | 7, .. } | Amount { months: 1 | 12, .. });
+            found.push((if is_gap { amount.times(2) } else { amount }, end));
         }
     }
     found
 }
 
 /// The repetition of an interval, alone and with the day that may follow it.
-fn with_details(scan: &Scan, amount: Amount, end: usize, now: &Zoned) -> Readings<Every> {
+fn with_details(scan: &Scan, amount: Amount, end: usize) -> Readings<Every> {
     let mut found = Vec::new();
+    let count = |n: i64| u32::try_from(n).ok().filter(|n| *n > 0);
     match amount {
-        Amount::Minutes(n) => {
-            let every = u32::try_from(n).ok().map(Repeat::every_minutes);
-            found.extend(every.map(|repeat| (Every::plain(repeat), end)));
+        Amount { months: 0, days: 0, working_days: 0, secs } if secs % 60 == 0 => {
+            let every = count(secs / 60).map(Repeat::every_minutes);
+            found.extend(every.map(|repeat| (Every::whole(repeat), end)));
         }
-        Amount::Days(n) if n % 7 == 0 => {
-            let Ok(every) = u32::try_from(n / 7) else { return found };
-            let weekly = |days| Every::plain(Repeat::Weekly { every, days });
-            found.push((weekly(now.date().weekday().into()), end));
+        Amount { months: 0, days: 0, working_days: 1, secs: 0 } => {
+            found.push((Every::weekly(1, Weekdays::WORKING), end));
+        }
+        Amount { months: 0, days, working_days: 0, secs: 0 } if days % 7 == 0 => {
+            let Some(every) = count(days / 7) else { return found };
+            found.push((Every::of(Rule::Weeks(every)), end));
             let next = scan.maybe(end, words::DAYS_ON);
             let lists = lists(scan, next).into_iter().chain(chinese_tails(scan, next));
-            found.extend(lists.map(|(days, end)| (weekly(days), end)));
+            found.extend(lists.map(|(days, end)| (Every::weekly(every, days), end)));
         }
-        Amount::Days(n) => {
-            let every = u32::try_from(n).ok();
-            found.extend(every.map(|every| (Every::plain(Repeat::Daily { every }), end)));
+        Amount { months: 0, days, working_days: 0, secs: 0 } => {
+            let every = count(days).map(|every| Every::whole(Repeat::Daily { every }));
+            found.extend(every.map(|every| (every, end)));
         }
-        Amount::Months(n) if n % 12 == 0 => {
-            let Ok(every) = u32::try_from(n / 12) else { return found };
-            found.push((Every::plain(Repeat::Yearly { every }), end));
-            let date = month_and_day(scan, scan.maybe(end, words::ON));
-            let yearly =
-                |date| Every { date: Some(date), ..Every::plain(Repeat::Yearly { every }) };
-            found.extend(date.map(|(date, end)| (yearly(date), end)));
+        Amount { months, days: 0, working_days: 0, secs: 0 } if months % 12 == 0 => {
+            let Some(every) = count(months / 12) else { return found };
+            found.push((Every::of(Rule::Years(every, None)), end));
+            found.extend(year_day(scan, end, every));
         }
-        Amount::Months(n) => {
-            let Ok(every) = u32::try_from(n) else { return found };
-            let monthly = |day| Every::plain(Repeat::Monthly { every, day });
-            found.push((monthly(MonthDay::Day(now.date().day())), end));
-            found.extend(month_day(scan, end).map(|(day, end)| (monthly(day), end)));
+        Amount { months, days: 0, working_days: 0, secs: 0 } => {
+            let Some(every) = count(months) else { return found };
+            found.push((Every::of(Rule::Months(every)), end));
+            let days = month_days(scan, end).into_iter();
+            found.extend(days.map(|(day, end)| (Every::monthly(every, day), end)));
+        }
+        _ => {}
+    }
+    found
+}
+
+/// The days that follow "every month".
+fn month_days(scan: &Scan, at: usize) -> Readings<MonthDay> {
+    let mut found = Vec::new();
+    found.extend(scan.any(at, words::LAST_DAY).map(|end| (MonthDay::Last, end)));
+    found.extend(scan.any(at, words::FIRST_DAY).map(|end| (MonthDay::Day(1), end)));
+    let middle = scan.any(at, words::MIDDLE_DAY);
+    let middle =
+        middle.filter(|end| !scan.get(*end).is_some_and(|c| words::NOT_MIDDLE.contains(c)));
+    found.extend(middle.map(|end| (MonthDay::Day(15), end)));
+    let next = scan.maybe(scan.maybe(at, words::BETWEEN), &["的"]);
+    found.extend(nth_weekday(scan, next));
+    let on = scan.any(at, words::ON);
+    found.extend(on.and_then(|at| nth_weekday(scan, scan.maybe(at, words::THE))));
+    found.extend(chinese_days(scan, next));
+    if let Some(at) = on {
+        found.extend(english_days(scan, at));
+        let last = scan.any(scan.maybe(at, words::THE), &["last day"]);
+        found.extend(last.map(|end| (MonthDay::Last, end)));
+    }
+    found
+}
+
+fn nth_weekday(scan: &Scan, at: usize) -> Option<(MonthDay, usize)> {
+    let (n, end) = scan.word(at, words::NTH)?;
+    let (day, end) = chinese_weekday(scan, end).or_else(|| english_weekday(scan, end))?;
+    Some((MonthDay::Nth(n, day), end))
+}
+
+/// "1号和15号", "1、15号", "5号".
+fn chinese_days(scan: &Scan, at: usize) -> Readings<MonthDay> {
+    let (mut found, mut days, mut next) = (Vec::new(), MonthDays::default(), Some(at));
+    while let Some(at) = next {
+        let Some((day, end)) = scan.number_in(at, 1..=31) else { break };
+        days = days.with(day);
+        let marked = scan.any(end, words::DAY_OF_MONTH);
+        if let Some(end) = marked {
+            found.extend(days.day().map(|day| (day, end)));
+        }
+        next = scan.any(marked.unwrap_or(end), words::DAY_AND).or(marked);
+    }
+    found
+}
+
+/// "the 1st and 15th", "the 1st, the 10th and the 20th".
+fn english_days(scan: &Scan, at: usize) -> Readings<MonthDay> {
+    let (mut found, mut days, mut next) = (Vec::new(), MonthDays::default(), Some(at));
+    while let Some(at) = next {
+        let Some((day, end)) = ordinal(scan, scan.maybe(at, words::THE)) else { break };
+        days = days.with(day.number);
+        found.extend(days.day().map(|day| (day, end)));
+        next = scan.any(end, words::DAY_AND);
+    }
+    found
+}
+
+/// "the 1st of every month", "on the 1st and 15th", "first Monday of each month".
+fn days_of_every_month(scan: &Scan, at: usize) -> Readings<Every> {
+    let mut found = Vec::new();
+    let every = scan.any(at, words::EVERY);
+    let at = scan.maybe(scan.maybe(every.unwrap_or(at), words::ON), words::THE);
+    for (list, day) in
+        [(words::LAST_DAY_OF, MonthDay::Last), (words::FIRST_DAY_OF, MonthDay::Day(1))]
+    {
+        let end = scan.any(at, list).and_then(|at| scan.any(at, words::EVERY_MONTH));
+        found.extend(end.map(|end| (Every::monthly(1, day), end)));
+    }
+    let nth = nth_weekday(scan, at).into_iter().chain(english_days(scan, at));
+    for (day, end) in nth {
+        let is_marked = scan.before(end).is_some_and(|c| c.is_ascii_alphabetic());
+        let month = scan.any(end, words::OF_THE_MONTH).filter(|_| is_marked);
+        let says_every = |end: &usize| {
+            every.is_some()
+                || scan.any(end.saturating_sub(5), &["month"]).is_some() && {
+                    let said = scan.text(at, *end);
+                    ["every", "each", "monthly"].iter().any(|word| said.contains(word))
+                }
+        };
+        if let Some(end) = month.filter(says_every) {
+            found.push((Every::monthly(1, day), end));
+        } else if matches!(day, MonthDay::Days(_)) && is_marked {
+            found.push((Every::monthly(1, day), month.unwrap_or(end)));
         }
     }
     found
 }
 
-/// The day that follows "every month".
-fn month_day(scan: &Scan, at: usize) -> Option<(MonthDay, usize)> {
-    if let Some(end) = scan.any(at, words::LAST_DAY) {
-        return Some((MonthDay::Last, end));
-    }
-    if let Some((day, end)) = scan.number_in(scan.maybe(at, words::BETWEEN), 1..=31)
-        && let Some(end) = scan.any(end, words::DAY_OF_MONTH)
-    {
-        return Some((MonthDay::Day(day), end));
-    }
-    let (day, end) = ordinal(scan, scan.maybe(scan.any(at, words::ON)?, words::THE))?;
-    Some((MonthDay::Day(day.number), end))
-}
-
-/// "the 1st of every month".
-fn day_of_every_month(scan: &Scan, at: usize) -> Option<(Every, usize)> {
-    let at = scan.maybe(scan.maybe(at, words::ON), words::THE);
-    let (day, end) = ordinal(scan, at)?;
-    let end = scan.any(scan.any(end, words::OF)?, words::EVERY_MONTH)?;
-    let repeat = Repeat::Monthly { every: 1, day: MonthDay::Day(day.number) };
-    Some((Every::plain(repeat), end))
+/// "every Christmas", "每年国庆节": only holidays that a rule can count.
+fn every_holiday(scan: &Scan, at: usize) -> Readings<Every> {
+    let begins = [scan.any(at, words::EVERY), scan.any(at, words::YEARLY)].into_iter().flatten();
+    let all = begins.flat_map(|next| holidays(scan, scan.maybe(next, words::ON)));
+    let rules = all.filter_map(|(day, end)| {
+        let rule = match day {
+            Holiday::Fixed(month, day) => Rule::Years(1, Some((month, day))),
+            Holiday::Nth(month, n, day) => Rule::NthOfYear(1, month, n, day),
+            _ => return None,
+        };
+        Some((Every::of(rule), end))
+    });
+    rules.collect()
 }
 
 /// The month and day of every year; only such as exist in some year.
-fn month_and_day(scan: &Scan, at: usize) -> Option<((i8, i8), usize)> {
-    let at = scan.maybe(at, words::BETWEEN);
+fn year_day(scan: &Scan, at: usize, every: u32) -> Readings<Every> {
+    let mut found = Vec::new();
+    let at = scan.maybe(scan.maybe(at, words::BETWEEN), words::ON);
     let chinese = || {
         let (month, end) = scan.number_in(at, 1..=12)?;
         let (day, end) = scan.number_in(scan.any(end, words::MONTH)?, 1..=31)?;
@@ -182,63 +326,37 @@ fn month_and_day(scan: &Scan, at: usize) -> Option<((i8, i8), usize)> {
         let (month, end) = scan.word(scan.maybe(end, words::OF), words::MONTH_NAMES)?;
         Some(((month, day.number), end))
     };
-    let found = chinese().or_else(english).or_else(day_first)?;
-    let (month, day) = found.0;
-    Date::new(2000, month, day).is_ok().then_some(found)
+    let date = chinese().or_else(english).or_else(day_first);
+    let date = date.filter(|((month, day), _)| Date::new(2000, *month, *day).is_ok());
+    found.extend(date.map(|(date, end)| (Every::of(Rule::Years(every, Some(date))), end)));
+    let nth = || {
+        let (month, end) = scan.number_in(at, 1..=12)?;
+        let (n, end) = scan.word(scan.maybe(scan.any(end, words::MONTH)?, &["的"]), words::NTH)?;
+        let (day, end) = chinese_weekday(scan, end)?;
+        Some((Every::of(Rule::NthOfYear(every, month, n, day)), end))
+    };
+    found.extend(nth());
+    found
 }
 
-/// "every Monday and Wednesday", "on Fridays", "every other Friday".
+/// "every Monday and Wednesday", "on Fridays", "every other Friday", "Mon-Fri", "周一至周五".
 fn weekday_lists(scan: &Scan, at: usize) -> Readings<Every> {
     let mut found = Vec::new();
-    let weekly = |every, days| Every::plain(Repeat::Weekly { every, days });
     if let Some(end) = scan.any(at, words::EVERY) {
-        found.extend(lists(scan, end).into_iter().map(|(days, end)| (weekly(1, days), end)));
-        if let Some(end) = scan.any(end, words::OTHER) {
-            found.extend(lists(scan, end).into_iter().map(|(days, end)| (weekly(2, days), end)));
+        found.extend(lists(scan, end).into_iter().map(|(days, end)| (Every::weekly(1, days), end)));
+        for (list, n) in [(words::OTHER, 2), (words::THIRD, 3)] {
+            let Some(end) = scan.any(end, list) else { continue };
+            let all = lists(scan, end).into_iter();
+            found.extend(all.map(|(days, end)| (Every::weekly(n, days), end)));
         }
     }
     let next = scan.maybe(at, words::ON);
     let plural = |at| scan.word(at, words::PLURAL_DAYS);
     let plurals = joined(plural(next), |at| plural(scan.any(at, words::DAY_AND)?));
-    found.extend(plurals.into_iter().map(|(days, end)| (weekly(1, days), end)));
+    found.extend(plurals.into_iter().map(|(days, end)| (Every::weekly(1, days), end)));
+    // Without a word for every, only a whole working week is a repetition: others are a trip.
+    let weeks = ranges(scan, next).into_iter().filter(|(days, _)| *days == Weekdays::WORKING);
     found
-}
-
-/// Lists and ranges of weekdays, in every length.
-fn lists(scan: &Scan, at: usize) -> Readings<Weekdays> {
-    let chinese = |at| chinese_weekday(scan, at);
-    let short = |at| chinese(at).or_else(|| scan.word(at, words::WEEK_DAYS));
-    let english = |at| english_weekday(scan, at);
-    let mut found = joined(chinese(at), |at| short(scan.maybe(at, words::DAY_AND)));
-    found.extend(joined(english(at), |at| english(scan.any(at, words::DAY_AND)?)));
-    found.extend(range(chinese(at), |at| short(scan.any(at, words::TO_DAY)?)));
-    found.extend(range(english(at), |at| english(scan.any(at, words::TO_DAY)?)));
+        .extend(weeks.map(|(days, end)| (Every::weekly(1, days), scan.maybe(end, words::EACH_OF))));
     found
-}
-
-/// Weekdays without their prefix, which the interval already brought.
-fn chinese_tails(scan: &Scan, at: usize) -> Readings<Weekdays> {
-    let day = |at| scan.word(at, words::WEEK_DAYS);
-    joined(day(at), |at| day(scan.maybe(at, words::DAY_AND)))
-}
-
-type OneDay = Option<(Weekday, usize)>;
-
-fn joined(first: OneDay, next: impl Fn(usize) -> OneDay) -> Readings<Weekdays> {
-    let mut found: Readings<Weekdays> = Vec::new();
-    let mut last = first;
-    while let Some((day, end)) = last {
-        let so_far = found.last().map_or(Weekdays::default(), |(days, _)| *days);
-        found.push((so_far.with(day), end));
-        last = next(end).filter(|_| found.len() < 7);
-    }
-    found
-}
-
-fn range(first: OneDay, next: impl Fn(usize) -> OneDay) -> Option<(Weekdays, usize)> {
-    let (first, end) = first?;
-    let (last, end) = next(end)?;
-    let days = first.cycle_forward().take(7);
-    let until = usize::from(first.until(last).unsigned_abs());
-    Some((days.take(until + 1).collect(), end))
 }

@@ -1,6 +1,8 @@
 //! How an entry repeats, and how that is written down.
 
-use jiff::civil::Weekday;
+use jiff::civil::{Date, Weekday};
+
+pub use super::month_days::{MonthDay, MonthDays};
 
 const MINUTES_PER_DAY: u32 = 24 * 60;
 
@@ -49,15 +51,6 @@ pub enum Repeat {
         /// The interval in years.
         every: u32,
     },
-}
-
-/// A day of a month.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MonthDay {
-    /// 1 to 31.
-    Day(i8),
-    /// Whichever day is the last one.
-    Last,
 }
 
 /// A set of weekdays.
@@ -121,6 +114,17 @@ impl Repeat {
         }
     }
 
+    /// The same rule with its days said, which a weekly one may leave to its start.
+    #[must_use]
+    pub fn named(self, start: Date) -> Self {
+        match self {
+            Self::Weekly { every, days } if days.is_empty() => {
+                Self::Weekly { every, days: start.weekday().into() }
+            }
+            repeat => repeat,
+        }
+    }
+
     /// The interval, at least 1.
     #[must_use]
     pub fn interval(&self) -> u32 {
@@ -152,6 +156,13 @@ impl Repeat {
             Self::Monthly { day: MonthDay::Last, .. } => {
                 ("MONTHLY", every, ";BYMONTHDAY=-1".to_owned())
             }
+            Self::Monthly { day: MonthDay::Days(days), .. } => {
+                ("MONTHLY", every, format!(";BYMONTHDAY={}", join_days(*days)))
+            }
+            Self::Monthly { day: MonthDay::Nth(n, day), .. } => {
+                let name = join((*day).into(), |(_, rule, _)| rule);
+                ("MONTHLY", every, format!(";BYDAY={n}{name}"))
+            }
             Self::Yearly { .. } => ("YEARLY", every, String::new()),
         };
         match every {
@@ -168,11 +179,15 @@ impl Repeat {
         let rule = rule.trim().to_ascii_uppercase();
         let rule = rule.strip_prefix("RRULE:").unwrap_or(&rule);
         let (mut freq, mut every, mut days, mut month_day) = (None, None, None, None);
+        let mut nth = None;
         for part in rule.split(';') {
             let (name, value) = part.split_once('=')?;
             let is_new = match name {
                 "FREQ" => freq.replace(value.to_owned()).is_none(),
                 "INTERVAL" => every.replace(positive(value)?).is_none(),
+                "BYDAY" if nth_weekday(value).is_some() => {
+                    nth.replace(nth_weekday(value)?).is_none()
+                }
                 "BYDAY" => days.replace(split(value, |(_, rule, _)| rule)?).is_none(),
                 "BYMONTHDAY" => month_day.replace(rule_month_day(value)?).is_none(),
                 "WKST" => value == "MO",
@@ -183,11 +198,16 @@ impl Repeat {
             }
         }
         let every = every.unwrap_or(1);
-        match (freq?.as_str(), days, month_day) {
+        let freq = freq?;
+        if nth.is_some() && (freq != "MONTHLY" || days.is_some() || month_day.is_some()) {
+            return None;
+        }
+        match (freq.as_str(), days, month_day) {
             ("MINUTELY", None, None) => Some(Self::every_minutes(every)),
             ("HOURLY", None, None) => Some(Self::every_minutes(every.checked_mul(60)?)),
             ("DAILY", None, None) => Some(Self::Daily { every }),
             ("WEEKLY", days, None) => Some(Self::Weekly { every, days: days.unwrap_or_default() }),
+            ("MONTHLY", None, None) => Some(Self::Monthly { every, day: nth? }),
             ("MONTHLY", None, Some(day)) => Some(Self::Monthly { every, day }),
             ("YEARLY", None, None) => Some(Self::Yearly { every }),
             _ => None,
@@ -212,6 +232,13 @@ impl Repeat {
             }
             Self::Monthly { day: MonthDay::Day(day), .. } => format!("monthly{slash}:{day}"),
             Self::Monthly { day: MonthDay::Last, .. } => format!("monthly{slash}:last"),
+            Self::Monthly { day: MonthDay::Days(days), .. } => {
+                format!("monthly{slash}:{}", join_days(*days))
+            }
+            Self::Monthly { day: MonthDay::Nth(n, day), .. } => {
+                let name = join((*day).into(), |(_, _, option)| option);
+                format!("monthly{slash}:{}{name}", nth_name(*n))
+            }
             Self::Yearly { .. } => format!("yearly{slash}"),
         }
     }
@@ -241,7 +268,7 @@ impl Repeat {
             ("monthly", every, Some(day)) => {
                 let day = match day {
                     "last" => MonthDay::Last,
-                    day => MonthDay::Day(day_of_month(day)?),
+                    day => option_nth(day).or_else(|| days_of_month(day))?,
                 };
                 Some(Self::Monthly { every: every.unwrap_or(1), day })
             }
@@ -273,11 +300,43 @@ fn day_of_month(digits: &str) -> Option<i8> {
     i8::try_from(positive(digits)?).ok().filter(|day| *day <= 31)
 }
 
+fn days_of_month(list: &str) -> Option<MonthDay> {
+    let mut days = MonthDays::default();
+    for day in list.split(',') {
+        days = days.with(day_of_month(day.trim())?);
+    }
+    days.day()
+}
+
+fn join_days(days: MonthDays) -> String {
+    days.iter().map(|day| day.to_string()).collect::<Vec<_>>().join(",")
+}
+
 fn rule_month_day(value: &str) -> Option<MonthDay> {
     match value {
         "-1" => Some(MonthDay::Last),
-        day => day_of_month(day).map(MonthDay::Day),
+        days => days_of_month(days),
     }
+}
+
+/// `2TU`, `-1FR`.
+fn nth_weekday(value: &str) -> Option<MonthDay> {
+    let (n, name) = value.split_at_checked(value.len().checked_sub(2)?)?;
+    let n = n.trim_start_matches('+').parse().ok().filter(|n| matches!(n, 1..=5 | -1))?;
+    let (day, ..) = DAYS.into_iter().find(|(_, rule, _)| *rule == name)?;
+    Some(MonthDay::Nth(n, day))
+}
+
+/// `2tue`, `lastfri`.
+fn option_nth(value: &str) -> Option<MonthDay> {
+    let (n, name) = value.split_at_checked(value.len().checked_sub(3)?)?;
+    let n = (1..=5).chain([-1]).find(|known| nth_name(*known) == n)?;
+    let (day, ..) = DAYS.into_iter().find(|(_, _, option)| *option == name)?;
+    Some(MonthDay::Nth(n, day))
+}
+
+fn nth_name(n: i8) -> String {
+    if n < 0 { "last".to_owned() } else { n.to_string() }
 }
 
 #[cfg(test)]

@@ -35,9 +35,9 @@ impl Scan {
         self.get(at.checked_sub(1)?)
     }
 
-    /// The plain text that ends here, as much of it as a date may take.
-    pub(super) fn text_before(&self, at: usize) -> String {
-        self.chars[at.saturating_sub(24)..at].iter().collect()
+    /// The plain text between two places.
+    pub(super) fn text(&self, from: usize, to: usize) -> String {
+        self.chars[from..to].iter().collect()
     }
 
     pub(super) fn skip_spaces(&self, mut at: usize) -> usize {
@@ -104,14 +104,30 @@ impl Scan {
         let at = self.skip_spaces(at);
         self.digits(at, 1, 6)
             .or_else(|| self.chinese_number(at))
-            .or_else(|| self.word(at, words::NUMBERS))
+            .or_else(|| self.english_number(at))
+    }
+
+    /// How many of something: a number, or an article that stands for one.
+    pub(super) fn count(&self, at: usize) -> Option<(u32, usize)> {
+        self.number(at).or_else(|| self.word(at, words::ARTICLES))
+    }
+
+    /// Twenty, seven, twenty-seven.
+    fn english_number(&self, at: usize) -> Option<(u32, usize)> {
+        let Some((tens, end)) = self.word(at, words::TENS) else {
+            return self.word(at, words::NUMBERS);
+        };
+        let next = if self.get(end) == Some('-') { end + 1 } else { end };
+        let ones = self.word(next, words::NUMBERS).filter(|(ones, _)| *ones < 10);
+        Some(ones.map_or((tens, end), |(ones, end)| (tens + ones, end)))
     }
 
     /// All numerals in a row are one number: 23, or 2026 digit by digit.
     fn chinese_number(&self, at: usize) -> Option<(u32, usize)> {
-        let numeral = |c: &char| words::numeral(*c);
-        let run: Vec<u32> = self.chars[at.min(self.len())..].iter().map_while(numeral).collect();
-        let end = at + run.len();
+        let rest = &self.chars[at.min(self.len())..];
+        let numerals = rest.iter().map_while(|c| words::numerals(*c));
+        let end = at + numerals.clone().count();
+        let run: Vec<u32> = numerals.flatten().copied().collect();
         let has_unit = run.iter().any(|n| *n >= 10);
         if run.is_empty() || run.len() > 7 {
             return None;
@@ -160,15 +176,17 @@ fn with_units(run: &[u32]) -> Option<u32> {
     Some(sum + digit.unwrap_or(0))
 }
 
-/// Full-width forms become the usual ones; letters become small.
+/// Full-width and traditional forms become the usual ones; letters become small.
 fn plain(c: char) -> char {
     match c {
         '\u{3000}' => ' ',
-        '\u{2019}' => '\'',
+        '\u{2018}' | '\u{2019}' => '\'',
+        '—' | '–' | '−' | '‐' | '‑' => '-',
+        '〜' => '~',
         '\u{ff01}'..='\u{ff5e}' => {
             let plain = u32::from(c) - 0xfee0;
             char::from_u32(plain).unwrap_or(c).to_ascii_lowercase()
         }
-        _ => c.to_ascii_lowercase(),
+        _ => words::simplified(c).to_ascii_lowercase(),
     }
 }

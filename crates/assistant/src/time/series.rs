@@ -196,7 +196,8 @@ impl DayRule {
                 (0..7).filter_map(|n| after(start, n)).find(|date| days.contains(date.weekday()))
             }
             Self::Monthly { day, .. } => (0..12)
-                .filter_map(|n| in_month(start, n, *day).flatten())
+                .filter_map(|n| month_after(start, n))
+                .flat_map(|month| day.dates(month))
                 .find(|date| *date >= start),
         }
     }
@@ -227,7 +228,7 @@ impl DayRule {
                 let weeks = (place / per_week).checked_mul(every * 7)?;
                 after(first, weeks + day - today).map(Some)
             }
-            Self::Monthly { every, day } => in_month(first, every.checked_mul(step)?, *day),
+            Self::Monthly { every, day } => monthly(first, *every, *day, step),
         }
     }
 }
@@ -238,14 +239,38 @@ fn after(date: Date, days: i64) -> Option<Date> {
     date.checked_add(days.days()).ok()
 }
 
-fn in_month(start: Date, months: i64, day: MonthDay) -> Option<Option<Date>> {
+/// The first day of the month so many months later.
+fn month_after(start: Date, months: i64) -> Option<Date> {
     let months = i64::from(start.year()) * 12 + i64::from(start.month()) - 1 + months;
     let year = i16::try_from(months.div_euclid(12)).ok()?;
     let month = i8::try_from(months.rem_euclid(12) + 1).ok()?;
-    let begin = Date::new(year, month, 1).ok()?;
+    Date::new(year, month, 1).ok()
+}
+
+/// Days per month of a rule; a month may have fewer of them.
+fn per_month(day: MonthDay) -> i64 {
+    match day {
+        MonthDay::Days(days) => i64::try_from(days.iter().count()).unwrap_or(1).max(1),
+        MonthDay::Day(_) | MonthDay::Last | MonthDay::Nth(..) => 1,
+    }
+}
+
+/// The day of a step: steps go through the days of a month, then on to the next one.
+fn monthly(first: Date, every: i64, day: MonthDay, step: i64) -> Option<Option<Date>> {
+    let per_month = per_month(day);
+    let before = match day {
+        MonthDay::Days(days) => days.iter().filter(|of| *of < first.day()).count(),
+        MonthDay::Day(_) | MonthDay::Last | MonthDay::Nth(..) => 0,
+    };
+    let place = step.checked_add(i64::try_from(before).ok()?)?;
+    let month = month_after(first, every.checked_mul(place / per_month)?)?;
+    let place = usize::try_from(place % per_month).ok()?;
     Some(match day {
-        MonthDay::Last => Some(begin.last_of_month()),
-        MonthDay::Day(day) => Date::new(year, month, day).ok(),
+        MonthDay::Days(days) => {
+            let of = days.iter().nth(place)?;
+            Date::new(month.year(), month.month(), of).ok()
+        }
+        day => day.dates(month).into_iter().next(),
     })
 }
 

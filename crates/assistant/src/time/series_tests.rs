@@ -178,6 +178,7 @@ fn naive(series: &Series, until: Date) -> Vec<Occurrence> {
                 let is_day = match month_day {
                     MonthDay::Day(n) => day.day() == *n,
                     MonthDay::Last => day.day() == day.days_in_month(),
+                    day_of => day_of.dates(day).contains(&day),
                 };
                 is_day && (months(day) - months(anchor)) % every == 0
             }

@@ -30,19 +30,22 @@ pub(crate) enum TodoVerb {
     },
     Update {
         id: i64,
-        #[arg(required = true)]
         text: Vec<String>,
         #[command(flatten)]
         said: TodoOptions,
     },
     Done {
-        id: i64,
+        #[arg(required = true)]
+        id: Vec<i64>,
     },
     Reopen {
-        id: i64,
+        #[arg(required = true)]
+        id: Vec<i64>,
     },
+    #[command(visible_alias = "rm")]
     Delete {
-        id: i64,
+        #[arg(required = true)]
+        id: Vec<i64>,
     },
     Search {
         #[arg(required = true)]
@@ -113,7 +116,6 @@ pub(crate) enum ScheduleVerb {
     },
     Update {
         id: i64,
-        #[arg(required = true)]
         words: Vec<String>,
         #[command(flatten)]
         said: EntryOptions,
@@ -122,8 +124,10 @@ pub(crate) enum ScheduleVerb {
         id: i64,
         switch: OnOff,
     },
+    #[command(visible_alias = "rm")]
     Delete {
-        id: i64,
+        #[arg(required = true)]
+        id: Vec<i64>,
     },
     Export {
         file: Option<PathBuf>,

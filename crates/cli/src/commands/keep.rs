@@ -49,6 +49,10 @@ impl Line {
         Self { words: self.words.text(&id.to_string()), ..self }
     }
 
+    fn ids(self, ids: &[i64]) -> Self {
+        ids.iter().fold(self, |line, id| line.id(*id))
+    }
+
     fn words(self, words: &[String]) -> Self {
         Self { words: words.iter().fold(self.words, |all, word| all.text(word)), ..self }
     }
@@ -108,9 +112,9 @@ pub(crate) async fn todo(app: &App, args: Todo) -> Result<Exit, Failure> {
         TodoVerb::Update { id, text, said } => {
             Line::new("todo", "update").id(*id).words(text).todo(said)
         }
-        TodoVerb::Done { id } => Line::new("todo", "done").id(*id),
-        TodoVerb::Reopen { id } => Line::new("todo", "reopen").id(*id),
-        TodoVerb::Delete { id } => Line::new("todo", "delete").id(*id),
+        TodoVerb::Done { id } => Line::new("todo", "done").ids(id),
+        TodoVerb::Reopen { id } => Line::new("todo", "reopen").ids(id),
+        TodoVerb::Delete { id } => Line::new("todo", "delete").ids(id),
         TodoVerb::Search { word, filter } => Line::new("todo", "search").words(word).filter(filter),
         TodoVerb::Export { file } => {
             return exchange::export(app, What::Todos, file.as_deref()).await;
@@ -140,7 +144,7 @@ pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure>
             let word = if *switch == OnOff::On { "on" } else { "off" };
             Line::new("schedule", "repeat").id(*id).words(&[word.to_owned()])
         }
-        ScheduleVerb::Delete { id } => Line::new("schedule", "delete").id(*id),
+        ScheduleVerb::Delete { id } => Line::new("schedule", "delete").ids(id),
         ScheduleVerb::Export { file } => {
             return exchange::export(app, What::Schedule, file.as_deref()).await;
         }

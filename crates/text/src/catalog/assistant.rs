@@ -87,6 +87,14 @@ super::texts! {
     "repeat.years" => zh: "每 {n} 年", en: "every {n} years";
     "repeat.on_days" => zh: "{week}：{days}", en: "{week} on {days}";
     "repeat.on_day" => zh: "{month} {day} 号", en: "{month} on day {day}";
+    "repeat.on_nth" => zh: "{month}{nth}{day}", en: "{month} on the {nth} {day}";
+    "repeat.nth.1" => zh: "第一个", en: "first";
+    "repeat.nth.2" => zh: "第二个", en: "second";
+    "repeat.nth.3" => zh: "第三个", en: "third";
+    "repeat.nth.4" => zh: "第四个", en: "fourth";
+    "repeat.nth.5" => zh: "第五个", en: "fifth";
+    "repeat.last" => zh: "最后一个", en: "last";
+    "show.listed" => zh: "、", en: ", ";
     "repeat.on_last_day" => zh: "{month}最后一天", en: "{month} on the last day";
     "weekday.0" => zh: "周一", en: "Mon";
     "weekday.1" => zh: "周二", en: "Tue";

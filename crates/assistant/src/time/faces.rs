@@ -1,0 +1,122 @@
+//! What a clock shows, in digits and in words.
+
+use super::clock::{Clock, Form, dial};
+use super::scan::{Readings, Scan};
+use super::words;
+
+/// What a clock shows, here.
+pub(super) fn clocks(scan: &Scan, at: usize) -> Readings<Clock> {
+    let at = scan.skip_spaces(at);
+    let mut found = Vec::new();
+    found.extend(colon_clock(scan, at));
+    found.extend(dot_clock(scan, at));
+    found.extend(h_clock(scan, at));
+    found.extend(chinese_clocks(scan, at));
+    found.extend(short_of(scan, at));
+    if let Some((hour, end)) = scan.number_in(at, 1..=12) {
+        let end = scan.any(end, words::O_CLOCK).map(|end| scan.maybe(end, words::SHARP));
+        found.extend(end.map(|end| (dial(hour, 0), end)));
+    }
+    if let Some((minute, end)) = scan.word(at, words::DIGITS_PAST) {
+        let past = scan.any(end, words::PAST).and_then(|at| scan.number_in(at, 1..=12));
+        found.extend(past.map(|(hour, end)| (dial(hour, minute), end)));
+    }
+    if let Some((minute, end)) = scan.word(at, words::MINUTES_PAST) {
+        let past = scan.any(end, words::PAST).and_then(|at| scan.number_in(at, 1..=12));
+        found.extend(past.map(|(hour, end)| (dial(hour, minute), end)));
+        let to = scan.any(end, words::TO).and_then(|at| scan.number_in(at, 1..=12));
+        let before = |hour: i8| (hour + 10) % 12 + 1;
+        found.extend(to.map(|(hour, end)| (dial(before(hour), 60 - minute), end)));
+    }
+    found
+}
+
+fn colon_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+    let (hour, end) = scan.digits(at, 1, 2).filter(|(hour, _)| *hour <= 24)?;
+    let end = (scan.get(end) == Some(':')).then_some(end + 1)?;
+    let (minute, end) = scan.digits(end, 2, 2).filter(|(minute, _)| *minute < 60)?;
+    let (hour, minute) = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?);
+    (hour < 24 || minute == 0).then_some((Clock { hour, minute, form: Form::Full }, end))
+}
+
+/// `5.30pm`: only the part behind it tells it from a number or a date.
+fn dot_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+    let (hour, end) = scan.digits(at, 1, 2).filter(|(hour, _)| (1..=12).contains(hour))?;
+    let end = (scan.get(end) == Some('.')).then_some(end + 1)?;
+    let (minute, end) = scan.digits(end, 2, 2).filter(|(minute, _)| *minute < 60)?;
+    scan.word(end, words::TRAILING_PARTS)?;
+    Some((dial(i8::try_from(hour).ok()?, i8::try_from(minute).ok()?), end))
+}
+
+/// `17h30`, and `17h` where it cannot be a length of a few hours.
+fn h_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+    let (hour, end) = scan.digits(at, 1, 2).filter(|(hour, _)| *hour < 24)?;
+    let end = (scan.get(end) == Some('h')).then_some(end + 1)?;
+    let hour = i8::try_from(hour).ok()?;
+    let is_letter = |at| scan.get(at).is_some_and(|c: char| c.is_ascii_alphabetic());
+    match scan.digits(end, 2, 2).filter(|(minute, end)| *minute < 60 && !is_letter(*end)) {
+        Some((minute, end)) => {
+            Some((Clock { hour, minute: i8::try_from(minute).ok()?, form: Form::Full }, end))
+        }
+        None if hour > 12 && !is_letter(end) && !scan.get(end).is_some_and(words::is_number) => {
+            Some((Clock { hour, minute: 0, form: Form::Full }, end))
+        }
+        None => None,
+    }
+}
+
+fn chinese_clocks(scan: &Scan, at: usize) -> Readings<Clock> {
+    let mut found = Vec::new();
+    let Some((hour, end)) = scan.number_in(at, 0..=24) else { return found };
+    let is_padded = scan.get(at) == Some('0');
+    let form = if is_padded { Form::Full } else { Form::Dial };
+    let Some(end) = scan.any(end, words::HOUR) else { return found };
+    if scan.any(end, &["方向"]).is_some() {
+        return found;
+    }
+    let clock = |minute| Clock { hour, minute, form };
+    found.push((clock(0), scan.maybe(end, words::SHARP)));
+    if hour == 24 {
+        return found;
+    }
+    found.extend(scan.any(end, words::HALF_PAST).map(|end| (clock(30), end)));
+    if let Some((quarters, end)) = scan.number_in(end, 1..=3) {
+        let end = scan.any(end, words::QUARTER);
+        found.extend(end.map(|end| (clock(quarters * 15), end)));
+    }
+    if let Some((minute, after)) = scan.number_in(end, 0..=59) {
+        let is_two_digits = after - scan.skip_spaces(end) >= 2 || minute == 10;
+        let is_counted = scan.get(after).is_some_and(|c| words::MEASURES.contains(c));
+        if let Some(after) = scan.any(after, words::MINUTE) {
+            found.push((clock(minute), after));
+        } else if is_two_digits && !is_counted {
+            found.push((clock(minute), after));
+        }
+    }
+    // Three o'clock less five minutes.
+    if let Some((minutes, end)) = scan.any(end, words::SHORT_OF).and_then(|at| minutes(scan, at)) {
+        found.extend(less(hour, minutes).map(|clock| (clock, end)));
+    }
+    found
+}
+
+/// "差五分三点".
+fn short_of(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+    let (minutes, end) = minutes(scan, scan.any(at, words::SHORT_OF)?)?;
+    let (hour, end) = scan.number_in(scan.maybe(end, &["到"]), 1..=23)?;
+    Some((less(hour, minutes)?, scan.any(end, words::HOUR)?))
+}
+
+/// Minutes or quarters that are missing.
+fn minutes(scan: &Scan, at: usize) -> Option<(i8, usize)> {
+    let (number, end) = scan.number_in(at, 1..=59)?;
+    match scan.any(end, words::QUARTER) {
+        Some(end) => (number <= 3).then_some((number * 15, end)),
+        None => Some((number, scan.any(end, words::MINUTE)?)),
+    }
+}
+
+fn less(hour: i8, minutes: i8) -> Option<Clock> {
+    let before = if (1..=12).contains(&hour) { (hour + 10) % 12 + 1 } else { hour - 1 };
+    (minutes < 60).then(|| dial(before, 60 - minutes))
+}

@@ -1,0 +1,252 @@
+//! What must not stand beside a date that was understood, and what only looks like a date.
+
+use jiff::Zoned;
+
+use super::clock::{Beside, times};
+use super::dates::longest;
+use super::meaning::Pieces;
+use super::scan::Scan;
+use super::texts::{About, is_border};
+use super::words;
+
+type Place = (usize, usize);
+
+/// The end of a quotation that begins here.
+pub(super) fn quoted(scan: &Scan, at: usize) -> Option<usize> {
+    let end = match scan.get(at)? {
+        '"' => '"',
+        '“' => '”',
+        '《' => '》',
+        '「' => '」',
+        _ => return None,
+    };
+    (at + 1..scan.len()).find(|at| scan.get(*at) == Some(end)).map(|at| at + 1)
+}
+
+/// "from 2 to 4" counts hours only where something takes place.
+pub(super) fn is_bare_span(pieces: &Pieces, about: About) -> bool {
+    let is_bare = pieces.spoken.is_some_and(super::clock::Spoken::is_bare_span);
+    is_bare && about == About::Todo && !pieces.has_day()
+}
+
+/// "一点建议": a little of something, not one o'clock.
+pub(super) fn is_a_little(scan: &Scan, from: usize, to: usize) -> bool {
+    scan.text(from, to) == "一点" && scan.get(to).is_some_and(|c| !is_border(c))
+}
+
+/// "at 10 Downing Street": a number behind "at" that a name follows.
+pub(super) fn is_house_number(scan: &Scan, from: usize, to: usize) -> bool {
+    let number = scan.any(from, words::AT).and_then(|at| scan.number(at));
+    let is_bare = number.is_some_and(|(_, end)| end == to);
+    let is_free = scan.get(to).is_none_or(|c| is_border(c) && !c.is_whitespace());
+    is_bare && !is_free && scan.any(to, words::GOES_ON).is_none()
+}
+
+/// Digits with a slash or a point that are more often something else.
+pub(super) fn is_fraction(scan: &Scan, from: usize, to: usize) -> bool {
+    let text = scan.text(scan.skip_spaces(from), to);
+    let is_slash = text.contains('/');
+    let is_known =
+        ["1/2", "1/3", "2/3", "1/4", "3/4", "1/5", "1/8", "24/7", "50/50"].contains(&&*text);
+    let is_of = scan.any(to, &["of", "cup", "cups", "的", "个"]).is_some();
+    !is_slash || is_known || is_of
+}
+
+/// Whether the words are only "now".
+pub(super) fn is_now(scan: &Scan, from: usize, to: usize) -> bool {
+    scan.any(from, words::NOW) == Some(to)
+}
+
+/// Whether the name of a holiday is the date of a text and no attribute.
+pub(super) fn is_free_holiday(scan: &Scan, from: usize, to: usize, pieces: &Pieces) -> bool {
+    let is_latin = scan.text(from, to).is_ascii();
+    if is_latin {
+        let is_led = scan.any(from, words::ON).is_some() || pieces.is_deadline;
+        let is_last = scan.text(to, scan.len()).trim_matches(is_border).is_empty();
+        let after_for = scan.text(0, from).trim_end().ends_with(" for");
+        return is_led
+            || is_last && !after_for && !scan.text(0, from).trim_end().ends_with("before");
+    }
+    let Some(next) = scan.get(to) else { return true };
+    is_border(next) || pieces.is_deadline || scan.any(to, words::BEHIND_HOLIDAYS).is_some()
+}
+
+/// Whether a day in the middle of a text is set apart from it.
+pub(super) fn is_set_apart(scan: &Scan, from: usize, to: usize) -> bool {
+    let before = scan.before(from).is_some_and(is_border);
+    let after = scan.get(to).is_some_and(is_border);
+    let is_latin = scan.text(from, to).is_ascii();
+    let lead = scan.text(0, from);
+    let lead = lead.trim_end().rsplit(' ').next().unwrap_or_default().to_owned();
+    let is_of_noun = words::NOUN_LEADS.contains(&lead.as_str());
+    before && after && !is_of_noun && (!is_latin || scan.any(to, words::GOES_ON).is_some())
+}
+
+/// The piece beside a phrase that belongs to a date and was not understood.
+pub(super) fn unclear(scan: &Scan, place: Place, pieces: &Pieces, now: &Zoned) -> Option<Place> {
+    behind(scan, place.1, now).or_else(|| before(scan, place.0, pieces))
+}
+
+/// A piece of a date right behind a phrase.
+fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
+    let next = scan.skip_spaces(scan.maybe(to, words::COMMA));
+    if let Some(end) = date_number(scan, next) {
+        return Some((next, end));
+    }
+    if let Some(end) = scan.any(to, words::VAGUE) {
+        return Some((next, end));
+    }
+    if let Some((word, end)) = scan.word(to, words::SUSPICIOUS_TAILS)
+        && !scan.get(end).is_some_and(|c| word.contains(c))
+    {
+        let is_near = next == to || scan.text(next, end).is_ascii();
+        if is_near {
+            return Some((next, end));
+        }
+    }
+    let next = scan.skip_spaces(to);
+    let link = scan.any(to, words::LINKS)?;
+    if let Some(end) = date_number(scan, link) {
+        return Some((next, end));
+    }
+    let (_, end) = longest(scan, scan.skip_spaces(link), now)?;
+    let is_every = scan.any(link, words::EVERY).is_some();
+    let is_place = scan.any(to, &["到", "to"]).is_some()
+        && !is_every
+        && times(scan, link, Beside::Nothing).is_empty();
+    let is_with = scan.any(to, &["和", "跟", "与"]).is_some() && is_attribute(scan, end);
+    (!is_with || is_place).then_some((next, end))
+}
+
+fn is_attribute(scan: &Scan, end: usize) -> bool {
+    scan.any(end, &["的"]).is_some()
+}
+
+/// A number with a unit of dates: "25点", "30号".
+fn date_number(scan: &Scan, at: usize) -> Option<usize> {
+    let at = scan.maybe(scan.maybe(at, words::BETWEEN), words::AT);
+    let (_, end) = scan.number(at).filter(|(n, _)| *n < 100_000)?;
+    if let Some(unit) = scan.any(end, words::DATE_UNITS) {
+        let is_near =
+            unit == end || scan.skip_spaces(end) == end || scan.text(end, unit).trim().is_ascii();
+        let counts = scan.get(unit).is_some_and(|c| "心餐钱楼线店半".contains(c) && c != '半');
+        return (is_near && !counts).then_some(unit);
+    }
+    None
+}
+
+/// A piece of a date right before a phrase.
+fn before(scan: &Scan, from: usize, pieces: &Pieces) -> Option<Place> {
+    let text = scan.text(0, from);
+    let head = text.trim_end_matches(|c: char| c.is_whitespace() || ",，".contains(c));
+    let end = head.chars().count();
+    let last = head.chars().next_back()?;
+    let is_glued = end == from;
+    if let Some(begin) = broken_before(scan, end) {
+        return Some((begin, end));
+    }
+    if is_glued
+        && (words::is_number(last)
+            && scan.get(from).is_some_and(|c| !c.is_ascii_digit() || last != ' ')
+            && !last.is_ascii())
+    {
+        return Some((end - 1, end));
+    }
+    if is_glued && words::LEADS.iter().any(|lead| head.ends_with(lead)) {
+        return Some((end.saturating_sub(2), end));
+    }
+    if words::LATIN_LEADS.iter().any(|lead| {
+        head.strip_suffix(lead)
+            .is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_alphanumeric()))
+    }) {
+        let begin = head.rfind(' ').map_or(0, |at| head[..at].chars().count() + 1);
+        return Some((begin, end));
+    }
+    let no_day = !pieces.has_day() && pieces.elapsed.is_none() && pieces.spoken.is_some();
+    let is_day = words::UNKNOWN_DAY_ENDS.contains(last);
+    let is_other = words::NO_UNKNOWN_DAYS.iter().any(|word| head.ends_with(word));
+    if no_day && is_glued && is_day && !is_other {
+        return Some((end.saturating_sub(3), end));
+    }
+    None
+}
+
+/// Where a date or clock that does not exist begins, if one ends here.
+fn broken_before(scan: &Scan, end: usize) -> Option<usize> {
+    let (mut at, mut marks, mut numbers) = (end, 0, 0);
+    while let Some(c) = scan.before(at) {
+        if words::is_number(c) {
+            numbers += 1;
+        } else if "年月日号点时".contains(c) {
+            marks += 1;
+        } else {
+            break;
+        }
+        at -= 1;
+    }
+    let last = scan.before(end)?;
+    if marks > 0 && numbers > 0 && "年月日号点时".contains(last) && words::is_number(scan.get(at)?)
+    {
+        return Some(at);
+    }
+    let text = scan.text(0, end);
+    let token = text.rsplit(char::is_whitespace).next()?;
+    let begin = end - token.chars().count();
+    if is_date_shaped(token) {
+        return Some(begin);
+    }
+    let head = text[..text.len() - token.len()].trim_end();
+    let month = head.rsplit(char::is_whitespace).next()?.trim_end_matches('.');
+    let is_month = words::MONTH_NAMES.iter().any(|(name, _)| *name == month);
+    let number = token.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+    (is_month && is_number).then(|| head.chars().count() - month.chars().count())
+}
+
+/// A number with one unit is broken only beyond the last day or hour: "25点", but not "3号".
+fn is_out_of_range(scan: &Scan, from: usize, end: usize) -> bool {
+    let last = scan.before(end);
+    match scan.number(from).filter(|(_, after)| after + 1 == end) {
+        Some((n, _)) if matches!(last, Some('号' | '日')) => !(1..=31).contains(&n),
+        Some((n, _)) if matches!(last, Some('点' | '时')) => n > 24,
+        _ => true,
+    }
+}
+
+fn is_date_shaped(token: &str) -> bool {
+    let number = token.trim_end_matches("am").trim_end_matches("pm");
+    let hour = number.parse::<u32>().ok().filter(|_| number.len() < token.len());
+    if hour.is_some_and(|hour| !(1..=12).contains(&hour)) {
+        return true;
+    }
+    let shape: String = token.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
+    let shape = shape.replace(['/', '.'], "-");
+    ["9999-99-99", "9999-9-99", "9999-99-9", "9999-9-9", "99:99", "9:99"].contains(&shape.as_str())
+}
+
+/// A date or clock that does not exist, at the front or at the end of a text.
+pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<Place> {
+    let last = (0..scan.len()).rev().find(|at| scan.get(*at).is_some_and(|c| !is_border(c)))? + 1;
+    // A month or a year alone is none: "一月三次".
+    let is_day = |end: usize| {
+        let is_long = scan.before(end).is_some_and(|c| "年月".contains(c));
+        !is_long && broken_before(scan, end).is_some_and(|from| is_out_of_range(scan, from, end))
+    };
+    if let Some(from) = broken_before(scan, last).filter(|_| is_day(last)) {
+        return Some((from, last));
+    }
+    let first = scan.skip_spaces(0);
+    let mut ends = (first + 1..=last.min(first + 16)).rev();
+    let front = ends.find(|end| is_day(*end) && broken_before(scan, *end) == Some(first))?;
+    longest(scan, first, now).is_none().then_some((first, front))
+}
+
+/// A word at either end of a text that speaks of time without saying which.
+pub(super) fn vague_word(scan: &Scan) -> Option<Place> {
+    let starts = (0..scan.len()).filter(|at| super::dates::may_start(scan, *at));
+    let mut all = starts.filter_map(|at| Some((at, scan.any(at, words::VAGUE)?)));
+    all.find(|(from, to)| {
+        let is_last = scan.text(*to, scan.len()).trim_matches(is_border).is_empty();
+        *from == scan.skip_spaces(0) || is_last
+    })
+}

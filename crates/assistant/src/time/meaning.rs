@@ -1,0 +1,264 @@
+//! What the pieces of a date phrase mean together.
+
+use jiff::civil::{Date, DateTime, Time as Wall};
+use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
+
+use super::clock::{Spoken, Time};
+use super::dates::{Precision, When};
+use super::days::{Day, Sort, Which, ahead};
+use super::every::{Every, Rule};
+use super::offsets::Amount;
+use super::repeat::Repeat;
+use super::series::Series;
+
+/// The pieces of a phrase.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Pieces {
+    pub(super) day: Option<Day>,
+    pub(super) spoken: Option<Spoken>,
+    pub(super) every: Option<Every>,
+    /// So much time from now.
+    pub(super) elapsed: Option<Amount>,
+    /// The first day of a repetition.
+    pub(super) start: Option<Day>,
+    pub(super) limit: Option<Limit>,
+    pub(super) is_deadline: bool,
+}
+
+/// Where a repetition ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    Until(Date),
+    Times(u32),
+    For(Amount),
+}
+
+/// Occurrences that are counted up to an end.
+const COUNTED_MAX: usize = 100_000;
+
+impl Pieces {
+    /// How many there are: of two readings, that of fewer pieces is meant.
+    pub(super) fn count(&self) -> usize {
+        [
+            self.day.is_some(),
+            self.spoken.is_some(),
+            self.every.is_some(),
+            self.elapsed.is_some(),
+            self.start.is_some(),
+            self.limit.is_some(),
+            self.is_deadline,
+        ]
+        .into_iter()
+        .filter(|is_there| *is_there)
+        .count()
+    }
+
+    pub(super) fn is_only_deadline(&self) -> bool {
+        *self == Self { is_deadline: true, ..Self::default() }
+    }
+
+    pub(super) fn with_day(&self, day: Day) -> Self {
+        Self { day: Some(day), ..self.clone() }
+    }
+
+    pub(super) fn with_spoken(&self, spoken: Spoken) -> Self {
+        Self { spoken: Some(spoken), ..self.clone() }
+    }
+
+    pub(super) fn with_every(&self, every: Every) -> Self {
+        Self { every: Some(every), ..self.clone() }
+    }
+
+    pub(super) fn with_elapsed(&self, elapsed: Amount) -> Self {
+        Self { elapsed: Some(elapsed), ..self.clone() }
+    }
+
+    /// Whether it says on which day.
+    pub(super) fn has_day(&self) -> bool {
+        self.day.is_some() || self.every.is_some() || self.start.is_some()
+    }
+
+    /// Whether it says a time of day as a clock does, or how much time from now.
+    pub(super) fn has_clock(&self) -> bool {
+        self.elapsed.is_some() || self.spoken.is_some_and(|spoken| spoken.clock.is_some())
+    }
+}
+
+pub(super) fn of(pieces: &Pieces, now: &Zoned) -> Option<When> {
+    let when = match pieces {
+        Pieces { every: Some(every), elapsed: None, .. } => repeating(every, pieces, now)?,
+        Pieces { start: Some(_), .. } | Pieces { limit: Some(_), .. } => return None,
+        Pieces { elapsed: Some(amount), day: None, spoken: None, .. } => elapsed(*amount, now)?,
+        Pieces { elapsed: Some(_), .. } => return None,
+        Pieces { day: Some(day), spoken, .. } => on_day(*day, *spoken, now)?,
+        Pieces { spoken: Some(spoken), .. } => alone(*spoken, now)?,
+        _ => return None,
+    };
+    let is_within = pieces.day.is_some_and(|day| day.sort == Sort::Within);
+    Some(When { is_deadline: pieces.is_deadline || is_within, ..when })
+}
+
+fn elapsed(amount: Amount, now: &Zoned) -> Option<When> {
+    let day = amount.day(now.date())?;
+    let then = match day == now.date() {
+        true => now.timestamp(),
+        false => day.to_datetime(now.time()).to_zoned(now.time_zone().clone()).ok()?.timestamp(),
+    };
+    let instant = then.checked_add(SignedDuration::from_secs(amount.secs)).ok()?;
+    Some(at_instant(instant, now))
+}
+
+fn at_instant(instant: Timestamp, now: &Zoned) -> When {
+    When { instant: Some(instant), ..plain(now.time_zone().to_datetime(instant)) }
+}
+
+fn on_day(day: Day, spoken: Option<Spoken>, now: &Zoned) -> Option<When> {
+    let spoken = spoken.or_else(|| day.part.map(|_| Spoken::OF_DAY));
+    let time = match spoken {
+        Some(spoken) => Some(spoken.time(day.part)?),
+        None => None,
+    };
+    let today = now.date();
+    let date = match day.which {
+        Which::On(date) => date,
+        Which::Next(weekday) => {
+            let date = ahead(today, weekday)?;
+            let is_ahead = time.is_some_and(|time| is_ahead(date, time, now));
+            if date == today && !is_ahead { date.checked_add(7.days()).ok()? } else { date }
+        }
+    };
+    let is_full = day.sort == Sort::Full;
+    let Some((time, spoken)) = time.zip(spoken) else {
+        let at = date.to_datetime(Wall::midnight());
+        return Some(When { precision: Precision::Day, is_full, ..plain(at) });
+    };
+    let minute = minute_of(date, time, now);
+    let minutes = spoken.minutes(minute, day.part)?;
+    Some(When { minutes, is_full, ..plain(at_minute(date, minute)?) })
+}
+
+fn alone(spoken: Spoken, now: &Zoned) -> Option<When> {
+    let today = now.date();
+    let time = spoken.time(None)?;
+    let (first, step) = match time {
+        Time::Sure(minute) => (minute, 24 * 60),
+        Time::Dial(minute) if spoken.until.is_some() => (Time::Dial(minute).usual(), 24 * 60),
+        Time::Dial(minute) => (minute, 12 * 60),
+    };
+    let mut rounds = (0..4).map(|round| first + round * step);
+    // By day nobody means the small hours by a bare number.
+    let is_day = (6..20).contains(&now.hour()) && matches!(time, Time::Dial(_));
+    let is_small = |minute: i64| is_day && minute.rem_euclid(24 * 60) < 6 * 60;
+    let is_next = |minute: &i64| at_minute(today, *minute).is_some_and(|at| at > now.datetime());
+    let minute = rounds.find(|minute| is_next(minute) && !is_small(*minute))?;
+    let minutes = spoken.minutes(minute, None)?;
+    Some(When { minutes, ..plain(at_minute(today, minute)?) })
+}
+
+fn repeating(every: &Every, pieces: &Pieces, now: &Zoned) -> Option<When> {
+    if let Rule::Whole(repeat @ Repeat::Minutes { every }) = &every.rule {
+        let is_plain = pieces.spoken.is_none() && pieces.day.is_none() && pieces.start.is_none();
+        let begin = elapsed(Amount { secs: i64::from(*every) * 60, ..Amount::default() }, now)?;
+        let when = When { repeat: Some(repeat.clone()), ..begin };
+        return if is_plain { limited(when, pieces.limit, now) } else { None };
+    }
+    let today = now.date();
+    let anchor = match pieces.start.or(pieces.day) {
+        // A holiday is not on the same date every year.
+        Some(day) if day.part.is_none() && day.sort != Sort::Holiday => Some(day.date(today)?),
+        Some(_) => return None,
+        None => None,
+    };
+    if pieces.start.is_some() && pieces.day.is_some() {
+        return None;
+    }
+    let from = anchor.unwrap_or(today);
+    let mut day = every.first_day(from)?;
+    let spoken = pieces.spoken.or_else(|| every.part.map(|_| Spoken::OF_DAY));
+    let when = match spoken {
+        None => When { precision: Precision::Day, ..plain(day.to_datetime(Wall::midnight())) },
+        Some(spoken) => {
+            let minute = spoken.time(every.part)?.usual();
+            let minutes = spoken.minutes(minute, every.part)?;
+            if at_minute(day, minute)? <= now.datetime() && from <= today && anchor.is_none() {
+                day = every.first_day(next_start(every, day)?)?;
+            }
+            When { minutes, ..plain(at_minute(day, minute)?) }
+        }
+    };
+    limited(When { repeat: Some(every.repeat(day)), ..when }, pieces.limit, now)
+}
+
+/// Where to look for the next first day, if the time of this one is over.
+fn next_start(every: &Every, day: Date) -> Option<Date> {
+    let step = match &every.rule {
+        Rule::Weeks(_) => 7.days(),
+        Rule::Months(_) => 1.month(),
+        Rule::Years(_, None) => 1.year(),
+        Rule::Whole(_) | Rule::Years(..) | Rule::NthOfYear(..) => 1.day(),
+    };
+    day.checked_add(step).ok()
+}
+
+/// The repetition with its end counted out.
+fn limited(when: When, limit: Option<Limit>, now: &Zoned) -> Option<When> {
+    let first = when.at.date();
+    let (last, is_within) = match limit {
+        None => return Some(when),
+        Some(Limit::Times(times)) => return Some(with_times(when, times)),
+        Some(Limit::Until(date)) => (date, true),
+        Some(Limit::For(amount)) => (amount.day(first)?, false),
+    };
+    let series = Series {
+        start: when.at,
+        zone: now.time_zone().clone(),
+        repeat: when.repeat.clone(),
+        count: None,
+    };
+    let all = series.from(Timestamp::MIN).take(COUNTED_MAX + 1);
+    let fits = |date: Date| date < last || is_within && date == last;
+    let count = all.take_while(|found| fits(found.wall.date())).count();
+    let times = u32::try_from(count).ok().filter(|_| (1..=COUNTED_MAX).contains(&count))?;
+    Some(with_times(when, times))
+}
+
+fn with_times(when: When, times: u32) -> When {
+    match times {
+        1 => When { repeat: None, ..when },
+        times => When { times: Some(times), ..when },
+    }
+}
+
+pub(super) fn plain(at: DateTime) -> When {
+    When {
+        at,
+        precision: Precision::Minute,
+        instant: None,
+        repeat: None,
+        times: None,
+        minutes: None,
+        is_deadline: false,
+        is_full: false,
+    }
+}
+
+fn at_minute(date: Date, minute: i64) -> Option<DateTime> {
+    date.to_datetime(Wall::midnight()).checked_add(minute.minutes()).ok()
+}
+
+/// Whether a time of a day is still to come, on either round of the dial.
+fn is_ahead(date: Date, time: Time, now: &Zoned) -> bool {
+    at_minute(date, minute_of(date, time, now)).is_some_and(|at| at > now.datetime())
+}
+
+/// The minute of the day; only today's dial depends on what time it is.
+fn minute_of(date: Date, time: Time, now: &Zoned) -> i64 {
+    match time {
+        Time::Dial(minute) if date == now.date() => {
+            let is_over = at_minute(date, minute).is_none_or(|at| at <= now.datetime());
+            if is_over { minute + 12 * 60 } else { minute }
+        }
+        Time::Sure(minute) if date == now.date() => minute,
+        time => time.usual(),
+    }
+}

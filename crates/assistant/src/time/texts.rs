@@ -1,0 +1,364 @@
+//! The date in a text of a person: where it stands, what is left of the text, what is unclear.
+//!
+//! A date stands in front or at the end, or in the middle where it cannot be an attribute. What is
+//! beside it must not be a piece of a date that was not understood: then the whole is refused, with
+//! that piece. In doubt there is no date, and the text stays whole.
+
+use jiff::Zoned;
+
+use super::ahead::{self, Ahead};
+use super::dates::{self, Phrase, Precision, When, longest, may_start};
+use super::days::Sort;
+use super::every::Every;
+use super::guard;
+use super::offsets::amounts;
+use super::scan::Scan;
+use super::titles::{is_end, join, length};
+use super::words;
+
+/// What a text says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The text without its date.
+    pub title: String,
+    /// When, if it says so.
+    pub when: Option<When>,
+    /// The words of the date.
+    pub phrase: String,
+    /// How long before that a person is reminded, if it says so.
+    pub ahead: Option<Ahead>,
+    /// Whether the date was told as a clock or a calendar tells it, not by a part of the day.
+    pub is_exact: bool,
+}
+
+/// Why a text was not understood: the piece of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unclear(pub String);
+
+/// What a text is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// Something to be done: a date is not needed, and a length is part of the text.
+    Todo,
+    /// Something that takes place: it needs a time, and may say how long it takes.
+    Entry,
+}
+
+/// Reads a text.
+///
+/// # Errors
+/// With the piece of a date that was not understood.
+pub fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, Unclear> {
+    let (ahead, rest) = match ahead::taken(text) {
+        Some((ahead, rest)) => (Some(ahead), rest),
+        None => (None, text.to_owned()),
+    };
+    let found = Finder { text: &rest, scan: Scan::new(&rest), now, about }.read()?;
+    Ok(Reading { ahead, ..found })
+}
+
+/// Understands a text that is one date phrase, as an option has it. A bare amount is from now.
+///
+/// # Errors
+/// With the piece that was not understood.
+pub fn read_option(text: &str, now: &Zoned) -> Result<When, Unclear> {
+    let text = text.trim();
+    if let Some(when) = dates::parse(text, now) {
+        return Ok(when);
+    }
+    let scan = Scan::new(text);
+    let is_amount = amounts(&scan, 0).iter().any(|(_, end)| *end == scan.len());
+    if let Some(when) = dates::parse(&format!("in {text}"), now).filter(|_| is_amount) {
+        return Ok(when);
+    }
+    let start = scan.skip_spaces(0);
+    let piece = match longest(&scan, start, now) {
+        Some((_, end)) => text[scan.offset(end)..].trim_matches(is_border),
+        None => text,
+    };
+    Err(Unclear(if piece.is_empty() { text.to_owned() } else { piece.to_owned() }))
+}
+
+/// A repetition that stands in an option, without a time of its own.
+#[must_use]
+pub fn read_every(text: &str) -> Option<Every> {
+    let scan = Scan::new(text.trim());
+    let all = super::every::everies(&scan, 0).into_iter();
+    let every = all.filter(|(_, end)| *end == scan.len()).map(|(every, _)| every).next();
+    let amount = || {
+        let all = super::every::everies(&Scan::new(&format!("every {}", text.trim())), 0);
+        let is_amount = amounts(&scan, 0).iter().any(|(_, end)| *end == scan.len());
+        all.into_iter().find(|(_, end)| *end == scan.len() + 6 && is_amount).map(|(every, _)| every)
+    };
+    every.or_else(amount)
+}
+
+/// A date phrase and where it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    phrase: Phrase,
+    pub(super) from: usize,
+    pub(super) to: usize,
+    place: Place,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Front,
+    Middle,
+    End,
+}
+
+struct Finder<'a> {
+    text: &'a str,
+    scan: Scan,
+    now: &'a Zoned,
+    about: About,
+}
+
+impl Finder<'_> {
+    fn read(&self) -> Result<Reading, Unclear> {
+        let all = self.all();
+        let taken: Vec<&Found> = all.iter().filter(|found| self.is_date(found)).collect();
+        self.check_neighbours(&all)?;
+        let front = taken.iter().find(|found| found.place == Place::Front);
+        let end = taken.iter().rev().find(|found| found.place == Place::End);
+        let middles: Vec<_> = taken.iter().filter(|found| found.place == Place::Middle).collect();
+        let middle = if middles.len() == 1 { middles.first().copied() } else { None };
+        match (front, end, middle) {
+            (Some(first), Some(second), _) => self.both(first, second),
+            (Some(first), None, Some(second)) | (None, Some(first), Some(second))
+                if self.joined(first, second).is_some() =>
+            {
+                match first.from < second.from {
+                    true => self.both(first, second),
+                    false => self.both(second, first),
+                }
+            }
+            (Some(one), None, _) | (None, Some(one), _) | (None, None, Some(one)) => self.one(one),
+            (None, None, None) => self.none(&all),
+        }
+    }
+
+    /// Two dates side by side that are not one: "Monday or Tuesday", "9点和18点".
+    fn check_neighbours(&self, all: &[Found]) -> Result<(), Unclear> {
+        for pair in all.windows(2) {
+            let [one, two] = pair else { continue };
+            let gap = self.scan.text(one.to, two.from);
+            let gap = gap.trim();
+            let is_number = |found: &Found| {
+                found.phrase.pieces.day.is_some_and(|day| day.sort == Sort::Shy)
+                    && !self.is_date(found)
+            };
+            if is_number(one) || is_number(two) {
+                continue;
+            }
+            let is_linked =
+                gap.is_empty() || words::LINKS.contains(&gap) || ["早", "晚", "的"].contains(&gap);
+            let is_taken = self.is_date(one) || self.is_date(two);
+            let is_one = gap.is_empty() && self.joined(one, two).is_some();
+            let is_other = one.phrase.when != two.phrase.when && !is_one;
+            if is_linked && is_taken && is_other {
+                return Err(Unclear(self.words(one.to, two.to)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every phrase, from left to right; what stands in quotes is not looked into.
+    fn all(&self) -> Vec<Found> {
+        let (mut found, mut at) = (Vec::new(), 0);
+        let first = self.scan.skip_spaces(0);
+        while at < self.scan.len() {
+            if let Some(end) = guard::quoted(&self.scan, at) {
+                at = end;
+                continue;
+            }
+            let longest = may_start(&self.scan, at).then(|| longest(&self.scan, at, self.now));
+            let Some((phrase, to)) = longest.flatten() else {
+                at += 1;
+                continue;
+            };
+            let place = if at == first || self.only_openers_before(at) {
+                Place::Front
+            } else if self.scan.text(to, self.scan.len()).trim_matches(is_end).is_empty() {
+                Place::End
+            } else {
+                Place::Middle
+            };
+            found.push(Found { phrase, from: at, to, place });
+            at = to;
+        }
+        found
+    }
+
+    fn only_openers_before(&self, at: usize) -> bool {
+        let before = self.scan.text(0, at);
+        words::OPENERS.contains(&before.trim())
+    }
+
+    /// Whether a phrase is the date of the text and no part of what it is about.
+    fn is_date(&self, found: &Found) -> bool {
+        let (scan, pieces) = (&self.scan, &found.phrase.pieces);
+        let sort = pieces.day.map_or(Sort::Plain, |day| day.sort);
+        let is_alone = found.from == scan.skip_spaces(0) && found.to == scan.len();
+        let is_timed = pieces.spoken.is_some() || pieces.every.is_some();
+        let is_attribute = scan.any(found.to, &["的"]) == Some(found.to + 1);
+        let is_last = found.place == Place::End;
+        let is_adjective = scan.any(found.from, words::ADJECTIVES) == Some(found.to);
+        if is_adjective && !is_alone && !is_last && self.about == About::Todo {
+            return false;
+        }
+        if found.place == Place::Middle && guard::is_house_number(scan, found.from, found.to) {
+            return false;
+        }
+        let is_little = guard::is_a_little(scan, found.from, found.to);
+        if is_alone
+            || is_timed
+                && !is_little
+                && found.place != Place::Middle
+                && !guard::is_bare_span(pieces, self.about)
+        {
+            return true;
+        }
+        if guard::is_bare_span(pieces, self.about) || guard::is_a_little(scan, found.from, found.to)
+        {
+            return false;
+        }
+        match sort {
+            Sort::Holiday if !is_timed => {
+                guard::is_free_holiday(scan, found.from, found.to, pieces)
+            }
+            Sort::Shy if !is_timed => {
+                found.place != Place::Middle && !guard::is_fraction(scan, found.from, found.to)
+            }
+            _ if pieces.elapsed.is_some() && guard::is_now(scan, found.from, found.to) => {
+                found.place == Place::Front
+            }
+            _ if found.place != Place::Middle => !is_attribute || is_timed,
+            _ if is_attribute => false,
+            _ if pieces.has_clock() => true,
+            _ => guard::is_set_apart(scan, found.from, found.to),
+        }
+    }
+
+    /// The text has no date.
+    fn none(&self, all: &[Found]) -> Result<Reading, Unclear> {
+        if let Some(piece) = guard::broken(&self.scan, self.now) {
+            return Err(Unclear(self.words(piece.0, piece.1)));
+        }
+        if self.about == About::Entry {
+            let vague = guard::vague_word(&self.scan);
+            let unsure = all.first().map(|found| (found.from, found.to));
+            if let Some((from, to)) = vague.or(unsure) {
+                return Err(Unclear(self.words(from, to)));
+            }
+        }
+        Ok(Reading {
+            title: self.text.trim().to_owned(),
+            when: None,
+            phrase: String::new(),
+            ahead: None,
+            is_exact: false,
+        })
+    }
+
+    fn one(&self, found: &Found) -> Result<Reading, Unclear> {
+        self.check(found)?;
+        let title = self.without(&[found]);
+        Ok(self.reading(found.phrase.when.clone(), title, self.words(found.from, found.to), found))
+    }
+
+    /// A date in two places: a day here, its time there.
+    fn both(&self, first: &Found, second: &Found) -> Result<Reading, Unclear> {
+        self.check(first)?;
+        self.check(second)?;
+        let (one, two) = (self.words(first.from, first.to), self.words(second.from, second.to));
+        if first.phrase.when == second.phrase.when {
+            return Ok(self.reading(
+                first.phrase.when.clone(),
+                self.without(&[first, second]),
+                one,
+                first,
+            ));
+        }
+        let Some(when) = self.joined(first, second) else { return Err(Unclear(two)) };
+        let timed = if first.phrase.pieces.spoken.is_some() { first } else { second };
+        Ok(self.reading(when, self.without(&[first, second]), format!("{one} {two}"), timed))
+    }
+
+    fn joined(&self, first: &Found, second: &Found) -> Option<When> {
+        let words = |found: &Found| self.words(found.from, found.to);
+        let (one, two) = (&first.phrase.pieces, &second.phrase.pieces);
+        let is_pair = one.has_day() != two.has_day()
+            && one.spoken.is_some() != two.spoken.is_some()
+            && one.elapsed.is_none()
+            && two.elapsed.is_none();
+        let (day, time) = if one.has_day() { (first, second) } else { (second, first) };
+        let text = format!("{} {}", words(day), words(time));
+        dates::parse(&text, self.now).filter(|_| is_pair)
+    }
+
+    fn check(&self, found: &Found) -> Result<(), Unclear> {
+        let pieces = &found.phrase.pieces;
+        match guard::unclear(&self.scan, (found.from, found.to), pieces, self.now) {
+            Some((from, to)) => Err(Unclear(self.words(from, to))),
+            None => Ok(()),
+        }
+    }
+
+    fn reading(&self, when: When, title: String, phrase: String, found: &Found) -> Reading {
+        let is_exact = found.phrase.pieces.has_clock()
+            || found.phrase.when.instant.is_some()
+            || found.phrase.when.is_full;
+        let mut when = when;
+        let mut title = title;
+        if let Some((limited, rest)) = self.limit_behind(&when, &title, &phrase) {
+            (when, title) = (limited, rest);
+        }
+        if self.about == About::Entry
+            && when.minutes.is_none()
+            && when.precision == Precision::Minute
+        {
+            let (minutes, rest) = length(&title);
+            when.minutes = minutes;
+            title = rest;
+        }
+        Reading { title, when: Some(when), phrase, ahead: None, is_exact }
+    }
+
+    /// A repetition may be limited behind its text: "每周五提醒我写周报，共8次".
+    fn limit_behind(&self, when: &When, title: &str, phrase: &str) -> Option<(When, String)> {
+        if when.repeat.is_none() || when.times.is_some() {
+            return None;
+        }
+        let scan = Scan::new(title);
+        let mut starts = (1..scan.len()).filter(|at| may_start(&scan, *at));
+        starts.find_map(|at| {
+            scan.any(at, words::IN_ALL)?;
+            let (rest, tail) = title.split_at(scan.offset(at));
+            let limited = dates::parse(&format!("{phrase} {tail}"), self.now)?;
+            Some((limited, rest.trim_end_matches(is_border).to_owned()))
+        })
+    }
+
+    fn words(&self, from: usize, to: usize) -> String {
+        let words = &self.text[self.scan.offset(from)..self.scan.offset(to)];
+        words.trim_matches(is_border).to_owned()
+    }
+
+    /// The text without the phrases, and without what tied them to it.
+    fn without(&self, taken: &[&Found]) -> String {
+        let (mut title, mut at) = (String::new(), 0);
+        for found in taken {
+            join(&mut title, &self.text[self.scan.offset(at)..self.scan.offset(found.from)]);
+            at = found.to;
+        }
+        join(&mut title, &self.text[self.scan.offset(at)..]);
+        title
+    }
+}
+
+pub(super) fn is_border(c: char) -> bool {
+    c.is_whitespace() || ",，:：;；、。".contains(c)
+}

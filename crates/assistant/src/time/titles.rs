@@ -1,0 +1,78 @@
+//! What is left of a text without its date: a title, and how long it takes.
+
+use super::dates::may_start;
+use super::offsets::amounts;
+use super::scan::Scan;
+use super::texts::is_border;
+use super::words;
+
+pub(super) fn is_end(c: char) -> bool {
+    is_border(c) || ".!！?？)）".contains(c)
+}
+
+/// Adds a piece of a text to a title, without what tied it to a date.
+pub(super) fn join(title: &mut String, piece: &str) {
+    let mut piece = piece.trim_matches(is_border);
+    if piece.chars().all(is_end) {
+        piece = "";
+    }
+    if title.is_empty() {
+        piece = words::OPENERS
+            .iter()
+            .find(|word| piece.eq_ignore_ascii_case(word))
+            .map_or(piece, |_| "");
+    }
+    loop {
+        let before = piece;
+        for word in words::TIES {
+            let head =
+                piece.len().checked_sub(word.len()).and_then(|at| piece.split_at_checked(at));
+            if let Some((head, tail)) = head
+                && tail.eq_ignore_ascii_case(word)
+                && (!word.is_ascii() && head.is_empty() || head.ends_with(' ') || head.is_empty())
+            {
+                piece = head.trim_end_matches(is_border);
+            }
+        }
+        if !title.is_empty() || piece.starts_with('的') {
+            piece = piece.strip_prefix('的').unwrap_or(piece).trim_start_matches(is_border);
+        }
+        if piece == before {
+            break;
+        }
+    }
+    let is_latin = |c: Option<char>| c.is_some_and(|c| c.is_ascii());
+    let needs_space = is_latin(title.chars().next_back()) || is_latin(piece.chars().next());
+    if !title.is_empty() && !piece.is_empty() && needs_space {
+        title.push(' ');
+    }
+    title.push_str(piece);
+}
+
+/// The length that a text ends or begins with, in minutes, and the text without it.
+pub(super) fn length(text: &str) -> (Option<i64>, String) {
+    let scan = Scan::new(text);
+    let minutes = |amount: super::offsets::Amount| {
+        amount.minutes().filter(|minutes| (1..=24 * 60).contains(minutes))
+    };
+    for at in 1..scan.len() {
+        if !may_start(&scan, at) || scan.before(at).is_some_and(words::is_number) {
+            continue;
+        }
+        let begin = scan.maybe(at, words::LENGTH_STARTS);
+        let found = amounts(&scan, begin).into_iter().find(|(_, end)| *end == scan.len());
+        let rest = text[..scan.offset(at)].trim_end_matches(is_border);
+        if let Some(minutes) = found.and_then(|(amount, _)| minutes(amount)) {
+            return (Some(minutes), rest.to_owned());
+        }
+    }
+    let begin = scan.maybe(0, words::LENGTH_STARTS);
+    let found = amounts(&scan, begin).into_iter().max_by_key(|(_, end)| *end);
+    if let Some((amount, end)) = found
+        && scan.get(end).is_some_and(char::is_whitespace)
+        && let Some(minutes) = minutes(amount)
+    {
+        return (Some(minutes), text[scan.offset(end)..].trim_start_matches(is_border).to_owned());
+    }
+    (None, text.to_owned())
+}

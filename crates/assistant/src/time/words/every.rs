@@ -1,0 +1,203 @@
+//! Repetitions, and where they begin and end.
+
+use jiff::civil::Weekday::{self, Friday, Monday, Saturday, Sunday, Thursday, Tuesday, Wednesday};
+
+use super::super::clock::Part;
+use super::{List, Table};
+
+pub(in super::super) const EVERY: List =
+    &["每", "每个", "每逢", "逢", "每到", "每一个", "every", "each", "every single"];
+pub(in super::super) const EVERY_GAP: List = &["每隔", "隔", "每间隔"];
+pub(in super::super) const OTHER: List = &["other", "second", "2nd"];
+pub(in super::super) const THIRD: List = &["third", "3rd"];
+pub(in super::super) const DAILY: List = &[
+    "每天",
+    "每日",
+    "天天",
+    "每一天",
+    "日常",
+    "daily",
+    "everyday",
+    "every day",
+    "each day",
+    "nightly",
+];
+pub(in super::super) const DAILY_PARTS: Table<Part> = &[
+    ("每早", Part::Morning),
+    ("每晚", Part::Evening),
+    ("每夜", Part::Evening),
+    ("每天早晨", Part::Morning),
+    ("every morning", Part::Morning),
+    ("each morning", Part::Morning),
+    ("mornings", Part::Morning),
+    ("every afternoon", Part::Afternoon),
+    ("every evening", Part::Evening),
+    ("each evening", Part::Evening),
+    ("every night", Part::Evening),
+    ("each night", Part::Evening),
+    ("nightly", Part::Evening),
+];
+pub(in super::super) const WORKING_DAYS: List = &[
+    "每个工作日",
+    "每工作日",
+    "工作日每天",
+    "每到工作日",
+    "工作日",
+    "every weekday",
+    "each weekday",
+    "every workday",
+    "every working day",
+    "every business day",
+    "weekdays",
+    "on weekdays",
+    "workdays",
+];
+pub(in super::super) const WEEKENDS: List = &[
+    "每个周末",
+    "每周末",
+    "每逢周末",
+    "每到周末",
+    "每周双休日",
+    "every weekend",
+    "each weekend",
+    "on weekends",
+    "weekends",
+    "周六日",
+    "周六周日",
+    "周六和周日",
+    "周六、周日",
+    "星期六日",
+    "每个周六日",
+];
+pub(in super::super) const WEEKLY: List = &["weekly"];
+pub(in super::super) const FORTNIGHTLY: List =
+    &["biweekly", "bi-weekly", "fortnightly", "双周", "每双周", "隔周", "每隔周", "隔一周"];
+pub(in super::super) const MONTHLY: List = &["monthly", "每月", "每个月", "每月份"];
+pub(in super::super) const YEARLY: List =
+    &["yearly", "annually", "每年", "每一年", "every year", "each year"];
+pub(in super::super) const HOURLY: List = &["hourly", "每小时", "每个小时", "每个钟头", "每一小时"];
+pub(in super::super) const QUARTERLY: List =
+    &["quarterly", "每季度", "每个季度", "每季", "every quarter", "each quarter"];
+pub(in super::super) const TO_DAY: List = &["到", "至", "-", "~", "to", "through", "thru"];
+pub(in super::super) const DAY_AND: List =
+    &["、", "和", "及", "跟", "与", ",", "，", "and", ", and", "&", "/", "还有", "以及", "+"];
+pub(in super::super) const EACH_OF: List = &["每天", "每日", "的每天", "every day", "daily"];
+pub(in super::super) const LAST_DAY: List = &[
+    "最后一天",
+    "的最后一天",
+    "底",
+    "月底",
+    "末",
+    "on the last day",
+    "on its last day",
+    "at the end of the month",
+    "the last day",
+];
+pub(in super::super) const FIRST_DAY: List =
+    &["第一天", "的第一天", "初", "月初", "首日", "on the first day", "the first day"];
+pub(in super::super) const MIDDLE_DAY: List = &["中", "月中"];
+pub(in super::super) const LAST_DAY_OF: List = &["last day of", "end of"];
+pub(in super::super) const FIRST_DAY_OF: List = &["first day of", "beginning of", "start of"];
+pub(in super::super) const EVERY_MONTH: List = &["every month", "each month"];
+pub(in super::super) const OF_THE_MONTH: List =
+    &["of the month", "of every month", "of each month", "each month", "every month", "monthly"];
+pub(in super::super) const DAYS_ON: List = &["on", "的", "的周", "的星期", "里的", "的每个"];
+pub(in super::super) const PLURAL_DAYS: Table<Weekday> = &[
+    ("mondays", Monday),
+    ("tuesdays", Tuesday),
+    ("wednesdays", Wednesday),
+    ("thursdays", Thursday),
+    ("fridays", Friday),
+    ("saturdays", Saturday),
+    ("sundays", Sunday),
+];
+
+// Where a repetition begins and ends.
+
+pub(in super::super) const STARTING: List = &[
+    "starting",
+    "starting from",
+    "starting on",
+    "start",
+    "beginning",
+    "beginning on",
+    "from",
+    "as of",
+    "从",
+    "自",
+    "起始于",
+    "始于",
+];
+/// Behind the first day in Chinese, which alone makes it one.
+pub(in super::super) const ONWARDS: List = &["起", "开始", "以后", "onwards", "onward", "on"];
+pub(in super::super) const UNTIL: List = &[
+    "直到",
+    "一直到",
+    "持续到",
+    "到",
+    "至",
+    "截止到",
+    "截至",
+    "until",
+    "till",
+    "til",
+    "through",
+    "thru",
+    "up to",
+    "ending",
+    "ending on",
+    "until the",
+];
+pub(in super::super) const UNTIL_ENDS: List = &["为止", "止", "结束", "inclusive"];
+pub(in super::super) const IN_ALL: List =
+    &["共", "一共", "总共", "重复", "连续", "连着", "for", "for the next", "x", "×", "repeat"];
+pub(in super::super) const TIMES: List = &["次", "回", "遍", "times", "occurrences", "x", "time"];
+
+// Deadlines.
+
+pub(in super::super) const DEADLINE_STARTS: List = &[
+    "by",
+    "before",
+    "due",
+    "due by",
+    "due on",
+    "no later than",
+    "not later than",
+    "deadline",
+    "at the latest by",
+    "不晚于",
+    "最晚",
+    "最迟",
+    "截止到",
+    "截止",
+    "截至",
+    "赶在",
+    "务必在",
+];
+pub(in super::super) const DEADLINE_ENDS: List = &[
+    "前",
+    "之前",
+    "以前",
+    "截止",
+    "到期",
+    "截止前",
+    "at the latest",
+    "or earlier",
+    "之前完成",
+    "前完成",
+];
+/// They begin like a deadline and are other words.
+pub(in super::super) const NO_DEADLINES: List = &[
+    "前往",
+    "前台",
+    "前端",
+    "前任",
+    "前面",
+    "前后",
+    "前提条件",
+    "前提是",
+    "前提下",
+    "前言",
+    "前辈",
+    "前一",
+];
