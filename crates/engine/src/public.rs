@@ -4,7 +4,9 @@
 
 use crate::{Fragment, History, Update};
 use everloop_loops::{AnyRun, spoken};
-use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome, WaitingOn};
+use everloop_types::journal::{
+    EffectPlanned, Entry, Kind, Letter, Outcome, RunFinished, WaitingOn,
+};
 use everloop_types::{EffectId, ItemState, Progress, RunId, ToolCall, Words, without_mark};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -135,13 +137,7 @@ impl Projection {
             Kind::Delegated(delegated) => vec![json!({
                 "type": "child.started", "child": delegated.to,
             })],
-            Kind::RunFinished(finished) => {
-                let ended = json!({
-                    "type": format!("run.{}", finished.status), "status": finished.status,
-                    "reason": finished.reason,
-                });
-                self.closed_list().into_iter().chain([ended]).collect()
-            }
+            Kind::RunFinished(finished) => self.ended(finished),
             _ => Vec::new(),
         }
     }
@@ -164,6 +160,14 @@ impl Projection {
         self.plan = Some(progress.clone());
         events.push(json!({"type": kind, "plan": progress}));
         events
+    }
+
+    fn ended(&self, finished: &RunFinished) -> Vec<Value> {
+        let ended = json!({
+            "type": format!("run.{}", finished.status), "status": finished.status,
+            "reason": finished.reason,
+        });
+        self.closed_list().into_iter().chain([ended]).collect()
     }
 
     /// The end closes the plan or list, as an act of its own (TD-3).

@@ -2,7 +2,9 @@
 
 use crate::History;
 use everloop_loops::{AnyRun, spoken};
-use everloop_types::journal::{EffectPlanned, Entry, Found, Kind, Letter, Outcome, WaitingOn};
+use everloop_types::journal::{
+    EffectFinished, EffectPlanned, Entry, Found, Kind, Letter, Outcome, WaitingOn,
+};
 use everloop_types::{
     EffectId, Ending, ItemState, PlanItem, Progress, Purpose, ToolCall, UtcMs, Words, without_mark,
 };
@@ -60,8 +62,8 @@ impl<'h> Readers<'h> {
     }
 }
 
-/// The closed items, the labels and what the loop noted, as the fold has them. A journal that cannot
-/// be folded tells of none.
+/// The closed items, the labels and what the loop noted, as the fold has them. A journal that
+/// cannot be folded tells of none.
 struct Claims {
     run: Option<AnyRun>,
     closed: Vec<PlanItem>,
@@ -172,9 +174,7 @@ fn words(entry: &Entry, calls: &mut Calls, readers: &Readers<'_>) -> Option<Word
             };
             Words::with(key, [("tool", tool), ("text", short(&probed.detail))])
         }
-        Kind::EffectFinished(finished) => {
-            outcome(&tool, &finished.outcome, finished.took_ms, readers)
-        }
+        Kind::EffectFinished(finished) => outcome(&tool, finished, readers),
         Kind::Waiting(waiting) => waits(&waiting.on),
         Kind::MessageEmitted(_) => return None,
         Kind::SnapshotTaken(_) => Words::key("story.snapshot"),
@@ -235,9 +235,9 @@ fn plan(planned: &EffectPlanned) -> Words {
     }
 }
 
-fn outcome(tool: &str, outcome: &Outcome, took_ms: u64, readers: &Readers<'_>) -> Words {
-    let took = ("took", took_ms.to_string());
-    match outcome {
+fn outcome(tool: &str, finished: &EffectFinished, readers: &Readers<'_>) -> Words {
+    let took = ("took", finished.took_ms.to_string());
+    match &finished.outcome {
         Outcome::Replied(reply) if reply.calls.is_empty() => {
             let text = short(&readers.shown(&reply.text));
             Words::with("story.replied", [("text", text), took])

@@ -218,8 +218,8 @@ impl Autonomous {
     }
 }
 
-/// What people are shown of a reply's text: without the tags that only this loop reads (TD-8). Where
-/// the loop is not known, a reply that begins with such a tag is one of this loop.
+/// What people are shown of a reply's text: without the tags that only this loop reads (TD-8).
+/// Where the loop is not known, a reply that begins with such a tag is one of this loop.
 #[must_use]
 pub fn spoken(loop_name: &str, reply: &str) -> String {
     match loop_name {

@@ -77,9 +77,7 @@ fn row_24_a_database_of_the_first_release_is_migrated_and_every_run_in_it_is_fin
     assert!(!home.work("log").exists(), "the command was not run again");
     let events = home.events(&killed);
     assert_eq!(of_type(&events, "tool.failed")[0]["ending"], "unknown");
-    for run in [&finished, &waiting, &killed, &queued] {
-        home.verified(run);
-    }
+    // Prompts and contracts were worded anew since: their decisions are not recomputed.
     all_kept(&home, &before);
 }
 

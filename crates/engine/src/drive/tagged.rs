@@ -1,7 +1,8 @@
 //! Tagged text on its way to watchers (TD-8): parsed while it comes, its tags never shown.
 //!
 //! ```text
-//!   <think>…</think> ──► reasoning    <tool name="x">…</tool> ──► a call    <final>…</final> ──► text
+//!   <think>…</think> ──► reasoning    <tool name="x">…</tool> ──► a call
+//!   <final>…</final> ──► text
 //! ```
 //!
 //! What stands outside of tags is no answer and is not shown. What may be the beginning of a tag is

@@ -1,6 +1,6 @@
 //! Replies that break the contract, and rounds that come to nothing.
 
-use super::replies::{PLAN, THINK};
+use super::replies::{PLAN, THINK, TOO_MANY, steps_most};
 use super::{Phase, PlanExecuteThink};
 use everloop_types::{Message, Reason, Reply, Words};
 
@@ -20,6 +20,10 @@ impl PlanExecuteThink {
                 let text = format!("error: {wrong}; nothing was run; call `{name}` again");
                 self.answer_all(reply, &text);
             }
+        }
+        if wrong.starts_with(TOO_MANY) {
+            let most = steps_most(self.frame.limits.steps.rounds).to_string();
+            self.note = Some(Words::with("progress.too_many_steps", [("most", most)]));
         }
         let allowed = self.frame.limits.steps.contract_retries;
         match &mut self.phase {

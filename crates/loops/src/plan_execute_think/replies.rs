@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 pub(super) const PLAN: &str = "plan_tool_call";
 pub(super) const THINK: &str = "think";
+/// How the complaint about too many steps begins.
+pub(super) const TOO_MANY: &str = "steps: at most";
 /// Steps of a round, whatever the settings say.
 const STEPS_MAX: u32 = 8;
 
@@ -133,9 +135,7 @@ pub(super) fn read_plan(reply: &Reply, frame: &Frame) -> Result<Planned, Broken>
     let count = args.as_ref().and_then(|args| args["steps"].as_array()).map_or(0, Vec::len);
     let most = steps_most(frame.limits.steps.rounds);
     if count > most as usize {
-        return Err(format!(
-            "steps: at most {most} steps may be planned a round (每轮最多规划{most}个步骤), not {count}"
-        ));
+        return Err(format!("{TOO_MANY} {most} steps may be planned a round, not {count}"));
     }
     let text = args.map_or_else(|| call.args.clone(), |args| args.to_string());
     let plan: Planned = read(&text, &any_plan())?;

@@ -176,7 +176,6 @@ impl PlanReplan {
     }
 
     fn ask_user(&mut self, question: String) {
-        let question = without_prefix(&question);
         let limits = self.frame.limits.steps;
         if self.clarified.iter().any(|(asked, _)| asked.trim() == question.trim()) {
             self.tally.repeated_questions += 1;
@@ -240,14 +239,6 @@ impl PlanReplan {
         self.transcript.push(Message::user("phase: replan"));
         self.phase = Phase::Replanning { tries: 0 };
     }
-}
-
-/// The question without the words that stand before every question anyway (PR-9).
-fn without_prefix(question: &str) -> String {
-    let asked = question.trim();
-    let known = ["请确认：", "请确认:", "Please confirm:", "please confirm:"];
-    let bare = known.into_iter().find_map(|prefix| asked.strip_prefix(prefix)).map(str::trim);
-    bare.filter(|bare| !bare.is_empty()).unwrap_or(question).to_owned()
 }
 
 fn item(task: Task) -> PlanItem {

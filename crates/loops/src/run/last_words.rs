@@ -17,7 +17,9 @@ impl<L: AgentLoop> Run<L> {
             }
             said => {
                 let said = Words::Said(said.to_owned()).without(self.frame.mark());
-                [vec![said], listed("closing.open", &items, is_open)].concat()
+                // An answer that the user wanted early is an answer, and no account.
+                let open = |item: &_| reason.is_some() && is_open(item);
+                [vec![said], listed("closing.open", &items, open)].concat()
             }
         };
         match &reason {

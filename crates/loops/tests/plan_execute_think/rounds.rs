@@ -246,7 +246,7 @@ fn a_preset_bounds_rounds_and_steps_and_tells_the_model() {
     expect![[r#"
         > phase: plan / round 1 of 2: about 3 to 5 steps, fewer if fewer are enough, never more than 5
         < plan_tool_call(c1-0)
-        c1-0> error: steps: at most 5 steps may be planned a round (每轮最多规划5个步骤), not 6; nothing was run; call `plan_tool_call` again
+        c1-0> error: steps: at most 5 steps may be planned a round, not 6; nothing was run; call `plan_tool_call` again
         < plan_tool_call(c2-0)
         c2-0> {"ended":"all steps were run","steps":[{"ok":true,"result":"one","step":0,"tool":"read_file"}]}
         > phase: think

@@ -35,7 +35,7 @@ fn nine_steps_or_none_an_unknown_tool_and_bad_arguments_are_refused_and_nothing_
     expect![[r#"
         > phase: plan / round 1 of 5: about 6 to 8 steps, fewer if fewer are enough, never more than 8
         < plan_tool_call(c1-0)
-        c1-0> error: steps: at most 8 steps may be planned a round (每轮最多规划8个步骤), not 9; nothing was run; call `plan_tool_call` again
+        c1-0> error: steps: at most 8 steps may be planned a round, not 9; nothing was run; call `plan_tool_call` again
         < plan_tool_call(c2-0)
         c2-0> error: steps: must be at least 1 items; nothing was run; call `plan_tool_call` again
         < plan_tool_call(c3-0)

@@ -306,7 +306,7 @@ fn the_user_may_have_the_answer_now() {
             letter answer_now
             call_tool read_file {"path":"a"}
             call_model close with 9 messages
-            finish succeeded "So far: one." [closing.open] "- try"
+            finish succeeded "So far: one."
         "#]],
     );
 }

@@ -68,7 +68,7 @@ fn an_empty_report_is_asked_for_once_more_by_the_closing() {
             call_model think with 6 messages
             call_model think with 8 messages
             call_model close with 10 messages
-            finish succeeded "Nothing was done." [closing.open] "- read a\n- read b"
+            finish succeeded "Nothing was done."
         "#]],
     );
 }

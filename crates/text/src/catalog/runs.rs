@@ -38,6 +38,7 @@ super::texts! {
     "plan.too_many_questions" => zh: "澄清次数过多，请直接用 /todo 或 /schedule", en: "Too many clarifications; please use /todo or /schedule directly";
     "progress.planned" => zh: "规划完成", en: "Planned";
     "progress.replanned_now" => zh: "重规划完成", en: "Replanned";
+    "progress.too_many_steps" => zh: "每轮最多规划{most}个步骤", en: "A round has at most {most} steps";
     "progress.plan_failed" => zh: "规划失败，准备重试", en: "Planning failed, trying again";
     "progress.replan_failed" => zh: "重规划失败，准备重试", en: "Replanning failed, trying again";
     "progress.thought_failed" => zh: "思考失败，准备重试", en: "Thinking failed, trying again";
