@@ -96,8 +96,7 @@ impl Driver<'_> {
         };
         let language = self.run.frame().language;
         let prefix = everloop_text::get(language, "confirm.prefix", &[]);
-        let asked = everloop_text::render(&asked, language);
-        let words = Words::Said(format!("{prefix}{}", without_prefix(&asked, &prefix)));
+        let words = Words::Said(format!("{prefix}{}", everloop_text::render(&asked, language)));
         self.question(open, QuestionKind::Ask, call, text, &words).await
     }
 
@@ -187,25 +186,20 @@ fn settled(text: &str) -> Observation {
     }
 }
 
-/// A question without the words that stand before every question: some models write them, too.
-fn without_prefix<'q>(asked: &'q str, prefix: &str) -> &'q str {
-    let colons = [':', '\u{ff1a}', ' '];
-    let bare = asked.strip_prefix(prefix.trim_end_matches(colons));
-    let bare = bare
-        .filter(|rest| rest.starts_with(&colons[..2]))
-        .map(|rest| rest.trim_start_matches(colons));
-    bare.filter(|bare| !bare.is_empty()).unwrap_or(asked)
-}
-
 #[cfg(test)]
 mod tests {
     use super::without_prefix;
 
     #[test]
     fn a_prefix_that_the_model_wrote_itself_is_not_said_twice() {
-        let prefix = "Please confirm: ";
-        assert_eq!(without_prefix("Please confirm: at what time?", prefix), "at what time?");
-        assert_eq!(without_prefix("Please confirm the time?", prefix), "Please confirm the time?");
-        assert_eq!(without_prefix("At what time?", prefix), "At what time?");
+        for (asked, bare) in [
+            ("Please confirm: at what time?", "at what time?"),
+            ("请确认：请确认：几点出发？", "几点出发？"),
+            ("请确认: 几点出发？", "几点出发？"),
+            ("Please confirm the time?", "Please confirm the time?"),
+            ("At what time?", "At what time?"),
+        ] {
+            assert_eq!(without_prefix(asked), bare);
+        }
     }
 }
