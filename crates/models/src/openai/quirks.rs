@@ -4,6 +4,7 @@
 //! calls without numbers or ids, replies that are not streamed, the place of the system text
 //! (always first).
 
+use crate::CallWay;
 use crate::provider::{Forcing, Schemas};
 
 /// How one kind of server wants to be spoken to.
@@ -21,6 +22,10 @@ pub(crate) struct Quirks {
     pub(crate) honours_none: bool,
     /// Whether a reply can be held to a schema.
     pub(crate) schemas: Schemas,
+    /// Whether a schema may be a choice at its top, as all but OpenAI take it.
+    pub(crate) top_choice: bool,
+    /// How tools are called unless something else was set or found out.
+    pub(crate) calls: CallWay,
     /// Whether usage has to be asked for.
     pub(crate) stream_options: bool,
     /// The name of the limit on a reply's tokens.
@@ -39,6 +44,8 @@ pub(crate) const COMMON: Quirks = Quirks {
     forcing: Forcing::Any,
     honours_none: true,
     schemas: Schemas::Native,
+    top_choice: true,
+    calls: CallWay::Native,
     stream_options: true,
     limit: "max_tokens",
     usual_temperature: false,
@@ -50,6 +57,7 @@ pub(crate) const OPENAI: Quirks = Quirks {
     provider: "openai",
     usual_url: super::OPENAI_URL,
     key_env: "OPENAI_API_KEY",
+    top_choice: false,
     limit: "max_completion_tokens",
     usual_temperature: true,
     ..COMMON
@@ -96,11 +104,13 @@ const TABLE: [Quirks; 7] = [
         ..COMMON
     },
     Quirks { provider: "vllm", usual_url: "http://127.0.0.1:8000/v1", ..COMMON },
-    // Reads a named choice as `auto`.
+    // Reads a named choice as `auto`. Whether tools work hangs on the template of each model, and
+    // with small ones they mostly do not; a schema is kept to exactly, by a grammar.
     Quirks {
         provider: "llamacpp",
         usual_url: "http://127.0.0.1:8080/v1",
         forcing: Forcing::Required,
+        calls: CallWay::Schema,
         ..COMMON
     },
 ];

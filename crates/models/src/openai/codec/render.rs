@@ -3,9 +3,10 @@
 
 use crate::openai::quirks::Quirks;
 use crate::provider::Schemas;
+use crate::schema::{flat, is_strict};
 use crate::wire::{object_or_wrapped, push_json, push_temperature, push_text};
 use crate::{Ask, Extra, WirePrompt};
-use everloop_types::{Image, Message, OutputSchema, ToolCall, ToolChoice};
+use everloop_types::{Image, Message, OutputSchema, ToolCall, ToolChoice, schema_text};
 
 /// Brings `wire` up to date with `messages` and renders the whole body.
 pub(crate) fn render(
@@ -85,8 +86,13 @@ fn push_output(out: &mut Vec<u8>, quirks: &Quirks, output: Option<&OutputSchema>
     out.extend_from_slice(b",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{");
     out.extend_from_slice(b"\"name\":");
     push_json(out, &output.name);
+    let flat = (!quirks.top_choice).then(|| flat(&output.schema));
+    let schema = flat.as_ref().unwrap_or(&output.schema);
+    if is_strict(schema) {
+        out.extend_from_slice(b",\"strict\":true");
+    }
     out.extend_from_slice(b",\"schema\":");
-    push_json(out, &output.schema);
+    out.extend_from_slice(schema_text(schema).as_bytes());
     out.extend_from_slice(b"}}");
 }
 
