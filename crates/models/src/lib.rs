@@ -42,7 +42,7 @@ pub use endpoint::{Endpoint, Timeouts};
 pub use gemini::{GEMINI_URL, Gemini};
 pub use list::{list_models, list_models_of};
 pub use openai::codec;
-pub use openai::{OPENAI_URL, OpenAi};
+pub use openai::{OPENAI_URL, OpenAi, usual_way};
 pub use prompt::WirePrompt;
 pub use scripted::{Scripted, ScriptedModel, SeenRequest};
 pub use secret::Secret;

@@ -62,6 +62,8 @@ pub(crate) trait Codec: Send + Sync {
 pub(crate) enum Schemas {
     /// The request takes one.
     Native,
+    /// The request takes one that is an object at its top, and no choice between several.
+    Object,
     /// The request asks for JSON, and words say which.
     InWords,
     /// The request takes nothing of the kind: words alone say what is wanted.
@@ -131,9 +133,10 @@ impl<C: Codec> Provider<C> {
     /// How tools are called now.
     fn way(&self, ask: &Ask<'_>) -> CallWay {
         let way = self.learning.calls().unwrap_or_else(|| self.codec.calls());
-        let held = self.schemas(&Ask { tools: &[], ..*ask }) == Schemas::Native;
+        let schemas = self.schemas(&Ask { tools: &[], ..*ask });
         match way {
-            CallWay::Schema if !held => CallWay::Tagged,
+            // One object cannot say which arguments go with which tool.
+            CallWay::Schema if schemas != Schemas::Native => CallWay::Tagged,
             way => way,
         }
     }
@@ -141,7 +144,9 @@ impl<C: Codec> Provider<C> {
     /// Whether the reply can be held to a schema, as far as is known.
     fn schemas(&self, ask: &Ask<'_>) -> Schemas {
         match self.codec.schemas(ask) {
-            Schemas::Native if self.learning.known().refuses_schemas => Schemas::Unknown,
+            Schemas::Native | Schemas::Object if self.learning.known().refuses_schemas => {
+                Schemas::Unknown
+            }
             schemas => schemas,
         }
     }
@@ -232,7 +237,7 @@ impl<C: Codec> Provider<C> {
         let Some(output) = ask.output else { return self.called(ask, prompt, on_delta).await };
         let schemas = self.schemas(&ask);
         match schemas {
-            Schemas::Native => self.called(ask, prompt, on_delta).await,
+            Schemas::Native | Schemas::Object => self.called(ask, prompt, on_delta).await,
             Schemas::ByTool => self.by_tool(ask, output, prompt, on_delta).await,
             Schemas::InWords | Schemas::Unknown => {
                 let words = forced::schema_words(output);

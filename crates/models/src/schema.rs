@@ -85,8 +85,21 @@ pub(crate) fn is_strict(schema: &Value) -> bool {
 }
 
 fn all_strict(schema: &Value) -> bool {
-    const UNKNOWN: [&str; 8] =
-        ["oneOf", "allOf", "not", "$ref", "default", "minLength", "maxLength", "patternProperties"];
+    /// What strict mode does not know, or did not know for long.
+    const UNKNOWN: [&str; 12] = [
+        "oneOf",
+        "allOf",
+        "not",
+        "$ref",
+        "default",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "pattern",
+        "format",
+        "patternProperties",
+    ];
     let Value::Object(fields) = schema else { return !schema.is_boolean() };
     if UNKNOWN.iter().any(|name| fields.contains_key(*name)) {
         return false;

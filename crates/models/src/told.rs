@@ -52,9 +52,9 @@ pub(crate) fn words(way: CallWay, tools: &[&ToolSpec]) -> String {
     };
     let mut words = format!(
         "\n\n# How you reply\n{form}, in one of two forms:\n{}\ncalls a tool. You then get its \
-         result, and reply again.\n{}\nends the work. Give it only after the tool results show that \
-         the goal is reached: what is only planned is not done, and what no result has shown is not \
-         known.\n",
+         result, and reply again.\n{}\nends the work. Give it only after the tool results show \
+         that the goal is reached: what is only planned is not done, and what no result has shown \
+         is not known.\n",
         call(way, "name", "{…}"),
         answer(way, "…"),
     );

@@ -8,6 +8,7 @@ use everloop_types::{
     CallId, Reply, StopCause, ToolCall, ToolSpec, begins_as_call, check_args, only_markup,
     written_call, written_calls,
 };
+use serde_json::Value;
 
 /// What the text of a reply is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,18 +24,29 @@ pub(crate) enum Written {
 /// Reads the text of a reply to a request that offered these tools.
 pub(crate) fn read(text: &str, tools: &[&ToolSpec]) -> Written {
     let offered = |name: &str| tools.iter().find(|tool| tool.name == name);
-    if let Some((name, args)) = written_call(text)
+    if let Some((name, args)) = written_call(text).or_else(|| action(text))
         && let Some(tool) = offered(&name)
         && let args = args.to_string()
         && check_args(tool, &args).is_ok()
     {
         return Written::Call(ToolCall { id: CallId::new(""), tool: name, args });
     }
-    let is_call = || written_calls(text).iter().any(|(name, _)| offered(name).is_some());
+    let is_call = || {
+        let calls = written_calls(text).into_iter().chain(action(text));
+        calls.into_iter().any(|(name, _)| offered(&name).is_some())
+    };
     match only_markup(text) || begins_as_call(text) || is_call() {
         true => Written::Unclear,
         false => Written::Answer,
     }
+}
+
+/// `Action: name` and `Action Input: {…}` on the last lines, as prompts of an older kind taught it.
+fn action(text: &str) -> Option<(String, Value)> {
+    let (before, input) = text.trim().split_once("\nAction Input:")?;
+    let name = before.lines().last()?.trim().strip_prefix("Action:")?.trim();
+    let args: Value = serde_json::from_str(input.trim()).ok()?;
+    args.is_object().then(|| (name.to_owned(), args))
 }
 
 /// The reply with the call that its text is.
@@ -108,6 +120,7 @@ mod tests {
             "<tool_call>\n{\"name\": \"list_dir\", \"arguments\": {\"path\": \".\"}}\n</tool_call>",
             "<function=list_dir><parameter=path>.</parameter></function>",
             r#"[TOOL_CALLS][{"name": "list_dir", "arguments": {"path": "."}}]"#,
+            "Thought: I look.\nAction: list_dir\nAction Input: {\"path\": \".\"}",
         ] {
             let Written::Call(call) = read(text) else { panic!("{text}: {:?}", read(text)) };
             assert_eq!((call.tool.as_str(), call.args.as_str()), ("list_dir", r#"{"path":"."}"#));
@@ -119,6 +132,7 @@ mod tests {
             r#"{"name": "list_dir", "arguments": {"path": ".", "depth": 2}}"#,
             r#"[{"name":"list_dir","arguments":{"path":"a"}},{"name":"list_dir","arguments":{"path":"b"}}]"#,
             "<tool_call>{\"name\": \"list",
+            "Action: list_dir\nAction Input: {}",
         ] {
             assert_eq!(read(text), Written::Unclear, "{text}");
         }

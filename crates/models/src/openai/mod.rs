@@ -51,6 +51,12 @@ impl OpenAi {
     }
 }
 
+/// How the models of a provider call tools unless something else was set or found out.
+#[must_use]
+pub fn usual_way(provider: &str) -> CallWay {
+    quirks::of(provider).map_or(quirks::COMMON.calls, |row| row.calls)
+}
+
 impl Model for OpenAi {
     fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
         self.0.ask(request, on_delta)

@@ -22,18 +22,23 @@ pub(crate) struct Quirks {
     pub(crate) honours_none: bool,
     /// Whether a reply can be held to a schema.
     pub(crate) schemas: Schemas,
-    /// Whether a schema may be a choice at its top, as all but OpenAI take it.
-    pub(crate) top_choice: bool,
     /// How tools are called unless something else was set or found out.
     pub(crate) calls: CallWay,
     /// Whether usage has to be asked for.
     pub(crate) stream_options: bool,
-    /// The name of the limit on a reply's tokens.
-    pub(crate) limit: &'static str,
-    /// Whether a temperature of 1 is better left out.
-    pub(crate) usual_temperature: bool,
+    /// How length and temperature are told.
+    pub(crate) sampling: Sampling,
     /// Further fields of each request, with the comma before them.
     pub(crate) more: &'static str,
+}
+
+/// How length and temperature are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sampling {
+    /// As ever.
+    Usual,
+    /// The limit has another name, and a temperature of 1 is left out.
+    Reasoning,
 }
 
 /// What all the others speak.
@@ -44,11 +49,9 @@ pub(crate) const COMMON: Quirks = Quirks {
     forcing: Forcing::Any,
     honours_none: true,
     schemas: Schemas::Native,
-    top_choice: true,
     calls: CallWay::Native,
     stream_options: true,
-    limit: "max_tokens",
-    usual_temperature: false,
+    sampling: Sampling::Usual,
     more: "",
 };
 
@@ -57,9 +60,8 @@ pub(crate) const OPENAI: Quirks = Quirks {
     provider: "openai",
     usual_url: super::OPENAI_URL,
     key_env: "OPENAI_API_KEY",
-    top_choice: false,
-    limit: "max_completion_tokens",
-    usual_temperature: true,
+    schemas: Schemas::Object,
+    sampling: Sampling::Reasoning,
     ..COMMON
 };
 
