@@ -163,10 +163,16 @@ impl App {
             skills: Home::of_user(),
             memory: memory.then(|| self.home.memory()),
             own: own::folders(&self.home).into_iter().chain([effects.clone()]).collect(),
+            learnt: Some(self.learnt()),
         };
         let own = own::files(self, settings);
         let means = LocalMeans::new(settings, key_file, own, effects);
         means.with_places(places).with_servers(self.servers(settings))
+    }
+
+    /// What was found out about models.
+    pub(crate) fn learnt(&self) -> crate::learnt::Learnt {
+        crate::learnt::Learnt::in_folder(self.home.data())
     }
 
     /// The MCP servers of the settings.

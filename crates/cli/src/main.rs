@@ -12,6 +12,7 @@ mod exit;
 mod help;
 mod home;
 mod key;
+mod learnt;
 mod means;
 mod near;
 mod own;

@@ -1,6 +1,7 @@
 //! Where models and tools come from: the settings and environment of this process.
 
 use crate::key;
+use crate::learnt::Learnt;
 use crate::place::Place;
 use crate::secrets::{self, SecretError};
 use crate::settings::Settings;
@@ -11,7 +12,9 @@ use everloop_assistant::desk::Desk;
 use everloop_assistant::kept::moment;
 use everloop_assistant::tools::{self, Office, ScheduleTool, TodoTool};
 use everloop_engine::{Means, Summary, SystemClock};
-use everloop_models::{ConnectError, Counted, Endpoint, Model, Timeouts, connect};
+use everloop_models::{
+    CallWay, ConnectError, Counted, Endpoint, Knowledge, Model, Notes, Timeouts, connect,
+};
 use everloop_tools::mcp::Servers;
 use everloop_tools::{
     BUILT_IN, BuiltIn, Channel, Channels, Delegate, GitAccess, Host, Http, Limits, Network,
@@ -50,6 +53,8 @@ pub(crate) struct Places {
     pub(crate) memory: Option<PathBuf>,
     /// The program's own folders.
     pub(crate) own: Vec<PathBuf>,
+    /// What was found out about models.
+    pub(crate) learnt: Option<Learnt>,
 }
 
 impl LocalMeans {
@@ -138,6 +143,23 @@ impl LocalMeans {
         }
         let api_key = key.map(|key| key.secret);
         Ok(Endpoint { base_url: place.base_url, api_key, ..self.endpoint.clone() })
+    }
+
+    /// What is known about a model, and what was set for it.
+    fn knowledge(&self, name: &str) -> Knowledge {
+        let set = CallWay::parse(self.settings.text("model.tool_calls"));
+        let notes = self.places.learnt.as_ref().map(|learnt| learnt.notes(name, &self.host(name)));
+        Knowledge { set, notes: notes.map(|notes| Arc::new(notes) as Arc<dyn Notes>) }
+    }
+
+    /// A model that is asked to call tools in this way, whatever is known about it.
+    pub(crate) fn connected_by(&self, name: &str, way: CallWay) -> Result<Connected, ModelError> {
+        let refused = |error: &dyn std::error::Error| {
+            ModelError::new(ModelErrorKind::Refused, error.to_string())
+        };
+        let mut endpoint = self.endpoint(name).map_err(|error| refused(&error))?;
+        endpoint.knowledge = Knowledge { set: Some(way), notes: None };
+        connect(name, endpoint).map_err(|error| refused(&error))
     }
 
     /// The machine on which a model is asked; empty if nobody is.
@@ -313,7 +335,8 @@ impl LocalMeans {
         if let Some(known) = models.get(&choice.name) {
             return Ok(known.clone());
         }
-        let endpoint = self.endpoint(&choice.name)?;
+        let mut endpoint = self.endpoint(&choice.name)?;
+        endpoint.knowledge = self.knowledge(&choice.name);
         let refused =
             |error: ConnectError| ModelError::new(ModelErrorKind::Refused, error.to_string());
         let found = connect(&choice.name, endpoint).map_err(refused)?;

@@ -9,7 +9,7 @@ mod read;
 mod set;
 
 pub use read::{TaskError, from_folder};
-pub use set::builtin;
+pub use set::{builtin, group};
 
 use crate::{Check, Scene};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Where a provider is, and how long we wait for it.
 
-use crate::Secret;
+use crate::{Knowledge, Secret};
 
 /// Where a provider is, and how long we wait for it.
 #[derive(Debug, Clone)]
@@ -13,6 +13,8 @@ pub struct Endpoint {
     pub timeouts: Timeouts,
     /// Most bytes of text, reasoning and calls in one reply.
     pub reply_bytes_max: usize,
+    /// What is known about the model there, and what was set for it.
+    pub knowledge: Knowledge,
 }
 
 impl Default for Endpoint {
@@ -22,6 +24,7 @@ impl Default for Endpoint {
             api_key: None,
             timeouts: Timeouts::default(),
             reply_bytes_max: 8 << 20,
+            knowledge: Knowledge::default(),
         }
     }
 }

@@ -3,11 +3,12 @@
 //! One request is one model call. A reply in words is given to whoever asked, who counts it, says
 //! what was wrong and asks again; that next request goes the other way.
 
+use crate::told;
 use everloop_types::{
     CallId, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall, ToolChoice,
-    ToolSpec,
+    ToolSpec, schema_text,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The tools of which one has to be called; none if the model is free.
 pub(crate) fn wanted<'a>(
@@ -33,7 +34,8 @@ pub(crate) fn is_forced(choice: &ToolChoice) -> bool {
 
 /// Asks for a reply that follows a schema.
 pub(crate) fn schema_words(output: &OutputSchema) -> String {
-    format!("Reply with nothing but JSON that follows this JSON schema: {}", output.schema)
+    let schema = schema_text(&output.schema);
+    format!("Reply with nothing but JSON that follows this JSON schema: {schema}")
 }
 
 /// The tool whose arguments are a reply that follows a schema.
@@ -41,7 +43,8 @@ pub(crate) fn reply_tool(output: &OutputSchema) -> ToolSpec {
     ToolSpec {
         name: format!("reply_{}", safe(&output.name)),
         description: "Gives the reply. Call it once, with the whole reply as arguments.".to_owned(),
-        schema: output.schema.clone(),
+        // A tool's arguments are one object; no provider takes a choice there.
+        schema: crate::schema::flat(&output.schema),
         ..ToolSpec::default()
     }
 }
@@ -74,6 +77,28 @@ pub(crate) fn refused(reply: &Result<Reply, ModelError>) -> bool {
         && error.detail.contains("tool_choice"))
 }
 
+/// Whether holding the reply to a schema is what was refused, and whether that is for good: what is
+/// wrong with one schema says nothing about others. No model was asked.
+pub(crate) fn refused_schema(reply: &Result<Reply, ModelError>) -> Option<Lasting> {
+    let Err(error) = reply else { return None };
+    let words = error.detail.to_lowercase();
+    let names = |all: &[&str]| all.iter().any(|name| words.contains(name));
+    let about = ["response_format", "json_schema", "responseschema", "structured output"];
+    let one = ["invalid schema", "grammar", "schema conversion", "invalid json schema"];
+    match error.kind {
+        ModelErrorKind::Refused if names(&one) => Some(Lasting::No),
+        ModelErrorKind::Refused if names(&about) => Some(Lasting::Yes),
+        _ => None,
+    }
+}
+
+/// Whether something is so from now on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lasting {
+    Yes,
+    No,
+}
+
 /// A forced call in the portable way.
 pub(crate) struct Portable<'a> {
     wanted: &'a [&'a ToolSpec],
@@ -89,13 +114,16 @@ impl<'a> Portable<'a> {
                 let words = format!(
                     "Reply with nothing but the JSON arguments of a call of the tool `{}` \
                      ({}). They follow this JSON schema: {}",
-                    tool.name, tool.description, tool.schema
+                    tool.name,
+                    tool.description,
+                    schema_text(&tool.schema)
                 );
                 let schema = OutputSchema { name: safe(&tool.name), schema: tool.schema.clone() };
                 Self { wanted, schema, words }
             }
             several => {
-                Self { wanted, schema: choice_schema(several), words: choice_words(several) }
+                let schema = told::schema(several, &ToolChoice::Required, None);
+                Self { wanted, schema, words: choice_words(several) }
             }
         }
     }
@@ -146,19 +174,6 @@ fn object_in(text: &str) -> Option<&str> {
     text.get(text.find('{')?..=text.rfind('}')?)
 }
 
-fn choice_schema(tools: &[&ToolSpec]) -> OutputSchema {
-    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "tool": {"type": "string", "enum": names},
-            "arguments": {"type": "object"},
-        },
-        "required": ["tool", "arguments"],
-    });
-    OutputSchema { name: "tool_call".to_owned(), schema }
-}
-
 fn choice_words(tools: &[&ToolSpec]) -> String {
     let mut words = "Reply with nothing but a JSON object \
                      {\"tool\": name, \"arguments\": {…}} that calls one of these tools."
@@ -166,7 +181,9 @@ fn choice_words(tools: &[&ToolSpec]) -> String {
     for tool in tools {
         words.push_str(&format!(
             "\n- {}: {}; arguments: {}",
-            tool.name, tool.description, tool.schema
+            tool.name,
+            tool.description,
+            schema_text(&tool.schema)
         ));
     }
     words

@@ -23,12 +23,16 @@ mod list;
 mod openai;
 mod prompt;
 mod provider;
+mod schema;
 mod scripted;
 mod scripted_file;
 mod secret;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod told;
+mod way;
 mod wire;
+mod written;
 
 pub use anthropic::{ANTHROPIC_URL, Anthropic};
 pub use ask::{Ask, Extra};
@@ -38,10 +42,11 @@ pub use endpoint::{Endpoint, Timeouts};
 pub use gemini::{GEMINI_URL, Gemini};
 pub use list::{list_models, list_models_of};
 pub use openai::codec;
-pub use openai::{OPENAI_URL, OpenAi};
+pub use openai::{OPENAI_URL, OpenAi, usual_way};
 pub use prompt::WirePrompt;
 pub use scripted::{Scripted, ScriptedModel, SeenRequest};
 pub use secret::Secret;
+pub use way::{CallWay, Knowledge, Known, Notes};
 
 use everloop_types::{Message, ModelError, OutputSchema, Reply, ToolChoice, ToolSpec};
 use std::pin::Pin;

@@ -10,6 +10,8 @@ use everloop_types::Message;
 #[derive(Debug, Clone, Default)]
 pub struct WirePrompt {
     form: &'static str,
+    /// What the system text says about tools, where they are called in text.
+    words: String,
     rendered: Rendered,
     count: usize,
 }
@@ -29,6 +31,20 @@ impl WirePrompt {
         self.rendered.head.clear();
         self.rendered.body.clear();
         self.count = 0;
+    }
+
+    /// What the system text says about tools. It stays as it is while none are on offer, so that
+    /// the bytes before do, too.
+    pub(crate) fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// Says something else about tools: what was rendered with other words is of no use.
+    pub(crate) fn say(&mut self, words: String) {
+        if self.words != words {
+            self.reset();
+            self.words = words;
+        }
     }
 
     /// How many messages are rendered.

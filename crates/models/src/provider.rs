@@ -1,17 +1,22 @@
 //! One call to a provider, whatever it speaks: what it ignores or refuses is asked for otherwise.
 //!
 //! ```text
-//!   ask ──► a schema by a forced tool, where there is no other way
-//!             └─► a forced call; the next one after it was ignored, and all after that helped:
-//!                 in words, with a JSON schema where there is one
-//!                   └─► without a temperature, once it was refused
+//!   ask ──► natively; a call that comes as text is read, and the next request is told
+//!    │       └─► a schema by a forced tool, where there is no other way
+//!    │            └─► a forced call; the next one after it was ignored, and all after that
+//!    │                helped: in words, with a JSON schema where there is one
+//!    └────► told: the tools stand in the prompt, and the reply is JSON by a schema or tagged text
+//!             └─► without a schema or a temperature, once it was refused
 //! ```
 
-use crate::forced::{self, Portable};
+use crate::forced::{self, Lasting, Portable};
 use crate::http::{Client, Manners};
+use crate::way::Learning;
 use crate::wire::Reads;
+use crate::written::{self, Held, Written};
 use crate::{
-    Ask, Asking, ConnectError, Delta, Endpoint, Extra, Model, OnDelta, Request, WirePrompt,
+    Ask, Asking, CallWay, ConnectError, Delta, Endpoint, Extra, Model, OnDelta, Request,
+    WirePrompt, told,
 };
 use everloop_types::{
     Message, ModelError, ModelErrorKind, OutputSchema, Reply, ToolChoice, ToolSpec,
@@ -29,6 +34,11 @@ pub(crate) trait Codec: Send + Sync {
     /// Which forced calls are honoured.
     fn forcing(&self) -> Forcing {
         Forcing::Any
+    }
+
+    /// How tools are called unless something else was set or found out.
+    fn calls(&self) -> CallWay {
+        CallWay::Native
     }
 
     /// Whether the reply can be held to a JSON schema.
@@ -52,8 +62,12 @@ pub(crate) trait Codec: Send + Sync {
 pub(crate) enum Schemas {
     /// The request takes one.
     Native,
+    /// The request takes one that is an object at its top, and no choice between several.
+    Object,
     /// The request asks for JSON, and words say which.
     InWords,
+    /// The request takes nothing of the kind: words alone say what is wanted.
+    Unknown,
     /// Only the arguments of a tool follow one.
     ByTool,
 }
@@ -77,12 +91,9 @@ pub(crate) enum Forcing {
 pub(crate) struct Provider<C> {
     pub(crate) client: Client,
     pub(crate) codec: C,
-    /// Seen once: forced tool calls are not honoured, but the portable way is.
-    ignores_forced: AtomicBool,
+    learning: Learning,
     /// The last forced call was answered otherwise: the next one is asked for in the portable way.
     doubted: AtomicBool,
-    /// Seen once: the model wants no temperature.
-    refuses_temperature: AtomicBool,
 }
 
 /// The prompt of a call: what was rendered of it, and all of it.
@@ -94,9 +105,9 @@ struct Prompt<'a> {
 impl<C: Codec> Provider<C> {
     /// Prepares a client; nothing is sent.
     pub(crate) fn new(codec: C, endpoint: Endpoint) -> Result<Self, ConnectError> {
+        let learning = Learning::new(endpoint.knowledge.clone());
         let client = Client::new(codec.manners(), endpoint)?;
-        let (ignores_forced, doubted, refuses_temperature) = Default::default();
-        Ok(Self { client, codec, ignores_forced, doubted, refuses_temperature })
+        Ok(Self { client, codec, learning, doubted: AtomicBool::new(false) })
     }
 
     async fn answer(
@@ -107,29 +118,143 @@ impl<C: Codec> Provider<C> {
         let Request { model, messages, wire, tools, choice, output, .. } = request;
         let temperature_milli = Some(request.temperature_milli);
         let (tools, max_tokens) = (&tools[..], request.max_tokens);
+        // A forced call has no text that could follow a schema.
+        let output = output.filter(|_| !forced::is_forced(choice));
         let ask = Ask { model, tools, choice, output, temperature_milli, max_tokens };
-        let prompt = &mut Prompt { wire, messages };
-        match output.map(|output| (output, self.codec.schemas(&ask))) {
-            Some((output, Schemas::ByTool)) => self.shaped(ask, output, prompt, on_delta).await,
-            Some((output, Schemas::InWords)) if !forced::is_forced(ask.choice) => {
-                let words = forced::schema_words(output);
-                self.post(ask, prompt, Some(&words), on_delta).await
+        match self.way(&ask) {
+            CallWay::Native => {
+                wire.say(String::new());
+                self.native(ask, &mut Prompt { wire, messages }, on_delta).await
             }
-            _ => self.called(ask, prompt, on_delta).await,
+            way => self.told(way, ask, Prompt { wire, messages }, on_delta).await,
+        }
+    }
+
+    /// How tools are called now.
+    fn way(&self, ask: &Ask<'_>) -> CallWay {
+        let way = self.learning.calls().unwrap_or_else(|| self.codec.calls());
+        let schemas = self.schemas(&Ask { tools: &[], ..*ask });
+        match way {
+            // One object cannot say which arguments go with which tool.
+            CallWay::Schema if schemas != Schemas::Native => CallWay::Tagged,
+            way => way,
+        }
+    }
+
+    /// Whether the reply can be held to a schema, as far as is known.
+    fn schemas(&self, ask: &Ask<'_>) -> Schemas {
+        match self.codec.schemas(ask) {
+            Schemas::Native | Schemas::Object if self.learning.known().refuses_schemas => {
+                Schemas::Unknown
+            }
+            schemas => schemas,
+        }
+    }
+
+    /// A reply by the provider's own interface. A call that it writes as text is taken as a call if
+    /// it can be read in one way only; the next requests are told.
+    async fn native(
+        &self,
+        ask: Ask<'_>,
+        prompt: &mut Prompt<'_>,
+        on_delta: OnDelta<'_>,
+    ) -> Result<Reply, ModelError> {
+        if ask.tools.is_empty() || *ask.choice == ToolChoice::None || ask.output.is_some() {
+            return self.shaped(ask, prompt, on_delta).await;
+        }
+        let wanted = forced::wanted(ask.tools, ask.choice)?;
+        let tools = if wanted.is_empty() { ask.tools } else { &wanted };
+        let mut held = Held::new(on_delta);
+        let reply = self.shaped(ask, prompt, &mut |delta| held.take(delta)).await?;
+        let written = match reply.calls.is_empty() {
+            true => written::read(&reply.text, tools),
+            false => Written::Answer,
+        };
+        if written == Written::Answer {
+            held.let_go();
+            return Ok(reply);
+        }
+        self.learning.learn(|known| known.calls = Some(CallWay::Schema));
+        match written {
+            Written::Call(call) => {
+                held.become_call(&call);
+                Ok(written::salvaged(reply, call))
+            }
+            Written::Answer | Written::Unclear => Ok(reply),
+        }
+    }
+
+    /// A reply to a prompt that says itself which tools there are and how they are called.
+    async fn told(
+        &self,
+        way: CallWay,
+        ask: Ask<'_>,
+        prompt: Prompt<'_>,
+        on_delta: OnDelta<'_>,
+    ) -> Result<Reply, ModelError> {
+        let Prompt { wire, messages } = prompt;
+        let wanted = forced::wanted(ask.tools, ask.choice)?;
+        let tools = if *ask.choice == ToolChoice::Auto { ask.tools } else { &[] };
+        if !tools.is_empty() {
+            wire.say(told::words(way, tools));
+        }
+        let messages = told::spoken(messages, wire.words(), way);
+        let is_framed = !wire.words().is_empty();
+        let prompt = &mut Prompt { wire, messages: &messages };
+        let plain = Ask { tools: &[], choice: &ToolChoice::None, ..ask };
+        if !wanted.is_empty() {
+            return self.portable(&wanted, plain, prompt, on_delta).await;
+        }
+        if tools.is_empty() && (ask.output.is_some() || !is_framed) {
+            return self.shaped(plain, prompt, on_delta).await;
+        }
+        let (schema, words) = match (way, ask.output) {
+            (CallWay::Tagged, None) => (None, None),
+            (CallWay::Tagged, Some(output)) => (None, Some(forced::schema_words(output))),
+            _ => (Some(told::schema(tools, ask.choice, ask.output)), None),
+        };
+        let mut stream = told::Stream::new(way);
+        let mut show = |delta: Delta<'_>| match delta {
+            Delta::Text(piece) => stream.push(piece, on_delta),
+            delta => on_delta(delta),
+        };
+        let ask = Ask { output: schema.as_ref(), ..plain };
+        let reply = self.post(ask, prompt, words.as_deref(), &mut show).await?;
+        let reply = told::read(way, reply, tools);
+        if !stream.has_shown() {
+            told::show(&reply, on_delta);
+        }
+        Ok(reply)
+    }
+
+    /// A reply that follows a schema, if there is one to follow.
+    async fn shaped(
+        &self,
+        ask: Ask<'_>,
+        prompt: &mut Prompt<'_>,
+        on_delta: OnDelta<'_>,
+    ) -> Result<Reply, ModelError> {
+        let Some(output) = ask.output else { return self.called(ask, prompt, on_delta).await };
+        let schemas = self.schemas(&ask);
+        match schemas {
+            Schemas::Native | Schemas::Object => self.called(ask, prompt, on_delta).await,
+            Schemas::ByTool => self.by_tool(ask, output, prompt, on_delta).await,
+            Schemas::InWords | Schemas::Unknown => {
+                let words = forced::schema_words(output);
+                let output = ask.output.filter(|_| schemas == Schemas::InWords);
+                self.post(Ask { output, ..ask }, prompt, Some(&words), on_delta).await
+            }
         }
     }
 
     /// A reply that follows a schema, as the arguments of a tool that only exists for that.
-    async fn shaped(
+    async fn by_tool(
         &self,
         ask: Ask<'_>,
         output: &OutputSchema,
         prompt: &mut Prompt<'_>,
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, ModelError> {
-        if forced::is_forced(ask.choice) {
-            return self.called(Ask { output: None, ..ask }, prompt, on_delta).await;
-        }
         let spec = forced::reply_tool(output);
         let free = *ask.choice == ToolChoice::Auto && !ask.tools.is_empty();
         let choice = match free {
@@ -161,7 +286,7 @@ impl<C: Codec> Provider<C> {
         }
         let (any, named) = (ToolChoice::Required, ToolChoice::Named(wanted[0].name.clone()));
         let honoured = match (self.codec.forcing(), ask.choice) {
-            _ if self.ignores_forced.load(Ordering::Relaxed) => None,
+            _ if self.learning.known().ignores_forced => None,
             _ if self.doubted.swap(false, Ordering::Relaxed) => None,
             (Forcing::Any, _) | (Forcing::Named, ToolChoice::Named(_)) => Some(ask),
             // With one tool on offer the two mean the same.
@@ -176,9 +301,24 @@ impl<C: Codec> Provider<C> {
                 return reply;
             }
         }
-        let portable = Portable::new(&wanted);
-        let mut ask = Ask { tools: &[], choice: &ToolChoice::None, output: None, ..ask };
-        if self.codec.schemas(&ask) != Schemas::ByTool {
+        let plain = Ask { tools: &[], choice: &ToolChoice::None, output: None, ..ask };
+        let reply = self.portable(&wanted, plain, prompt, on_delta).await?;
+        if !reply.calls.is_empty() {
+            self.learning.learn(|known| known.ignores_forced = true);
+        }
+        Ok(reply)
+    }
+
+    /// A call of one of these tools, asked for in words and by a schema where there is one.
+    async fn portable(
+        &self,
+        wanted: &[&ToolSpec],
+        mut ask: Ask<'_>,
+        prompt: &mut Prompt<'_>,
+        on_delta: OnDelta<'_>,
+    ) -> Result<Reply, ModelError> {
+        let portable = Portable::new(wanted);
+        if !matches!(self.schemas(&ask), Schemas::ByTool | Schemas::Unknown) {
             ask.output = Some(portable.schema());
         }
         // The JSON is no text for watchers; they get the call it becomes.
@@ -189,9 +329,6 @@ impl<C: Codec> Provider<C> {
         };
         let answer = self.post(ask, prompt, Some(portable.words()), &mut muted).await;
         let reply = portable.read(answer)?;
-        if !reply.calls.is_empty() {
-            self.ignores_forced.store(true, Ordering::Relaxed);
-        }
         for (index, call) in reply.calls.iter().enumerate() {
             on_delta(Delta::CallStarted { index, tool: &call.tool });
             on_delta(Delta::CallArgs { index, args: &call.args });
@@ -199,7 +336,8 @@ impl<C: Codec> Provider<C> {
         Ok(reply)
     }
 
-    /// One request, and the same once more without a temperature if that is what was refused.
+    /// One request, and the same once more without a temperature or a schema if that is what was
+    /// refused: no model was asked by then.
     async fn post(
         &self,
         mut ask: Ask<'_>,
@@ -207,19 +345,28 @@ impl<C: Codec> Provider<C> {
         extra: Extra<'_>,
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, ModelError> {
-        if self.refuses_temperature.load(Ordering::Relaxed) {
+        if self.learning.known().refuses_temperature {
             ask.temperature_milli = None;
         }
         let reply = self.send(ask, prompt, extra, on_delta).await;
         let refused = ask.temperature_milli.is_some()
             && matches!(&reply, Err(e) if e.kind == ModelErrorKind::Refused
                 && e.detail.contains("temperature"));
-        if !refused {
-            return reply;
+        if refused {
+            ask.temperature_milli = None;
+            let reply = self.send(ask, prompt, extra, on_delta).await?;
+            self.learning.learn(|known| known.refuses_temperature = true);
+            return Ok(reply);
         }
-        ask.temperature_milli = None;
-        let reply = self.send(ask, prompt, extra, on_delta).await?;
-        self.refuses_temperature.store(true, Ordering::Relaxed);
+        let Some((output, lasting)) = ask.output.zip(forced::refused_schema(&reply)) else {
+            return reply;
+        };
+        let words = forced::schema_words(output);
+        let extra = extra.or(Some(&words));
+        let reply = self.send(Ask { output: None, ..ask }, prompt, extra, on_delta).await?;
+        if lasting == Lasting::Yes {
+            self.learning.learn(|known| known.refuses_schemas = true);
+        }
         Ok(reply)
     }
 

@@ -100,6 +100,9 @@ pub struct Reply {
     /// Why it stopped.
     #[serde(default)]
     pub stop: StopCause,
+    /// Whether a call was written as text, and was read as the one call that it can be.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub salvaged: bool,
 }
 
 /// Why a model stopped talking.

@@ -203,6 +203,7 @@ fn outcomes() -> [Outcome; 5] {
         calls: vec![call()],
         usage: Usage { input_tokens: 3, output_tokens: 2, cached_tokens: 1 },
         stop: StopCause::ToolCalls,
+        salvaged: false,
     };
     [
         Outcome::Replied(reply),

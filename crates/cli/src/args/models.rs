@@ -18,4 +18,7 @@ pub(crate) enum ModelsVerb {
         #[arg(long)]
         json: bool,
     },
+    Forget {
+        name: String,
+    },
 }

@@ -53,7 +53,7 @@ fn contest(app: &App, args: &args::Compare) -> Result<Contest, Failure> {
         seed: args.each.seed,
         repeats: args.each.runs,
         timeout: args.each.timeout,
-        at_once: cores.max(2),
+        at_once: at_once(args, cores),
         latency: args.each.latency,
     })
 }
@@ -93,15 +93,28 @@ fn tasks(app: &App, args: &args::Compare) -> Result<Vec<Task>, Failure> {
             app.failure(Exit::Usage, "compare.bad_tasks", &detail)
         })?,
     };
-    for name in &args.task {
+    let wanted: Vec<&str> = args.task.iter().flat_map(|name| named(name)).collect();
+    for name in &wanted {
         if !all.iter().any(|task| task.name == *name) {
             let near = app.near(name, all.iter().map(|task| task.name.as_str()));
             let words = app.text("compare.no_task", &[("name", name), ("near", &near)]);
             return Err(Failure { exit: Exit::Usage, words });
         }
     }
-    let chosen = |task: &Task| args.task.is_empty() || args.task.contains(&task.name);
+    let chosen = |task: &Task| wanted.is_empty() || wanted.contains(&task.name.as_str());
     Ok(all.into_iter().filter(chosen).collect())
+}
+
+/// Policies share the machine's cores. A model of one's own has one place for a prompt that it
+/// keeps, and a second run would take it away each time.
+fn at_once(args: &args::Compare, cores: usize) -> usize {
+    let asks = args.models.iter().any(|name| !is_simulated(name.trim()) && !is_scripted(name));
+    if asks { 1 } else { cores.max(2) }
+}
+
+/// The tasks that a name means: itself, or those of a group.
+fn named(name: &str) -> Vec<&str> {
+    task::group(name).map_or_else(|| vec![name], <[&str]>::to_vec)
 }
 
 /// An endpoint may cost money, so a person says yes first.

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!   models        the list of each endpoint: no tokens, no run
-//!   models test   three tiny calls: text as it streams, a tool call, a named tool call
+//!   models test   tiny calls: text as it streams, and each way to call a tool until one works
 //! ```
 
 mod test;
+mod ways;
 
 use super::run::default_model;
 use crate::app::App;
@@ -19,6 +20,7 @@ use crate::trouble::{self, Read, Trouble};
 use everloop_models::list_models_of;
 use everloop_types::{ModelError, ModelErrorKind};
 use serde_json::{Value, json};
+use ways::Way;
 
 /// Somebody who can be asked for models.
 struct House {
@@ -37,8 +39,10 @@ struct Unlisted {
 }
 
 pub(crate) async fn models(app: &App, args: args::Models) -> Result<Exit, Failure> {
-    if let Some(args::ModelsVerb::Test { name, json }) = args.verb {
-        return test::test(app, name, json).await;
+    match args.verb {
+        Some(args::ModelsVerb::Test { name, json }) => return test::test(app, name, json).await,
+        Some(args::ModelsVerb::Forget { name }) => return ways::forget(app, &name),
+        None => {}
     }
     let chosen = Chosen::of(app);
     let mut houses: Vec<House> = Vec::new();
@@ -56,7 +60,7 @@ pub(crate) async fn models(app: &App, args: args::Models) -> Result<Exit, Failur
         }
     }
     match args.json {
-        true => terminal::answer(&chosen.as_json(&houses).to_string()),
+        true => terminal::answer(&chosen.as_json(app, &houses).to_string()),
         false => chosen.print(app, &houses),
     }
     for words in chosen.warnings(app, &houses) {
@@ -132,12 +136,13 @@ impl Chosen {
         missing.map(|name| words(&name)).collect()
     }
 
-    fn as_json(&self, houses: &[House]) -> Value {
+    fn as_json(&self, app: &App, houses: &[House]) -> Value {
         let houses = houses.iter().map(|house| {
             let names = house.offered.iter().flatten();
             let models = names.map(|model| {
                 let name = format!("{}/{model}", house.provider);
-                json!({"name": name, "role": self.role(&name)})
+                json!({"name": name, "role": self.role(&name),
+                    "tool_calls": Way::of(app, &name).as_json()})
             });
             json!({
                 "provider": house.provider,
@@ -161,6 +166,9 @@ impl Chosen {
         {
             if !name.is_empty() {
                 terminal::answer(&app.text(key, &[("name", name)]));
+                if !crate::means::is_scripted(name) {
+                    terminal::answer(&format!("  {}", Way::of(app, name).words(app)));
+                }
             }
         }
         if self.default.is_empty() {

@@ -36,6 +36,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("model.total_timeout", Duration, "10m"),
     setting("model.reply_max", Size, "8MiB"),
     setting("model.test_timeout", Duration, "60s"),
+    setting("model.tool_calls", OneOf(&["auto", "native", "schema", "tagged"]), "auto"),
     setting("loop.default", OneOf(&everloop_loops::LOOPS), "plan-replan"),
     setting("loop.max_steps", Count(0, MANY), "0"),
     setting("loop.max_iterations", Count(0, MANY), "0"),

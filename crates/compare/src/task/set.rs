@@ -45,6 +45,25 @@ const TASKS: &[(&str, &str)] = tasks![
     "long-move",
 ];
 
+/// The tasks that concern one file and take one or two calls: what any model that can be worked
+/// with at all should do.
+const ONE_FILE: [&str; 8] = [
+    "files-write",
+    "files-copy",
+    "files-replace",
+    "files-read-aloud",
+    "data-count",
+    "data-sum",
+    "data-average",
+    "data-largest",
+];
+
+/// The tasks of the repository that a group's name stands for.
+#[must_use]
+pub fn group(name: &str) -> Option<&'static [&'static str]> {
+    (name == "one-file").then_some(&ONE_FILE)
+}
+
 /// The tasks of the repository.
 #[must_use]
 pub fn builtin() -> Vec<Task> {
@@ -73,6 +92,16 @@ mod tests {
         }
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tasks");
         assert_eq!(crate::task::from_folder(folder.as_ref()).unwrap().len(), tasks.len());
+    }
+
+    #[test]
+    fn the_eight_tasks_of_one_file_are_there_and_short() {
+        let names = super::group("one-file").unwrap();
+        let tasks: Vec<_> =
+            builtin().into_iter().filter(|task| names.contains(&task.name.as_str())).collect();
+        assert_eq!(tasks.len(), 8);
+        assert!(tasks.iter().all(|task| task.files.len() <= 1 && task.sentences() <= 2));
+        assert_eq!(super::group("files-write"), None);
     }
 
     #[test]

@@ -35,6 +35,7 @@ fn text_thinking_and_parallel_calls_become_one_reply_and_its_deltas() {
         calls: vec![call("toolu_a", r#"{"city":"Rome"}"#), call("toolu_b", r#"{"city":"Oslo"}"#)],
         usage: Usage { input_tokens: 120, output_tokens: 30, cached_tokens: 64 },
         stop: StopCause::ToolCalls,
+        salvaged: false,
     };
     let (reply, deltas) = decode_in(CALLS, usize::MAX);
     assert_eq!(reply.unwrap(), expected);

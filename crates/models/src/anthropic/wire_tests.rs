@@ -140,6 +140,23 @@ async fn a_schema_is_asked_for_by_a_tool_and_comes_back_as_text() {
     assert_eq!(body["tools"][0]["input_schema"], schema);
 }
 
+/// The API takes no choice at the top of a tool's arguments.
+#[tokio::test]
+async fn a_choice_between_forms_is_one_object_for_the_tool() {
+    let form = |status: &str| {
+        json!({"type": "object", "required": ["status"],
+            "properties": {"status": {"type": "string", "const": status}}})
+    };
+    let server = FakeServer::start(vec![call_stream("reply_out", &["{\"status\":\"b\"}"])]);
+    let schema = json!({"anyOf": [form("a"), form("b")]});
+    let output = Some(OutputSchema { name: "out".to_owned(), schema });
+    let asked = Asked { output, ..Asked::default() };
+    assert_eq!(asked.of(&model_at(&server)).await.0.unwrap().text, "{\"status\":\"b\"}");
+    let sent = &bodies(&server)[0]["tools"][0]["input_schema"];
+    assert_eq!((&sent["type"], sent.get("anyOf")), (&json!("object"), None));
+    assert_eq!(sent["properties"]["status"]["enum"], json!(["a", "b"]));
+}
+
 #[tokio::test]
 async fn with_a_schema_and_tools_the_model_may_call_either() {
     let server = FakeServer::start(vec![

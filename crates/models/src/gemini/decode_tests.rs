@@ -35,6 +35,7 @@ fn text_thoughts_and_parallel_calls_become_one_reply_and_its_deltas() {
         ],
         usage: Usage { input_tokens: 120, output_tokens: 30, cached_tokens: 64 },
         stop: StopCause::ToolCalls,
+        salvaged: false,
     };
     let (reply, deltas) = decode_bytes(CALLS);
     assert_eq!(reply.unwrap(), expected);

@@ -77,6 +77,19 @@ impl Narrowing<'_> {
         if let Some(required) = fields.get("required") {
             merge(out, json!({"required": required}));
         }
+        // A reply has its properties in this order: the status first, and the tool before its
+        // arguments.
+        if let (Some(first), Some(all)) = (
+            fields.get("required").and_then(Value::as_array),
+            fields.get("properties").and_then(Value::as_object),
+        ) && all.len() > 1
+        {
+            let others = all.keys().map(|name| json!(name)).filter(|name| !first.contains(name));
+            let known =
+                first.iter().filter(|name| name.as_str().is_some_and(|it| all.contains_key(it)));
+            let order: Vec<Value> = known.cloned().chain(others).collect();
+            out.insert("propertyOrdering".to_owned(), json!(order));
+        }
         if let Some(items) = fields.get("items") {
             out.insert("items".to_owned(), self.narrow(items, depth + 1));
         }
@@ -222,6 +235,25 @@ mod tests {
         ] {
             assert_eq!(accepted(&given), sent, "{given}");
         }
+    }
+
+    #[test]
+    fn one_form_for_each_status_keeps_its_forms_and_their_order() {
+        let form = |status: &str, more: &str| {
+            json!({"type": "object", "required": ["status", more], "additionalProperties": false,
+                "properties": {"status": {"type": "string", "const": status},
+                    more: {"type": "string"}}})
+        };
+        let sent = |status: &str, more: &str| {
+            json!({"type": "object", "required": ["status", more],
+                "propertyOrdering": ["status", more],
+                "properties": {"status": {"type": "string", "enum": [status]},
+                    more: {"type": "string"}}})
+        };
+        assert_eq!(
+            accepted(&json!({"anyOf": [form("planned", "plan"), form("done", "answer")]})),
+            json!({"anyOf": [sent("planned", "plan"), sent("done", "answer")]})
+        );
     }
 
     #[test]

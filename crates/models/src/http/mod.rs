@@ -61,7 +61,7 @@ impl fmt::Debug for Client {
 
 impl Client {
     pub(crate) fn new(manners: Manners, endpoint: Endpoint) -> Result<Self, ConnectError> {
-        let Endpoint { base_url, api_key, timeouts, reply_bytes_max } = endpoint;
+        let Endpoint { base_url, api_key, timeouts, reply_bytes_max, .. } = endpoint;
         let given = match base_url.as_str() {
             "" => manners.usual_url,
             url => url,

@@ -6,11 +6,15 @@ pub(crate) mod quirks;
 #[cfg(test)]
 mod quirks_tests;
 #[cfg(test)]
+mod ways_tests;
+#[cfg(test)]
 mod wire_tests;
 
 use crate::http::Manners;
 use crate::provider::{Codec, Forcing, Provider, Schemas};
-use crate::{Ask, Asking, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt};
+use crate::{
+    Ask, Asking, CallWay, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt,
+};
 use codec::Completions;
 use everloop_types::Message;
 use quirks::Quirks;
@@ -45,6 +49,12 @@ impl OpenAi {
         }
         Ok(Self(provider))
     }
+}
+
+/// How the models of a provider call tools unless something else was set or found out.
+#[must_use]
+pub fn usual_way(provider: &str) -> CallWay {
+    quirks::of(provider).map_or(quirks::COMMON.calls, |row| row.calls)
 }
 
 impl Model for OpenAi {
@@ -83,6 +93,10 @@ impl Codec for Chat {
 
     fn schemas(&self, _: &Ask<'_>) -> Schemas {
         self.quirks.schemas
+    }
+
+    fn calls(&self) -> CallWay {
+        self.quirks.calls
     }
 
     fn call(&self, _: &str) -> String {

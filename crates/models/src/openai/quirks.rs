@@ -4,6 +4,7 @@
 //! calls without numbers or ids, replies that are not streamed, the place of the system text
 //! (always first).
 
+use crate::CallWay;
 use crate::provider::{Forcing, Schemas};
 
 /// How one kind of server wants to be spoken to.
@@ -22,14 +23,23 @@ pub(crate) struct Quirks {
     pub(crate) honours_none: bool,
     /// Whether a reply can be held to a schema.
     pub(crate) schemas: Schemas,
+    /// How tools are called unless something else was set or found out.
+    pub(crate) calls: CallWay,
     /// Whether usage has to be asked for.
     pub(crate) stream_options: bool,
-    /// The name of the limit on a reply's tokens.
-    pub(crate) limit: &'static str,
-    /// Whether a temperature of 1 is better left out.
-    pub(crate) usual_temperature: bool,
+    /// How length and temperature are told.
+    pub(crate) sampling: Sampling,
     /// Further fields of each request, with the comma before them.
     pub(crate) more: &'static str,
+}
+
+/// How length and temperature are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sampling {
+    /// As ever.
+    Usual,
+    /// The limit has another name, and a temperature of 1 is left out.
+    Reasoning,
 }
 
 /// What all the others speak.
@@ -40,9 +50,9 @@ pub(crate) const COMMON: Quirks = Quirks {
     forcing: Forcing::Any,
     honours_none: true,
     schemas: Schemas::Native,
+    calls: CallWay::Native,
     stream_options: true,
-    limit: "max_tokens",
-    usual_temperature: false,
+    sampling: Sampling::Usual,
     more: "",
 };
 
@@ -51,8 +61,8 @@ pub(crate) const OPENAI: Quirks = Quirks {
     provider: "openai",
     usual_url: super::OPENAI_URL,
     key_envs: &["OPENAI_API_KEY"],
-    limit: "max_completion_tokens",
-    usual_temperature: true,
+    schemas: Schemas::Object,
+    sampling: Sampling::Reasoning,
     ..COMMON
 };
 
@@ -191,11 +201,13 @@ pub(crate) const TABLE: [Quirks; 22] = [
         ..COMMON
     },
     Quirks { provider: "vllm", usual_url: "http://127.0.0.1:8000/v1", ..COMMON },
-    // Reads a named choice as `auto`.
+    // Reads a named choice as `auto`. Whether tools work hangs on the template of each model, and
+    // with small ones they mostly do not; a schema is kept to exactly, by a grammar.
     Quirks {
         provider: "llamacpp",
         usual_url: "http://127.0.0.1:8080/v1",
         forcing: Forcing::Required,
+        calls: CallWay::Schema,
         ..COMMON
     },
     Quirks { provider: "lmstudio", usual_url: "http://127.0.0.1:1234/v1", ..COMMON },

@@ -28,6 +28,7 @@ struct Asked {
     tools: Vec<ToolSpec>,
     choice: ToolChoice,
     output: Option<OutputSchema>,
+    way: Option<CallWay>,
 }
 
 impl Asked {
@@ -43,7 +44,9 @@ impl Asked {
         replies: Vec<Canned>,
     ) -> (Result<Reply, ModelError>, Vec<Value>) {
         let server = FakeServer::start(replies);
-        let model = OpenAi::of(provider, Endpoint::at(server.url())).unwrap();
+        let knowledge = crate::Knowledge { set: self.way, notes: None };
+        let endpoint = Endpoint { knowledge, ..Endpoint::at(server.url()) };
+        let model = OpenAi::of(provider, endpoint).unwrap();
         let messages = [Message::System { text: "rules".to_owned() }, Message::user("go")];
         let request = Request {
             model: "m-1",
@@ -141,8 +144,12 @@ async fn ollama_ignores_every_choice_but_follows_a_schema() {
 }
 
 #[tokio::test]
-async fn llamacpp_is_given_one_tool_where_one_is_named() {
-    let forced = Asked::forced(named("b"), &["a", "b"]);
+async fn llamacpp_is_given_one_tool_where_one_is_named_and_tools_are_native() {
+    let mut forced = Asked::forced(named("b"), &["a", "b"]);
+    let (reply, bodies) = forced.of("llamacpp", vec![says("{\"x\":1}")]).await;
+    assert_eq!(reply.unwrap().calls[0].tool, "b");
+    asked_in_words(&bodies);
+    forced.way = Some(CallWay::Native);
     let (reply, bodies) = forced.of("llamacpp", vec![calls("b")]).await;
     assert_eq!(reply.unwrap().calls[0].tool, "b");
     assert_eq!(bodies[0]["tool_choice"], "required");

@@ -77,6 +77,17 @@ super::texts! {
     "models.usage" => zh: "用量", en: "usage";
     "models.tool_call" => zh: "工具调用", en: "tool call";
     "models.named_tool" => zh: "指定工具", en: "named tool";
+    "models.schema_call" => zh: "按 JSON 模式调用", en: "call by schema";
+    "models.tagged_call" => zh: "按标签调用", en: "call by tags";
+    "models.written_call" => zh: "把调用写成了文字", en: "the call was written as text";
+    "models.found_way" => zh: "以后用 {way} 方式调用工具", en: "Tools are called this way from now on: {way}";
+    "models.way" => zh: "工具调用：{way}（{why}）", en: "tool calls: {way} ({why})";
+    "models.way_set" => zh: "由 model.tool_calls 设定", en: "set by model.tool_calls";
+    "models.way_tested" => zh: "{date} 测试得知", en: "tested on {date}";
+    "models.way_seen" => zh: "{date} 从回复中得知", en: "seen in a reply on {date}";
+    "models.way_usual" => zh: "默认", en: "default";
+    "models.forgotten" => zh: "已忘记关于 {name} 的发现。", en: "What was found out about {name} is forgotten.";
+    "models.not_known" => zh: "没有关于 {name} 的发现。", en: "Nothing was found out about {name}.";
     "models.missing" => zh: "没有收到", en: "did not come";
     "models.too_slow" => zh: "{seconds} 秒内没有完成（设置 model.test_timeout）", en: "not done within {seconds} s (setting model.test_timeout)";
     "models.not_offered" => zh: "注意：服务商的列表里没有 {name}。换一个模型：everloop config set model.default 服务商/模型名", en: "Note: {name} is not among the models that are listed. Choose another one: everloop config set model.default provider/name";

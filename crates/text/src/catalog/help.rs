@@ -198,7 +198,7 @@ super::texts! {
     "help.compare.loops" => zh: "要比较的循环，用逗号分开；all 为全部", en: "The loops to compare, separated by commas; all of them with all";
     "help.compare.models" => zh: "模拟策略（competent、format、forgets、repeats），或端点上的模型，如 openai/gpt-4o；用逗号分开", en: "Simulated policies (competent, format, forgets, repeats), or models behind an endpoint such as openai/gpt-4o, separated by commas";
     "help.compare.tasks" => zh: "用这个目录里的任务（*.toml）代替内置的", en: "Use the tasks of this folder (*.toml) instead of the built-in ones";
-    "help.compare.task" => zh: "只运行这个任务；可重复", en: "Run only this task; may be given again";
+    "help.compare.task" => zh: "只运行这个任务；one-file 是只涉及一个文件的八个任务；可重复", en: "Run only this task, or one-file for the eight that concern one file; may be given again";
     "help.compare.seed" => zh: "模拟策略的第一个种子", en: "The first seed of simulated policies";
     "help.compare.runs" => zh: "每一格运行几次，每次换一个种子", en: "Runs of each cell, each with the next seed";
     "help.compare.timeout" => zh: "一次运行最多用多久", en: "How long one run may take";
@@ -260,7 +260,9 @@ super::texts! {
     "help.memory.path" => zh: "显示文件位置", en: "print where the file is";
     "help.models" => zh: "列出已配置和可以连上的模型", en: "List the models that are configured and within reach";
     "help.models.json" => zh: "以 JSON 输出", en: "As JSON";
-    "help.models.test" => zh: "用三次很小的调用检查一个模型", en: "Check a model with three tiny calls";
+    "help.models.test" => zh: "用几次很小的调用检查一个模型，并记住它怎样调用工具", en: "Check a model with a few tiny calls, and remember how it calls tools";
+    "help.models.forget" => zh: "忘记关于一个模型的发现", en: "Forget what was found out about a model";
+    "help.models.forget.name" => zh: "提供方/模型", en: "provider/model";
     "help.models.test.name" => zh: "提供方/模型；不写就是默认模型", en: "provider/model; the default one if there is none";
     "help.models.test.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.mcp" => zh: "列出 MCP 服务器和它们的工具；不运行任何东西", en: "List the MCP servers and their tools; runs nothing";

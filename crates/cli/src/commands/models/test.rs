@@ -1,11 +1,18 @@
-//! Whether a model works: three tiny calls, five findings.
+//! Whether a model works: tiny calls, a finding each.
+//!
+//! ```text
+//!   text, stream, usage ─► a call natively, and a named one ─► else by schema ─► else with tags
+//! ```
+//!
+//! The first way to call a tool that works is remembered.
 
 use crate::app::App;
 use crate::commands::run;
 use crate::exit::{Exit, Failure};
+use crate::learnt::Found;
 use crate::terminal;
 use crate::trouble::{Read, Trouble};
-use everloop_models::{Delta, Model, Request, WirePrompt};
+use everloop_models::{CallWay, Delta, Known, Model, Request, WirePrompt};
 use everloop_types::{
     Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
 };
@@ -38,28 +45,48 @@ pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Resu
     let tester = Tester { app, model, name, refused: OnceLock::new() };
     let mut findings = tester.words().await;
     // Whoever does not take the key, or has no such model, says the same to every call.
-    if tester.refused.get().is_none() {
-        findings.push(tester.call(ToolChoice::Auto, "tool_call", "models.tool_call").await);
-        let named = ToolChoice::Named(TOOL.to_owned());
-        findings.push(tester.call(named, "named_tool", "models.named_tool").await);
-    } else {
+    let is_refused = tester.refused.get().is_some();
+    if is_refused {
         findings.truncate(1);
     }
-    let works = findings.iter().all(|finding| finding.fault.is_none());
+    let talks = findings.iter().all(|finding| finding.fault.is_none());
+    let way = if is_refused { None } else { tester.ways(&full, &mut findings).await };
+    if let Some(way) = way {
+        remember(app, &full, way);
+    }
+    let works = talks && way.is_some();
     let trouble = tester.refused.get().map(|error| Trouble::of(app, &full, error));
     match as_json {
         true => {
             let mut value = as_value(&full, works, &findings);
+            value["tool_calls"] = json!(way.map(CallWay::as_str));
             value["error"] = trouble.as_ref().map_or(Value::Null, |trouble| trouble.object(app));
             terminal::answer(&value.to_string());
         }
-        false => print(app, &full, &findings),
+        false => {
+            print(app, &full, &findings);
+            if let Some(way) = way {
+                terminal::answer(&app.text("models.found_way", &[("way", way.as_str())]));
+            }
+        }
     }
     let Some(trouble) = trouble else {
         return Ok(if works { Exit::Done } else { Exit::Failed });
     };
     terminal::complain(&trouble.words(app, Read::InShell));
     Ok(if trouble.is_about_the_key() { Exit::Configuration } else { Exit::Failed })
+}
+
+/// Keeps the way that works for all runs to come.
+fn remember(app: &App, name: &str, way: CallWay) {
+    let host = app.means(&app.settings).host(name);
+    if crate::means::is_scripted(name) {
+        return;
+    }
+    let learnt = app.learnt();
+    let known = learnt.of(name, &host).map(|entry| entry.known).unwrap_or_default();
+    let known = Known { calls: Some(way), ..known };
+    learnt.keep(name, &host, known, Found::Tested);
 }
 
 struct Tester<'a> {
@@ -101,6 +128,38 @@ impl Tester<'_> {
         ]
     }
 
+    /// Tries the ways to call a tool, the provider's own first, and gives the first that works.
+    async fn ways(&self, full: &str, findings: &mut Vec<Finding>) -> Option<CallWay> {
+        let named = ToolChoice::Named(TOOL.to_owned());
+        for (way, choice, name, title) in [
+            (CallWay::Native, &ToolChoice::Auto, "tool_call", "models.tool_call"),
+            (CallWay::Native, &named, "named_tool", "models.named_tool"),
+            (CallWay::Schema, &ToolChoice::Auto, "schema_call", "models.schema_call"),
+            (CallWay::Tagged, &ToolChoice::Auto, "tagged_call", "models.tagged_call"),
+        ] {
+            let works = |found: &[Finding], name: &str| {
+                found.iter().any(|finding| finding.name == name && finding.fault.is_none())
+            };
+            if way != CallWay::Native && works(findings, "tool_call") {
+                return Some(CallWay::Native);
+            }
+            let finding = match self.app.means(&self.app.settings).connected_by(full, way) {
+                Ok((model, _)) => {
+                    let name_there = self.name.clone();
+                    let there = Tester { app: self.app, model, name: name_there };
+                    there.call(choice.clone(), name, title).await
+                }
+                Err(error) => Finding { name, title, fault: Some(error.detail), took_ms: 0 },
+            };
+            let found = finding.fault.is_none();
+            findings.push(finding);
+            if found && way != CallWay::Native {
+                return Some(way);
+            }
+        }
+        None
+    }
+
     /// A call of the one tool on offer.
     async fn call(&self, choice: ToolChoice, name: &'static str, title: &'static str) -> Finding {
         let begun = Instant::now();
@@ -119,6 +178,8 @@ impl Tester<'_> {
             reply = self.ask(&prompt, &[&spec], &choice, &mut |_| ()).await;
         }
         let fault = match reply {
+            // One that was written as text is read in runs, and is no proof of the provider's way.
+            Ok(reply) if reply.salvaged => Some(self.app.text("models.written_call", &[])),
             Ok(reply) if reply.calls.iter().any(|call| call.tool == TOOL) => None,
             Ok(_) => Some(self.app.text("models.no_call", &[])),
             Err(error) => Some(error.detail),

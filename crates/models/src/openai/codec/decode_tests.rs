@@ -64,6 +64,7 @@ fn a_stream_becomes_the_same_reply_however_it_is_cut_into_chunks() {
         ],
         usage: Usage { input_tokens: 120, output_tokens: 30, cached_tokens: 64 },
         stop: StopCause::ToolCalls,
+        salvaged: false,
     };
     let (_, whole_deltas) = decode_in(PARALLEL, usize::MAX);
     let crlf = String::from_utf8(PARALLEL.to_vec()).unwrap().replace('\n', "\r\n");

@@ -1,11 +1,12 @@
 //! A request as bytes. `messages` come right after the model's name, and all that may change from
 //! call to call comes after them: the body of each call begins with that of the call before.
 
-use crate::openai::quirks::Quirks;
+use crate::openai::quirks::{Quirks, Sampling};
 use crate::provider::Schemas;
+use crate::schema::{flat, is_strict};
 use crate::wire::{object_or_wrapped, push_json, push_temperature, push_text};
 use crate::{Ask, Extra, WirePrompt};
-use everloop_types::{Image, Message, OutputSchema, ToolCall, ToolChoice};
+use everloop_types::{Image, Message, OutputSchema, ToolCall, ToolChoice, schema_text};
 
 /// Brings `wire` up to date with `messages` and renders the whole body.
 pub(crate) fn render(
@@ -85,17 +86,26 @@ fn push_output(out: &mut Vec<u8>, quirks: &Quirks, output: Option<&OutputSchema>
     out.extend_from_slice(b",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{");
     out.extend_from_slice(b"\"name\":");
     push_json(out, &output.name);
+    let flat = (quirks.schemas == Schemas::Object).then(|| flat(&output.schema));
+    let schema = flat.as_ref().unwrap_or(&output.schema);
+    if is_strict(schema) {
+        out.extend_from_slice(b",\"strict\":true");
+    }
     out.extend_from_slice(b",\"schema\":");
-    push_json(out, &output.schema);
+    out.extend_from_slice(schema_text(schema).as_bytes());
     out.extend_from_slice(b"}}");
 }
 
 fn push_sampling(out: &mut Vec<u8>, quirks: &Quirks, ask: Ask<'_>) {
     if ask.max_tokens > 0 {
-        push_text(out, format_args!(",\"{}\":{}", quirks.limit, ask.max_tokens));
+        let name = match quirks.sampling {
+            Sampling::Usual => "max_tokens",
+            Sampling::Reasoning => "max_completion_tokens",
+        };
+        push_text(out, format_args!(",\"{name}\":{}", ask.max_tokens));
     }
     match ask.temperature_milli {
-        Some(1000) if quirks.usual_temperature => {}
+        Some(1000) if quirks.sampling == Sampling::Reasoning => {}
         Some(milli) => push_temperature(out, milli),
         None => {}
     }
