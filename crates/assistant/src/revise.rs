@@ -3,7 +3,9 @@
 //! The words of the correction are read together with what the command says already: a time of day
 //! keeps the day, a day keeps the time. A reminder keeps its distance. What does not fit is none.
 
-use crate::commands::{self, Command, NewEntry, NewTodo, ScheduleCommand, TodoCommand, written};
+use crate::commands::{
+    self, Command, NewEntry, NewTodo, Remind, ScheduleCommand, TodoCommand, written,
+};
 use jiff::{Timestamp, Zoned};
 
 /// The command with the time that a correction names, if it names one.
@@ -24,19 +26,20 @@ pub fn revised(line: &str, correction: &str, now: &Zoned) -> Option<String> {
 }
 
 fn entry(old: NewEntry, phrase: &str, now: &Zoned) -> Option<NewEntry> {
-    let new = moments(old.starts_at, phrase, now).into_iter().find_map(|when| {
+    let was = old.start?;
+    let start = moments(was.at, phrase, now).into_iter().find_map(|when| {
         // A word that no date takes stays in the title: then it was not understood.
         match commands::parse(&format!("/schedule add {when} x"), now) {
             Ok(Command::Schedule(ScheduleCommand::Add(new)))
-                if new.title == "x" && new.repeat.is_none() =>
+                if new.title.as_deref() == Some("x") && new.repeat.is_none() =>
             {
-                Some(new)
+                new.start
             }
             _ => None,
         }
     })?;
-    let remind = moved(old.remind, old.starts_at, new.starts_at);
-    Some(NewEntry { starts: new.starts, starts_at: new.starts_at, remind, ..old })
+    let remind = old.remind.map(|remind| moved(remind, was.at, start.at));
+    Some(NewEntry { start: Some(start), remind, ..old })
 }
 
 fn todo(old: NewTodo, phrase: &str, now: &Zoned) -> Option<NewTodo> {
@@ -47,7 +50,8 @@ fn todo(old: NewTodo, phrase: &str, now: &Zoned) -> Option<NewTodo> {
             _ => None,
         }
     })?;
-    Some(NewTodo { due: Some(Some(new)), remind: moved(old.remind, due, new), ..old })
+    let remind = old.remind.map(|remind| moved(remind, due, new));
+    Some(NewTodo { due: Some(Some(new)), remind, ..old })
 }
 
 /// What a correction may mean: a time on the same day, a day at the same time, or both.
@@ -57,13 +61,12 @@ fn moments(old: Timestamp, phrase: &str, now: &Zoned) -> [String; 3] {
     [format!("{day} {phrase}"), format!("{phrase} {time}"), phrase.to_owned()]
 }
 
-/// A reminder as far from its moment as before.
-fn moved(
-    remind: Option<Option<Timestamp>>,
-    from: Timestamp,
-    to: Timestamp,
-) -> Option<Option<Timestamp>> {
-    remind.map(|remind| remind.map(|at| to + at.duration_since(from)))
+/// A reminder as far from its moment as before. One that is counted back stays as it is.
+fn moved(remind: Remind, from: Timestamp, to: Timestamp) -> Remind {
+    match remind {
+        Remind::At(at) => Remind::At(to + at.duration_since(from)),
+        Remind::Never | Remind::Before(_) => remind,
+    }
 }
 
 #[cfg(test)]

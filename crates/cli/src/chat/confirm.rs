@@ -68,6 +68,6 @@ impl Session {
     fn instead(&self, command: &str, said: &str) -> Option<String> {
         let now = self.reader().now;
         // A correction must be a date as a whole, so no sentence is taken for one.
-        revise::revised(command, said, &now).or_else(|| rules::understand(said, &now))
+        revise::revised(command, said, &now).or_else(|| rules::understand(said, &now)?.ok())
     }
 }

@@ -146,7 +146,8 @@ impl Tester<'_> {
             let finding = match self.app.means(&self.app.settings).connected_by(full, way) {
                 Ok((model, _)) => {
                     let name_there = self.name.clone();
-                    let there = Tester { app: self.app, model, name: name_there };
+                    let refused = OnceLock::new();
+                    let there = Tester { app: self.app, model, name: name_there, refused };
                     there.call(choice.clone(), name, title).await
                 }
                 Err(error) => Finding { name, title, fault: Some(error.detail), took_ms: 0 },
