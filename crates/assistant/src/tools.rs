@@ -107,8 +107,8 @@ impl Tool for TodoTool {
 
     fn description(&self) -> &'static str {
         "The user's todos, by one command: /todo add TEXT [--due \"YYYY-MM-DD HH:MM\"] [--remind \
-         15m] [--priority 1-9] [--tag T]; /todo list [--open]; /todo \
-         get ID; /todo done|reopen|delete ID…; /todo update ID [TEXT] [as add]; /todo search WORD; /view \
+         15m] [--priority 1-9] [--tag T]; /todo list [--open]; /todo get ID; /todo \
+         done|reopen|delete ID…; /todo update ID [TEXT] [as add]; /todo search WORD; /view \
          today|overdue|upcoming|inbox|all"
     }
 
@@ -132,10 +132,10 @@ impl Tool for ScheduleTool {
     fn description(&self) -> &'static str {
         "The user's schedule, by one command: /schedule add \"YYYY-MM-DD HH:MM\" TITLE \
          [--duration MIN, 0 = reminder] [--remind 15m] [--repeat \
-         daily|weekdays|weekly:mon,fri|monthly:1,15|monthly:2tue|monthly:last|yearly] [--times N]; /schedule list; \
-         /schedule view day|week|month [DATE]; /schedule get|delete ID; /schedule update ID [DATE] \
-         [TITLE] [as add]; /schedule repeat ID on|off. \
-         An overlap is refused; --allow-conflict saves anyway"
+         daily|weekdays|weekly:mon,fri|monthly:1,15|monthly:2tue|monthly:last|yearly] [--times N]; \
+         /schedule list; /schedule view day|week|month [DATE]; /schedule get|delete ID; /schedule \
+         update ID [DATE] [TITLE] [as add]; /schedule repeat ID on|off. An overlap is refused; \
+         --allow-conflict saves anyway"
     }
 
     fn handling(&self) -> Handling {

@@ -132,8 +132,8 @@ async fn a_repetition_is_offered_a_time_of_its_own_day_that_is_free_every_time()
     let told = p.json("/schedule add 2026-11-16 22:30 晚 --repeat daily").await;
     assert_eq!(told["conflict"]["next_free"], Value::Null, "another day would be another rule");
     // A time that is offered is not past.
-    p.say("/schedule add 2026-11-14 10:00 昨天 --duration 60").await;
-    let told = p.json("/schedule add 2026-11-14 10:30 迟").await;
+    p.say("/schedule add 2026-11-14 10:00 跑步 --duration 60").await;
+    let told = p.json("/schedule add 2026-11-14 10:30 打球").await;
     assert_eq!(told["conflict"]["next_free"], "2026-11-15T09:00:00+08:00");
 }
 
@@ -246,7 +246,7 @@ async fn what_is_past_is_saved_with_a_word() {
     assert!(told.ends_with("\n注意：截止时间 2026-11-14 10:00 已经过去"), "{told}");
     let told = p.say("/schedule add 2026-11-15 07:00 跑步").await;
     assert!(told.ends_with("\n注意：开始时间 2026-11-15 07:00 已经过去"), "{told}");
-    let told = p.json("/schedule add 2026-11-14 07:00 昨天").await;
+    let told = p.json("/schedule add 2026-11-14 07:00 游泳").await;
     assert_eq!(told["notices"][0]["kind"], "start_past");
     assert_eq!(told["notices"][0]["at"], "2026-11-14T07:00:00+08:00");
     assert_eq!(p.rings("2026-11-15T09:00").await, Vec::<String>::new(), "the past does not ring");

@@ -1,5 +1,5 @@
-//! Which of the tools a loop has: a long list makes models choose badly, and costs tokens with every
-//! call.
+//! Which of the tools a loop has: a long list makes models choose badly, and costs tokens with
+//! every call.
 //!
 //! ```text
 //!   there is one (settings, workspace) ──► tools.enabled ──► the persona's `tools:` ──► the loop's

@@ -183,14 +183,28 @@ fn failure(shown: &Shown) -> Option<(&ModelError, u32)> {
     }
 }
 
-/// That no model is chosen, and what is missing for one.
-pub(crate) fn no_model(app: &App) -> String {
+/// A provider whose key is in the environment, and the variable that holds it.
+fn provider_with_key() -> Option<(&'static str, &'static str)> {
     let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
-    let found = providers().find_map(|known| {
+    providers().find_map(|known| {
         let variable = known.key_variables.iter().copied().find(set)?;
         Some((known.name, variable))
-    });
-    match found {
+    })
+}
+
+/// That no model is chosen, in one line (PR-1).
+pub(crate) fn no_model_line(app: &App) -> String {
+    match provider_with_key() {
+        Some((provider, variable)) => {
+            app.text("door.no_model_name", &[("provider", provider), ("variable", variable)])
+        }
+        None => app.text("door.no_model", &[]),
+    }
+}
+
+/// That no model is chosen, and what is missing for one.
+pub(crate) fn no_model(app: &App) -> String {
+    match provider_with_key() {
         Some((provider, variable)) => {
             app.text("model.missing_name", &[("provider", provider), ("variable", variable)])
         }
@@ -252,7 +266,8 @@ impl Shown {
     pub(crate) fn said(&self, trouble: Option<&Trouble>) -> Option<String> {
         let apology = everloop_text::get(self.history.frame().language, "plan.unavailable", &[]);
         let text = self.text();
-        let hides = trouble.is_some() && text.as_deref() == Some(apology.as_str());
+        let is_apology = text.as_deref().is_some_and(|text| text.starts_with(&apology));
+        let hides = trouble.is_some() && is_apology;
         text.filter(|_| !hides)
     }
 }

@@ -76,8 +76,8 @@ impl Tool for SearchCode {
     type Args = SearchCodeArgs;
 
     fn description(&self) -> &'static str {
-        "Find text in the files of the workspace: path:line:text. Skips dot files, binary files and \
-         what .gitignore names."
+        "Find text in the files of the workspace: path:line:text. Skips dot files, binary files \
+         and what .gitignore names."
     }
 
     fn handling(&self) -> Handling {

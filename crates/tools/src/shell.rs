@@ -76,8 +76,8 @@ pub struct Shell {
     pub own: Vec<PathBuf>,
 }
 
-const DESCRIPTION: &str = "Run a command with sh in the workspace: its output and exit code. Background \
-    processes end with it.";
+const DESCRIPTION: &str = "Run a command with sh in the workspace: its output and exit code. \
+    Background processes end with it.";
 
 /// The same where commands only read the repository.
 const SHUT_DESCRIPTION: &str = "Run a command with sh in the workspace: its output and exit code. \

@@ -1,7 +1,7 @@
 //! The values of options about time, for todos and entries alike.
 
 use super::Wrong;
-use super::words::Words;
+use super::words::{Words, known};
 use crate::time::{Ahead, Precision, When, ahead, texts};
 use jiff::{Timestamp, Zoned};
 
@@ -53,7 +53,7 @@ pub(super) enum DayMeans {
 }
 
 /// The words that take a value away.
-const NONE: [&str; 7] = ["none", "-", "无", "没有", "不", "取消", "off"];
+const NONE: [&str; 3] = ["none", "-", "off"];
 
 /// Refuses what is over, unless its year was said: then it is meant.
 pub(super) fn ahead_of_now(when: When, said: &str, now: &Zoned) -> Result<When, Wrong> {
@@ -155,5 +155,5 @@ pub(super) fn date(text: &str, now: &Zoned) -> Result<When, Wrong> {
 }
 
 pub(super) fn is_none(text: &str) -> bool {
-    NONE.contains(&text.trim().to_lowercase().as_str())
+    NONE.contains(&known(text).as_str())
 }

@@ -2,7 +2,7 @@
 
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::todo::{TEXT_CHARS_MAX, once, remind_words};
-use super::words::{Words, plain, quoted, unquoted};
+use super::words::{Words, known, plain, quoted, unquoted};
 use super::{Wrong, exact};
 use crate::time::{About, Every, Precision, Reading, Repeat, When, dates, lengths, texts};
 use jiff::civil::{Date, DateTime};
@@ -134,9 +134,9 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wr
         "repeat" => {
             let usage = "usage.schedule.repeat";
             let id = super::todo::id(&mut words, usage)?;
-            let switch = match plain(&words.rest()).to_lowercase().as_str() {
-                "on" | "开" | "开启" | "打开" => Switch::On,
-                "off" | "关" | "关闭" | "停" => Switch::Off,
+            let switch = match known(&words.rest()).as_str() {
+                "on" => Switch::On,
+                "off" => Switch::Off,
                 _ => return Err(Wrong::Usage(usage)),
             };
             Ok(ScheduleCommand::Repeat(id, switch))
@@ -147,12 +147,13 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wr
 }
 
 fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
-    let stretch = match words.next().unwrap_or_default().to_lowercase().as_str() {
-        "day" | "日" | "天" => Stretch::Day,
-        "week" | "周" | "本周" | "这周" => Stretch::Week,
-        "month" | "月" | "本月" | "这个月" => Stretch::Month,
-        text => {
-            let when = dates::parse(&format!("{text} {}", words.rest()), now);
+    let first = words.next().unwrap_or_default();
+    let stretch = match known(&first).as_str() {
+        "day" => Stretch::Day,
+        "week" => Stretch::Week,
+        "month" => Stretch::Month,
+        _ => {
+            let when = dates::parse(&format!("{first} {}", words.rest()), now);
             let day = when.filter(|when| when.repeat.is_none()).ok_or(Wrong::Usage(VIEW))?;
             return Ok(ScheduleCommand::View(Stretch::Day, day.at.date()));
         }
@@ -275,17 +276,17 @@ fn options(
             continue;
         };
         match option.as_str() {
-            "duration" | "时长" => {
+            "duration" => {
                 let minutes = length(words, "duration", 0, usage)?;
                 once(&mut entry.minutes, minutes, "duration", usage)?;
             }
-            "interval" | "间隔" => {
+            "interval" => {
                 let minutes = length(words, "interval", 1, usage)?;
                 let minutes = u32::try_from(minutes).unwrap_or(u32::MAX);
                 entry.repeat = Some(Every::from(Repeat::every_minutes(minutes)));
             }
-            "times" | "次数" => entry.times = Some(times(words, usage)?),
-            "repeat" | "重复" => {
+            "times" => entry.times = Some(times(words, usage)?),
+            "repeat" => {
                 let every = options::value(words, usage, true, |text| {
                     let written = Repeat::parse_option(&plain(text)).map(Every::from);
                     let said = || texts::read_every(text);
@@ -294,7 +295,7 @@ fn options(
                 })?;
                 entry.repeat = Some(every);
             }
-            "remind" | "提醒" => {
+            "remind" => {
                 let remind = options::remind(words, now, usage, true)?;
                 once(&mut entry.remind, remind, "remind", usage)?;
             }
@@ -307,7 +308,7 @@ fn options(
                     Ok(moment(&when, now, DayMeans::Morning))
                 })?);
             }
-            "allow-conflict" | "允许冲突" => entry.allow_conflict = true,
+            "allow-conflict" => entry.allow_conflict = true,
             "catch-up" => {
                 let value = words.next().unwrap_or_default();
                 if !["once", "skip", "all"].contains(&value.as_str()) {

@@ -1,7 +1,7 @@
 //! `/todo` and `/view`.
 
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
-use super::words::{Words, plain, quoted, unquoted};
+use super::words::{Words, known, plain, quoted, unquoted};
 use super::{Wrong, exact};
 use crate::time::{About, texts};
 use jiff::{Timestamp, Zoned};
@@ -88,21 +88,8 @@ impl View {
     }
 
     fn parse(name: &str) -> Option<Self> {
-        let name = plain(name).to_lowercase();
-        let word = [
-            ("全部", Self::All),
-            ("所有", Self::All),
-            ("今天", Self::Today),
-            ("今日", Self::Today),
-            ("过期", Self::Overdue),
-            ("逾期", Self::Overdue),
-            ("即将到期", Self::Upcoming),
-            ("以后", Self::Upcoming),
-            ("收件箱", Self::Inbox),
-            ("未分类", Self::Inbox),
-        ];
-        let word = word.into_iter().find(|(word, _)| *word == name).map(|(_, view)| view);
-        Self::ALL.into_iter().find(|view| view.as_str() == name).or(word)
+        let name = known(name);
+        Self::ALL.into_iter().find(|view| view.as_str() == name)
     }
 }
 
@@ -216,20 +203,20 @@ fn said_of_todo(mut words: Words, now: &Zoned, usage: &'static str) -> Result<Sa
     while !words.is_empty() {
         let has_text = !text.is_empty() || usage == UPDATE;
         match words.next_option().as_deref() {
-            Some("tag" | "标签") => {
+            Some("tag") => {
                 let tag = words.next().ok_or(Wrong::Usage(usage))?;
                 once(&mut todo.tag, tag, "tag", usage)?;
             }
-            Some("priority" | "优先级") => {
+            Some("priority") => {
                 let value = words.next().unwrap_or_default();
                 let number = priority(&value).ok_or(Wrong::BadValue("priority", value, usage))?;
                 once(&mut todo.priority, number, "priority", usage)?;
             }
-            Some("due" | "截止") => {
+            Some("due") => {
                 let due = options::due(&mut words, now, usage, has_text)?;
                 once(&mut todo.due, due, "due", usage)?;
             }
-            Some("remind" | "提醒") => {
+            Some("remind") => {
                 let remind = options::remind(&mut words, now, usage, has_text)?;
                 once(&mut todo.remind, remind, "remind", usage)?;
             }
@@ -259,11 +246,11 @@ pub(super) fn once<T>(
 
 /// A number from 0 on, or a word for it.
 fn priority(value: &str) -> Option<i64> {
-    match plain(value).to_lowercase().as_str() {
-        "高" | "急" | "紧急" | "high" => Some(1),
-        "中" | "普通" | "medium" | "mid" => Some(2),
-        "低" | "low" => Some(3),
-        "无" | "none" => Some(0),
+    match known(value).as_str() {
+        "high" => Some(1),
+        "medium" | "mid" => Some(2),
+        "low" => Some(3),
+        "none" => Some(0),
         number => number.parse().ok().filter(|n: &i64| *n >= 0),
     }
 }

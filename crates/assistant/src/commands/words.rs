@@ -39,9 +39,63 @@ pub(super) fn plain(word: &str) -> String {
 fn option_name(word: &str) -> Option<String> {
     let dashes = ["--", "——", "－－", "—", "––", "─ ─"];
     let rest = dashes.iter().find_map(|dash| word.strip_prefix(dash))?;
-    let rest = plain(rest);
+    let rest = known(rest);
     let starts = rest.chars().next().is_some_and(char::is_alphabetic);
     (starts || rest.is_empty() && word == "--").then_some(rest)
+}
+
+/// What options and their values are called in Chinese.
+const NAMES: &[(&str, &str)] = &[
+    ("标签", "tag"),
+    ("优先级", "priority"),
+    ("截止", "due"),
+    ("提醒", "remind"),
+    ("时长", "duration"),
+    ("间隔", "interval"),
+    ("次数", "times"),
+    ("重复", "repeat"),
+    ("允许冲突", "allow-conflict"),
+    ("全部", "all"),
+    ("所有", "all"),
+    ("今天", "today"),
+    ("今日", "today"),
+    ("过期", "overdue"),
+    ("逾期", "overdue"),
+    ("即将到期", "upcoming"),
+    ("以后", "upcoming"),
+    ("收件箱", "inbox"),
+    ("未分类", "inbox"),
+    ("高", "high"),
+    ("急", "high"),
+    ("紧急", "high"),
+    ("中", "medium"),
+    ("普通", "medium"),
+    ("低", "low"),
+    ("无", "none"),
+    ("没有", "none"),
+    ("不", "none"),
+    ("取消", "none"),
+    ("开", "on"),
+    ("开启", "on"),
+    ("打开", "on"),
+    ("关", "off"),
+    ("关闭", "off"),
+    ("停", "off"),
+    ("日", "day"),
+    ("天", "day"),
+    ("周", "week"),
+    ("本周", "week"),
+    ("这周", "week"),
+    ("月", "month"),
+    ("本月", "month"),
+    ("这个月", "month"),
+];
+
+/// The name or value as commands know it: plain, small letters, in English.
+pub(super) fn known(word: &str) -> String {
+    let word = plain(word).to_lowercase();
+    let found = NAMES.iter().find(|(said, _)| *said == word);
+    found.map_or(word, |(_, name)| (*name).to_owned())
 }
 
 /// The words of a line, taken one after the other.

@@ -26,13 +26,13 @@ impl Ahead {
     #[must_use]
     pub fn to_option(self) -> String {
         let Amount { months, days, working_days, secs } = self.amount;
-        let amounts = [(months, "months"), (days, "days"), (working_days, "working days")];
-        let minutes = (secs / 60, "minutes");
+        let amounts = [(months, "month"), (days, "day"), (working_days, "working day")];
+        let minutes = (secs / 60, "minute");
         let mut said: Vec<String> = amounts
             .into_iter()
             .chain([minutes])
             .filter(|(n, _)| *n > 0)
-            .map(|(n, unit)| format!("{n} {unit}"))
+            .map(|(n, unit)| if n == 1 { format!("1 {unit}") } else { format!("{n} {unit}s") })
             .collect();
         if said.is_empty() {
             said.push(if self.minute.is_some() { "the same day" } else { "on time" }.to_owned());
@@ -131,7 +131,9 @@ pub fn taken(text: &str) -> Option<(Ahead, String)> {
 fn is_inside_word(scan: &Scan, at: usize) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     is_letter(scan.get(at)) && is_letter(scan.before(at))
-        || scan.before(at).is_some_and(|c| words::is_number(c) || "月年周期第底末".contains(c))
+        || scan
+            .before(at)
+            .is_some_and(|c| words::is_number(c) || words::NO_AMOUNT_AFTER.contains(c))
 }
 
 fn is_border(c: char) -> bool {

@@ -198,9 +198,9 @@ pub(super) enum Beside {
 pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
     let begin = match beside {
         Beside::Day => iso_border(scan, at).unwrap_or(scan.maybe(at, words::BETWEEN)),
-        Beside::Nothing => scan.maybe(at, &["从", "from", "between"]),
+        Beside::Nothing => scan.maybe(at, words::FROM),
     };
-    let has_opening = begin > at && scan.any(at, &["从", "from", "between"]).is_some();
+    let has_opening = begin > at && scan.any(at, words::FROM).is_some();
     let links = match scan.any(at, &["between"]) {
         Some(_) => &["and", "to", "-"],
         None => words::SPAN_TO,

@@ -118,7 +118,7 @@ pub(super) fn longest(scan: &Scan, at: usize, now: &Zoned) -> Option<(Phrase, us
 pub(super) fn may_start(scan: &Scan, at: usize) -> bool {
     let Some(c) = scan.get(at).filter(|c| !c.is_whitespace()) else { return false };
     let Some(before) = scan.before(at) else { return true };
-    if words::is_number(c) && (words::is_number(before) || "年月点时第:-/.每".contains(before))
+    if words::is_number(c) && (words::is_number(before) || words::NO_NUMBER_AFTER.contains(before))
     {
         return false;
     }
@@ -213,7 +213,7 @@ impl Grammar<'_> {
         if so_far.day.is_none() {
             let days = days::days(
                 scan,
-                scan.maybe(next, if is_open { &[] } else { &["的", "on", "of"] }),
+                scan.maybe(next, if is_open { &[] } else { words::OF_OR_ON }),
                 now,
             );
             found.extend(days.into_iter().map(|(day, end)| (so_far.with_day(day), end)));

@@ -127,7 +127,7 @@ fn beside(scan: &Scan, day: Day, at: usize, today: Date) -> Readings<Day> {
     }
     if let Some((sign, next)) = scan.word(at, words::SIDES) {
         for (amount, end) in amounts(scan, next) {
-            let is_counted = scan.get(end).is_some_and(|c| "后前内".contains(c));
+            let is_counted = scan.get(end).is_some_and(|c| words::COUNTS_DAYS.contains(c));
             let date = amount.times(sign).day(date).filter(|_| amount.is_of_days());
             let date = date.filter(|_| !is_counted && day.sort == Sort::Holiday);
             found.extend(date.map(|date| (Day::plain(date), end)));
@@ -246,7 +246,7 @@ fn calendar_weeks(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>>
             found.push((weekend(today, weeks.unwrap_or(0)), end));
         }
         if let Some(weeks) = weeks {
-            let day = chinese_day_name(scan, scan.maybe(end, &["的", "的周", "的星期"]));
+            let day = chinese_day_name(scan, scan.maybe(end, words::OF_WEEKDAY));
             found.extend(day.map(|(day, end)| (in_week(today, weeks, day), end)));
             if weeks > 0 {
                 found.push((in_week(today, weeks, Weekday::Monday), end));

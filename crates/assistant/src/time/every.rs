@@ -215,7 +215,7 @@ fn month_days(scan: &Scan, at: usize) -> Readings<MonthDay> {
     let middle =
         middle.filter(|end| !scan.get(*end).is_some_and(|c| words::NOT_MIDDLE.contains(c)));
     found.extend(middle.map(|end| (MonthDay::Day(15), end)));
-    let next = scan.maybe(scan.maybe(at, words::BETWEEN), &["的"]);
+    let next = scan.maybe(scan.maybe(at, words::BETWEEN), words::POSSESSIVE);
     found.extend(nth_weekday(scan, next));
     let on = scan.any(at, words::ON);
     found.extend(on.and_then(|at| nth_weekday(scan, scan.maybe(at, words::THE))));
@@ -331,7 +331,8 @@ fn year_day(scan: &Scan, at: usize, every: u32) -> Readings<Every> {
     found.extend(date.map(|(date, end)| (Every::of(Rule::Years(every, Some(date))), end)));
     let nth = || {
         let (month, end) = scan.number_in(at, 1..=12)?;
-        let (n, end) = scan.word(scan.maybe(scan.any(end, words::MONTH)?, &["的"]), words::NTH)?;
+        let (n, end) =
+            scan.word(scan.maybe(scan.any(end, words::MONTH)?, words::POSSESSIVE), words::NTH)?;
         let (day, end) = chinese_weekday(scan, end)?;
         Some((Every::of(Rule::NthOfYear(every, month, n, day)), end))
     };

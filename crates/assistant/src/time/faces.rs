@@ -71,7 +71,7 @@ fn chinese_clocks(scan: &Scan, at: usize) -> Readings<Clock> {
     let is_padded = scan.get(at) == Some('0');
     let form = if is_padded { Form::Full } else { Form::Dial };
     let Some(end) = scan.any(end, words::HOUR) else { return found };
-    if scan.any(end, &["方向"]).is_some() {
+    if scan.any(end, words::DIRECTION).is_some() {
         return found;
     }
     let clock = |minute| Clock { hour, minute, form };
@@ -103,7 +103,7 @@ fn chinese_clocks(scan: &Scan, at: usize) -> Readings<Clock> {
 /// "差五分三点".
 fn short_of(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
     let (minutes, end) = minutes(scan, scan.any(at, words::SHORT_OF)?)?;
-    let (hour, end) = scan.number_in(scan.maybe(end, &["到"]), 1..=23)?;
+    let (hour, end) = scan.number_in(scan.maybe(end, words::UP_TO), 1..=23)?;
     Some((less(hour, minutes)?, scan.any(end, words::HOUR)?))
 }
 

@@ -12,7 +12,7 @@ use super::words;
 pub(super) fn feasts(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
     let mut found = Vec::new();
     let (year, begin) = match year_before(scan, at, today) {
-        Some((year, end)) => (Some(year), scan.maybe(end, &["的"])),
+        Some((year, end)) => (Some(year), scan.maybe(end, words::POSSESSIVE)),
         None => (None, at),
     };
     for (holiday, end) in holidays(scan, begin) {

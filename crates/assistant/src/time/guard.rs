@@ -31,7 +31,7 @@ pub(super) fn is_bare_span(pieces: &Pieces, about: About) -> bool {
 
 /// "一点建议": a little of something, not one o'clock.
 pub(super) fn is_a_little(scan: &Scan, from: usize, to: usize) -> bool {
-    scan.text(from, to) == "一点" && scan.get(to).is_some_and(|c| !is_border(c))
+    scan.text(from, to) == words::A_LITTLE && scan.get(to).is_some_and(|c| !is_border(c))
 }
 
 /// "at 10 Downing Street": a number behind "at" that a name follows.
@@ -48,7 +48,7 @@ pub(super) fn is_fraction(scan: &Scan, from: usize, to: usize) -> bool {
     let is_slash = text.contains('/');
     let is_known =
         ["1/2", "1/3", "2/3", "1/4", "3/4", "1/5", "1/8", "24/7", "50/50"].contains(&&*text);
-    let is_of = scan.any(to, &["of", "cup", "cups", "的", "个"]).is_some();
+    let is_of = scan.any(to, words::COUNTED).is_some();
     !is_slash || is_known || is_of
 }
 
@@ -111,15 +111,15 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     }
     let (_, end) = longest(scan, scan.skip_spaces(link), now)?;
     let is_every = scan.any(link, words::EVERY).is_some();
-    let is_place = scan.any(to, &["到", "to"]).is_some()
+    let is_place = scan.any(to, words::TOWARDS).is_some()
         && !is_every
         && times(scan, link, Beside::Nothing).is_empty();
-    let is_with = scan.any(to, &["和", "跟", "与"]).is_some() && is_attribute(scan, end);
+    let is_with = scan.any(to, words::WITH).is_some() && is_attribute(scan, end);
     (!is_with || is_place).then_some((next, end))
 }
 
 fn is_attribute(scan: &Scan, end: usize) -> bool {
-    scan.any(end, &["的"]).is_some()
+    scan.any(end, words::POSSESSIVE).is_some()
 }
 
 /// A number with a unit of dates: "25点", "30号".
@@ -129,7 +129,7 @@ fn date_number(scan: &Scan, at: usize) -> Option<usize> {
     if let Some(unit) = scan.any(end, words::DATE_UNITS) {
         let is_near =
             unit == end || scan.skip_spaces(end) == end || scan.text(end, unit).trim().is_ascii();
-        let counts = scan.get(unit).is_some_and(|c| "心餐钱楼线店半".contains(c) && c != '半');
+        let counts = scan.get(unit).is_some_and(|c| words::NOT_HOURS.contains(c));
         return (is_near && !counts).then_some(unit);
     }
     None
@@ -177,7 +177,7 @@ fn broken_before(scan: &Scan, end: usize) -> Option<usize> {
     while let Some(c) = scan.before(at) {
         if words::is_number(c) {
             numbers += 1;
-        } else if "年月日号点时".contains(c) {
+        } else if words::DATE_MARKS.contains(c) {
             marks += 1;
         } else {
             break;
@@ -185,7 +185,10 @@ fn broken_before(scan: &Scan, end: usize) -> Option<usize> {
         at -= 1;
     }
     let last = scan.before(end)?;
-    if marks > 0 && numbers > 0 && "年月日号点时".contains(last) && words::is_number(scan.get(at)?)
+    if marks > 0
+        && numbers > 0
+        && words::DATE_MARKS.contains(last)
+        && words::is_number(scan.get(at)?)
     {
         return Some(at);
     }
@@ -229,7 +232,7 @@ pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<Place> {
     let last = (0..scan.len()).rev().find(|at| scan.get(*at).is_some_and(|c| !is_border(c)))? + 1;
     // A month or a year alone is none: "一月三次".
     let is_day = |end: usize| {
-        let is_long = scan.before(end).is_some_and(|c| "年月".contains(c));
+        let is_long = scan.before(end).is_some_and(|c| words::LONG_MARKS.contains(c));
         !is_long && broken_before(scan, end).is_some_and(|from| is_out_of_range(scan, from, end))
     };
     if let Some(from) = broken_before(scan, last).filter(|_| is_day(last)) {

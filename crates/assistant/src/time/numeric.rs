@@ -90,7 +90,7 @@ pub(super) fn year_before(scan: &Scan, at: usize, today: Date) -> Option<(i16, u
 pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
     let mut found = Vec::new();
     let (year, after) = match year_before(scan, at, today) {
-        Some((year, end)) => (Some(year), scan.maybe(end, &["的"])),
+        Some((year, end)) => (Some(year), scan.maybe(end, words::POSSESSIVE)),
         None => (None, at),
     };
     let Some((month, end)) = scan.number_in(after, 1..=12) else { return found };
@@ -117,7 +117,7 @@ pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
     if let Some(end) = scan.any(end, words::BEGIN) {
         push(in_year(today, year, month, 1), end);
     }
-    if let Some((n, end)) = scan.word(scan.maybe(end, &["的"]), words::NTH)
+    if let Some((n, end)) = scan.word(scan.maybe(end, words::POSSESSIVE), words::NTH)
         && let Some((weekday, end)) = chinese_weekday(scan, end)
     {
         push(nth_ahead(today, year, month, n, weekday), end);
@@ -168,7 +168,7 @@ pub(super) fn month_days(scan: &Scan, at: usize, today: Date) -> Readings<Option
     let alone = day(at).filter(|(_, end)| scan.any(*end, words::NUMBERED_THINGS).is_none());
     found.extend(alone.map(|(day, end)| (next_month_day(today, day), end)));
     if let Some((months, end)) = scan.word(at, words::MONTHS_AWAY) {
-        let end = scan.maybe(end, &["的"]);
+        let end = scan.maybe(end, words::POSSESSIVE);
         found.extend(day(end).map(|(day, end)| (in_month(today, months, day), end)));
         let first = in_month(today, months, 1);
         found.extend(scan.any(end, words::END).map(|end| (first.map(Date::last_of_month), end)));

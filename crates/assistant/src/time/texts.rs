@@ -153,8 +153,9 @@ impl Finder<'_> {
             if is_number(one) || is_number(two) {
                 continue;
             }
-            let is_linked =
-                gap.is_empty() || words::LINKS.contains(&gap) || ["早", "晚", "的"].contains(&gap);
+            let is_linked = gap.is_empty()
+                || words::LINKS.contains(&gap)
+                || words::BETWEEN_PIECES.contains(&gap);
             let is_taken = self.is_date(one) || self.is_date(two);
             let is_one = gap.is_empty() && self.joined(one, two).is_some();
             let is_other = one.phrase.when != two.phrase.when && !is_one;
@@ -203,7 +204,7 @@ impl Finder<'_> {
         let sort = pieces.day.map_or(Sort::Plain, |day| day.sort);
         let is_alone = found.from == scan.skip_spaces(0) && found.to == scan.len();
         let is_timed = pieces.spoken.is_some() || pieces.every.is_some();
-        let is_attribute = scan.any(found.to, &["的"]) == Some(found.to + 1);
+        let is_attribute = scan.any(found.to, words::POSSESSIVE) == Some(found.to + 1);
         let is_last = found.place == Place::End;
         let is_adjective = scan.any(found.from, words::ADJECTIVES) == Some(found.to);
         if is_adjective && !is_alone && !is_last && self.about == About::Todo {

@@ -6,6 +6,7 @@ mod clock;
 mod days;
 mod every;
 mod holidays;
+mod links;
 mod offsets;
 mod vague;
 
@@ -13,6 +14,7 @@ pub(super) use clock::*;
 pub(super) use days::*;
 pub(super) use every::*;
 pub(super) use holidays::*;
+pub(super) use links::*;
 pub(super) use offsets::*;
 pub(super) use vague::*;
 

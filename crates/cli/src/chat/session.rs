@@ -12,6 +12,7 @@ use crate::context;
 use crate::exit::Failure;
 use crate::reminding;
 use crate::terminal;
+use crate::trouble;
 use everloop_assistant::commands::{self, Command};
 use everloop_assistant::desk::Desk;
 use everloop_assistant::door::{Door, OpenQuestion, Way};
@@ -148,7 +149,7 @@ impl Session {
             Way::Cancel => Heard::Said(self.cancel().await?),
             Way::Wrong(wrong) => Heard::Said(show::wrong(&reader, &wrong)),
             Way::Steer => Heard::Said(self.text("chat.nothing_to_steer", &[])),
-            Way::NoModel => Heard::Said(self.text("door.no_model", &[])),
+            Way::NoModel => Heard::Said(trouble::no_model_line(&self.app)),
             Way::Rule(command) => Heard::Confirm(command),
             Way::Look(command, line) => {
                 terminal::answer(&self.text("command.understood", &[("line", &line)]));

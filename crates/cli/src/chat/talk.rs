@@ -7,6 +7,7 @@ use crate::context;
 use crate::exit::Failure;
 use crate::show::{backed_plan_lines, plan_head, preview};
 use crate::terminal::{self, marks};
+use crate::trouble;
 use everloop_assistant::commands::{VERBS, find};
 use everloop_assistant::context::images::IMAGES_MAX;
 use everloop_assistant::portable::What;
@@ -210,7 +211,7 @@ impl Session {
     fn choose_model(&mut self, name: &str) -> String {
         if name.is_empty() {
             return match self.choice.model.as_str() {
-                "" => self.text("door.no_model", &[]),
+                "" => trouble::no_model_line(&self.app),
                 name => self.text("chat.model_is", &[("name", name)]),
             };
         }
@@ -303,7 +304,7 @@ impl Session {
 
     async fn background(&mut self, goal: &str) -> Result<String, Failure> {
         if self.choice.model.is_empty() {
-            return Ok(self.text("door.no_model", &[]));
+            return Ok(trouble::no_model_line(&self.app));
         }
         let run = self.begin(goal.to_owned()).await?;
         Ok(self.text("chat.in_background", &[("id", run.as_str())]))

@@ -10,6 +10,7 @@ use crate::args::{Format, How};
 use crate::chat;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
+use crate::trouble;
 use everloop_assistant::commands::Command;
 use everloop_assistant::door::Way;
 use everloop_assistant::show;
@@ -54,7 +55,7 @@ pub(crate) async fn door(
             let words = app.text("front.not_done", &[("command", &command)]);
             failure(Exit::NeedsPerson, words)
         }
-        Way::NoModel => failure(Exit::Configuration, app.text("door.no_model", &[])),
+        Way::NoModel => failure(Exit::Configuration, trouble::no_model_line(app)),
         // Without a question that was seen there is no answer.
         Way::Answer(_, goal) | Way::Goal(goal) => Ok(Front::Goal(goal)),
     }

@@ -26,14 +26,14 @@ pub(crate) fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>
 
 /// The value of `AGENT_MODE` in the text of a `.env` file.
 fn named(text: &str) -> Option<&str> {
-    let value = text.lines().filter_map(|line| {
+    let value = text.lines().rev().find_map(|line| {
         let line = line.trim();
         let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
         let value = line.strip_prefix("AGENT_MODE")?.trim_start().strip_prefix('=')?.trim();
         let value = value.split(" #").next().unwrap_or_default().trim();
         Some(value.trim_matches(['"', '\'']))
     });
-    value.last().filter(|value| !value.is_empty())
+    value.filter(|value| !value.is_empty())
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ fn a_first_action_that_fails_is_put_right_after_a_replan() {
     home.run(["schedule", "add", "2030-05-06 15:00", "例会"]).ends_with(0);
     let chat = home.chat(&["5 月 6 日三点半评审"]).ends_with(0);
     assert_eq!(chat.stdout, "三点半有冲突，评审改在五点。\n");
-    chat.says(&["✖ schedule：没有保存：与下列日程时间冲突", "must be a complete command"]);
+    chat.says(&["✖ schedule：没有保存：与下列日程时间冲突", "必须是以 /schedule 开头的完整命令"]);
     let day = home.run(["schedule", "view", "day", "2030-05-06", "--json"]).ends_with(0).json();
     let titles: Vec<&Value> =
         day["entries"].as_array().unwrap().iter().map(|entry| &entry["title"]).collect();

@@ -98,7 +98,7 @@ fn what_is_wrong_with_a_todo_is_refused_or_shown_how_to_write() {
     let words = "todo|update|1|x|--remind|2030-01-01 10:00";
     refused(&home, words, "A reminder needs a due date", "reminder_needs_due");
     misused(&home, "todo|add|x|--remind|2030-01-01 10:00", "A reminder needs a due date");
-    misused(&home, "todo|add|x|--due|someday", "is no date that is understood");
+    misused(&home, "todo|add|x|--due|someday", "Date not understood");
     misused(&home, "todo|add|x|--priority=-1", "Usage: /todo add <text>");
     misused(&home, "todo|list|--view|nosuch", "Usage: /todo list");
     misused(&home, "todo|get|x", "needs a number, not x");
@@ -167,7 +167,7 @@ fn every_verb_of_schedule_does_what_it_says() {
     let month = done_json(&home, "schedule|view|month|2030-05");
     assert_eq!(month["entries"].as_array().unwrap().len(), 10);
     assert!(done(&home, "schedule|view|day|2030-05-11").contains("nothing scheduled"));
-    let changed = done_json(&home, "schedule|update|1|2030-05-06 10:00|later");
+    let changed = done_json(&home, "schedule|update|1|2030-05-06 10:00|moved");
     assert_eq!(changed["entry"]["start"], "2030-05-06T10:00:00+02:00");
     assert_eq!(
         (&changed["entry"]["minutes"], &changed["entry"]["times"]),
@@ -199,7 +199,7 @@ fn what_is_wrong_with_an_entry_is_refused_or_shown_how_to_write() {
     refused(&home, "schedule|repeat|2|on", "has no rule to repeat by", "does_not_repeat");
     let words = "schedule|add|2030-06-06 20:00|x|--interval|30|--duration|60";
     refused(&home, words, "overlap itself", "overlaps_itself");
-    misused(&home, "schedule|add|someday|x", "is no date that is understood");
+    misused(&home, "schedule|add|someday|x", "Date not understood");
     misused(&home, "schedule|add|2030-05-06|x", "does not say at what time");
     misused(&home, "schedule|add|2030-05-06 20:00|x|--times|1", "Usage: /schedule add");
     misused(&home, "schedule|add|2030-05-06 20:00|x|--duration=-1", "Usage: /schedule add");
@@ -288,7 +288,7 @@ fn days_without_a_process_are_rehearsed_and_wrong_ranges_are_refused() {
     misused(&home, &format!("{from}|2028-01-01|--down|x"), "--down is written FROM..TO");
     let backwards = "--down|2027-01-05..2027-01-02";
     misused(&home, &format!("{from}|2028-01-01|{backwards}"), "--down is written FROM..TO");
-    misused(&home, &format!("{from}|nonsense"), "is no date that is understood");
+    misused(&home, &format!("{from}|nonsense"), "Date not understood");
 }
 
 /// Generous for a loaded machine; a list that is looked through entry by entry takes longer.

@@ -333,7 +333,7 @@ fn an_address_that_the_model_does_not_use_is_not_passed_over_in_silence() {
 #[test]
 fn without_a_model_what_is_missing_is_named() {
     let home = Home::new();
-    home.run(["-p", "hi"]).ends_with(5).says(&["everloop config setup", "ANTHROPIC_API_KEY"]);
+    home.run(["-p", "hi"]).ends_with(5).says(&["everloop config setup", "OPENAI_API_KEY"]);
     let home = home.with("DASHSCOPE_API_KEY", "sk-own");
     let told = home.run(["-p", "hi"]).ends_with(5);
     told.says(&["DASHSCOPE_API_KEY is set", "export EVERLOOP_MODEL=qwen/"]);

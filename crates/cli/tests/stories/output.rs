@@ -36,6 +36,7 @@ fn json_is_one_object_with_the_promised_fields() {
         "usage",
         "duration_ms",
         "needs_person",
+        "error",
     ];
     assert_eq!(sorted(keys(&object)), sorted(fields.to_vec()));
     let tokens = ["input_tokens", "output_tokens", "cached_tokens"];

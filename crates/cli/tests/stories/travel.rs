@@ -176,7 +176,7 @@ fn what_cannot_be_forked_or_compared_is_refused_by_name() {
     home.run(["fork", &parent, "--at", "0"]).ends_with(2).says(&["There is no event 0"]);
     home.run(["fork", &parent, "--at", "99"]).ends_with(2).says(&["There is no event 99"]);
     home.run(["fork", &parent, "--loop", "recat"]).ends_with(2).says(&["react"]);
-    home.run(["fork", &parent, "--model", "nobody/x"]).ends_with(5).says(&["nobody/x"]);
+    home.run(["fork", &parent, "--model", "nobody/x"]).ends_with(5).says(&["provider nobody"]);
     home.run(["fork", &parent, "--workspace", "nowhere"]).ends_with(2).says(&["nowhere"]);
     home.run(["diff", &parent, "run_nobody"]).ends_with(2).says(&["run_nobody"]);
     home.run(["export", "run_nobody"]).ends_with(2).says(&["run_nobody"]);

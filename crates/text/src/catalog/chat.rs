@@ -4,6 +4,7 @@ super::texts! {
     "cancel.phrase" => zh: "取消当前任务", en: "cancel the current task";
     "door.canceled" => zh: "已取消当前任务。", en: "The current task is cancelled.";
     "door.nothing_to_cancel" => zh: "当前没有进行中的任务。", en: "There is no task under way.";
+    "door.no_model_name" => zh: "当前未配置 LLM。{variable} 已设置，只差模型名：export EVERLOOP_MODEL={provider}/模型名，或 everloop config setup；待办和日程命令（/help）不需要模型。", en: "No LLM is configured. {variable} is set; only the model is missing: export EVERLOOP_MODEL={provider}/MODEL, or everloop config setup; todo and schedule commands (/help) need none.";
     "door.no_model" => zh: "当前未配置 LLM。配置：everloop config setup，或 export EVERLOOP_MODEL=… OPENAI_API_KEY=…；待办和日程命令（/help）不需要模型。", en: "No LLM is configured. Configure one: everloop config setup, or export EVERLOOP_MODEL=… OPENAI_API_KEY=…; todo and schedule commands (/help) need none.";
     "door.empty" => zh: "请输入内容；/help 查看命令。", en: "Say something; /help lists the commands.";
     "print.input_too_long" => zh: "标准输入超过 {most} KB；请先缩短，或放进文件让工具读取", en: "The input is longer than {most} KB; shorten it, or put it into a file for a tool to read";

@@ -74,8 +74,8 @@ super::texts! {
     "seen.arg.wrong" => zh: "{name} 应为 {want}，不是 {is}", en: "{name}: must be {want}, not {is}";
     "seen.arg.one_of" => zh: "{name} 只能是 {want}", en: "{name}: must be one of {want}";
     "seen.arg.no_json" => zh: "不是 JSON：{detail}", en: "not JSON: {detail}";
-    "seen.todo_command" => zh: "command 要是一条完整的命令，以 /todo 或 /view 开头", en: "command: must be a complete command that starts with /todo or /view";
-    "seen.schedule_command" => zh: "command 要是一条完整的命令，以 /schedule 开头", en: "command: must be a complete command that starts with /schedule";
+    "seen.todo_command" => zh: "command 必须是以 /todo 或 /view 开头的完整命令", en: "command: must be a complete command that starts with /todo or /view";
+    "seen.schedule_command" => zh: "command 必须是以 /schedule 开头的完整命令", en: "command: must be a complete command that starts with /schedule";
     "seen.too_many_calls" => zh: "一次回复里的工具调用太多，最多 {n} 个，没有执行", en: "too many tool calls in one reply; at most {n} are allowed; nothing was done";
 
     "seen.denied_by_user" => zh: "你没有允许，没有执行；你说：{said}", en: "the user did not allow this call; nothing was done; they said: {said}";

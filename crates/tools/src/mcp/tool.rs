@@ -19,11 +19,14 @@ pub(super) fn offered(server: &Arc<Server>) -> Vec<Arc<dyn AnyTool>> {
     approved.listing.offers.into_iter().map(tool).collect()
 }
 
-/// Whether a run knows a tool as it is now; only how long a call may take is free to change.
+/// Whether a run knows a tool as it is now; only how long a call may take and how often it is tried
+/// are free to change.
 pub(super) fn is_same(now: &ToolSpec, held: &ToolSpec) -> bool {
     let timeless = |spec: &ToolSpec| {
         let mut spec = spec.clone();
-        (spec.handling.timeout_ms, spec.handling.grace_ms) = (0, 0);
+        spec.handling.timeout_ms = 0;
+        spec.handling.grace_ms = 0;
+        spec.handling.retries = 0;
         spec
     };
     timeless(now) == timeless(held)
