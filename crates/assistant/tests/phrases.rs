@@ -197,13 +197,13 @@ fn phrases(data: &str) -> Vec<Phrase<'_>> {
     for line in data.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
         match fields[..] {
-            ["@", said, at] => (lang, now) = (said, Some(at.parse::<Zoned>().unwrap())),
+            ["@", said, at] => (lang, now) = (said, Some(at.parse::<Zoned>().expect("a moment"))),
             [text, label] => all.push(Phrase {
                 lang,
                 text: text.trim_start_matches('='),
                 only_option: text.starts_with('='),
                 label: Label::of(label),
-                now: now.clone().unwrap(),
+                now: now.clone().expect("a moment before the phrases"),
             }),
             _ => panic!("{line}"),
         }
@@ -269,7 +269,7 @@ fn lines_mean_what_people_mean() {
         let fields: Vec<&str> = line.split('\t').collect();
         let (said, expected) = match fields[..] {
             ["@", said, at] => {
-                (lang, now) = (said, Some(at.parse::<Zoned>().unwrap()));
+                (lang, now) = (said, Some(at.parse::<Zoned>().expect("a moment")));
                 continue;
             }
             [said, expected] => (said, expected),

@@ -270,7 +270,7 @@ fn what_happened_is_said_by_number_or_word() {
     for word in ["2", "２", "not", "没有", "没有发生。", "没发生", "no", "it didn't"] {
         assert_eq!(told(word), Some(Told::DidNot), "{word}");
     }
-    for word in ["3", "３", "look", "查看", "核实", "不知道"] {
+    for word in ["3", "３", "look", "查看", "核实", "不知道", "unknown"] {
         assert_eq!(told(word), Some(Told::Look), "{word}");
     }
     for word in ["4", "", "取消", "算了", "写周报", "yes but twice", "stop"] {

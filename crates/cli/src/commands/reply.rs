@@ -68,7 +68,9 @@ fn settling(app: &App, text: &str) -> Taken {
     let (word, key) = match everloop_text::told(text) {
         Some(Told::Happened) => ("happened", "settle.happened"),
         Some(Told::DidNot) => ("not", "settle.not"),
-        Some(Told::Look) | None => {
+        // The run that waits tells its model to inspect first.
+        Some(Told::Look) => ("unknown", "settle.unsure"),
+        None => {
             return Taken::Again(app.text("answer.unclear_settle", &[("text", text.trim())]));
         }
     };

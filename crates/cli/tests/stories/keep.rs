@@ -99,7 +99,7 @@ fn what_is_wrong_with_a_todo_is_refused_or_shown_how_to_write() {
     refused(&home, words, "A reminder needs a due date", "reminder_needs_due");
     misused(&home, "todo|add|x|--remind|2030-01-01 10:00", "A reminder needs a due date");
     misused(&home, "todo|add|x|--due|someday", "Date not understood");
-    misused(&home, "todo|add|x|--priority=-1", "Usage: /todo add <text>");
+    misused(&home, "todo|add|x|--priority=-1", "Usage: /todo add <text");
     misused(&home, "todo|list|--view|nosuch", "Usage: /todo list");
     misused(&home, "todo|get|x", "needs a number, not x");
     misused(&home, "todo|fly", "There is no command fly");
@@ -177,10 +177,10 @@ fn every_verb_of_schedule_does_what_it_says() {
     let month = done_json(&home, "schedule|view|month|2030-05");
     assert_eq!(month["entries"].as_array().unwrap().len(), 1, "it no longer repeats");
     assert_eq!(done_json(&home, "schedule|repeat|1|on")["entry"]["repeats"], true);
-    done(&home, "schedule|add|tomorrow 12:00|soon");
+    done(&home, "schedule|add|tomorrow 12:00|lunch");
     let near = done_json(&home, "schedule|list");
     assert_eq!(near["entries"].as_array().unwrap().len(), 1, "2030 is too far for the list");
-    assert_eq!(near["entries"][0]["title"], "soon");
+    assert_eq!(near["entries"][0]["title"], "lunch");
     assert_eq!(done_json(&home, "schedule|delete|1")["did"], "deleted");
 }
 

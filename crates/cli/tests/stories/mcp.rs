@@ -95,7 +95,7 @@ fn a_call_that_was_killed_half_way_is_unknown_and_never_repeated() {
     let resumed = home.run(["runs", "resume", &run]).ends_with(3);
     let said = format!("{}{}", resumed.stdout, resumed.stderr);
     assert!(said.contains("srv__act") && said.contains("unknown"), "{said}");
-    home.run(["runs", "resume", &run, "--answer", "unknown"]);
+    home.run(["runs", "resume", &run, "--answer", "3"]);
     assert_eq!(read(), "paid\n");
     let outcomes = home.events(&run);
     let failed = of_type(&outcomes, "tool.failed");

@@ -93,7 +93,7 @@ pub(super) const DID_NOT: &str = "\
 pub(super) const LOOK: &str = "\
     3|probe|look|check|check for me|check it|look for me|查看|看看|探查|检查|查一下|核实|\
     去核实|看一下|你看看|帮我看看|让工具看|不知道|不清楚|不确定|not sure|don't know|\
-    i don't know|dunno";
+    i don't know|dunno|unknown|unsure|未知";
 
 /// Alone they leave.
 pub(super) const LEAVE: &str = "\

@@ -87,7 +87,7 @@ super::texts! {
     "answering.replan" => zh: "{mark} 模型正在检查计划：{chars} 个字符", en: "{mark} the model looks at the plan again: {chars} characters";
     "answering.compact" => zh: "{mark} 模型正在压缩对话：{chars} 个字符", en: "{mark} the model shortens the conversation: {chars} characters";
     "answering.close" => zh: "{mark} 模型正在写总结：{chars} 个字符", en: "{mark} the model writes its last words: {chars} characters";
-    "settle.prompt" => zh: "[1] 发生了   [2] 没有发生", en: "[1] it happened   [2] it did not";
+    "settle.prompt" => zh: "[1] 执行了   [2] 没执行   [3] 不清楚", en: "[1] it happened   [2] it didn't   [3] not known";
     "progress.round" => zh: "▸ 第 {round} 轮（共 {rounds} 轮），第 {step} 步（共 {steps} 步）", en: "▸ Round {round} of {rounds}, step {step} of {steps}";
     "progress.round_over" => zh: "▸ 第 {round} 轮（共 {rounds} 轮），{steps} 步中执行了 {step} 步", en: "▸ Round {round} of {rounds}, {step} of {steps} steps run";
     "progress.replanned" => zh: "✎ 改计划 v{version}", en: "✎ Plan changed to v{version}";

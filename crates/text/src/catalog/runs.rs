@@ -86,6 +86,7 @@ super::texts! {
     "approve.labels_later" => zh: "注意：这次运行读过别人写的内容（{untrusted}）。\n下一步会写一个以后的运行或别的程序会当作指令的文件：{place}。\n允许 {tool} 吗？（always = 这次运行都可以写这个文件）\n{args}", en: "Careful: this run has read what others wrote ({untrusted}).\nThis call writes a file that later runs or other programs take instructions from: {place}.\nAllow {tool}? (always = this run may write this file)\n{args}";
     "settle.happened" => zh: "发生了", en: "it happened";
     "settle.not" => zh: "没有发生", en: "it did not happen";
+    "settle.unsure" => zh: "不清楚；由模型先查看再决定", en: "not known; the model inspects before it goes on";
     "settle.open" => zh: "结果未知，自 {at}", en: "unknown since {at}";
     "settle.said" => zh: "{verdict}（{by}，{at}）", en: "{verdict} (said by {by}, {at})";
     "settle.line" => zh: "未知      {effect}  {tool} {args}：{known}", en: "unknown      {effect}  {tool} {args}: {known}";
@@ -99,5 +100,5 @@ super::texts! {
     "settle.probe_happened" => zh: "探查 {tool}：它发生了。{detail}", en: "A probe of {tool}: it happened. {detail}";
     "settle.probe_did_not" => zh: "探查 {tool}：它没有发生。{detail}", en: "A probe of {tool}: it did not happen. {detail}";
     "settle.probe_unknown" => zh: "探查 {tool}：仍然未知。{detail}", en: "A probe of {tool}: still unknown. {detail}";
-    "settle.question" => zh: "{tool} 被中断，结果未知。它发生了吗？（happened / not）\n{args}", en: "{tool} was interrupted and its outcome is unknown. Did it happen? (happened / not)\n{args}";
+    "settle.question" => zh: "{tool} 被中断，结果未知。它执行了没有？（1 执行了 / 2 没执行 / 3 不清楚）\n{args}", en: "{tool} was interrupted and its outcome is unknown. Did it happen? (1 yes / 2 no / 3 not known)\n{args}";
 }
