@@ -220,10 +220,18 @@ fn without_old(app: &App, wanted: &Wanted) -> Result<App, Failure> {
         text = file::with(&text, &key, settings::Form::Reference, &reference)
             .map_err(|error| config::cannot_change(app, &error))?;
     }
-    let mut gone = vec!["model.base_url", "model.key", "model.key_command", "model.key_env"];
-    let own = format!("providers.{new}.base_url");
-    if wanted.url.is_empty() {
-        gone.push(&own);
+    let address = app.settings.text("model.base_url");
+    let owner = app.settings.owner("model.base_url");
+    let mut gone = vec!["model.key", "model.key_command", "model.key_env"];
+    if owner != new.as_str() || !wanted.url.is_empty() {
+        gone.push("model.base_url");
+    }
+    // An address that a person gave stays that of its provider.
+    let is_in_file = app.settings.origin("model.base_url").rank() == 1;
+    if owner != new.as_str() && is_in_file && app.settings.own_address_of(owner).is_empty() {
+        let key = format!("providers.{owner}.base_url");
+        text = file::with(&text, &key, settings::Form::Text, address)
+            .map_err(|error| config::cannot_change(app, &error))?;
     }
     for key in gone {
         let shorter = file::without(&text, key);

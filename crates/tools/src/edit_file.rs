@@ -123,7 +123,7 @@ fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<E
         return Err(format!("{path} has {size} bytes, which is too many to edit"));
     }
     let now = short_hash(&content);
-    if let Some(hash) = &args.expect_hash
+    if let Some(hash) = args.expect_hash.as_deref().filter(|hash| !hash.trim().is_empty())
         && !now.eq_ignore_ascii_case(hash.trim())
     {
         return Err(told(WorkspaceError::Changed { path: args.path.clone(), now: Some(now) }));

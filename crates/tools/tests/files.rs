@@ -286,6 +286,7 @@ async fn a_file_that_changed_since_it_was_read_is_not_written() {
         ("mine".to_owned(), vec!["file".to_owned()])
     );
     assert!(place.call("write_file", writing("file", &hash("mine").to_uppercase())).await.is_ok());
+    assert!(place.call("write_file", writing("other", "")).await.is_ok(), "an empty hash is none");
     assert_eq!(place.content("file"), "new");
 }
 

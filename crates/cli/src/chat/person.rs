@@ -120,7 +120,8 @@ impl Person {
     /// The next line: one that was typed ahead, or one that is typed now.
     async fn line(&mut self) -> Result<Line, Exit> {
         // A line that was typed ahead must not answer a question that nobody had seen.
-        let free = self.session.seen.is_none() && self.proposed.is_none();
+        let asks = self.session.seen.is_some() || self.session.unsettled.is_some();
+        let free = !asks && self.proposed.is_none();
         self.queue.held &= self.queue.first().is_some();
         let ahead = self.queue.first().filter(|_| free).cloned();
         match (self.first.take_if(|_| free), ahead) {

@@ -112,8 +112,7 @@ pub(super) async fn listed(app: &App, wanted: &Wanted) -> Result<Vec<String>, Mo
     let name = format!("{}/", wanted.provider);
     let place = Place::of(&app.settings, &name);
     let base_url = match wanted.url.as_str() {
-        // What the settings say of an address is about to go.
-        "" if place.origin.rank() > 1 => place.base_url.clone(),
+        "" => place.base_url.clone(),
         url => url.to_owned(),
     };
     let api_key = match wanted.key.as_str() {

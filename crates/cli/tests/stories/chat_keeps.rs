@@ -244,6 +244,27 @@ fn in_the_chat_an_unknown_outcome_is_looked_at_and_settled_by_a_number() {
 }
 
 #[test]
+fn a_line_that_was_queued_before_a_kill_says_nothing_of_an_unknown_outcome() {
+    let command = "echo once >> log; cat gate";
+    let replies = [calls("shell", json!({ "command": command })), says("who knows.")];
+    let home = on_terminal(Home::scripted(&replies));
+    let made = std::process::Command::new("mkfifo").arg(home.work("gate")).status().unwrap();
+    assert!(made.success());
+    let mut first = home.on_terminal(["chat", "--loop", "react", "--yes"]);
+    first.until(PROMPT).types("append a line");
+    eventually("the line", || (home.read("log") == "once\n").then_some(()));
+    first.types("1").until("Queued: 1");
+    first.kill9();
+    home.deserted();
+    let mut second = home.on_terminal(["chat", "--loop", "react"]);
+    second.until("Queued last time and not sent yet: 1").until("Did it happen?").until(PROMPT);
+    let shown = home.show(&home.newest());
+    assert_eq!(shown["unknowns"][0]["settled"], json!(null), "nobody has said what happened");
+    second.types("2").until("Settled: shell");
+    drop(second);
+}
+
+#[test]
 fn an_unknown_outcome_is_settled_later_by_a_command() {
     let home = killed_in_a_command();
     home.chat(&[]).ends_with(0);
