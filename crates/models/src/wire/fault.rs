@@ -40,6 +40,9 @@ const TOO_LONG: [&str; 10] = [
 /// How providers say of a status 400 that it is about the key.
 const BAD_KEY: [&str; 3] = ["api key not valid", "api_key_invalid", "invalid api key"];
 
+/// Words for an empty account behind the status of a rate limit.
+const NO_CREDIT: [&str; 3] = ["current quota", "insufficient balance", "insufficient_quota"];
+
 /// What an HTTP status other than 2xx means for the call.
 pub(crate) fn status_kind(status: u16) -> ModelErrorKind {
     match status {
@@ -64,7 +67,9 @@ fn kind_of(status: u16, error: Option<&Value>, words: &str) -> ModelErrorKind {
             ModelErrorKind::TooLong
         }
         400 if says(&BAD_KEY) => ModelErrorKind::Unauthorized,
-        429 if named.contains("insufficient_quota") => ModelErrorKind::NoCredit,
+        429 if named.contains("insufficient_quota") || says(&NO_CREDIT) => {
+            ModelErrorKind::NoCredit
+        }
         // llama.cpp and others say it with the status of a failure of their own.
         500 if says(&TOO_LONG) => ModelErrorKind::TooLong,
         _ => status_kind(status),

@@ -26,7 +26,7 @@ super::texts! {
     "broken.why" => zh: "原因：模型的回复不符合 {loop} 的约定（{contract} 阶段，试了 {tries} 次）。", en: "Why: the model's replies did not have the form that {loop} needs (phase {contract}, {tries} tries).";
     "broken.why_any" => zh: "原因：模型的回复不符合 {loop} 的约定（试了 {tries} 次）。", en: "Why: the model's replies did not have the form that {loop} needs ({tries} tries).";
     "broken.said" => zh: "模型最后的原话：", en: "The model's own last words:";
-    "broken.next" => zh: "可以试试：/loop {loop}，或换一个模型；everloop models test {model} 会检查这个模型能做什么。", en: "What to try: /loop {loop}, or another model; everloop models test {model} checks what this one can do.";
+    "broken.next" => zh: "可以试试：--loop {loop}（对话里用 /loop {loop}），或换一个模型；everloop models test {model} 会检查这个模型能做什么。", en: "What to try: --loop {loop} (/loop {loop} in the chat), or another model; everloop models test {model} checks what this one can do.";
     "salvaged.prose" => zh: "模型的回复不合约定，只有一种读法：按其中唯一的内容采用，忽略了前后的文字", en: "The reply broke its contract and could be read in one way only: taken without the words around it";
     "salvaged.superfluous" => zh: "模型的回复不合约定，只有一种读法：按动作执行，忽略了多余的问题或答复", en: "The reply broke its contract and could be read in one way only: its action was taken, a superfluous question or response was not";
     "salvaged.renamed" => zh: "模型的回复不合约定，只有一种读法：字段名不同，照常采用", en: "The reply broke its contract and could be read in one way only: a field has another usual name";
