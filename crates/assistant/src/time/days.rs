@@ -142,6 +142,9 @@ pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
     let mut dates: Readings<Option<Date>> = Vec::new();
     let on = scan.any(at, words::ON);
     let at = on.unwrap_or(at);
+    if words::is_word(scan, scan.skip_spaces(at), words::NO_DAYS) {
+        return Vec::new();
+    }
     let near = scan.word(scan.maybe(at, words::THE), words::NEAR_DAYS);
     dates.extend(near.map(|(days, end)| (plus(today, days), end)));
     dates.extend(calendar_weeks(scan, at, today));
@@ -204,7 +207,9 @@ pub(super) fn plus(date: Date, days: i64) -> Option<Date> {
 
 /// A weekday word with its prefix.
 pub(super) fn chinese_weekday(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
-    chinese_day_name(scan, scan.any(at, words::WEEK)?)
+    let begin = scan.skip_spaces(at);
+    let week = scan.any(at, words::WEEK).filter(|_| !words::is_word(scan, begin, words::NO_DAYS));
+    chinese_day_name(scan, week?)
 }
 
 /// What follows the prefix of a weekday: a numeral, or a digit that counts nothing else.

@@ -11,9 +11,10 @@ use super::dates::{self, Phrase, Precision, When, longest, may_start};
 use super::days::Sort;
 use super::every::Every;
 use super::guard;
+use super::meaning;
 use super::offsets::amounts;
 use super::scan::Scan;
-use super::titles::{is_end, join, length};
+use super::titles::{half_of_day, is_end, join, length};
 use super::words;
 
 /// What a text says.
@@ -267,7 +268,8 @@ impl Finder<'_> {
     fn one(&self, found: &Found) -> Result<Reading, Unclear> {
         self.check(found)?;
         let title = self.without(&[found]);
-        Ok(self.reading(found.phrase.when.clone(), title, self.words(found.from, found.to), found))
+        let when = self.leaning(&found.phrase, &title);
+        Ok(self.reading(when, title, self.words(found.from, found.to), found))
     }
 
     /// A date in two places: a day here, its time there.
@@ -283,12 +285,21 @@ impl Finder<'_> {
                 first,
             ));
         }
-        let Some(when) = self.joined(first, second) else { return Err(Unclear(two)) };
+        let Some(phrase) = self.joined(first, second) else { return Err(Unclear(two)) };
         let timed = if first.phrase.pieces.spoken.is_some() { first } else { second };
-        Ok(self.reading(when, self.without(&[first, second]), format!("{one} {two}"), timed))
+        let title = self.without(&[first, second]);
+        let when = self.leaning(&phrase, &title);
+        Ok(self.reading(when, title, format!("{one} {two}"), timed))
     }
 
-    fn joined(&self, first: &Found, second: &Found) -> Option<When> {
+    /// What a phrase means beside its title: dinner at 7 is in the evening.
+    fn leaning(&self, phrase: &Phrase, title: &str) -> When {
+        let half = half_of_day(title).and_then(|half| phrase.pieces.leaning(half));
+        let leaning = half.and_then(|pieces| meaning::of(&pieces, self.now));
+        leaning.unwrap_or_else(|| phrase.when.clone())
+    }
+
+    fn joined(&self, first: &Found, second: &Found) -> Option<Phrase> {
         let words = |found: &Found| self.words(found.from, found.to);
         let (one, two) = (&first.phrase.pieces, &second.phrase.pieces);
         let is_pair = one.has_day() != two.has_day()
@@ -297,7 +308,7 @@ impl Finder<'_> {
             && two.elapsed.is_none();
         let (day, time) = if one.has_day() { (first, second) } else { (second, first) };
         let text = format!("{} {}", words(day), words(time));
-        dates::parse(&text, self.now).filter(|_| is_pair)
+        dates::whole(&text, self.now).filter(|_| is_pair)
     }
 
     fn check(&self, found: &Found) -> Result<(), Unclear> {

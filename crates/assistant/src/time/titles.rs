@@ -1,5 +1,6 @@
 //! What is left of a text without its date: a title, and how long it takes.
 
+use super::clock::Part;
 use super::dates::may_start;
 use super::offsets::amounts;
 use super::scan::Scan;
@@ -8,6 +9,17 @@ use super::words;
 
 pub(super) fn is_end(c: char) -> bool {
     is_border(c) || ".!！?？)）".contains(c)
+}
+
+/// The half of the day in which something takes place, if its title says so.
+pub(super) fn half_of_day(title: &str) -> Option<Part> {
+    let scan = Scan::new(title);
+    let has = |list| (0..scan.len()).any(|at| scan.any(at, list).is_some());
+    match (has(words::EVENING_THINGS), has(words::MORNING_THINGS)) {
+        (true, false) => Some(Part::Pm),
+        (false, true) => Some(Part::Am),
+        _ => None,
+    }
 }
 
 /// Adds a piece of a text to a title, without what tied it to a date.

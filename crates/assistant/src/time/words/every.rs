@@ -174,18 +174,8 @@ pub(in super::super) const DEADLINE_STARTS: List = &[
     "赶在",
     "务必在",
 ];
-pub(in super::super) const DEADLINE_ENDS: List = &[
-    "前",
-    "之前",
-    "以前",
-    "截止",
-    "到期",
-    "截止前",
-    "at the latest",
-    "or earlier",
-    "之前完成",
-    "前完成",
-];
+pub(in super::super) const DEADLINE_ENDS: List =
+    &["前", "之前", "以前", "截止", "到期", "截止前", "at the latest", "or earlier"];
 /// They begin like a deadline and are other words.
 pub(in super::super) const NO_DEADLINES: List = &[
     "前往",
