@@ -2,6 +2,7 @@
 
 use super::faces::{clocks, may_end_clock, military_clock};
 use super::scan::{Readings, Scan};
+use super::spans::{bare_spans, is_list, spans};
 use super::words;
 
 const NOON: i64 = 12 * 60;
@@ -36,8 +37,8 @@ pub(super) struct Spoken {
 /// Where a span of time ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End {
-    part: Option<Part>,
-    clock: Clock,
+    pub(super) part: Option<Part>,
+    pub(super) clock: Clock,
 }
 
 /// What a clock shows.
@@ -125,7 +126,7 @@ impl Spoken {
     }
 
     /// What a clock shows then; noon and midnight are shown by one too.
-    fn shown(self) -> Option<Clock> {
+    pub(super) fn shown(self) -> Option<Clock> {
         match (self.clock, self.part) {
             (None, Some(Part::Noon | Part::Midnight)) => Some(dial(12, 0)),
             (clock, _) => clock,
@@ -258,64 +259,8 @@ pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> 
     found
 }
 
-/// Whether what is before counts points of a list: "写三点体会".
-fn is_list(scan: &Scan, end: usize) -> bool {
-    scan.before(end) == Some('点') && scan.any(end, words::POINTS_OF).is_some()
-}
-
-/// Spans whose first number is an hour by its end only: "2-4pm", "下午2-4点".
-fn bare_spans(scan: &Scan, at: usize, links: &[&str], has_opening: bool) -> Readings<Spoken> {
-    let mut found = Vec::new();
-    let parts = parts(scan, at, Beside::Nothing).into_iter();
-    let parts = parts.map(|(part, end)| (Some(part), end));
-    for (part, next) in parts.chain([(None, at)]) {
-        let next = scan.maybe(next, words::AT);
-        let Some((hour, end)) = scan.number_in(next, 1..=12) else { continue };
-        let bare = Spoken { part, clock: Some(bare(hour)), until: None };
-        found.extend(spans(scan, bare, end, links).into_iter().filter(|(spoken, after)| {
-            let is_hour = scan.text(end, *after).contains(['点', '时']);
-            let is_marked = spoken.until.is_some_and(|end| end.part.is_some());
-            has_opening || is_marked || is_hour
-        }));
-    }
-    found
-}
-
-/// The span that goes on from a time: "到五点", "-16:00", "to 4pm".
-fn spans(scan: &Scan, from: Spoken, at: usize, links: &[&str]) -> Readings<Spoken> {
-    let Some(next) = scan.any(at, links) else { return Vec::new() };
-    let Some(clock) = from.shown() else { return Vec::new() };
-    let from = Spoken { clock: Some(clock), ..from };
-    let mut found = Vec::new();
-    let next = scan.maybe(next, words::NEXT_DAY);
-    for (end, after) in single(scan, next, Beside::Nothing) {
-        let Some(clock) = end.shown() else { continue };
-        // "2:00-3:00pm": what is said behind the end holds for both.
-        let is_latin = end.part.is_some() && scan.text(next, after).is_ascii();
-        let start = from.clock.filter(|start| is_latin && from.part.is_none() && start.hour <= 12);
-        let start = start.filter(|start| start.hour > 0);
-        let from = match start {
-            Some(start) => Spoken { clock: Some(Clock { form: Form::Bare, ..start }), ..from },
-            None => from,
-        };
-        found.push((Spoken { until: Some(End { part: end.part, clock }), ..from }, after));
-    }
-    if let Some((hour, after)) = scan.number_in(next, 1..=12)
-        && !is_half_read(scan, after)
-        && scan.any(after, words::DATE_UNITS).is_none()
-    {
-        let clock = dial(hour, 0);
-        let until = Some(End { part: None, clock });
-        let latin = scan.text(at, next).trim().is_ascii();
-        if latin {
-            found.push((Spoken { until, ..from }, after));
-        }
-    }
-    found
-}
-
 /// One time of day.
-fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
+pub(super) fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
     let mut found = Vec::new();
     let plain = |clock| Spoken { part: None, clock: Some(clock), until: None };
     let after_at = scan.any(at, words::AT);
@@ -357,7 +302,7 @@ fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
     found
 }
 
-fn parts(scan: &Scan, at: usize, beside: Beside) -> Readings<Part> {
+pub(super) fn parts(scan: &Scan, at: usize, beside: Beside) -> Readings<Part> {
     let begin = scan.skip_spaces(at);
     if words::is_word(scan, begin, words::NO_PARTS) {
         return Vec::new();
@@ -384,7 +329,7 @@ fn iso_border(scan: &Scan, at: usize) -> Option<usize> {
 }
 
 /// A number that goes on as something else is no hour.
-fn is_half_read(scan: &Scan, end: usize) -> bool {
+pub(super) fn is_half_read(scan: &Scan, end: usize) -> bool {
     matches!(scan.get(end), Some(':' | '.' | '-' | '/' | '%' | ','))
         && scan.get(end + 1).is_some_and(|c| c.is_ascii_digit())
         || matches!(scan.get(end), Some('%' | '°'))
@@ -401,7 +346,7 @@ pub(super) fn dial(hour: i8, minute: i8) -> Clock {
     Clock { hour, minute, form: Form::Dial }
 }
 
-fn bare(hour: i8) -> Clock {
+pub(super) fn bare(hour: i8) -> Clock {
     Clock { hour, minute: 0, form: Form::Bare }
 }
 

@@ -130,6 +130,9 @@ pub(super) fn may_start(scan: &Scan, at: usize) -> bool {
         return false;
     }
     let is_latin = |c: char| c.is_ascii_alphanumeric();
+    if before == '#' && c.is_ascii_digit() {
+        return false;
+    }
     let is_glued =
         before == '\'' || before == '_' || "-./".contains(before) && before_that_is_latin(scan, at);
     !(is_latin(c) && (is_latin(before) || is_glued))
@@ -256,7 +259,8 @@ impl Grammar<'_> {
 
     fn elapsed(&self, so_far: &Pieces, at: usize) -> Readings<Pieces> {
         let mut found = Vec::new();
-        let now = self.scan.any(at, words::NOW);
+        let is_other = words::is_word(self.scan, self.scan.skip_spaces(at), words::NO_DAYS);
+        let now = self.scan.any(at, words::NOW).filter(|_| !is_other);
         found.extend(now.map(|end| (so_far.with_elapsed(offsets::Amount::default()), end)));
         let far = offsets::offsets(self.scan, at).into_iter();
         let within = offsets::within(self.scan, at).into_iter();

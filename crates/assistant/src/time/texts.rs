@@ -120,6 +120,17 @@ struct Finder<'a> {
 impl Finder<'_> {
     fn read(&self) -> Result<Reading, Unclear> {
         let all = self.all();
+        let is_named = |found: &Found| {
+            found.phrase.pieces.day.is_some_and(|day| day.sort == Sort::Holiday)
+                && !found.phrase.pieces.is_deadline
+                && found.phrase.pieces.spoken.is_none()
+        };
+        // Beside a day, a holiday behind it is what the text is about.
+        let day = all.iter().find(|found| self.is_date(found));
+        let has_day = day.is_some_and(|day| day.phrase.pieces.day.is_some() && !is_named(day));
+        let first = day.map_or(0, |day| day.to);
+        let is_about = |found: &Found| has_day && found.from >= first && is_named(found);
+        let all: Vec<Found> = all.into_iter().filter(|found| !is_about(found)).collect();
         let taken: Vec<&Found> = all.iter().filter(|found| self.is_date(found)).collect();
         self.check_neighbours(&all)?;
         let front = taken.iter().find(|found| found.place == Place::Front);
@@ -181,7 +192,8 @@ impl Finder<'_> {
                 at += 1;
                 continue;
             };
-            let place = if at == first || self.only_openers_before(at) {
+            let is_first = self.scan.text(first, at).chars().all(is_opening);
+            let place = if is_first || self.only_openers_before(at) {
                 Place::Front
             } else if self.scan.text(to, self.scan.len()).trim_matches(is_end).is_empty() {
                 Place::End
@@ -196,7 +208,7 @@ impl Finder<'_> {
 
     fn only_openers_before(&self, at: usize) -> bool {
         let before = self.scan.text(0, at);
-        words::OPENERS.contains(&before.trim())
+        words::OPENERS.contains(&before.trim_matches(is_opening))
     }
 
     /// Whether a phrase is the date of the text and no part of what it is about.
@@ -239,7 +251,7 @@ impl Finder<'_> {
             }
             _ if found.place != Place::Middle => !is_attribute || is_timed,
             _ if is_attribute => false,
-            _ if pieces.has_clock() => true,
+            _ if pieces.has_clock() => !guard::is_clock_of_noun(scan, found.from, found.to, pieces),
             _ => guard::is_set_apart(scan, found.from, found.to),
         }
     }
@@ -369,6 +381,11 @@ impl Finder<'_> {
         join(&mut title, &self.text[self.scan.offset(at)..]);
         title
     }
+}
+
+/// What may stand before a date in front: space, and brackets that are closed behind it.
+fn is_opening(c: char) -> bool {
+    is_border(c) || "([【".contains(c)
 }
 
 pub(super) fn is_border(c: char) -> bool {

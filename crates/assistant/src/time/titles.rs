@@ -8,7 +8,7 @@ use super::texts::is_border;
 use super::words;
 
 pub(super) fn is_end(c: char) -> bool {
-    is_border(c) || ".!！?？)）".contains(c)
+    is_border(c) || ".!！?？)）]】".contains(c)
 }
 
 /// The half of the day in which something takes place, if its title says so.
@@ -24,7 +24,7 @@ pub(super) fn half_of_day(title: &str) -> Option<Part> {
 
 /// Adds a piece of a text to a title, without what tied it to a date.
 pub(super) fn join(title: &mut String, piece: &str) {
-    let mut piece = piece.trim_matches(is_border);
+    let mut piece = unwrapped(piece.trim_matches(is_border));
     if piece.chars().all(is_end) {
         piece = "";
     }
@@ -59,6 +59,31 @@ pub(super) fn join(title: &mut String, piece: &str) {
         title.push(' ');
     }
     title.push_str(piece);
+}
+
+/// A piece without the bracket or dash that set a date apart from it.
+fn unwrapped(piece: &str) -> &str {
+    let is_space = |c: char| is_border(c);
+    let mut piece = piece;
+    for (open, close) in ["()", "（）", "[]", "【】"].iter().filter_map(|pair| {
+        let mut both = pair.chars();
+        both.next().zip(both.next())
+    }) {
+        let (opens, closes) = (piece.matches(open).count(), piece.matches(close).count());
+        if opens > closes {
+            piece = piece.strip_suffix(open).unwrap_or(piece).trim_end_matches(is_space);
+        }
+        if closes > opens {
+            piece = piece.strip_prefix(close).unwrap_or(piece).trim_start_matches(is_space);
+        }
+    }
+    for dash in [" -", " –", " —", " ——"] {
+        piece = piece.strip_suffix(dash).unwrap_or(piece).trim_end_matches(is_space);
+    }
+    for dash in ["- ", "– ", "— ", "—— "] {
+        piece = piece.strip_prefix(dash).unwrap_or(piece).trim_start_matches(is_space);
+    }
+    piece
 }
 
 /// The length that a text ends or begins with, in minutes, and the text without it.

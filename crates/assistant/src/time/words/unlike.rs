@@ -164,6 +164,7 @@ pub(in super::super) const NO_DAYS: Table<&str> = &[
     ("明日之后", ""),
     ("明日香", ""),
     ("明日黄花", ""),
+    ("次日达", ""),
     ("后天性", ""),
     ("周六福", "利"),
     ("星期六福", "利"),
@@ -201,11 +202,22 @@ pub(in super::super) const NO_DAYS: Table<&str> = &[
     ("year end party", ""),
     ("month end close", ""),
     ("month end report", ""),
+    ("now or never", ""),
+    ("today show", ""),
     ("mon ami", ""),
     ("mon amour", ""),
     ("mon cher", ""),
     ("wed planning", ""),
 ];
+
+/// A time that is planned is what is done: "plan next week".
+pub(in super::super) const PLAN: List = &["plan", "planning", "plan out"];
+pub(in super::super) const PLANNED: List =
+    &["next week", "next month", "the weekend", "this weekend", "this week", "this month"];
+
+/// They leave open when within it.
+pub(in super::super) const SOME_TIME: List =
+    &["later", "earlier", "early", "late", "sometime", "some time", "all", "most of"];
 
 /// Whether one of these words begins here, without a space before it, and nothing undoes it.
 pub(in super::super) fn is_word(scan: &Scan, at: usize, table: Table<&str>) -> bool {
