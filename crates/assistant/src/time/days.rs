@@ -201,7 +201,7 @@ fn weekdays(scan: &Scan, at: usize, is_said: bool) -> Readings<Day> {
 fn is_shy_day(scan: &Scan, at: usize, end: usize) -> bool {
     let begin = scan.skip_spaces(at);
     let next = scan.get(scan.skip_spaces(end));
-    let is_closed = scan.get(end).is_none_or(|c| ",;:.!?)]".contains(c));
+    let is_closed = next.is_none() || scan.get(end).is_some_and(|c| ",;:.!?)]".contains(c));
     let is_alone = scan.text(0, begin).trim().is_empty() && next.is_none();
     let is_led = scan.is_behind(begin, words::DEADLINE_STARTS);
     let is_word = scan.any(end, words::NO_SHY_DAYS).is_some();
@@ -224,7 +224,9 @@ fn within_week_or_month(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
     let sunday = || in_week(today, 0, Weekday::Sunday);
     let this_week = scan.any(at, words::THIS_WEEK).or_else(|| {
         let end = scan.any(at, words::ZH_THIS_WEEK)?;
-        scan.any(end, words::BEHIND_HOLIDAYS).map(|_| end)
+        let is_last = scan.skip_spaces(end) == scan.len();
+        let is_date = is_last || scan.any(end, words::BEHIND_HOLIDAYS).is_some();
+        is_date.then_some(end)
     });
     let end = this_week.zip(sunday());
     found.extend(end.map(|(end, date)| (Day::of(date, Sort::Within), end)));

@@ -64,7 +64,8 @@ pub(super) fn military_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
             (hour, minute, end)
         }
     };
-    let is_last = scan.get(end).is_none_or(|c| ",;:".contains(c));
+    let is_last =
+        scan.skip_spaces(end) == scan.len() || scan.get(end).is_some_and(|c| ",;:".contains(c));
     let is_clock = hour < 24 && minute < 60 && minute % 5 == 0;
     let (hour, minute) = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?);
     let is_padded = scan.get(at) == Some('0');

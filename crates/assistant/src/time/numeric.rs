@@ -239,7 +239,7 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Opt
         }
         let of = scan.any(end, words::OF).and_then(|at| scan.word(at, words::EN_MONTHS_AWAY));
         found.extend(of.map(|(months, end)| (in_month(today, months, day.number), end)));
-        let is_alone = scan.text(0, begin).trim().is_empty() && end == scan.len();
+        let is_alone = scan.text(0, begin).trim().is_empty() && scan.skip_spaces(end) == scan.len();
         let is_led = scan.is_behind(begin, words::BEFORE_ORDINALS);
         if (the.is_some() || is_alone || is_led) && day.is_marked {
             found.push((next_month_day(today, day.number), end));
