@@ -12,6 +12,7 @@ pub mod dates;
 pub mod lengths;
 pub mod repeat;
 pub mod series;
+mod spans;
 pub mod texts;
 
 mod clock;

@@ -1,7 +1,8 @@
 //! Times of day, and spans between two of them.
 
-use super::faces::clocks;
+use super::faces::{clocks, may_end_clock, military_clock};
 use super::scan::{Readings, Scan};
+use super::spans::{bare_spans, is_list, spans};
 use super::words;
 
 const NOON: i64 = 12 * 60;
@@ -36,8 +37,8 @@ pub(super) struct Spoken {
 /// Where a span of time ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End {
-    part: Option<Part>,
-    clock: Clock,
+    pub(super) part: Option<Part>,
+    pub(super) clock: Clock,
 }
 
 /// What a clock shows.
@@ -53,6 +54,8 @@ pub(super) struct Clock {
 pub(super) enum Form {
     Full,
     Dial,
+    /// `3:30`: on a dial, and 7 and later as it is written if nothing tells otherwise.
+    Colon,
     /// A number that only the end of its span makes an hour: "2-4pm".
     Bare,
 }
@@ -82,6 +85,13 @@ impl Spoken {
     /// The time, unless hour and part contradict each other. `of_day` is a part its day brought.
     pub(super) fn time(self, of_day: Option<Part>) -> Option<Time> {
         let part = self.part.or(of_day);
+        // The small hours that are said with an evening are those behind it.
+        let is_behind = matches!(of_day, Some(Part::Evening | Part::Late));
+        if let (Some(Part::Night), Some(clock), true) = (self.part, self.clock, is_behind) {
+            return match clock.time(self.part)? {
+                Time::Sure(minute) | Time::Dial(minute) => Some(Time::Sure(minute + MIDNIGHT)),
+            };
+        }
         match self.clock {
             None => part?.usual().map(Time::Sure),
             Some(clock) if clock.form == Form::Bare => self.bare_start(clock, part),
@@ -100,8 +110,27 @@ impl Spoken {
         };
         let Time::Sure(end) = end.clock.time(Some(end_part))? else { return None };
         let first = i64::from(clock.hour) % 12 * 60 + i64::from(clock.minute);
-        let starts = [first + NOON, first].into_iter();
-        starts.into_iter().find(|start| *start < end).map(Time::Sure)
+        let starts = [first + NOON, first, first + NOON - MIDNIGHT].into_iter();
+        let start = starts.into_iter().find(|start| *start < end)?;
+        Some(Time::Sure(start.rem_euclid(MIDNIGHT)))
+    }
+
+    /// Whether it leaves open what this half of the day would tell.
+    pub(super) fn is_open(self, half: Part) -> bool {
+        let hours = if half == Part::Am { 1..=11 } else { 5..=11 };
+        let is_dial = |clock: Clock| {
+            matches!(clock.form, Form::Dial | Form::Colon) && hours.contains(&clock.hour)
+        };
+        let ends_open = self.until.is_none_or(|end| end.part.is_none());
+        self.part.is_none() && ends_open && self.clock.is_some_and(is_dial)
+    }
+
+    /// What a clock shows then; noon and midnight are shown by one too.
+    pub(super) fn shown(self) -> Option<Clock> {
+        match (self.clock, self.part) {
+            (None, Some(Part::Noon | Part::Midnight)) => Some(dial(12, 0)),
+            (clock, _) => clock,
+        }
     }
 
     /// Whether it is a span of two numbers that only their place makes hours.
@@ -112,7 +141,10 @@ impl Spoken {
 
     /// How many minutes a span takes that begins at this minute; none within if it has no end.
     pub(super) fn minutes(self, start: i64, of_day: Option<Part>) -> Option<Option<i64>> {
-        let Some(end) = self.until else { return Some(None) };
+        let Some(mut end) = self.until else { return Some(None) };
+        if end.clock.form == Form::Colon {
+            end.clock.form = Form::Dial;
+        }
         let of_start = self.part.or(of_day);
         let inherited = of_start.and_then(|part| end.clock.time(Some(part)));
         let minutes = |time: Time| {
@@ -129,8 +161,9 @@ impl Spoken {
                 _ => end.clock.time(None)?,
             },
         };
-        Some(minutes(time).map(|end| end - start).filter(|minutes| *minutes < MIDNIGHT))
-            .filter(Option::is_some)
+        // A span over midnight takes half a day at most: else its end is before its start.
+        let fits = |end: &i64| *end - start <= NOON || *end <= MIDNIGHT && *end - start < MIDNIGHT;
+        Some(minutes(time).filter(fits).map(|end| end - start)).filter(Option::is_some)
     }
 }
 
@@ -139,6 +172,7 @@ impl Clock {
         let (hour, minute) = (i64::from(self.hour), i64::from(self.minute));
         match part {
             Some(part) => part.hour(hour).map(|hour| Time::Sure(hour * 60 + minute)),
+            None if self.form == Form::Colon && hour >= 7 => Some(Time::Sure(hour * 60 + minute)),
             None if self.form != Form::Full && (1..=11).contains(&hour) => {
                 Some(Time::Dial(hour * 60 + minute))
             }
@@ -208,7 +242,7 @@ pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> 
     let begin = scan.maybe(begin, words::ROUGHLY);
     let (mut found, mut whole) = (Vec::new(), Vec::new());
     for (spoken, end) in single(scan, begin, beside) {
-        let end = scan.maybe(end, words::OR_SO);
+        let end = if may_end_clock(scan, end) { scan.maybe(end, words::OR_SO) } else { end };
         found.push((spoken, end));
         whole.extend(spans(scan, spoken, end, links));
     }
@@ -217,55 +251,29 @@ pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> 
         whole.append(&mut found);
     }
     found.append(&mut whole);
-    let at = scan.maybe(begin, words::AT);
-    if let Some((hour, end)) = scan.number_in(at, 1..=12) {
-        let bare = Spoken { part: None, clock: Some(bare(hour)), until: None };
-        let whole = spans(scan, bare, end, links).into_iter();
-        found.extend(whole.filter(|(spoken, _)| {
-            has_opening || spoken.until.is_some_and(|end| end.part.is_some())
-        }));
+    found.extend(bare_spans(scan, begin, links, has_opening));
+    if beside == Beside::Nothing {
+        found.retain(|(_, end)| !is_list(scan, *end));
     }
     // "from 2" alone is a number, not a time.
     found
 }
 
-/// The span that goes on from a time: "到五点", "-16:00", "to 4pm".
-fn spans(scan: &Scan, from: Spoken, at: usize, links: &[&str]) -> Readings<Spoken> {
-    let Some(next) = scan.any(at, links) else { return Vec::new() };
-    if from.clock.is_none() {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    for (end, after) in single(scan, next, Beside::Nothing) {
-        if let Some(clock) = end.clock {
-            found.push((Spoken { until: Some(End { part: end.part, clock }), ..from }, after));
-        }
-    }
-    if let Some((hour, after)) = scan.number_in(next, 1..=12)
-        && !is_half_read(scan, after)
-        && scan.any(after, words::DATE_UNITS).is_none()
-    {
-        let clock = dial(hour, 0);
-        let until = Some(End { part: None, clock });
-        let latin = scan.text(at, next).trim().is_ascii();
-        if latin {
-            found.push((Spoken { until, ..from }, after));
-        }
-    }
-    found
-}
-
 /// One time of day.
-fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
+pub(super) fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
     let mut found = Vec::new();
     let plain = |clock| Spoken { part: None, clock: Some(clock), until: None };
     let after_at = scan.any(at, words::AT);
     if let Some(end) = after_at {
-        let bare = scan.number_in(end, 0..=23).filter(|(_, end)| is_whole(scan, *end));
+        let is_hour = |end: usize| is_whole(scan, end) || scan.any(end, &["ish"]).is_some();
+        let bare = scan.number_in(end, 0..=23).filter(|(_, end)| is_hour(*end));
         found.extend(bare.map(|(hour, end)| (plain(dial(hour, 0)), end)));
     }
     let at = after_at.unwrap_or(at);
     found.extend(clocks(scan, at).into_iter().map(|(clock, end)| (plain(clock), end)));
+    if beside == Beside::Day {
+        found.extend(military_clock(scan, at).map(|(clock, end)| (plain(clock), end)));
+    }
     for (part, end) in parts(scan, at, beside) {
         let is_shy = matches!(scan.get(end - 1), Some(c) if words::SHY_ENDS.contains(c))
             && end - scan.skip_spaces(at) == 1;
@@ -285,8 +293,8 @@ fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
         }
     }
     let trailing = found.iter().filter(|(spoken, _)| spoken.part.is_none()).filter_map(|found| {
-        let (part, end) = scan.word(found.1, words::TRAILING_PARTS)?;
-        Some((Spoken { part: Some(part), ..found.0 }, end))
+        let (part, end) = trailing_part(scan, found.1)?;
+        Some((Spoken { part: Some(part), ..found.0 }, scan.maybe(end, words::SHARP_LATIN)))
     });
     let trailing: Vec<_> = trailing.collect();
     found.extend(trailing);
@@ -294,10 +302,20 @@ fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
     found
 }
 
-fn parts(scan: &Scan, at: usize, beside: Beside) -> Readings<Part> {
+pub(super) fn parts(scan: &Scan, at: usize, beside: Beside) -> Readings<Part> {
+    let begin = scan.skip_spaces(at);
+    if words::is_word(scan, begin, words::NO_PARTS) {
+        return Vec::new();
+    }
     let mut found: Vec<_> = scan.word(at, words::PARTS).into_iter().collect();
     if beside == Beside::Day {
         found.extend(scan.word(at, words::SHY_PARTS));
+    }
+    for (_, end) in &mut found {
+        let is_city = scan.before(*end) == Some('上');
+        if is_city && words::is_word(scan, *end - 1, words::SHANGHAI) {
+            *end -= 1;
+        }
     }
     found.extend(scan.word(at, words::IN_THE_PARTS));
     found
@@ -311,7 +329,7 @@ fn iso_border(scan: &Scan, at: usize) -> Option<usize> {
 }
 
 /// A number that goes on as something else is no hour.
-fn is_half_read(scan: &Scan, end: usize) -> bool {
+pub(super) fn is_half_read(scan: &Scan, end: usize) -> bool {
     matches!(scan.get(end), Some(':' | '.' | '-' | '/' | '%' | ','))
         && scan.get(end + 1).is_some_and(|c| c.is_ascii_digit())
         || matches!(scan.get(end), Some('%' | '°'))
@@ -328,13 +346,22 @@ pub(super) fn dial(hour: i8, minute: i8) -> Clock {
     Clock { hour, minute, form: Form::Dial }
 }
 
-fn bare(hour: i8) -> Clock {
+pub(super) fn bare(hour: i8) -> Clock {
     Clock { hour, minute: 0, form: Form::Bare }
 }
 
 /// `5pm`, `5 in the morning`: an hour that only its part makes a time.
 fn plain_hour_with_part(scan: &Scan, at: usize) -> Option<(Spoken, usize)> {
     let (hour, end) = scan.number_in(at, 1..=12)?;
-    let (part, end) = scan.word(end, words::TRAILING_PARTS)?;
+    let (part, end) = trailing_part(scan, end)?;
+    let end = scan.maybe(end, words::SHARP_LATIN);
     Some((Spoken { part: Some(part), clock: Some(dial(hour, 0)), until: None }, end))
+}
+
+/// A part of the day behind a clock; a single letter stands right behind its digit.
+fn trailing_part(scan: &Scan, at: usize) -> Option<(Part, usize)> {
+    let is_digit = scan.before(at).is_some_and(|c| c.is_ascii_digit());
+    let letter = || scan.word(at, words::LETTER_PARTS).filter(|(_, end)| *end == at + 1);
+    let letter = || letter().filter(|_| is_digit && !is_half_read(scan, at + 1));
+    scan.word(at, words::TRAILING_PARTS).or_else(letter)
 }

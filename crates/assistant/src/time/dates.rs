@@ -12,9 +12,11 @@
 //! - The weekend is its Saturday; on a Sunday, this weekend is today. The end of the week is its
 //!   Friday, and on a weekend its Sunday.
 //! - A date without a year, or a day without a month, is the next one, today included.
-//! - `HH:MM` is one of 24 hours as written. A bare hour of 1 to 11 without a part of the day is
-//!   the next such hour on a clock's dial when it is said alone or with today; on any other day and
-//!   in repetitions 1 to 6 are in the afternoon, 7 to 12 as they are.
+//! - `HH:MM` is one of 24 hours as written. An hour of 1 to 11 without a part of the day, bare or
+//!   as `H:MM`, is the next such hour on a clock's dial when it is said alone or with today; on any
+//!   other day and in repetitions 1 to 6 are in the afternoon, 7 to 12 as they are. Nobody who is
+//!   awake by day or in the evening means the small hours by it.
+//! - What takes place in the evening or in the morning, such as dinner, tells the half of the day.
 //! - A time alone is today if it is still ahead, else tomorrow.
 //! - Midnight, and 12 in the evening, end the day they are said with; hours 1 to 4 of an evening
 //!   belong to the night that follows it.
@@ -87,9 +89,14 @@ pub(super) struct Phrase {
 /// Understands a text that is one date phrase.
 #[must_use]
 pub fn parse(text: &str, now: &Zoned) -> Option<When> {
+    whole(text, now).map(|phrase| phrase.when)
+}
+
+/// The phrase that a text is.
+pub(super) fn whole(text: &str, now: &Zoned) -> Option<Phrase> {
     let scan = Scan::new(text.trim());
     let whole = readings(&scan, 0, now).into_iter().filter(|(_, end)| *end == scan.len());
-    whole.min_by_key(|(phrase, _)| phrase.pieces.count()).map(|(phrase, _)| phrase.when)
+    whole.min_by_key(|(phrase, _)| phrase.pieces.count()).map(|(phrase, _)| phrase)
 }
 
 /// The longest date phrase a text begins with, of the fewest pieces, and its length in bytes.
@@ -123,6 +130,9 @@ pub(super) fn may_start(scan: &Scan, at: usize) -> bool {
         return false;
     }
     let is_latin = |c: char| c.is_ascii_alphanumeric();
+    if before == '#' && c.is_ascii_digit() {
+        return false;
+    }
     let is_glued =
         before == '\'' || before == '_' || "-./".contains(before) && before_that_is_latin(scan, at);
     !(is_latin(c) && (is_latin(before) || is_glued))
@@ -216,7 +226,10 @@ impl Grammar<'_> {
                 scan.maybe(next, if is_open { &[] } else { words::OF_OR_ON }),
                 now,
             );
-            found.extend(days.into_iter().map(|(day, end)| (so_far.with_day(day), end)));
+            for (day, end) in days {
+                found.push((so_far.with_day(day), end));
+                found.extend(self.part_behind(&so_far.with_day(day), end));
+            }
         }
         if so_far.spoken.is_none() {
             let beside = match so_far.day.is_some() || so_far.every.is_some() {
@@ -236,9 +249,18 @@ impl Grammar<'_> {
         found
     }
 
+    /// The part of the day behind a day whose time was said before: "at 7 Friday evening".
+    fn part_behind(&self, so_far: &Pieces, at: usize) -> Option<(Pieces, usize)> {
+        let spoken = so_far.spoken.filter(|spoken| spoken.part.is_none())?;
+        so_far.day.filter(|day| day.part.is_none())?;
+        let (part, end) = self.scan.word(at, words::DAY_PARTS)?;
+        Some((so_far.with_spoken(clock::Spoken { part: Some(part), ..spoken }), end))
+    }
+
     fn elapsed(&self, so_far: &Pieces, at: usize) -> Readings<Pieces> {
         let mut found = Vec::new();
-        let now = self.scan.any(at, words::NOW);
+        let is_other = words::is_word(self.scan, self.scan.skip_spaces(at), words::NO_DAYS);
+        let now = self.scan.any(at, words::NOW).filter(|_| !is_other);
         found.extend(now.map(|end| (so_far.with_elapsed(offsets::Amount::default()), end)));
         let far = offsets::offsets(self.scan, at).into_iter();
         let within = offsets::within(self.scan, at).into_iter();

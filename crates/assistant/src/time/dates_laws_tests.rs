@@ -186,7 +186,7 @@ proptest! {
 
     #[test]
     fn a_time_alone_is_the_next_such_time(now in moments(), hour in 0_i8..24, minute in 0_i8..60) {
-        let when = parse(&format!("{hour}:{minute:02}"), &now).unwrap();
+        let when = parse(&format!("{hour:02}:{minute:02}"), &now).unwrap();
         prop_assert_eq!((when.at.hour(), when.at.minute()), (hour, minute));
         prop_assert!(when.at > now.datetime() && when.at <= now.datetime() + 1.day());
         let dial = parse(&format!("{}点", hour % 12 + 1), &now).unwrap();

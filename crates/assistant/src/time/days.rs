@@ -70,6 +70,16 @@ pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
         found.extend(beside(scan, day, end, today));
         found.extend(twice_said(scan, day, end, now));
     }
+    // A week today, a week on Friday, tomorrow week.
+    if let Some((weeks, end)) = scan.word(at, words::WEEKS_ON) {
+        for (day, end) in named_days(scan, end, now) {
+            let date = day.date(today).and_then(|date| plus(date, weeks * 7));
+            found.extend(date.map(|date| (Day::plain(date), end)));
+        }
+    }
+    if let Some((days, end)) = scan.word(at, words::TODAY_WEEK) {
+        found.extend(plus(today, days).map(|date| (Day::plain(date), end)));
+    }
     // Two weeks from Monday, the day before Christmas.
     let begin = scan.maybe(at, words::THE);
     for (amount, end) in amounts(scan, begin).into_iter().chain(one_day(scan, begin)) {
@@ -142,6 +152,15 @@ pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
     let mut dates: Readings<Option<Date>> = Vec::new();
     let on = scan.any(at, words::ON);
     let at = on.unwrap_or(at);
+    let is_name = scan.any(at, &["today"]).is_some() && scan.is_behind(at, &["usa"]);
+    let is_planned = scan.any(at, words::PLANNED).is_some() && scan.is_behind(at, words::PLAN);
+    let is_this = [words::THIS_WEEK, words::THIS_MONTH];
+    let is_this = is_this.iter().any(|list| scan.any(at, list).is_some());
+    let is_open = is_this && scan.is_behind(at, words::SOME_TIME);
+    let is_other = words::is_word(scan, scan.skip_spaces(at), words::NO_DAYS);
+    if is_other || is_name || is_planned || is_open {
+        return Vec::new();
+    }
     let near = scan.word(scan.maybe(at, words::THE), words::NEAR_DAYS);
     dates.extend(near.map(|(days, end)| (plus(today, days), end)));
     dates.extend(calendar_weeks(scan, at, today));
@@ -172,10 +191,23 @@ pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
 fn weekdays(scan: &Scan, at: usize, is_said: bool) -> Readings<Day> {
     let shy = scan
         .word(at, words::SHY_DAY_NAMES)
-        .filter(|(_, end)| is_said || !times(scan, *end, Beside::Day).is_empty());
+        .filter(|(_, end)| is_said || is_shy_day(scan, at, *end));
     let bare = [chinese_weekday(scan, at), scan.word(at, words::DAY_NAMES), shy];
     let day = |weekday| Day { which: Which::Next(weekday), part: None, sort: Sort::Plain };
     bare.into_iter().flatten().map(|(weekday, end)| (day(weekday), end)).collect()
+}
+
+/// Whether a name that is a word elsewhere is a day here: "Sat", "by sat", "gym Sat", "Sat 3pm".
+fn is_shy_day(scan: &Scan, at: usize, end: usize) -> bool {
+    let begin = scan.skip_spaces(at);
+    let next = scan.get(scan.skip_spaces(end));
+    let is_closed = next.is_none() || scan.get(end).is_some_and(|c| ",;:.!?)]".contains(c));
+    let is_alone = scan.text(0, begin).trim().is_empty() && next.is_none();
+    let is_led = scan.is_behind(begin, words::DEADLINE_STARTS);
+    let is_word = scan.any(end, words::NO_SHY_DAYS).is_some();
+    let is_first = scan.text(0, begin).chars().all(|c| !c.is_alphanumeric());
+    let is_named = scan.is_name(begin) && (is_closed || is_first && !is_word);
+    is_alone || is_led || is_named || !times(scan, end, Beside::Day).is_empty()
 }
 
 /// "本周内", "这个月内".
@@ -189,6 +221,20 @@ fn within_week_or_month(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
         let date = in_week(today, weeks, Weekday::Sunday);
         found.extend(date.map(|date| (Day::of(date, Sort::Within), end)));
     }
+    let sunday = || in_week(today, 0, Weekday::Sunday);
+    let this_week = scan.any(at, words::THIS_WEEK).or_else(|| {
+        let end = scan.any(at, words::ZH_THIS_WEEK)?;
+        let is_last = scan.skip_spaces(end) == scan.len();
+        let is_date = is_last || scan.any(end, words::BEHIND_HOLIDAYS).is_some();
+        is_date.then_some(end)
+    });
+    let end = this_week.zip(sunday());
+    found.extend(end.map(|(end, date)| (Day::of(date, Sort::Within), end)));
+    let end = scan.any(at, words::THIS_MONTH);
+    let last = end.map(|end| (Day::of(today.last_of_month(), Sort::Within), end));
+    found.extend(last);
+    let last = Date::new(today.year(), 12, 31).ok().zip(scan.any(at, words::THIS_YEAR));
+    found.extend(last.map(|(date, end)| (Day::of(date, Sort::Within), end)));
     if let Some((months, end)) = scan.word(at, words::MONTHS_AWAY)
         && let Some(end) = scan.any(end, words::WITHIN_ENDS)
     {
@@ -204,7 +250,9 @@ pub(super) fn plus(date: Date, days: i64) -> Option<Date> {
 
 /// A weekday word with its prefix.
 pub(super) fn chinese_weekday(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
-    chinese_day_name(scan, scan.any(at, words::WEEK)?)
+    let begin = scan.skip_spaces(at);
+    let week = scan.any(at, words::WEEK).filter(|_| !words::is_word(scan, begin, words::NO_DAYS));
+    chinese_day_name(scan, week?)
 }
 
 /// What follows the prefix of a weekday: a numeral, or a digit that counts nothing else.
@@ -266,6 +314,8 @@ fn calendar_weeks(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>>
     }
     let next = scan.any(begin, words::EN_NEXT).and_then(|at| english_weekday(scan, at));
     found.extend(next.map(|(day, end)| (in_week(today, 1, day), end)));
+    let next = scan.any(begin, words::EN_NEXT_NEXT).and_then(|at| english_weekday(scan, at));
+    found.extend(next.map(|(day, end)| (in_week(today, 2, day), end)));
     if let Some((day, end)) = english_weekday(scan, begin) {
         let next = scan.any(end, &["next week", "of next week"]);
         found.extend(next.map(|end| (in_week(today, 1, day), end)));

@@ -11,6 +11,7 @@ pub(super) fn clocks(scan: &Scan, at: usize) -> Readings<Clock> {
     found.extend(colon_clock(scan, at));
     found.extend(dot_clock(scan, at));
     found.extend(h_clock(scan, at));
+    found.extend(packed_clock(scan, at));
     found.extend(chinese_clocks(scan, at));
     found.extend(short_of(scan, at));
     if let Some((hour, end)) = scan.number_in(at, 1..=12) {
@@ -36,7 +37,39 @@ fn colon_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
     let end = (scan.get(end) == Some(':')).then_some(end + 1)?;
     let (minute, end) = scan.digits(end, 2, 2).filter(|(minute, _)| *minute < 60)?;
     let (hour, minute) = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?);
-    (hour < 24 || minute == 0).then_some((Clock { hour, minute, form: Form::Full }, end))
+    // "3:30" is read off a dial, "03:30" is one of 24 hours.
+    let is_dial = (1..=9).contains(&hour) && scan.get(at) != Some('0');
+    let form = if is_dial { Form::Colon } else { Form::Full };
+    (hour < 24 || minute == 0).then_some((Clock { hour, minute, form }, end))
+}
+
+/// `330pm`, `1130am`.
+fn packed_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+    let (number, end) = scan.digits(at, 3, 4)?;
+    let (hour, minute) = (i8::try_from(number / 100).ok()?, i8::try_from(number % 100).ok()?);
+    let is_marked = scan.word(end, words::TRAILING_PARTS).is_some();
+    let is_clock = minute < 60 && is_marked && (1..=12).contains(&hour);
+    is_clock.then_some((dial(hour, minute), end))
+}
+
+/// `1900`, `0930` and `15.30`: only a day before them and nothing behind them makes them clocks.
+pub(super) fn military_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+    let at = scan.skip_spaces(at);
+    let (hour, minute, end) = match scan.digits(at, 4, 4) {
+        Some((number, end)) => (number / 100, number % 100, end),
+        None => {
+            let (hour, end) = scan.digits(at, 2, 2).filter(|(hour, _)| *hour > 12)?;
+            let end = (scan.get(end) == Some('.')).then_some(end + 1)?;
+            let (minute, end) = scan.digits(end, 2, 2)?;
+            (hour, minute, end)
+        }
+    };
+    let is_last =
+        scan.skip_spaces(end) == scan.len() || scan.get(end).is_some_and(|c| ",;:".contains(c));
+    let is_clock = hour < 24 && minute < 60 && minute % 5 == 0;
+    let (hour, minute) = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?);
+    let is_padded = scan.get(at) == Some('0');
+    (is_clock && (is_last || is_padded)).then_some((Clock { hour, minute, form: Form::Full }, end))
 }
 
 /// `5.30pm`: only the part behind it tells it from a number or a date.
@@ -70,11 +103,15 @@ fn chinese_clocks(scan: &Scan, at: usize) -> Readings<Clock> {
     let Some((hour, end)) = scan.number_in(at, 0..=24) else { return found };
     let is_padded = scan.get(at) == Some('0');
     let form = if is_padded { Form::Full } else { Form::Dial };
-    let Some(end) = scan.any(end, words::HOUR) else { return found };
+    let Some(end) = hour_mark(scan, end) else { return found };
     if scan.any(end, words::DIRECTION).is_some() {
         return found;
     }
     let clock = |minute| Clock { hour, minute, form };
+    if !may_end_clock(scan, end) {
+        found.push((clock(0), end));
+        return found;
+    }
     found.push((clock(0), scan.maybe(end, words::SHARP)));
     if hour == 24 {
         return found;
@@ -98,6 +135,24 @@ fn chinese_clocks(scan: &Scan, at: usize) -> Readings<Clock> {
         found.extend(less(hour, minutes).map(|clock| (clock, end)));
     }
     found
+}
+
+/// The mark of an hour, if it is no part of another word: not "一时间", not "4点" of "4点钟表".
+fn hour_mark(scan: &Scan, at: usize) -> Option<usize> {
+    let begin = scan.skip_spaces(at);
+    if words::is_word(scan, begin, words::NOT_HOUR) {
+        return None;
+    }
+    let end = scan.any(begin, words::HOUR)?;
+    let is_long = end > begin + 1 && words::is_word(scan, begin + 1, words::NO_CLOCK_ENDS);
+    Some(if is_long { begin + 1 } else { end })
+}
+
+/// Whether what follows an hour may belong to it: no space is before it, and no word begins there.
+pub(super) fn may_end_clock(scan: &Scan, at: usize) -> bool {
+    let next = scan.skip_spaces(at);
+    let is_spaced = next > at && scan.get(next).is_some_and(|c| "整正半".contains(c));
+    !is_spaced && !words::is_word(scan, next, words::NO_CLOCK_ENDS)
 }
 
 /// "差五分三点".

@@ -65,7 +65,11 @@ fn lunar_date(scan: &Scan, at: usize) -> Option<(Holiday, usize)> {
         let (month, end) = scan.number_in(begin, 1..=12)?;
         Some((month, scan.any(end, words::MONTH)?))
     };
-    if let Some((month, end)) = named.or_else(|| numbered().filter(|_| lunar.is_some())) {
+    let is_lunar = |end: usize| {
+        let is_marked = scan.get(end).is_some_and(|c| words::LUNAR_MARKS.contains(c));
+        lunar.is_some() || is_marked || is_festive(scan, end)
+    };
+    if let Some((month, end)) = named.or_else(|| numbered().filter(|(_, end)| is_lunar(*end))) {
         let (day, end) = lunar_day(scan, end)?;
         let holiday = match leap {
             Some(_) => Holiday::LunarLeap(month, day),
@@ -77,9 +81,22 @@ fn lunar_date(scan: &Scan, at: usize) -> Option<(Holiday, usize)> {
     Some((Holiday::LunarDay(day), end))
 }
 
+/// "八月十五赏月": a day in words without its mark is lunar where people keep a lunar feast.
+pub(super) fn is_festive(scan: &Scan, at: usize) -> bool {
+    let day = scan.number_in(at, 1..=30);
+    let Some((_, end)) = day.filter(|_| !scan.get(at).is_some_and(|c| c.is_ascii_digit())) else {
+        return false;
+    };
+    let rest = scan.text(end, scan.len());
+    scan.any(end, words::DAY_OF_MONTH).is_none()
+        && words::LUNAR_THINGS.iter().any(|thing| rest.contains(thing))
+}
+
 fn lunar_day(scan: &Scan, at: usize) -> Option<(i8, usize)> {
     match scan.any(at, words::LUNAR_FIRST) {
-        Some(at) => scan.number_in(at, 1..=10),
+        Some(at) => scan
+            .number_in(at, 1..=10)
+            .filter(|(_, end)| !scan.get(*end).is_some_and(|c| words::MEASURES.contains(c))),
         None => {
             let (day, end) = scan.number_in(at, 1..=30)?;
             Some((day, scan.maybe(end, words::DAY_OF_MONTH)))

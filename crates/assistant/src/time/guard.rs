@@ -47,8 +47,14 @@ pub(super) fn is_fraction(scan: &Scan, from: usize, to: usize) -> bool {
     let text = scan.text(scan.skip_spaces(from), to);
     let is_slash = text.contains('/');
     let is_known =
-        ["1/2", "1/3", "2/3", "1/4", "3/4", "1/5", "1/8", "24/7", "50/50"].contains(&&*text);
+        ["1/2", "1/3", "2/3", "1/4", "3/4", "1/5", "1/8", "24/7", "50/50", "9/11", "7/24"]
+            .contains(&&*text);
     let is_of = scan.any(to, words::COUNTED).is_some();
+    // "11.20交报告": a verb follows, so nothing is counted.
+    let is_front = scan.skip_spaces(from) == scan.skip_spaces(0);
+    if is_front && scan.any(to, words::BEHIND_HOLIDAYS).is_some() {
+        return is_of;
+    }
     !is_slash || is_known || is_of
 }
 
@@ -68,7 +74,23 @@ pub(super) fn is_free_holiday(scan: &Scan, from: usize, to: usize, pieces: &Piec
             || is_last && !after_for && !scan.text(0, from).trim_end().ends_with("before");
     }
     let Some(next) = scan.get(to) else { return true };
+    // A month and a day are a date, of whichever calendar.
+    if scan.text(from, to).contains(['月', '初']) {
+        return true;
+    }
     is_border(next) || pieces.is_deadline || scan.any(to, words::BEHIND_HOLIDAYS).is_some()
+}
+
+/// "prepare 9am slides", "the 3pm call": a clock alone that a noun follows and nothing ties.
+pub(super) fn is_clock_of_noun(scan: &Scan, from: usize, to: usize, pieces: &Pieces) -> bool {
+    let is_latin = scan.text(from, to).is_ascii();
+    let is_tied = scan.any(from, words::TIES).is_some()
+        || scan.is_behind(from, words::TIES) && !scan.is_behind(from, words::NOUN_LEADS);
+    let next = scan.get(to).filter(|c| c.is_whitespace()).and(scan.get(scan.skip_spaces(to)));
+    let is_followed = next.is_some_and(|c| c.is_ascii_alphabetic());
+    let goes_on = scan.any(to, words::GOES_ON).is_some();
+    let is_alone = !pieces.has_day() && pieces.elapsed.is_none() && !pieces.is_deadline;
+    is_latin && is_alone && is_followed && !is_tied && !goes_on
 }
 
 /// Whether a day in the middle of a text is set apart from it.
@@ -84,12 +106,18 @@ pub(super) fn is_set_apart(scan: &Scan, from: usize, to: usize) -> bool {
 
 /// The piece beside a phrase that belongs to a date and was not understood.
 pub(super) fn unclear(scan: &Scan, place: Place, pieces: &Pieces, now: &Zoned) -> Option<Place> {
-    behind(scan, place.1, now).or_else(|| before(scan, place.0, pieces))
+    let occasion = scan.any(place.1, words::OCCASIONS).filter(|_| pieces.day.is_none());
+    let occasion = occasion.map(|end| (scan.skip_spaces(place.1), end));
+    let beside = behind(scan, place.1, now).or(occasion);
+    beside.or_else(|| before(scan, place.0, pieces))
 }
 
 /// A piece of a date right behind a phrase.
 fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     let next = scan.skip_spaces(scan.maybe(to, words::COMMA));
+    if let Some(end) = two_in_one(scan, to) {
+        return Some((to, end));
+    }
     if let Some(end) = date_number(scan, next) {
         return Some((next, end));
     }
@@ -118,6 +146,22 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     (!is_with || is_place).then_some((next, end))
 }
 
+/// "周三四", "三四点": two numbers that follow each other, either of them meant.
+fn two_in_one(scan: &Scan, to: usize) -> Option<usize> {
+    let number = |at| scan.get(at).and_then(words::numerals).filter(|n| n[0] < 10);
+    let is_pair = |at: usize| {
+        let pair = number(at).zip(number(at + 1));
+        pair.is_some_and(|(one, two)| one[0] + 1 == two[0])
+    };
+    let next = scan.get(to + 1);
+    let counts = next.is_some_and(|c| words::MEASURES.contains(c) || c == '时');
+    if to > 0 && is_pair(to - 1) && !counts && words::is_number(scan.get(to)?) {
+        return Some(to + 1);
+    }
+    let is_unit = scan.get(to + 2).is_some_and(|c| words::DATE_MARKS.contains(c));
+    (is_pair(to) && is_unit).then_some(to + 3)
+}
+
 fn is_attribute(scan: &Scan, end: usize) -> bool {
     scan.any(end, words::POSSESSIVE).is_some()
 }
@@ -129,7 +173,8 @@ fn date_number(scan: &Scan, at: usize) -> Option<usize> {
     if let Some(unit) = scan.any(end, words::DATE_UNITS) {
         let is_near =
             unit == end || scan.skip_spaces(end) == end || scan.text(end, unit).trim().is_ascii();
-        let counts = scan.get(unit).is_some_and(|c| words::NOT_HOURS.contains(c));
+        let counts = scan.get(unit).is_some_and(|c| words::NOT_HOURS.contains(c))
+            || scan.before(unit) == Some('号') && scan.any(unit, words::NUMBERED_THINGS).is_some();
         return (is_near && !counts).then_some(unit);
     }
     None
@@ -199,6 +244,11 @@ fn broken_before(scan: &Scan, end: usize) -> Option<usize> {
         return Some(begin);
     }
     let head = text[..text.len() - token.len()].trim_end();
+    // A year behind a day that it does not have: "Feb 29 2027".
+    if token.len() == 4 && token.chars().all(|c| c.is_ascii_digit()) && !head.is_empty() {
+        let day = head.trim_end_matches(',');
+        return broken_before(scan, day.chars().count());
+    }
     let month = head.rsplit(char::is_whitespace).next()?.trim_end_matches('.');
     let is_month = words::MONTH_NAMES.iter().any(|(name, _)| *name == month);
     let number = token.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -221,6 +271,13 @@ fn is_date_shaped(token: &str) -> bool {
     let hour = number.parse::<u32>().ok().filter(|_| number.len() < token.len());
     if hour.is_some_and(|hour| !(1..=12).contains(&hour)) {
         return true;
+    }
+    if let Some((month, day)) = token.split_once('/')
+        && let (Ok(month), Ok(day)) = (month.parse::<i8>(), day.parse::<i8>())
+        && (1..=12).contains(&month)
+        && (29..=31).contains(&day)
+    {
+        return jiff::civil::Date::new(2028, month, day).is_err();
     }
     let shape: String = token.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
     let shape = shape.replace(['/', '.'], "-");
@@ -247,7 +304,10 @@ pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<Place> {
 /// A word at either end of a text that speaks of time without saying which.
 pub(super) fn vague_word(scan: &Scan) -> Option<Place> {
     let starts = (0..scan.len()).filter(|at| super::dates::may_start(scan, *at));
-    let mut all = starts.filter_map(|at| Some((at, scan.any(at, words::VAGUE)?)));
+    let mut all = starts.filter_map(|at| {
+        let end = scan.any(at, words::VAGUE).or_else(|| scan.any(at, words::OCCASIONS))?;
+        Some((at, end))
+    });
     all.find(|(from, to)| {
         let is_last = scan.text(*to, scan.len()).trim_matches(is_border).is_empty();
         *from == scan.skip_spaces(0) || is_last

@@ -26,6 +26,8 @@ pub(super) enum Holiday {
     Qingming,
     /// The winter solstice.
     Solstice,
+    /// Another solar term: its month, and its place in it in hundredths of a day.
+    Term(i8, i16),
 }
 
 impl Holiday {
@@ -47,6 +49,7 @@ impl Holiday {
             Self::LunarEve => lunar::eve(year - 1),
             Self::Qingming => lunar::qingming(year),
             Self::Solstice => lunar::winter_solstice(year),
+            Self::Term(month, place) => lunar::term(year, month, f64::from(place) / 100.0),
         }
     }
 

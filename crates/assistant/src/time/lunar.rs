@@ -91,12 +91,15 @@ pub(super) fn winter_solstice(year: i16) -> Option<Date> {
     term(year, 12, 21.94)
 }
 
-fn term(year: i16, month: i8, constant: f64) -> Option<Date> {
+/// The day of a solar term in this century, by its month and its constant.
+pub(super) fn term(year: i16, month: i8, constant: f64) -> Option<Date> {
     let of_century = i32::from(year) - 2000;
     if !(1..100).contains(&of_century) {
         return None;
     }
-    let day = (f64::from(of_century) * 0.2422 + constant).floor() - f64::from(of_century / 4);
+    // The leap day of a year is behind its first two months.
+    let leap_days = if month <= 2 { (of_century - 1) / 4 } else { of_century / 4 };
+    let day = (f64::from(of_century) * 0.2422 + constant).floor() - f64::from(leap_days);
     Date::new(year, month, day as i8).ok()
 }
 
@@ -152,6 +155,17 @@ mod tests {
             assert_eq!(qingming(year).unwrap().to_string(), day);
         }
         assert_eq!(winter_solstice(2025).unwrap().to_string(), "2025-12-21");
+        for (month, constant, day) in [
+            (2, 3.87, "2027-02-04"),
+            (3, 20.65, "2027-03-21"),
+            (5, 5.52, "2027-05-06"),
+            (6, 21.37, "2027-06-21"),
+            (8, 7.5, "2027-08-08"),
+            (9, 23.04, "2027-09-23"),
+        ] {
+            assert_eq!(term(2027, month, constant).unwrap().to_string(), day);
+        }
+        assert_eq!(term(2028, 2, 3.87).unwrap().to_string(), "2028-02-04");
         assert_eq!(winter_solstice(2026).unwrap().to_string(), "2026-12-22");
     }
 }

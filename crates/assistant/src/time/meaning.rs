@@ -3,7 +3,7 @@
 use jiff::civil::{Date, DateTime, Time as Wall};
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
 
-use super::clock::{Spoken, Time};
+use super::clock::{Part, Spoken, Time};
 use super::dates::{Precision, When};
 use super::days::{Day, Sort, Which, ahead};
 use super::every::{Every, Rule};
@@ -71,6 +71,14 @@ impl Pieces {
 
     pub(super) fn with_elapsed(&self, elapsed: Amount) -> Self {
         Self { elapsed: Some(elapsed), ..self.clone() }
+    }
+
+    /// The same with a half of the day, if its clock left that open.
+    pub(super) fn leaning(&self, part: Part) -> Option<Self> {
+        let spoken = self.spoken.filter(|spoken| spoken.is_open(part))?;
+        let parts = [self.day.and_then(|day| day.part), self.every.as_ref().and_then(|e| e.part)];
+        let is_open = parts.iter().all(Option::is_none);
+        is_open.then(|| self.with_spoken(Spoken { part: Some(part), ..spoken }))
     }
 
     /// Whether it says on which day.
@@ -146,9 +154,9 @@ fn alone(spoken: Spoken, now: &Zoned) -> Option<When> {
         Time::Dial(minute) => (minute, 12 * 60),
     };
     let mut rounds = (0..4).map(|round| first + round * step);
-    // By day nobody means the small hours by a bare number.
-    let is_day = (6..20).contains(&now.hour()) && matches!(time, Time::Dial(_));
-    let is_small = |minute: i64| is_day && minute.rem_euclid(24 * 60) < 6 * 60;
+    // By day and in the evening nobody means the small hours by a bare number.
+    let is_day = now.hour() >= 6 && matches!(time, Time::Dial(_));
+    let is_small = |minute: i64| is_day && minute.rem_euclid(24 * 60) < 7 * 60;
     let is_next = |minute: &i64| at_minute(today, *minute).is_some_and(|at| at > now.datetime());
     let minute = rounds.find(|minute| is_next(minute) && !is_small(*minute))?;
     let minutes = spoken.minutes(minute, None)?;

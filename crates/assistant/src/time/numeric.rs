@@ -47,6 +47,9 @@ fn year_last(scan: &Scan, at: usize) -> Option<(Option<Date>, usize)> {
 /// `20261115`.
 fn compact(scan: &Scan, at: usize) -> Option<(Option<Date>, usize)> {
     let (_, end) = scan.digits(at, 8, 8)?;
+    if scan.is_behind(at, words::NUMBER_OF) {
+        return None;
+    }
     let number = |from, to| scan.text(from, to).parse().ok();
     let (year, month, day) = (number(at, at + 4)?, number(at + 4, at + 6)?, number(at + 6, end)?);
     (2000..2100).contains(&year).then_some((date(year, month, day), end))
@@ -100,10 +103,13 @@ pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
     let mut push = |date: Option<Date>, end| {
         found.extend(date.map(|date| (Day::of(date, sort), end)));
     };
+    let is_feast = super::feasts::is_festive(scan, end);
     if let Some((day, end)) = scan.number_in(end, 1..=31) {
         match scan.any(end, words::DAY_OF_MONTH) {
             Some(end) => push(in_year(today, year, month, day), end),
-            None if is_bare_day(scan, end) => push(in_year(today, year, month, day), end),
+            None if is_bare_day(scan, end) && !is_feast => {
+                push(in_year(today, year, month, day), end)
+            }
             None => {}
         }
     }
@@ -113,6 +119,12 @@ pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
     };
     if let Some(end) = scan.any(end, words::END) {
         push(first.map(Date::last_of_month), end);
+    }
+    // "12月前" ends with the last day of November.
+    if let Some(end) = scan.any(end, words::BEFORE_MONTH)
+        && (year.is_some() || today.month() != month)
+    {
+        push(in_year(today, year, month, 1).and_then(|first| first.yesterday().ok()), end);
     }
     if let Some(end) = scan.any(end, words::BEGIN) {
         push(in_year(today, year, month, 1), end);
@@ -195,10 +207,17 @@ pub(super) fn month_days(scan: &Scan, at: usize, today: Date) -> Readings<Option
 /// December`, `end of next month`.
 pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
     let mut found = Vec::new();
-    let mut with_year = |month, day, end| {
-        found.push((next_date(today, month, day), end));
+    let mut with_year = |month: i8, day: i8, end| {
         let next = scan.skip_spaces(scan.maybe(end, words::COMMA));
-        if let Some((year, end)) = scan.digits(next, 4, 4) {
+        let year = scan.digits(next, 4, 4);
+        // February 29, 2027 is not the next one that there is.
+        let is_broken = (month, day) == (2, 29)
+            && year.is_some_and(|(year, _)| (1900..2200).contains(&year))
+            && year.is_some_and(|(year, _)| date(year, 2, 29).is_none());
+        if !is_broken {
+            found.push((next_date(today, month, day), end));
+        }
+        if let Some((year, end)) = year {
             let year = i16::try_from(year).ok().filter(|year| *year >= 1000);
             found.push((year.and_then(|year| Date::new(year, month, day).ok()), end));
         }
@@ -208,6 +227,7 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Opt
     };
     if let Some((month, end)) = month_name(scan, at)
         && let Some((day, end)) = ordinal(scan, scan.maybe(end, words::THE))
+        && (day.is_marked || scan.any(end, words::COUNTED_THINGS).is_none())
     {
         with_year(month, day.number, end);
     }
@@ -219,7 +239,9 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Opt
         }
         let of = scan.any(end, words::OF).and_then(|at| scan.word(at, words::EN_MONTHS_AWAY));
         found.extend(of.map(|(months, end)| (in_month(today, months, day.number), end)));
-        if the.is_some() && day.is_marked {
+        let is_alone = scan.text(0, begin).trim().is_empty() && scan.skip_spaces(end) == scan.len();
+        let is_led = scan.is_behind(begin, words::BEFORE_ORDINALS);
+        if (the.is_some() || is_alone || is_led) && day.is_marked {
             found.push((next_month_day(today, day.number), end));
         }
     }

@@ -122,6 +122,10 @@ pub(super) fn offsets(scan: &Scan, at: usize) -> Readings<Amount> {
     }
     let Some(at) = scan.any(at, words::IN) else { return found };
     for (amount, end) in amounts(scan, at) {
+        // "put in 2 hours of study" counts what is done.
+        if scan.any(end, &["of"]).is_some() {
+            continue;
+        }
         found.push((amount, end));
         let after = scan.word(end, words::AFTER).filter(|(sign, _)| *sign > 0);
         found.extend(after.map(|(_, end)| (amount, end)));
@@ -187,6 +191,9 @@ fn one_amount(scan: &Scan, at: usize) -> Readings<Amount> {
     let end = if ends_in_digit && scan.get(end) == Some('-') { end + 1 } else { end };
     let Some((unit, end)) = scan.word(end, words::UNITS) else { return found };
     found.push((unit.times(n), end));
+    if unit == Unit::Day && scan.get(end) == Some('半') {
+        found.push((Amount { secs: HOUR * 12, ..unit.times(n) }, end + 1));
+    }
     if unit == Unit::Hour {
         found.extend(scan.any(end, words::HOURS_AND_HALF).map(|end| (hours_and_half, end)));
     }

@@ -9,13 +9,31 @@ pub(super) type Readings<T> = Vec<(T, usize)>;
 pub(super) struct Scan {
     chars: Vec<char>,
     offsets: Vec<usize>,
+    is_capital: Vec<bool>,
 }
 
 impl Scan {
     pub(super) fn new(text: &str) -> Self {
         let chars = text.chars().map(plain).collect();
         let ends = std::iter::once(text.len());
-        Self { chars, offsets: text.char_indices().map(|(at, _)| at).chain(ends).collect() }
+        let offsets = text.char_indices().map(|(at, _)| at).chain(ends).collect();
+        Self { chars, offsets, is_capital: text.chars().map(char::is_uppercase).collect() }
+    }
+
+    /// Whether a word here is written as a name: "Sat", but neither "sat" nor "SAT".
+    pub(super) fn is_name(&self, at: usize) -> bool {
+        let is_capital = |at: usize| self.is_capital.get(at) == Some(&true);
+        is_capital(at) && !is_capital(at + 1)
+    }
+
+    /// Whether one of these words stands right before, perhaps with spaces between.
+    pub(super) fn is_behind(&self, at: usize, list: &[&str]) -> bool {
+        let before = self.text(0, at.min(self.len()));
+        let before = before.trim_end();
+        list.iter().any(|word| {
+            let rest = before.strip_suffix(word);
+            rest.is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_alphanumeric()))
+        })
     }
 
     pub(super) fn len(&self) -> usize {

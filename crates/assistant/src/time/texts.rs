@@ -11,9 +11,10 @@ use super::dates::{self, Phrase, Precision, When, longest, may_start};
 use super::days::Sort;
 use super::every::Every;
 use super::guard;
+use super::meaning;
 use super::offsets::amounts;
 use super::scan::Scan;
-use super::titles::{is_end, join, length};
+use super::titles::{half_of_day, is_end, join, length};
 use super::words;
 
 /// What a text says.
@@ -119,6 +120,17 @@ struct Finder<'a> {
 impl Finder<'_> {
     fn read(&self) -> Result<Reading, Unclear> {
         let all = self.all();
+        let is_named = |found: &Found| {
+            found.phrase.pieces.day.is_some_and(|day| day.sort == Sort::Holiday)
+                && !found.phrase.pieces.is_deadline
+                && found.phrase.pieces.spoken.is_none()
+        };
+        // Beside a day, a holiday behind it is what the text is about.
+        let day = all.iter().find(|found| self.is_date(found));
+        let has_day = day.is_some_and(|day| day.phrase.pieces.day.is_some() && !is_named(day));
+        let first = day.map_or(0, |day| day.to);
+        let is_about = |found: &Found| has_day && found.from >= first && is_named(found);
+        let all: Vec<Found> = all.into_iter().filter(|found| !is_about(found)).collect();
         let taken: Vec<&Found> = all.iter().filter(|found| self.is_date(found)).collect();
         self.check_neighbours(&all)?;
         let front = taken.iter().find(|found| found.place == Place::Front);
@@ -180,7 +192,8 @@ impl Finder<'_> {
                 at += 1;
                 continue;
             };
-            let place = if at == first || self.only_openers_before(at) {
+            let is_first = self.scan.text(first, at).chars().all(is_opening);
+            let place = if is_first || self.only_openers_before(at) {
                 Place::Front
             } else if self.scan.text(to, self.scan.len()).trim_matches(is_end).is_empty() {
                 Place::End
@@ -195,7 +208,7 @@ impl Finder<'_> {
 
     fn only_openers_before(&self, at: usize) -> bool {
         let before = self.scan.text(0, at);
-        words::OPENERS.contains(&before.trim())
+        words::OPENERS.contains(&before.trim_matches(is_opening))
     }
 
     /// Whether a phrase is the date of the text and no part of what it is about.
@@ -238,7 +251,7 @@ impl Finder<'_> {
             }
             _ if found.place != Place::Middle => !is_attribute || is_timed,
             _ if is_attribute => false,
-            _ if pieces.has_clock() => true,
+            _ if pieces.has_clock() => !guard::is_clock_of_noun(scan, found.from, found.to, pieces),
             _ => guard::is_set_apart(scan, found.from, found.to),
         }
     }
@@ -267,7 +280,8 @@ impl Finder<'_> {
     fn one(&self, found: &Found) -> Result<Reading, Unclear> {
         self.check(found)?;
         let title = self.without(&[found]);
-        Ok(self.reading(found.phrase.when.clone(), title, self.words(found.from, found.to), found))
+        let when = self.leaning(&found.phrase, &title);
+        Ok(self.reading(when, title, self.words(found.from, found.to), found))
     }
 
     /// A date in two places: a day here, its time there.
@@ -283,12 +297,21 @@ impl Finder<'_> {
                 first,
             ));
         }
-        let Some(when) = self.joined(first, second) else { return Err(Unclear(two)) };
+        let Some(phrase) = self.joined(first, second) else { return Err(Unclear(two)) };
         let timed = if first.phrase.pieces.spoken.is_some() { first } else { second };
-        Ok(self.reading(when, self.without(&[first, second]), format!("{one} {two}"), timed))
+        let title = self.without(&[first, second]);
+        let when = self.leaning(&phrase, &title);
+        Ok(self.reading(when, title, format!("{one} {two}"), timed))
     }
 
-    fn joined(&self, first: &Found, second: &Found) -> Option<When> {
+    /// What a phrase means beside its title: dinner at 7 is in the evening.
+    fn leaning(&self, phrase: &Phrase, title: &str) -> When {
+        let half = half_of_day(title).and_then(|half| phrase.pieces.leaning(half));
+        let leaning = half.and_then(|pieces| meaning::of(&pieces, self.now));
+        leaning.unwrap_or_else(|| phrase.when.clone())
+    }
+
+    fn joined(&self, first: &Found, second: &Found) -> Option<Phrase> {
         let words = |found: &Found| self.words(found.from, found.to);
         let (one, two) = (&first.phrase.pieces, &second.phrase.pieces);
         let is_pair = one.has_day() != two.has_day()
@@ -297,7 +320,7 @@ impl Finder<'_> {
             && two.elapsed.is_none();
         let (day, time) = if one.has_day() { (first, second) } else { (second, first) };
         let text = format!("{} {}", words(day), words(time));
-        dates::parse(&text, self.now).filter(|_| is_pair)
+        dates::whole(&text, self.now).filter(|_| is_pair)
     }
 
     fn check(&self, found: &Found) -> Result<(), Unclear> {
@@ -358,6 +381,11 @@ impl Finder<'_> {
         join(&mut title, &self.text[self.scan.offset(at)..]);
         title
     }
+}
+
+/// What may stand before a date in front: space, and brackets that are closed behind it.
+fn is_opening(c: char) -> bool {
+    is_border(c) || "([【".contains(c)
 }
 
 pub(super) fn is_border(c: char) -> bool {

@@ -1,5 +1,6 @@
 //! What is left of a text without its date: a title, and how long it takes.
 
+use super::clock::Part;
 use super::dates::may_start;
 use super::offsets::amounts;
 use super::scan::Scan;
@@ -7,12 +8,23 @@ use super::texts::is_border;
 use super::words;
 
 pub(super) fn is_end(c: char) -> bool {
-    is_border(c) || ".!！?？)）".contains(c)
+    is_border(c) || ".!！?？)）]】".contains(c)
+}
+
+/// The half of the day in which something takes place, if its title says so.
+pub(super) fn half_of_day(title: &str) -> Option<Part> {
+    let scan = Scan::new(title);
+    let has = |list| (0..scan.len()).any(|at| scan.any(at, list).is_some());
+    match (has(words::EVENING_THINGS), has(words::MORNING_THINGS)) {
+        (true, false) => Some(Part::Pm),
+        (false, true) => Some(Part::Am),
+        _ => None,
+    }
 }
 
 /// Adds a piece of a text to a title, without what tied it to a date.
 pub(super) fn join(title: &mut String, piece: &str) {
-    let mut piece = piece.trim_matches(is_border);
+    let mut piece = unwrapped(piece.trim_matches(is_border));
     if piece.chars().all(is_end) {
         piece = "";
     }
@@ -47,6 +59,31 @@ pub(super) fn join(title: &mut String, piece: &str) {
         title.push(' ');
     }
     title.push_str(piece);
+}
+
+/// A piece without the bracket or dash that set a date apart from it.
+fn unwrapped(piece: &str) -> &str {
+    let is_space = |c: char| is_border(c);
+    let mut piece = piece;
+    for (open, close) in ["()", "（）", "[]", "【】"].iter().filter_map(|pair| {
+        let mut both = pair.chars();
+        both.next().zip(both.next())
+    }) {
+        let (opens, closes) = (piece.matches(open).count(), piece.matches(close).count());
+        if opens > closes {
+            piece = piece.strip_suffix(open).unwrap_or(piece).trim_end_matches(is_space);
+        }
+        if closes > opens {
+            piece = piece.strip_prefix(close).unwrap_or(piece).trim_start_matches(is_space);
+        }
+    }
+    for dash in [" -", " –", " —", " ——"] {
+        piece = piece.strip_suffix(dash).unwrap_or(piece).trim_end_matches(is_space);
+    }
+    for dash in ["- ", "– ", "— ", "—— "] {
+        piece = piece.strip_prefix(dash).unwrap_or(piece).trim_start_matches(is_space);
+    }
+    piece
 }
 
 /// The length that a text ends or begins with, in minutes, and the text without it.

@@ -8,6 +8,7 @@ mod every;
 mod holidays;
 mod links;
 mod offsets;
+mod unlike;
 mod vague;
 
 pub(super) use clock::*;
@@ -16,6 +17,7 @@ pub(super) use every::*;
 pub(super) use holidays::*;
 pub(super) use links::*;
 pub(super) use offsets::*;
+pub(super) use unlike::*;
 pub(super) use vague::*;
 
 pub(super) type Table<T> = &'static [(&'static str, T)];

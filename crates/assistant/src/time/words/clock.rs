@@ -74,6 +74,27 @@ pub(in super::super) const HALF_PAST: List = &["半"];
 pub(in super::super) const QUARTER: List = &["刻", "刻钟"];
 pub(in super::super) const MINUTE: List = &["分", "分钟"];
 pub(in super::super) const SHARP: List = &["整", "正", "sharp", "on the dot"];
+pub(in super::super) const SHARP_LATIN: List = &["sharp", "on the dot"];
+/// The last letters of `7p`, `8a`.
+pub(in super::super) const LETTER_PARTS: Table<Part> = &[("a", Part::Am), ("p", Part::Pm)];
+/// The parts of a day that are said behind it: "at 7 Friday evening".
+pub(in super::super) const DAY_PARTS: Table<Part> = &[
+    ("morning", Part::Morning),
+    ("afternoon", Part::Afternoon),
+    ("evening", Part::Evening),
+    ("night", Part::Evening),
+    ("in the morning", Part::Morning),
+    ("in the afternoon", Part::Afternoon),
+    ("in the evening", Part::Evening),
+    ("at night", Part::Evening),
+];
+/// Before the end of a span that goes over midnight.
+pub(in super::super) const NEXT_DAY: List = &["次日", "第二天", "翌日", "隔天"];
+/// What is done in the evening, and what is done in the morning.
+pub(in super::super) const EVENING_THINGS: List =
+    &["dinner", "supper", "晚饭", "晚餐", "晚会", "夜宵", "宵夜", "晚自习", "晚宴"];
+pub(in super::super) const MORNING_THINGS: List =
+    &["breakfast", "wake up", "起床", "早饭", "早餐", "早会", "晨跑", "晨会", "早操", "早读"];
 pub(in super::super) const SHORT_OF: List = &["差", "还差"];
 pub(in super::super) const AT: List = &["at", "@"];
 pub(in super::super) const O_CLOCK: List = &["o'clock", "oclock", "o clock"];

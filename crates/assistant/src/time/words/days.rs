@@ -15,6 +15,7 @@ pub(in super::super) const NEAR_DAYS: Table<i64> = &[
     ("明日", 1),
     ("明儿", 1),
     ("明儿个", 1),
+    ("次日", 1),
     ("后天", 2),
     ("后日", 2),
     ("后儿", 2),
@@ -34,6 +35,12 @@ pub(in super::super) const NEAR_DAYS: Table<i64> = &[
     ("tomorow", 1),
     ("tommorow", 1),
     ("tommorrow", 1),
+    ("tomorrrow", 1),
+    ("tommorrrow", 1),
+    ("tomorow", 1),
+    ("tommorw", 1),
+    ("tomorrw", 1),
+    ("tmrow", 1),
     ("tmr", 1),
     ("tmrw", 1),
     ("tmw", 1),
@@ -107,9 +114,67 @@ pub(in super::super) const DAY_NAMES: Table<Weekday> = &[
     ("fri", Friday),
     ("saturday", Saturday),
     ("sunday", Sunday),
+    ("wendesday", Wednesday),
+    ("wensday", Wednesday),
+    ("wednsday", Wednesday),
+    ("wedensday", Wednesday),
+    ("tuseday", Tuesday),
+    ("teusday", Tuesday),
+    ("thrusday", Thursday),
+    ("thurday", Thursday),
+    ("thursady", Thursday),
+    ("firday", Friday),
+    ("frday", Friday),
+    ("saterday", Saturday),
+    ("satuday", Saturday),
+    ("staurday", Saturday),
+    ("sundy", Sunday),
+    ("monady", Monday),
 ];
 /// Names that are ordinary words too, so they need a word before them or a time behind.
 pub(in super::super) const SHY_DAY_NAMES: Table<Weekday> = &[("sat", Saturday), ("sun", Sunday)];
+/// Behind such a name these make another word of it.
+pub(in super::super) const NO_SHY_DAYS: List = &[
+    "down",
+    "in",
+    "on",
+    "at",
+    "with",
+    "through",
+    "there",
+    "by",
+    "next",
+    "exam",
+    "exams",
+    "prep",
+    "test",
+    "score",
+    "scores",
+    "microsystems",
+    "tzu",
+    "cream",
+    "screen",
+    "sunscreen",
+    "protection",
+    "hat",
+    "glasses",
+    "block",
+    "dress",
+    "bath",
+    "burn",
+    "rise",
+    "light",
+    "lamp",
+    "flower",
+    "flowers",
+    "valley",
+    "lounger",
+    "exposure",
+    "damage",
+    "and",
+    "shade",
+    "salutation",
+];
 /// Which week: 0 is the calendar week of today.
 pub(in super::super) const ZH_WEEKS: Table<i64> = &[
     ("这", 0),
@@ -123,6 +188,7 @@ pub(in super::super) const ZH_WEEKS: Table<i64> = &[
     ("上个", -1),
 ];
 pub(in super::super) const EN_NEXT: List = &["next"];
+pub(in super::super) const EN_NEXT_NEXT: List = &["next next"];
 pub(in super::super) const EN_THIS: List = &["this", "this coming", "coming", "the coming"];
 pub(in super::super) const EN_LAST: List = &["last"];
 pub(in super::super) const ON: List = &["on"];
@@ -130,6 +196,16 @@ pub(in super::super) const EN_WEEKENDS: Table<i64> =
     &[("weekend", 0), ("this weekend", 0), ("next weekend", 1)];
 pub(in super::super) const EN_NEXT_WEEK: Table<i64> =
     &[("next week", 1), ("the week after next", 2), ("week after next", 2)];
+/// So many weeks behind a day that is said after them, or before.
+pub(in super::super) const WEEKS_ON: Table<i64> =
+    &[("a week", 1), ("a week on", 1), ("one week", 1), ("two weeks", 2), ("two weeks on", 2)];
+pub(in super::super) const TODAY_WEEK: Table<i64> =
+    &[("today week", 7), ("tomorrow week", 8), ("a week from now", 7)];
+/// Something is due within them.
+pub(in super::super) const THIS_WEEK: List = &["this week", "within this week"];
+pub(in super::super) const ZH_THIS_WEEK: List = &["这周", "这星期", "这个星期", "这礼拜"];
+pub(in super::super) const THIS_MONTH: List = &["this month", "within this month"];
+pub(in super::super) const THIS_YEAR: List = &["今年内", "本年内", "年内"];
 pub(in super::super) const WEEK_END: List = &["末"];
 /// What ends the week: its Friday, and later in the week its Sunday.
 pub(in super::super) const WEEK_ENDS: Table<i64> = &[
@@ -213,6 +289,7 @@ pub(in super::super) const MONTH_MIDDLES: List = &["月中", "mid-month", "mid m
 /// What may follow a month: its last day.
 pub(in super::super) const END: List =
     &["底", "末", "月底", "月末", "的最后一天", "最后一天", "最末一天"];
+pub(in super::super) const BEFORE_MONTH: List = &["前", "之前", "以前"];
 pub(in super::super) const BEGIN: List = &["初", "月初", "的第一天", "第一天", "首日"];
 pub(in super::super) const MIDDLE: List = &["中", "月中"];
 /// Behind the middle of a month: a third of it, which is not a day.
@@ -276,8 +353,71 @@ pub(in super::super) const MONTH_NAMES: Table<i8> = &[
     ("nov", 11),
     ("december", 12),
     ("dec", 12),
+    ("febuary", 2),
+    ("feburary", 2),
+    ("janurary", 1),
+    ("januray", 1),
+    ("septmber", 9),
+    ("setember", 9),
+    ("ocotber", 10),
+    ("novemeber", 11),
+    ("novemver", 11),
+    ("decemeber", 12),
+    ("decmber", 12),
+    ("agust", 8),
 ];
 pub(in super::super) const ORDINALS: List = &["st", "nd", "rd", "th"];
+/// A number behind them is a name: "order 20261203".
+pub(in super::super) const NUMBER_OF: List = &[
+    "order",
+    "invoice",
+    "ticket",
+    "id",
+    "no",
+    "no.",
+    "number",
+    "ref",
+    "tracking",
+    "case",
+    "#",
+    "订单",
+    "单号",
+    "编号",
+    "发票",
+    "订单号",
+    "工单",
+    "号码",
+    "快递",
+];
+/// Behind a number they are what it counts: "march 3 miles", "may 5 people join".
+pub(in super::super) const COUNTED_THINGS: List = &[
+    "miles",
+    "mile",
+    "km",
+    "kilometers",
+    "people",
+    "guests",
+    "steps",
+    "laps",
+    "times",
+    "hours",
+    "hour",
+    "minutes",
+    "days",
+    "weeks",
+    "persons",
+    "friends",
+    "kids",
+    "men",
+    "women",
+    "of us",
+    "students",
+    "users",
+    "percent",
+];
+/// Before a day of the month: "on 20th", "by 20th".
+pub(in super::super) const BEFORE_ORDINALS: List =
+    &["on", "by", "due", "before", "due on", "due by", "until"];
 pub(in super::super) const ORDINAL_WORDS: Table<i8> = &[
     ("first", 1),
     ("second", 2),

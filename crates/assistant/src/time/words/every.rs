@@ -165,6 +165,12 @@ pub(in super::super) const DEADLINE_STARTS: List = &[
     "not later than",
     "deadline",
     "at the latest by",
+    "due:",
+    "latest",
+    "latest by",
+    "ddl",
+    "ddl:",
+    "deadline:",
     "不晚于",
     "最晚",
     "最迟",
@@ -174,18 +180,8 @@ pub(in super::super) const DEADLINE_STARTS: List = &[
     "赶在",
     "务必在",
 ];
-pub(in super::super) const DEADLINE_ENDS: List = &[
-    "前",
-    "之前",
-    "以前",
-    "截止",
-    "到期",
-    "截止前",
-    "at the latest",
-    "or earlier",
-    "之前完成",
-    "前完成",
-];
+pub(in super::super) const DEADLINE_ENDS: List =
+    &["前", "之前", "以前", "截止", "到期", "截止前", "at the latest", "or earlier"];
 /// They begin like a deadline and are other words.
 pub(in super::super) const NO_DEADLINES: List = &[
     "前往",

@@ -3,7 +3,7 @@
 use jiff::civil::Weekday::{Friday, Monday, Sunday, Thursday};
 
 use super::super::holidays::Holiday::{
-    self, Easter, Fixed, Lunar, LunarEve, Nth, Qingming, Solstice,
+    self, Easter, Fixed, Lunar, LunarEve, Nth, Qingming, Solstice, Term,
 };
 use super::{List, Table};
 
@@ -79,6 +79,12 @@ pub(in super::super) const HOLIDAYS: Table<Holiday> = &[
     ("重阳", Lunar(9, 9)),
     ("重阳节", Lunar(9, 9)),
     ("冬至", Solstice),
+    ("立春", Term(2, 387)),
+    ("春分", Term(3, 2065)),
+    ("立夏", Term(5, 552)),
+    ("夏至", Term(6, 2137)),
+    ("立秋", Term(8, 750)),
+    ("秋分", Term(9, 2304)),
     ("腊八", Lunar(12, 8)),
     ("腊八节", Lunar(12, 8)),
     ("小年", Lunar(12, 23)),
@@ -143,7 +149,9 @@ pub(in super::super) const SHY_HOLIDAYS: Table<Holiday> = &[
 pub(in super::super) const BEHIND_HOLIDAYS: List = &[
     "当天", "那天", "这天", "前", "后", "之前", "之后", "去", "回", "买", "给", "和", "跟", "请",
     "打", "看", "吃", "放", "聚", "约", "陪", "送", "开", "要", "提醒", "记得", "我", "到", "交",
-    "订", "出", "休", "办", "做", "写", "发", "带", "见", "拜", "寄", "取",
+    "订", "出", "休", "办", "做", "写", "发", "带", "见", "拜", "寄", "取", "包", "扫墓", "赏",
+    "祭", "上坟", "踏青", "喝", "煮", "贴", "值班", "加班", "旅游", "登山", "爬山", "逛", "划",
+    "团圆", "在", "体检", "值",
 ];
 /// What may go with the name of a holiday.
 pub(in super::super) const HOLIDAY_DAYS: List =
@@ -152,4 +160,9 @@ pub(in super::super) const LUNAR: List = &["农历", "阴历", "旧历", "lunar"
 pub(in super::super) const LUNAR_LEAP: List = &["闰"];
 pub(in super::super) const LUNAR_MONTHS: Table<i8> =
     &[("正月", 1), ("冬月", 11), ("腊月", 12), ("臘月", 12)];
+/// They begin a day of a lunar month.
+pub(in super::super) const LUNAR_MARKS: &str = "初廿";
+/// What people do on lunar feasts.
+pub(in super::super) const LUNAR_THINGS: List =
+    &["赏月", "月饼", "中秋", "团圆", "元宵", "灯会", "花灯", "粽", "龙舟", "乞巧", "登高", "重阳"];
 pub(in super::super) const LUNAR_FIRST: List = &["初"];

@@ -64,9 +64,6 @@ pub(in super::super) const VAGUE: List = &[
     "前后脚",
     "某天",
     "哪天",
-    "生日",
-    "每年生日",
-    "周年",
     "这几天",
     "最近",
     "近期",
@@ -74,6 +71,12 @@ pub(in super::super) const VAGUE: List = &[
     "半个月左右",
     "几号",
     "几点",
+    "同一时间",
+    "同一时刻",
+    "同样时间",
+    "这个时候",
+    "这个时间",
+    "这时候",
     "all day",
     "soon",
     "asap",
@@ -121,9 +124,10 @@ pub(in super::super) const VAGUE: List = &[
     "whole day",
     "the whole day",
     "full day",
-    "birthday",
-    "my birthday",
 ];
+/// They name a day that only a person knows; beside a date they are what it is about.
+pub(in super::super) const OCCASIONS: List =
+    &["生日", "每年生日", "周年", "birthday", "my birthday"];
 /// Behind a date they are a piece of one, unless one of these characters follows.
 pub(in super::super) const SUSPICIOUS_TAILS: super::Table<&str> = &[
     ("节", "目日能约水省奏拍"),
@@ -174,7 +178,7 @@ pub(in super::super) const SUSPICIOUS_TAILS: super::Table<&str> = &[
 pub(in super::super) const LINKS: List = &[
     "到", "至", "和", "跟", "与", "、", "及", "以及", "或", "或者", "还有", "-", "--", "~", "/",
     "to", "and", "or", "&", "till", "until", "through", "before", "after", "from", "between",
-    "but", "but not", "not", ",", "，", "以外", "除外",
+    "but", "but not", "not", ",", "，", "以外", "除外", "(",
 ];
 /// Right before a date they belong to it and were not understood.
 pub(in super::super) const LEADS: List = &[
@@ -209,8 +213,47 @@ pub(in super::super) const NOUN_LEADS: List = &[
 pub(in super::super) const GOES_ON: List =
     &["in", "with", "about", "for", "at", "to", "from", "via", "because", "so", "if", "using"];
 /// Words that may stand before the date a text begins with.
-pub(in super::super) const OPENERS: &[&str] =
-    &["on", "at", "in", "在", "于", "定在", "定于", "从", "until", "for"];
+pub(in super::super) const OPENERS: &[&str] = &[
+    "on",
+    "at",
+    "in",
+    "在",
+    "于",
+    "定在",
+    "定于",
+    "从",
+    "until",
+    "for",
+    "记得",
+    "记得在",
+    "别忘了",
+    "别忘了在",
+    "别忘记",
+    "不要忘了",
+    "不要忘记",
+    "我",
+    "我要",
+    "我要在",
+    "我得",
+    "我得在",
+    "需要",
+    "需要在",
+    "要在",
+    "要",
+    "得在",
+    "到",
+    "添加待办",
+    "新增待办",
+    "待办",
+    "务必",
+    "务必在",
+    "一定要在",
+    "必须在",
+    "请在",
+    "请",
+    "due",
+    "due:",
+];
 /// What ties a date to the text before it.
 pub(in super::super) const TIES: &[&str] =
     &["at", "on", "by", "in", "for", "在", "于", "from", "@", "的"];
