@@ -21,6 +21,7 @@ mod faces;
 mod feasts;
 mod guard;
 mod holidays;
+mod leftovers;
 mod lunar;
 mod meaning;
 mod month_days;

@@ -188,6 +188,7 @@ pub(in super::super) const LATIN_LEADS: List = &[
     "each",
     "until",
     "till",
+    "after",
     "between",
     "since",
     "except",

@@ -1,0 +1,30 @@
+//! Small words that join the pieces of a date, and letters that tell where one may begin or end.
+
+use super::List;
+
+/// Joins a day and what belongs to it.
+pub(in super::super) const POSSESSIVE: List = &["的"];
+pub(in super::super) const OF_OR_ON: List = &["的", "on", "of"];
+pub(in super::super) const OF_WEEKDAY: List = &["的", "的周", "的星期"];
+/// Opens a span.
+pub(in super::super) const FROM: List = &["从", "from", "between"];
+/// Before the hour that is not reached yet.
+pub(in super::super) const UP_TO: List = &["到"];
+/// A direction is told in hours too.
+pub(in super::super) const DIRECTION: List = &["方向"];
+/// After a number that counts something.
+pub(in super::super) const COUNTED: List = &["of", "cup", "cups", "的", "个"];
+pub(in super::super) const TOWARDS: List = &["到", "to"];
+pub(in super::super) const WITH: List = &["和", "跟", "与"];
+/// What may stand between two pieces of one date.
+pub(in super::super) const BETWEEN_PIECES: List = &["早", "晚", "的"];
+
+/// Means a little, not an hour.
+pub(in super::super) const A_LITTLE: &str = "一点";
+/// No number of a date begins behind these.
+pub(in super::super) const NO_NUMBER_AFTER: &str = "年月点时第:-/.每";
+pub(in super::super) const NO_AMOUNT_AFTER: &str = "月年周期第底末";
+pub(in super::super) const COUNTS_DAYS: &str = "后前内";
+pub(in super::super) const NOT_HOURS: &str = "心餐钱楼线店";
+pub(in super::super) const DATE_MARKS: &str = "年月日号点时";
+pub(in super::super) const LONG_MARKS: &str = "年月";
