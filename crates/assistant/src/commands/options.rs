@@ -1,7 +1,7 @@
 //! The values of options about time, for todos and entries alike.
 
 use super::update::Shift;
-use super::words::{Words, known};
+use super::words::{Words, known, typed};
 use super::{Wrong, written};
 use crate::time::{Ahead, Precision, When, ahead, texts};
 use jiff::{Timestamp, Zoned};
@@ -54,7 +54,7 @@ pub(super) enum DayMeans {
 }
 
 /// The words that take a value away.
-const NONE: [&str; 7] = ["none", "-", "off", "no", "never", "不提醒", "不用提醒"];
+const NONE: [&str; 3] = ["none", "-", "off"];
 
 /// Refuses what is over, unless its year was said: then it is meant.
 pub(super) fn ahead_of_now(when: When, said: &str, now: &Zoned) -> Result<When, Wrong> {
@@ -155,18 +155,7 @@ pub(super) fn remind(
 
 /// What a text that asks for a reminder is about: "提醒我开会", "remind me to call".
 pub(super) fn asked(text: &str) -> Option<String> {
-    const ASKS: [&str; 9] = [
-        "提醒我一下",
-        "提醒我",
-        "提醒一下我",
-        "记得提醒我",
-        "请提醒我",
-        "remind me to ",
-        "remind me about ",
-        "remind me of ",
-        "remind me ",
-    ];
-    let rest = ASKS.iter().find_map(|word| {
+    let rest = typed::ASKS.iter().find_map(|word| {
         let (head, rest) = text.trim().split_at_checked(word.len())?;
         head.eq_ignore_ascii_case(word).then_some(rest)
     })?;

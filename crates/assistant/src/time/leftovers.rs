@@ -72,7 +72,7 @@ fn reminder(scan: &Scan, at: usize, about: About) -> Option<(usize, usize)> {
     let is_first = at > 0 && scan.before(at).is_some_and(super::texts::is_border);
     let clause = scan.text(at, scan.len());
     let clause = clause.trim();
-    let asks = clause.ends_with("提醒") || clause.ends_with(" reminder");
+    let asks = clause.ends_with(words::REMINDS) || clause.ends_with(" reminder");
     let is_timed = clause.chars().any(words::is_number);
     let is_bare = about == About::Entry && clause == "reminder";
     (is_first && (asks && is_timed || is_bare)).then(|| (at, scan.len()))
@@ -138,7 +138,7 @@ fn is_clock(word: &str) -> bool {
 /// "周⑤".
 fn is_circled(word: &str) -> bool {
     let mut chars = word.chars().zip(word.chars().skip(1));
-    chars.any(|(one, two)| "周期拜".contains(one) && ('①'..='⑳').contains(&two))
+    chars.any(|(one, two)| words::WEEK_LETTERS.contains(one) && ('①'..='⑳').contains(&two))
 }
 
 /// The length that stands in brackets: "(30 min)", "（2小时）".

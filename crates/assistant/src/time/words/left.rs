@@ -315,3 +315,7 @@ pub(in super::super) const SHORT_DAYS: &[&str] = &[
 ];
 pub(in super::super) const DAY_LISTS: &[&str] =
     &["m/w/f", "mwf", "tth", "t/th", "tu/th", "m/w", "w/f", "t/r", "tr", "t/t", "m-f", "m/f"];
+/// A clause that ends so asks to be reminded.
+pub(in super::super) const REMINDS: &str = "提醒";
+/// The last letters of a word for a week, before the number of its day.
+pub(in super::super) const WEEK_LETTERS: &str = "周期拜";
