@@ -5,15 +5,18 @@
 //!                     └── unknown: the nearest name
 //! ```
 
+mod moves;
 mod options;
 mod schedule;
 mod todo;
+mod update;
 mod verbs;
 mod words;
 
 pub use options::Remind;
 pub use schedule::{NewEntry, ScheduleCommand, Start, Stretch, Switch};
 pub use todo::{Filter, Mark, NewTodo, TodoCommand, View};
+pub use update::{Shift, shifted};
 pub use verbs::{VERBS, Verb, completions, find};
 pub use words::{Words, is_command, normal};
 
@@ -57,6 +60,8 @@ pub enum Wrong {
     Past(String),
     /// A deadline is no time at which something takes place: the text.
     Deadline(String),
+    /// A reminder would come after what it reminds of: the text.
+    ReminderAfter(String),
     /// An option was given twice: its name, how the command is written.
     Twice(&'static str, &'static str),
     /// A time of day is missing: the text.
@@ -130,13 +135,15 @@ pub fn echo(line: &str, command: &Command, now: &Zoned) -> Option<String> {
     let (moments, is_counted): (Vec<Option<Timestamp>>, bool) = match command {
         Command::Todo(TodoCommand::Add(new) | TodoCommand::Update(_, new)) => {
             let remind = new.remind.and_then(Remind::moment);
-            (vec![new.due.flatten(), remind], new.remind.is_some_and(Remind::is_before))
+            let is_counted = new.remind.is_some_and(Remind::is_before) || new.shift.is_some();
+            (vec![new.due.flatten(), remind], is_counted)
         }
         Command::Schedule(ScheduleCommand::Add(new) | ScheduleCommand::Update(_, new)) => {
             let start = new.start.map(|start| start.at);
             let remind = new.remind.and_then(Remind::moment);
             let repeat = new.repeat.is_some() && !line.contains("--repeat");
-            let is_counted = new.remind.is_some_and(Remind::is_before) || repeat;
+            let is_counted =
+                new.remind.is_some_and(Remind::is_before) || repeat || new.shift.is_some();
             (vec![start, remind, new.remind_from.flatten()], is_counted)
         }
         _ => (Vec::new(), false),

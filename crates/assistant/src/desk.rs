@@ -46,6 +46,8 @@ pub enum Notice {
     DuePast(UtcMs),
     /// It was to remind at this moment, which is past.
     ReminderPast(UtcMs),
+    /// It was to remind at this moment, and no longer does, because it is no longer due.
+    ReminderGone(UtcMs),
 }
 
 /// Something that was deleted.
@@ -111,6 +113,8 @@ pub enum Refusal {
     OverlapsItself,
     /// A reminder needs a due date.
     ReminderNeedsDue,
+    /// What is not due cannot become due earlier or later.
+    NotDue(i64),
     /// It has no rule by which it could repeat.
     DoesNotRepeat(i64),
     /// It has no reminder that could begin somewhere.

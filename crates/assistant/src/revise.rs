@@ -4,7 +4,7 @@
 //! keeps the day, a day keeps the time. A reminder keeps its distance. What does not fit is none.
 
 use crate::commands::{
-    self, Command, NewEntry, NewTodo, Remind, ScheduleCommand, TodoCommand, written,
+    self, Command, NewEntry, NewTodo, Remind, ScheduleCommand, Start, TodoCommand,
 };
 use jiff::{Timestamp, Zoned};
 
@@ -27,38 +27,16 @@ pub fn revised(line: &str, correction: &str, now: &Zoned) -> Option<String> {
 
 fn entry(old: NewEntry, phrase: &str, now: &Zoned) -> Option<NewEntry> {
     let was = old.start?;
-    let start = moments(was.at, phrase, now).into_iter().find_map(|when| {
-        // A word that no date takes stays in the title: then it was not understood.
-        match commands::parse(&format!("/schedule add {when} x"), now) {
-            Ok(Command::Schedule(ScheduleCommand::Add(new)))
-                if new.title.as_deref() == Some("x") && new.repeat.is_none() =>
-            {
-                new.start
-            }
-            _ => None,
-        }
-    })?;
+    let start = Start::at(commands::shifted(was.at, phrase, now)?, now);
     let remind = old.remind.map(|remind| moved(remind, was.at, start.at));
     Some(NewEntry { start: Some(start), remind, ..old })
 }
 
 fn todo(old: NewTodo, phrase: &str, now: &Zoned) -> Option<NewTodo> {
     let due = old.due.flatten()?;
-    let new = moments(due, phrase, now).into_iter().find_map(|when| {
-        match commands::parse(&format!("/todo add x --due \"{when}\""), now) {
-            Ok(Command::Todo(TodoCommand::Add(new))) => new.due.flatten(),
-            _ => None,
-        }
-    })?;
+    let new = commands::shifted(due, phrase, now)?;
     let remind = old.remind.map(|remind| moved(remind, due, new));
     Some(NewTodo { due: Some(Some(new)), remind, ..old })
-}
-
-/// What a correction may mean: a time on the same day, a day at the same time, or both.
-fn moments(old: Timestamp, phrase: &str, now: &Zoned) -> [String; 3] {
-    let old = written(old, now);
-    let (day, time) = old.split_once(' ').unwrap_or((&old, ""));
-    [format!("{day} {phrase}"), format!("{phrase} {time}"), phrase.to_owned()]
 }
 
 /// A reminder as far from its moment as before. One that is counted back stays as it is.

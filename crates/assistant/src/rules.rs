@@ -311,7 +311,7 @@ fn kept(text: &str) -> String {
 }
 
 /// Nine in the morning of a day, or the next usual hour of today, or half an hour from now.
-fn morning_or_later(day: DateTime, now: &Zoned) -> DateTime {
+pub(crate) fn morning_or_later(day: DateTime, now: &Zoned) -> DateTime {
     let wall = now.datetime();
     let hours = [9, 14, 18, 21].map(|hour| day.date().to_datetime(time(hour, 0, 0, 0)));
     let next = hours.into_iter().find(|at| *at > wall);

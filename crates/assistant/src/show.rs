@@ -129,6 +129,7 @@ fn notice(reader: &Reader, notice: Notice) -> String {
         Notice::StartPast(at) => ("notice.start_past", at),
         Notice::DuePast(at) => ("notice.due_past", at),
         Notice::ReminderPast(at) => ("notice.reminder_past", at),
+        Notice::ReminderGone(at) => ("notice.reminder_gone", at),
     };
     reader.text(key, &[("at", &reader.moment(at))])
 }
@@ -149,6 +150,7 @@ pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
         Wrong::NotADate(text) => reader.text("command.not_a_date", &[("text", text)]),
         Wrong::Past(text) => reader.text("command.past", &[("text", text)]),
         Wrong::Deadline(text) => reader.text("command.deadline", &[("text", text)]),
+        Wrong::ReminderAfter(text) => reader.text("command.reminder_after", &[("text", text)]),
         Wrong::Twice(option, key) => {
             let line = reader.text("command.twice", &[("option", option)]);
             format!("{line}\n{}", usage(key))

@@ -22,6 +22,7 @@ mod faces;
 mod feasts;
 mod guard;
 mod holidays;
+mod leftovers;
 mod lunar;
 mod meaning;
 mod month_days;

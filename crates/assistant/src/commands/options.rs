@@ -1,7 +1,8 @@
 //! The values of options about time, for todos and entries alike.
 
-use super::Wrong;
-use super::words::{Words, known};
+use super::update::Shift;
+use super::words::{Words, known, typed};
+use super::{Wrong, written};
 use crate::time::{Ahead, Precision, When, ahead, texts};
 use jiff::{Timestamp, Zoned};
 
@@ -106,22 +107,22 @@ pub(super) fn value<T>(
     first
 }
 
-/// `--due`; none within for "no longer".
+/// `--due`; none within for "no longer". Beside it, what it means for a time that is known.
 pub(super) fn due(
     words: &mut Words,
     now: &Zoned,
     usage: &'static str,
     has_text: bool,
-) -> Result<Option<Timestamp>, Wrong> {
+) -> Result<(Option<Timestamp>, Option<Shift>), Wrong> {
     value(words, usage, has_text, |text| {
         if is_none(text) {
-            return Ok(None);
+            return Ok((None, None));
         }
         let when = date(text, now)?;
         if when.repeat.is_some() {
             return Err(Wrong::TodosDoNotRepeat);
         }
-        Ok(moment(&when, now, DayMeans::End))
+        Ok((moment(&when, now, DayMeans::End), Shift::of(&when)))
     })
 }
 
@@ -143,9 +144,57 @@ pub(super) fn remind(
         if when.repeat.is_some() {
             return Err(Wrong::NotADate(text.to_owned()));
         }
+        // A time of day alone is one of the day that it reminds of.
+        if let Some(minute) = when.clock {
+            return Ok(Remind::Before(Ahead::on_the_day(minute)));
+        }
         let at = moment(&when, now, DayMeans::Morning);
         at.map(Remind::At).ok_or_else(|| Wrong::NotADate(text.to_owned()))
     })
+}
+
+/// What a text that asks for a reminder is about: "提醒我开会", "remind me to call".
+pub(super) fn asked(text: &str) -> Option<String> {
+    let rest = typed::ASKS.iter().find_map(|word| {
+        let (head, rest) = text.trim().split_at_checked(word.len())?;
+        head.eq_ignore_ascii_case(word).then_some(rest)
+    })?;
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ",，:：".contains(c));
+    (!rest.is_empty()).then(|| rest.to_owned())
+}
+
+/// The reminder that such a text asks for: at its time, or on the morning of its day.
+pub(super) fn asked_for(when: &When, now: &Zoned) -> Option<Remind> {
+    if when.precision == Precision::Minute {
+        return Some(Remind::Before(Ahead::ON_TIME));
+    }
+    let at = crate::rules::morning_or_later(when.at, now);
+    let at = at.to_zoned(now.time_zone().clone()).ok()?;
+    Some(Remind::At(at.timestamp()))
+}
+
+/// A reminder comes before what it reminds of, or with it.
+pub(super) fn not_after(
+    remind: Option<Remind>,
+    start: Option<&Zoned>,
+    now: &Zoned,
+) -> Result<(), Wrong> {
+    let Some((remind, start)) = remind.zip(start) else { return Ok(()) };
+    match remind.for_start(Some(start)) {
+        Some(at) if at > start.timestamp() => Err(Wrong::ReminderAfter(written(at, now))),
+        _ => Ok(()),
+    }
+}
+
+/// A number from 0 on, or a word for it.
+pub(super) fn priority(value: &str) -> Option<i64> {
+    match known(value).as_str() {
+        "high" => Some(1),
+        "medium" | "mid" => Some(2),
+        "low" => Some(3),
+        "none" => Some(0),
+        number => number.parse().ok().filter(|n: &i64| *n >= 0),
+    }
 }
 
 /// A date that stands in an option.

@@ -2,6 +2,7 @@
 
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::todo::{TEXT_CHARS_MAX, once, remind_words};
+use super::update::{self, Shift};
 use super::words::{Words, known, plain, quoted, unquoted};
 use super::{Wrong, exact};
 use crate::time::{About, Every, Precision, Reading, Repeat, When, dates, lengths, texts};
@@ -64,6 +65,8 @@ impl Stretch {
 pub struct NewEntry {
     /// When it first takes place; a new entry has it.
     pub start: Option<Start>,
+    /// What changes about its time, if not all of it is said.
+    pub shift: Option<Shift>,
     /// What it is; a new entry has it.
     pub title: Option<String>,
     /// How long it takes.
@@ -93,9 +96,12 @@ pub struct Start {
 
 impl Start {
     fn of(when: &When, now: &Zoned) -> Option<Self> {
-        let at = moment(when, now, DayMeans::Morning)?;
-        // A wall time that a clock change leaves out is the time that the clocks then show.
-        Some(Self { wall: at.to_zoned(now.time_zone().clone()).datetime(), at })
+        moment(when, now, DayMeans::Morning).map(|at| Self::at(at, now))
+    }
+
+    /// A moment. A wall time that a clock change leaves out is the time that the clocks then show.
+    pub(crate) fn at(at: Timestamp, now: &Zoned) -> Self {
+        Self { wall: at.to_zoned(now.time_zone().clone()).datetime(), at }
     }
 
     /// The first day at or after this one on which a repetition takes place.
@@ -110,7 +116,7 @@ impl Start {
 }
 
 const ADD: &str = "usage.schedule.add";
-const UPDATE: &str = "usage.schedule.update";
+pub(super) const UPDATE: &str = "usage.schedule.update";
 const VIEW: &str = "usage.schedule.view";
 
 /// Minutes of the longest entry: four weeks.
@@ -122,7 +128,7 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wr
         "add" | "new" => new_entry(words, now).map(ScheduleCommand::Add),
         "update" | "edit" => {
             let id = super::todo::id(&mut words, UPDATE)?;
-            Ok(ScheduleCommand::Update(id, changed_entry(words, now)?))
+            Ok(ScheduleCommand::Update(id, update::entry(words, now)?))
         }
         "list" | "ls" if words.is_empty() => Ok(ScheduleCommand::List),
         "get" | "show" => {
@@ -184,45 +190,28 @@ fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
     }
     let read = read(&text, now)?;
     let Some(when) = read.when.clone() else { return Err(Wrong::NotADate(text)) };
-    fill(&mut entry, &read, &when, now)?;
+    let asked = options::asked(&read.title);
+    let is_every_minutes = matches!(when.repeat, Some(Repeat::Minutes { .. }));
+    // What only reminds takes no time.
+    if asked.is_some() || is_every_minutes && when.minutes.is_none() {
+        entry.minutes = entry.minutes.or(Some(0));
+    }
+    let title = asked.unwrap_or_else(|| read.title.clone());
+    fill(&mut entry, &Reading { title, ..read }, &when, now)?;
     check(entry)
 }
 
-/// What changes of an entry: a date, a title, both or none, and options.
-fn changed_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
-    let text = words.written();
-    words.skip(words.until_option());
-    let mut entry = NewEntry::default();
-    let mut more = String::new();
-    options(&mut entry, &mut words, now, UPDATE, &mut more)?;
-    let text = format!("{text} {more}").trim().to_owned();
-    if !text.is_empty() {
-        match read(&text, now)? {
-            Reading { when: Some(when), title, phrase, ahead, is_exact } => {
-                let read = Reading { when: None, title, phrase, ahead, is_exact };
-                fill(&mut entry, &read, &when, now)?;
-            }
-            Reading { title, .. } => entry.title = Some(unquoted(&title).to_owned()),
-        }
-    }
-    entry.title = entry.title.filter(|title| !title.is_empty());
-    if entry == NewEntry::default() {
-        return Err(Wrong::Usage(UPDATE));
-    }
-    super::todo::short(
-        "command.text_too_long",
-        entry.title.as_deref().unwrap_or_default(),
-        TEXT_CHARS_MAX,
-    )?;
-    Ok(entry)
-}
-
 /// A text with the date of an entry. After a whole date and time, the title is taken as it is.
-fn read(text: &str, now: &Zoned) -> Result<Reading, Wrong> {
+pub(super) fn read(text: &str, now: &Zoned) -> Result<Reading, Wrong> {
     texts::read(text, now, About::Entry).map_err(|unclear| Wrong::NotADate(unclear.0))
 }
 
-fn fill(entry: &mut NewEntry, read: &Reading, when: &When, now: &Zoned) -> Result<(), Wrong> {
+pub(super) fn fill(
+    entry: &mut NewEntry,
+    read: &Reading,
+    when: &When,
+    now: &Zoned,
+) -> Result<(), Wrong> {
     let said = || read.phrase.trim().to_owned();
     if when.is_deadline {
         return Err(Wrong::Deadline(said()));
@@ -243,6 +232,7 @@ fn fill(entry: &mut NewEntry, read: &Reading, when: &When, now: &Zoned) -> Resul
     entry.times = entry.times.or(when.times.map(|times| Some(i64::from(times))));
     entry.remind = entry.remind.or(read.ahead.map(Remind::Before));
     let zoned = start.at.to_zoned(now.time_zone().clone());
+    options::not_after(entry.remind, Some(&zoned), now)?;
     if let Some(remind) = entry.remind.filter(|remind| *remind != Remind::Never) {
         entry.remind = remind.for_start(Some(&zoned)).map(Remind::At);
     }
@@ -263,7 +253,7 @@ fn check(entry: NewEntry) -> Result<NewEntry, Wrong> {
     Ok(entry)
 }
 
-fn options(
+pub(super) fn options(
     entry: &mut NewEntry,
     words: &mut Words,
     now: &Zoned,
@@ -376,7 +366,9 @@ fn said(entry: &NewEntry, now: &Zoned) -> String {
             let title = if is_plain { title } else { format!("\"{title}\"") };
             format!("{} {title}", exact(start.at, now)).trim_end().to_owned()
         }
-        None => title,
+        None => {
+            [entry.shift.map(Shift::words).unwrap_or_default(), title].join(" ").trim().to_owned()
+        }
     };
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {

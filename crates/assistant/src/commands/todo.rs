@@ -1,8 +1,10 @@
 //! `/todo` and `/view`.
 
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
+use super::update::{self, Shift};
 use super::words::{Words, known, plain, quoted, unquoted};
 use super::{Wrong, exact};
+use crate::kept::DEFAULT_TAG;
 use crate::time::{About, texts};
 use jiff::{Timestamp, Zoned};
 
@@ -104,6 +106,8 @@ pub struct NewTodo {
     pub priority: Option<i64>,
     /// When it must be done; none within for "no longer".
     pub due: Option<Option<Timestamp>>,
+    /// What changes about the due time, if not all of it is said.
+    pub shift: Option<Shift>,
     /// When the person is reminded.
     pub remind: Option<Remind>,
 }
@@ -125,14 +129,7 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, Wrong>
         "delete" | "rm" | "del" | "remove" => mark(words, "usage.todo.delete", Mark::Delete),
         "update" | "edit" => {
             let id = id(&mut words, UPDATE)?;
-            let said = said_of_todo(words, now, UPDATE)?;
-            let text = said.text.trim().to_owned();
-            let todo = NewTodo { text: (!text.is_empty()).then_some(text), ..said.todo };
-            if todo == NewTodo::default() {
-                Err(Wrong::Usage(UPDATE))
-            } else {
-                Ok(TodoCommand::Update(id, todo))
-            }
+            update::todo(words, now).map(|todo| TodoCommand::Update(id, todo))
         }
         "search" => {
             let (text, filter, view) = filtered(words, "usage.todo.search")?;
@@ -188,33 +185,41 @@ fn filtered(
 }
 
 const ADD: &str = "usage.todo.add";
-const UPDATE: &str = "usage.todo.update";
+pub(super) const UPDATE: &str = "usage.todo.update";
 
 /// What was said of a todo, before its text is looked into.
-struct Said {
-    todo: NewTodo,
-    text: String,
+pub(super) struct Said {
+    pub(super) todo: NewTodo,
+    pub(super) text: String,
     /// Whether the text stands in quotes as it is.
-    verbatim: bool,
+    pub(super) verbatim: bool,
 }
 
-fn said_of_todo(mut words: Words, now: &Zoned, usage: &'static str) -> Result<Said, Wrong> {
+pub(super) fn said_of_todo(
+    mut words: Words,
+    now: &Zoned,
+    usage: &'static str,
+) -> Result<Said, Wrong> {
     let (mut todo, mut text) = (NewTodo::default(), String::new());
     while !words.is_empty() {
         let has_text = !text.is_empty() || usage == UPDATE;
         match words.next_option().as_deref() {
             Some("tag") => {
                 let tag = words.next().ok_or(Wrong::Usage(usage))?;
+                let tag = if options::is_none(&tag) { DEFAULT_TAG.to_owned() } else { tag };
                 once(&mut todo.tag, tag, "tag", usage)?;
             }
             Some("priority") => {
                 let value = words.next().unwrap_or_default();
-                let number = priority(&value).ok_or(Wrong::BadValue("priority", value, usage))?;
+                let number =
+                    options::priority(&value).ok_or(Wrong::BadValue("priority", value, usage))?;
                 once(&mut todo.priority, number, "priority", usage)?;
             }
             Some("due") => {
                 let due = options::due(&mut words, now, usage, has_text)?;
+                let (due, shift) = due;
                 once(&mut todo.due, due, "due", usage)?;
+                todo.shift = shift.filter(|_| usage == UPDATE);
             }
             Some("remind") => {
                 let remind = options::remind(&mut words, now, usage, has_text)?;
@@ -244,17 +249,6 @@ pub(super) fn once<T>(
     }
 }
 
-/// A number from 0 on, or a word for it.
-fn priority(value: &str) -> Option<i64> {
-    match known(value).as_str() {
-        "high" => Some(1),
-        "medium" | "mid" => Some(2),
-        "low" => Some(3),
-        "none" => Some(0),
-        number => number.parse().ok().filter(|n: &i64| *n >= 0),
-    }
-}
-
 fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
     let Said { mut todo, mut text, verbatim } = said_of_todo(words, now, ADD)?;
     if todo.due.is_none() && !verbatim {
@@ -266,8 +260,14 @@ fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
             }
             let when = ahead_of_now(when, &read.phrase, now)?;
             todo.due = moment(&when, now, DayMeans::End).map(Some);
-            text = read.title;
             todo.remind = todo.remind.or(read.ahead.map(Remind::Before));
+            text = match options::asked(&read.title) {
+                Some(rest) => {
+                    todo.remind = todo.remind.or(options::asked_for(&when, now));
+                    rest
+                }
+                None => read.title,
+            };
         } else if read.ahead.is_some() {
             return Err(Wrong::ReminderNeedsDue);
         }
@@ -279,6 +279,8 @@ fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
     if todo.remind.is_some_and(|remind| remind != Remind::Never) && due.is_none() {
         return Err(Wrong::ReminderNeedsDue);
     }
+    let zoned = due.map(|due| due.to_zoned(now.time_zone().clone()));
+    options::not_after(todo.remind, zoned.as_ref(), now)?;
     Ok(TodoCommand::Add(NewTodo { text: Some(text), ..todo }))
 }
 
@@ -365,7 +367,10 @@ fn filter_options(filter: &Filter) -> String {
 }
 
 fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned) -> String {
-    let mut line = todo.text.clone().unwrap_or_default();
+    let part = todo.shift.filter(|shift| shift.is_part());
+    let amount = todo.shift.filter(|shift| !shift.is_part());
+    let text = todo.text.clone().or(amount.map(Shift::words));
+    let mut line = text.unwrap_or_default();
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             let gap = if line.is_empty() { "" } else { " " };
@@ -374,6 +379,8 @@ fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned) -> String {
     };
     option("tag", todo.tag.clone());
     option("priority", todo.priority.map(|n| n.to_string()));
+    let due = due.filter(|_| part.is_none());
+    option("due", part.map(Shift::words));
     option("due", due.map(|due| due.map_or("none".to_owned(), |at| exact(at, now))));
     option("remind", todo.remind.map(|remind| remind_words(remind, now)));
     line

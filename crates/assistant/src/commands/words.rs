@@ -1,5 +1,7 @@
 //! A command line in words. Input methods produce wide slashes, spaces and quotes; all are taken.
 
+pub(super) mod typed;
+
 /// Whether a line is a command. Two slashes send a literal one.
 #[must_use]
 pub fn is_command(line: &str) -> bool {
@@ -75,6 +77,10 @@ const NAMES: &[(&str, &str)] = &[
     ("没有", "none"),
     ("不", "none"),
     ("取消", "none"),
+    ("不提醒", "none"),
+    ("不用提醒", "none"),
+    ("never", "none"),
+    ("no", "none"),
     ("开", "on"),
     ("开启", "on"),
     ("打开", "on"),
@@ -138,7 +144,19 @@ impl Words {
                     (word, word, false)
                 }
             };
-            words.push(text, written, quoted, apart);
+            // `--due=周五` is an option and its value.
+            let pair = text.split_once('=').filter(|(name, value)| {
+                !quoted
+                    && option_name(name).is_some()
+                    && value.chars().next().is_some_and(|c| closing(c).is_none())
+            });
+            match pair {
+                Some((name, value)) => {
+                    words.push(name, name, false, apart);
+                    words.push(value, value, false, true);
+                }
+                None => words.push(text, written, quoted, apart),
+            }
             rest = &rest[written.len()..];
         }
         words

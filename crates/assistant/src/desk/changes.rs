@@ -89,12 +89,18 @@ impl TodoChange {
     /// What a command says of a todo. `due` is when it is due if the command does not say.
     #[must_use]
     pub fn of(new: &NewTodo, now: &Zoned, due: Option<UtcMs>) -> Self {
-        let due = new.due.map_or(due, |due| due.map(ms));
+        let was = due.map(|due| kept::moment(due).to_zoned(now.time_zone().clone()));
+        let shifted = new.shift.zip(was).and_then(|(shift, was)| shift.apply(&was));
+        let named = match shifted {
+            Some(at) => Some(Some(ms(at.timestamp()))),
+            None => new.due.map(|due| due.map(ms)),
+        };
+        let due = named.unwrap_or(due);
         Self {
             text: new.text.clone(),
             tag: new.tag.clone(),
             priority: new.priority,
-            due: new.due.map(|due| due.map(ms)),
+            due: named,
             remind: new.remind.map(|remind| remind_when(remind, due, now)),
         }
     }
@@ -104,13 +110,17 @@ impl EntryChange {
     /// What a command says of an entry. `start` is when it begins if the command does not say.
     #[must_use]
     pub fn of(new: &NewEntry, now: &Zoned, start: Option<&Zoned>) -> Self {
-        let named = new.start.map(|start| start.at.to_zoned(now.time_zone().clone()));
+        let zone = now.time_zone();
+        let named = new.start.map(|start| start.at.to_zoned(zone.clone())).or_else(|| {
+            let was = start?.with_time_zone(zone.clone());
+            new.shift?.apply(&was)
+        });
         let start = named.as_ref().or(start);
         let at = start.map(|start| ms(start.timestamp()));
         let first = start.map_or_else(|| now.date(), Zoned::date);
         Self {
             title: new.title.clone(),
-            start: new.start.map(|start| EntryStart::of(start.wall, start.at, now)),
+            start: named.as_ref().map(|at| EntryStart::of(at.datetime(), at.timestamp(), now)),
             minutes: new.minutes,
             remind: new.remind.map(|remind| remind_when(remind, at, now)),
             repeat: new.repeat.as_ref().map(|every| Some(every.repeat(first))),

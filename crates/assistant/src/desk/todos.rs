@@ -22,7 +22,12 @@ impl Desk {
                 return self.add_todo(&TodoChange::of(new, now, None), deed).await;
             }
             TodoCommand::Update(id, new) => {
-                let due = self.store.todo(*id).await?.and_then(|todo| todo.said.due_at);
+                let todo = self.store.todo(*id).await?;
+                let due = todo.as_ref().and_then(|todo| todo.said.due_at);
+                let needs_due = new.shift.is_some() && new.due.is_none();
+                if todo.is_some() && due.is_none() && needs_due {
+                    return Ok(Err(Refusal::NotDue(*id)));
+                }
                 return self.update_todo(*id, &TodoChange::of(new, now, due), deed).await;
             }
             TodoCommand::Mark(mark, ids) => return self.mark(*mark, ids, deed).await,
@@ -96,10 +101,13 @@ impl Desk {
         change: &TodoChange,
         deed: Deed<'_>,
     ) -> Result<Answer, StoreError> {
+        let was = self.store.todo(id).await?.and_then(|todo| todo.said.remind_at);
         let changed = |todo: &mut TodoRow| update(todo, change, deed.now).map(|()| Did::Changed);
         Ok(self.change_todos(&[id], deed, changed).await?.map(|all| match marked(all) {
             Reply::Todo(did, todo, _) => {
-                let notices = notices(&todo, change, deed);
+                let mut notices = notices(&todo, change, deed);
+                let is_gone = change.remind.is_none() && todo.said.remind_at.is_none();
+                notices.extend(was.filter(|_| is_gone).map(Notice::ReminderGone));
                 Reply::Todo(did, todo, notices)
             }
             other => other,
@@ -225,6 +233,7 @@ fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), Refus
         Some(Some(RemindWhen::At(at))) => (said.remind_at, said.remind_lead) = (Some(at), None),
         Some(Some(RemindWhen::Before(lead))) => said.remind_lead = Some(lead),
         Some(None) => (said.remind_at, said.remind_lead) = (None, None),
+        None if change.due == Some(None) => (said.remind_at, said.remind_lead) = (None, None),
         None => {}
     }
     if let Some(lead) = said.remind_lead {

@@ -52,6 +52,7 @@ fn notices(reader: &Reader, notices: &[Notice]) -> Vec<Value> {
             Notice::StartPast(at) => ("start_past", at),
             Notice::DuePast(at) => ("due_past", at),
             Notice::ReminderPast(at) => ("reminder_past", at),
+            Notice::ReminderGone(at) => ("reminder_gone", at),
         };
         json!({"kind": kind, "at": at(reader, moment), "message": super::notice(reader, *notice)})
     };
@@ -117,6 +118,7 @@ fn refusal_name(refusal: &Refusal) -> &'static str {
         Refusal::Conflict(_) => "conflict",
         Refusal::OverlapsItself => "overlaps_itself",
         Refusal::ReminderNeedsDue => "reminder_needs_due",
+        Refusal::NotDue(_) => "not_due",
         Refusal::DoesNotRepeat(_) => "does_not_repeat",
         Refusal::DoesNotRemind(_) => "does_not_remind",
         Refusal::Contested => "contested",

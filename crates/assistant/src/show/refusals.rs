@@ -10,6 +10,7 @@ pub(super) fn show(reader: &Reader, refusal: &Refusal) -> String {
         Refusal::NoSuchEntry(id) => about("schedule.none_of_number", id),
         Refusal::OverlapsItself => reader.text("schedule.overlaps_itself", &[]),
         Refusal::ReminderNeedsDue => reader.text("todo.reminder_needs_due", &[]),
+        Refusal::NotDue(id) => about("todo.not_due", id),
         Refusal::DoesNotRepeat(id) => about("schedule.does_not_repeat", id),
         Refusal::DoesNotRemind(id) => about("schedule.does_not_remind", id),
         Refusal::Contested => reader.text("command.contested", &[]),

@@ -22,18 +22,16 @@ impl Ahead {
     pub const ON_TIME: Self =
         Self { amount: Amount { months: 0, days: 0, working_days: 0, secs: 0 }, minute: None };
 
+    /// At this minute of the same day.
+    #[must_use]
+    pub fn on_the_day(minute: i64) -> Self {
+        Self { minute: Some(minute), ..Self::ON_TIME }
+    }
+
     /// As an option has it.
     #[must_use]
     pub fn to_option(self) -> String {
-        let Amount { months, days, working_days, secs } = self.amount;
-        let amounts = [(months, "month"), (days, "day"), (working_days, "working day")];
-        let minutes = (secs / 60, "minute");
-        let mut said: Vec<String> = amounts
-            .into_iter()
-            .chain([minutes])
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, unit)| if n == 1 { format!("1 {unit}") } else { format!("{n} {unit}s") })
-            .collect();
+        let mut said = self.amounts();
         if said.is_empty() {
             said.push(if self.minute.is_some() { "the same day" } else { "on time" }.to_owned());
         } else {
@@ -43,6 +41,26 @@ impl Ahead {
             said.push(format!("at {:02}:{:02}", minute / 60, minute % 60));
         }
         said.join(" ")
+    }
+
+    /// How much, in words.
+    pub(crate) fn amounts(self) -> Vec<String> {
+        let Amount { months, days, working_days, secs } = self.amount;
+        let amounts = [(months, "month"), (days, "day"), (working_days, "working day")];
+        let minutes = (secs / 60, "minute");
+        amounts
+            .into_iter()
+            .chain([minutes])
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, unit)| if n == 1 { format!("1 {unit}") } else { format!("{n} {unit}s") })
+            .collect()
+    }
+
+    /// The moment so long after this one, on the same wall.
+    #[must_use]
+    pub fn after(self, at: &Zoned) -> Option<Zoned> {
+        let amount = self.amount.times(-1);
+        Self { amount, ..self }.before(at)
     }
 
     /// The moment before this one, on the same wall.
@@ -76,6 +94,14 @@ pub fn parse(text: &str) -> Option<Ahead> {
     said.or_else(bare).map(|(ahead, _)| ahead)
 }
 
+/// An amount of time that is all of a text.
+#[must_use]
+pub fn amount(text: &str) -> Option<Ahead> {
+    let scan = Scan::new(text.trim());
+    let all = amounts(&scan, 0).into_iter().find(|(_, end)| *end == scan.len());
+    all.map(|(amount, _)| Ahead { amount, minute: None })
+}
+
 /// Amounts with a word for before, here.
 fn here(scan: &Scan, at: usize) -> Vec<(Ahead, usize)> {
     let mut found = Vec::new();
@@ -91,6 +117,11 @@ fn here(scan: &Scan, at: usize) -> Vec<(Ahead, usize)> {
     if let Some((days, end)) = scan.word(at, words::DAY_AHEAD).filter(|_| is_apart) {
         found.push((plain(Amount { days, ..Amount::default() }), end));
     }
+    // A day and an hour in a row are two reminders: "提前1天,1小时".
+    found.retain(|(ahead, end)| {
+        let is_row = scan.text(at, *end).contains(',');
+        !(is_row && ahead.amount.days > 0 && ahead.amount.secs > 0)
+    });
     let timed: Vec<_> = found
         .iter()
         .filter(|(ahead, _)| ahead.amount.is_of_days())
@@ -114,7 +145,10 @@ pub fn taken(text: &str) -> Option<(Ahead, String)> {
         let opened = scan.any(begin, words::ASK_TO_REMIND);
         for (ahead, end) in here(&scan, opened.unwrap_or(begin)) {
             let closed = scan.any(end, words::ASK_TO_REMIND);
-            if opened.is_none() && closed.is_none() || is_inside_word(&scan, at) {
+            // "，提前15分" asks for it by itself.
+            let is_clause =
+                begin > at && end == scan.len() && scan.any(begin, words::AHEAD).is_some();
+            if opened.is_none() && closed.is_none() && !is_clause || is_inside_word(&scan, at) {
                 continue;
             }
             let end = scan.maybe(closed.unwrap_or(end), words::CLAUSE_ENDS);

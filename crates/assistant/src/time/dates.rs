@@ -25,7 +25,10 @@
 //!   of business 17:00, end of day 23:59.
 //! - Every so many minutes begins one interval from now; other repetitions begin with the first
 //!   fitting day from today on whose time is still ahead. The Chinese "gap of one" day, week,
-//!   month or year is every second one; any other gap is the interval itself.
+//!   month or year is every second one, one of two days every third day, and so on; a gap of
+//!   hours, or of several weeks or months, is the interval itself.
+//! - Before a day, in English, is up to the day before it; so is the Chinese one of a holiday. The
+//!   Chinese one of a weekday or a date includes it, as people use it.
 //!
 //! What no calendar or clock has (25:00, February 30) is refused, never bent.
 
@@ -52,6 +55,8 @@ pub struct When {
     pub times: Option<u32>,
     /// How many minutes a span of time takes.
     pub minutes: Option<i64>,
+    /// The minute of the day, if a time of day is all that was said.
+    pub clock: Option<i64>,
     /// Whether it is the end of something: "by Friday".
     pub is_deadline: bool,
     /// Whether the year was said: then a moment that is over is meant as it is.
@@ -209,7 +214,8 @@ impl Grammar<'_> {
         let is_first = *so_far == Pieces::default();
         let mut found = Vec::new();
         if is_first && let Some(end) = scan.any(at, words::DEADLINE_STARTS) {
-            found.push((Pieces { is_deadline: true, ..so_far.clone() }, end));
+            let is_exclusive = scan.any(at, words::BEFORE) == Some(end);
+            found.push((Pieces { is_deadline: true, is_exclusive, ..so_far.clone() }, end));
         }
         let is_open = is_first || so_far.is_only_deadline();
         if is_open {
@@ -313,7 +319,9 @@ impl Grammar<'_> {
         }
         let in_all = scan.any(at, words::IN_ALL);
         let next = in_all.unwrap_or(at);
-        if let Some((count, end)) = scan.number(next).filter(|(count, _)| *count > 0)
+        // "每天三次" is three times a day.
+        let count = scan.number(next).filter(|(count, _)| *count > 0 && in_all.is_some());
+        if let Some((count, end)) = count
             && let Some(end) = scan.any(end, words::TIMES)
         {
             push(Limit::Times(count), end);
@@ -334,7 +342,9 @@ impl Grammar<'_> {
             return None;
         }
         let end = self.scan.any(at, words::DEADLINE_ENDS)?;
-        Some((Pieces { is_deadline: true, ..so_far.clone() }, end))
+        let is_holiday = so_far.day.is_some_and(|day| day.sort == days::Sort::Holiday);
+        let is_exclusive = is_holiday && self.scan.text(at, end).contains('前');
+        Some((Pieces { is_deadline: true, is_exclusive, ..so_far.clone() }, end))
     }
 }
 

@@ -161,7 +161,10 @@ fn intervals(scan: &Scan, at: usize) -> Readings<Amount> {
         for (amount, end) in amounts(scan, at).into_iter().chain(bare) {
             let is_gap =
                 matches!(amount, Amount { days: 1 | 7, .. } | Amount { months: 1 | 12, .. });
-            found.push((if is_gap { amount.times(2) } else { amount }, end));
+            let is_days = amount.is_of_days() && (2..7).contains(&amount.days);
+            let wider = Amount { days: amount.days + 1, ..amount };
+            let amount = if is_gap { amount.times(2) } else { amount };
+            found.push((if is_days && amount.months == 0 { wider } else { amount }, end));
         }
     }
     found
@@ -170,6 +173,12 @@ fn intervals(scan: &Scan, at: usize) -> Readings<Amount> {
 /// The repetition of an interval, alone and with the day that may follow it.
 fn with_details(scan: &Scan, amount: Amount, end: usize) -> Readings<Every> {
     let mut found = Vec::new();
+    // The first day of a quarter is not the first day of every third month from now on.
+    let named = [words::FIRST_DAY, words::LAST_DAY, words::MIDDLE_DAY];
+    let is_quarter = words::QUARTERS.iter().any(|word| scan.text(0, end).ends_with(word));
+    if is_quarter && named.iter().any(|list| scan.any(end, list).is_some()) {
+        return found;
+    }
     let count = |n: i64| u32::try_from(n).ok().filter(|n| *n > 0);
     match amount {
         Amount { months: 0, days: 0, working_days: 0, secs } if secs % 60 == 0 => {
@@ -350,6 +359,12 @@ fn weekday_lists(scan: &Scan, at: usize) -> Readings<Every> {
             let all = lists(scan, end).into_iter();
             found.extend(all.map(|(days, end)| (Every::weekly(n, days), end)));
         }
+    }
+    if let Some(end) = scan.any(at, words::ALTERNATE) {
+        let plural = scan.word(end, words::PLURAL_DAYS);
+        let plural = plural.map(|(day, end)| (Weekdays::from(day), end));
+        let all = lists(scan, end).into_iter().chain(plural);
+        found.extend(all.map(|(days, end)| (Every::weekly(2, days), end)));
     }
     let next = scan.maybe(at, words::ON);
     let plural = |at| scan.word(at, words::PLURAL_DAYS);

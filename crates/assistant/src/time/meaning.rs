@@ -23,6 +23,8 @@ pub(super) struct Pieces {
     pub(super) start: Option<Day>,
     pub(super) limit: Option<Limit>,
     pub(super) is_deadline: bool,
+    /// Whether it ends before its day begins.
+    pub(super) is_exclusive: bool,
 }
 
 /// Where a repetition ends.
@@ -54,7 +56,8 @@ impl Pieces {
     }
 
     pub(super) fn is_only_deadline(&self) -> bool {
-        *self == Self { is_deadline: true, ..Self::default() }
+        let is_exclusive = self.is_exclusive;
+        *self == Self { is_deadline: true, is_exclusive, ..Self::default() }
     }
 
     pub(super) fn with_day(&self, day: Day) -> Self {
@@ -103,7 +106,12 @@ pub(super) fn of(pieces: &Pieces, now: &Zoned) -> Option<When> {
         _ => return None,
     };
     let is_within = pieces.day.is_some_and(|day| day.sort == Sort::Within);
-    Some(When { is_deadline: pieces.is_deadline || is_within, ..when })
+    let is_day = when.precision == Precision::Day && when.repeat.is_none();
+    let at = match pieces.is_exclusive && is_day {
+        true => when.at.checked_sub(1.day()).ok()?,
+        false => when.at,
+    };
+    Some(When { at, is_deadline: pieces.is_deadline || is_within, ..when })
 }
 
 fn elapsed(amount: Amount, now: &Zoned) -> Option<When> {
@@ -160,7 +168,7 @@ fn alone(spoken: Spoken, now: &Zoned) -> Option<When> {
     let is_next = |minute: &i64| at_minute(today, *minute).is_some_and(|at| at > now.datetime());
     let minute = rounds.find(|minute| is_next(minute) && !is_small(*minute))?;
     let minutes = spoken.minutes(minute, None)?;
-    Some(When { minutes, ..plain(at_minute(today, minute)?) })
+    Some(When { minutes, clock: Some(time.usual()), ..plain(at_minute(today, minute)?) })
 }
 
 fn repeating(every: &Every, pieces: &Pieces, now: &Zoned) -> Option<When> {
@@ -245,6 +253,7 @@ pub(super) fn plain(at: DateTime) -> When {
         repeat: None,
         times: None,
         minutes: None,
+        clock: None,
         is_deadline: false,
         is_full: false,
     }

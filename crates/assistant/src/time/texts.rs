@@ -11,6 +11,7 @@ use super::dates::{self, Phrase, Precision, When, longest, may_start};
 use super::days::Sort;
 use super::every::Every;
 use super::guard;
+use super::leftovers;
 use super::meaning;
 use super::offsets::amounts;
 use super::scan::Scan;
@@ -55,7 +56,11 @@ pub fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, Unclear> {
         None => (None, text.to_owned()),
     };
     let found = Finder { text: &rest, scan: Scan::new(&rest), now, about }.read()?;
-    Ok(Reading { ahead, ..found })
+    let left = found.when.as_ref().and_then(|when| leftovers::leftover(&found.title, when, about));
+    match left {
+        Some(piece) => Err(Unclear(piece)),
+        None => Ok(Reading { ahead, ..found }),
+    }
 }
 
 /// Understands a text that is one date phrase, as an option has it. A bare amount is from now.
@@ -343,8 +348,12 @@ impl Finder<'_> {
         if self.about == About::Entry
             && when.minutes.is_none()
             && when.precision == Precision::Minute
+            && !leftovers::says_how_often(&title)
         {
-            let (minutes, rest) = length(&title);
+            let (minutes, rest) = match leftovers::bracketed(&title) {
+                Some((minutes, rest)) => (Some(minutes), rest),
+                None => length(&title),
+            };
             when.minutes = minutes;
             title = rest;
         }

@@ -19,6 +19,7 @@ super::texts! {
     "todo.none_part.word" => zh: "包含“{value}”的", en: " with “{value}” in them";
     "todo.none_part.view" => zh: "视图 {value} 里", en: " in the view {value}";
     "todo.none_of_number" => zh: "没有编号为 {id} 的待办", en: "There is no todo #{id}";
+    "todo.not_due" => zh: "待办 #{id} 没有截止时间，无法提前或推迟。请直接写出日期", en: "Todo #{id} has no due date to move. Say the date itself";
     "todo.reminder_needs_due" => zh: "提醒需要截止时间：请加上 --due", en: "A reminder needs a due date: add --due";
     "todo.does_not_repeat" => zh: "待办不能重复；重复的事请用 /schedule add", en: "Todos do not repeat; use /schedule add for what does";
     "todo.count" => zh: "共 {count} 条，未完成 {open} 条", en: "{count} in all, {open} open";
@@ -61,6 +62,7 @@ super::texts! {
     "schedule.allow_conflict" => zh: "仍要保存，请加上 --allow-conflict", en: "To save it all the same, add --allow-conflict";
     "notice.start_past" => zh: "注意：开始时间 {at} 已经过去", en: "Note: its start, {at}, is already past";
     "notice.due_past" => zh: "注意：截止时间 {at} 已经过去", en: "Note: its due time, {at}, is already past";
+    "notice.reminder_gone" => zh: "注意：没有了截止时间，{at} 的提醒也一并取消", en: "Note: without a due date, its reminder at {at} is gone too";
     "notice.reminder_past" => zh: "注意：提醒时间 {at} 已经过去", en: "Note: its reminder time, {at}, is already past";
     "schedule.detail.at" => zh: "{at} {zone}", en: "{at} {zone}";
     "schedule.detail.at_there" => zh: "{at}，当地 {there} {zone}", en: "{at}, there {there} {zone}";

@@ -69,7 +69,8 @@ super::texts! {
     "command.unknown_near" => zh: "没有命令 {name}。是否想写 /{nearest}？", en: "There is no command {name}. Did you mean /{nearest}?";
     "command.not_a_date" => zh: "看不懂时间“{text}”，没有保存。可以写：2026-11-16 15:00、明天下午三点、下周一 9:00、每周一早上9点；要原样放进内容，请加引号", en: "Date not understood: “{text}”. Nothing was saved. Try 2026-11-16 15:00, tomorrow at 3pm or next Monday 9:00; put words in quotes to keep them as they are";
     "command.past" => zh: "“{text}”已经过去，没有保存。请说一个以后的时间；要记录过去的事，请写明年月日", en: "“{text}” is already past; nothing was saved. Say a time ahead, or write the date with its year to keep something past";
-    "command.deadline" => zh: "“{text}”是截止时间，不是日程的时间。要记截止时间，请用 /todo add；否则去掉“前”", en: "“{text}” is a deadline, not the time of an entry. Use /todo add for a deadline, or say when it takes place";
+    "command.reminder_after" => zh: "没有保存：提醒（{text}）在事情之后。请换一个更早的提醒时间", en: "Not saved: the reminder ({text}) comes after the thing itself. Choose an earlier one";
+    "command.deadline" => zh: "“{text}”是截止时间，不是日程的时间。要记截止时间，请用 /todo add；要记日程，请直接说几点开始", en: "“{text}” is a deadline, not the time of an entry. Use /todo add for a deadline, or say when it takes place";
     "command.twice" => zh: "--{option} 只能写一次", en: "--{option} can be given once";
     "command.no_time" => zh: "“{text}”没有说几点。请加上时间，例如 {text} 09:00", en: "“{text}” does not say at what time. Add one, for example {text} 09:00";
     "command.bad_value" => zh: "--{option} 的值“{text}”不合适", en: "The value “{text}” does not fit --{option}";

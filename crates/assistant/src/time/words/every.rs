@@ -9,6 +9,7 @@ pub(in super::super) const EVERY: List =
     &["每", "每个", "每逢", "逢", "每到", "每一个", "every", "each", "every single"];
 pub(in super::super) const EVERY_GAP: List = &["每隔", "隔", "每间隔"];
 pub(in super::super) const OTHER: List = &["other", "second", "2nd"];
+pub(in super::super) const ALTERNATE: List = &["alternate", "on alternate", "alternating"];
 pub(in super::super) const THIRD: List = &["third", "3rd"];
 pub(in super::super) const DAILY: List = &[
     "每天",
@@ -78,6 +79,7 @@ pub(in super::super) const YEARLY: List =
 pub(in super::super) const HOURLY: List = &["hourly", "每小时", "每个小时", "每个钟头", "每一小时"];
 pub(in super::super) const QUARTERLY: List =
     &["quarterly", "每季度", "每个季度", "每季", "every quarter", "each quarter"];
+pub(in super::super) const QUARTERS: List = &["季度", "季", "quarter", "quarterly"];
 pub(in super::super) const TO_DAY: List = &["到", "至", "-", "~", "to", "through", "thru"];
 pub(in super::super) const DAY_AND: List =
     &["、", "和", "及", "跟", "与", ",", "，", "and", ", and", "&", "/", "还有", "以及", "+"];
@@ -154,6 +156,9 @@ pub(in super::super) const IN_ALL: List =
 pub(in super::super) const TIMES: List = &["次", "回", "遍", "times", "occurrences", "x", "time"];
 
 // Deadlines.
+
+/// They end before the day that follows them begins.
+pub(in super::super) const BEFORE: List = &["before"];
 
 pub(in super::super) const DEADLINE_STARTS: List = &[
     "by",

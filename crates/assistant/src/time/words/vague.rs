@@ -192,6 +192,7 @@ pub(in super::super) const LATIN_LEADS: List = &[
     "each",
     "until",
     "till",
+    "after",
     "between",
     "since",
     "except",

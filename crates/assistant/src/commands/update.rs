@@ -1,0 +1,170 @@
+//! `/todo update` and `/schedule update`: whatever is said changes, and the rest stays.
+//!
+//! A time of day alone keeps the day, a day alone keeps the time, an amount moves both. What was
+//! kept is known only where the command is carried out, so that the command says which of them it
+//! is. A correction of something that is not kept yet is read the same way.
+
+use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
+use super::schedule::{self, NewEntry};
+use super::todo::{self, NewTodo, Said, TEXT_CHARS_MAX};
+use super::words::{Words, unquoted};
+use super::{Wrong, moves};
+use crate::time::{About, Ahead, Every, Precision, Reading, When, texts};
+use jiff::civil::{Date, Time};
+use jiff::{Timestamp, ToSpan, Zoned};
+
+/// What changes about a moment of which not all is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shift {
+    /// The same day, at this minute of it.
+    Time(i64),
+    /// The same time, on this day.
+    Day(Date),
+    /// So much later.
+    Later(Ahead),
+    /// So much earlier.
+    Earlier(Ahead),
+}
+
+impl Shift {
+    pub(super) fn of(when: &When) -> Option<Self> {
+        match when.precision {
+            Precision::Day => Some(Self::Day(when.at.date())),
+            Precision::Minute => when.clock.map(Self::Time),
+        }
+    }
+
+    /// The moment that it makes of another one.
+    #[must_use]
+    pub fn apply(self, was: &Zoned) -> Option<Zoned> {
+        let wall = match self {
+            Self::Time(minute) => {
+                was.date().to_datetime(Time::midnight()).checked_add(minute.minutes()).ok()?
+            }
+            Self::Day(date) => date.to_datetime(was.time()),
+            Self::Later(amount) => return amount.after(was),
+            Self::Earlier(amount) => return amount.before(was),
+        };
+        wall.to_zoned(was.time_zone().clone()).ok()
+    }
+
+    /// Whether it is a part of a date, not an amount.
+    pub(super) fn is_part(self) -> bool {
+        matches!(self, Self::Time(_) | Self::Day(_))
+    }
+
+    /// As a command has it.
+    pub(super) fn words(self) -> String {
+        match self {
+            Self::Time(minute) => format!("{:02}:{:02}", minute / 60, minute % 60),
+            Self::Day(date) => date.to_string(),
+            Self::Later(amount) => format!("postpone by {}", amount.amounts().join(" ")),
+            Self::Earlier(amount) => format!("bring forward by {}", amount.amounts().join(" ")),
+        }
+    }
+}
+
+/// The moment that words make of another one, if they say one: "改到四点", "Friday".
+#[must_use]
+pub fn shifted(was: Timestamp, words: &str, now: &Zoned) -> Option<Timestamp> {
+    let was = was.to_zoned(now.time_zone().clone());
+    if let Some(shift) = moves::amount(words) {
+        return shift.apply(&was).map(|at| at.timestamp());
+    }
+    let when = options::date(moves::target(words).unwrap_or(words), now).ok()?;
+    if when.repeat.is_some() {
+        return None;
+    }
+    match Shift::of(&when) {
+        Some(shift) => shift.apply(&was).map(|at| at.timestamp()),
+        None => moment(&when, now, DayMeans::End),
+    }
+}
+
+/// What changes of an entry: a date, a title, both or none, and options.
+pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
+    let text = words.written();
+    words.skip(words.until_option());
+    let mut entry = NewEntry::default();
+    let mut more = String::new();
+    schedule::options(&mut entry, &mut words, now, schedule::UPDATE, &mut more)?;
+    let text = format!("{text} {more}").trim().to_owned();
+    entry.shift = moves::amount(&text);
+    if !text.is_empty() && entry.shift.is_none() {
+        match read(&text, now, About::Entry)? {
+            Reading { when: Some(when), title, phrase, ahead, is_exact } => {
+                let read = Reading { when: None, title, phrase, ahead, is_exact };
+                match Shift::of(&when).filter(|_| !when.is_deadline) {
+                    Some(shift) => move_part(&mut entry, shift, &read, when, now)?,
+                    None => schedule::fill(&mut entry, &read, &when, now)?,
+                }
+            }
+            Reading { title, .. } => entry.title = Some(unquoted(&title).to_owned()),
+        }
+    }
+    entry.title = entry.title.filter(|title| !title.is_empty());
+    if entry == NewEntry::default() {
+        return Err(Wrong::Usage(schedule::UPDATE));
+    }
+    let title = entry.title.as_deref().unwrap_or_default();
+    todo::short("command.text_too_long", title, TEXT_CHARS_MAX)?;
+    Ok(entry)
+}
+
+/// A date of which a part stays as it was.
+fn move_part(
+    entry: &mut NewEntry,
+    shift: Shift,
+    read: &Reading,
+    when: When,
+    now: &Zoned,
+) -> Result<(), Wrong> {
+    let when = ahead_of_now(when, &read.phrase, now)?;
+    entry.shift = Some(shift);
+    entry.minutes = entry.minutes.or(when.minutes);
+    entry.repeat = entry.repeat.take().or(when.repeat.map(Every::from));
+    entry.times = entry.times.or(when.times.map(|times| Some(i64::from(times))));
+    entry.remind = entry.remind.or(read.ahead.map(Remind::Before));
+    entry.title = Some(unquoted(read.title.trim()).trim().to_owned());
+    Ok(())
+}
+
+/// What changes of a todo. A text that is a date is its due date.
+pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, Wrong> {
+    let Said { mut todo, mut text, verbatim } = todo::said_of_todo(words, now, todo::UPDATE)?;
+    if todo.due.is_none() && !verbatim && !text.is_empty() {
+        if let Some(shift) = moves::amount(&text) {
+            todo.shift = Some(shift);
+            text.clear();
+        } else {
+            let read = read(&text, now, About::Todo)?;
+            if let Some(when) = read.when {
+                if when.repeat.is_some() {
+                    return Err(Wrong::TodosDoNotRepeat);
+                }
+                let when = ahead_of_now(when, &read.phrase, now)?;
+                todo.due = moment(&when, now, DayMeans::End).map(Some);
+                todo.shift = Shift::of(&when);
+                todo.remind = todo.remind.or(read.ahead.map(Remind::Before));
+                text = read.title;
+            }
+        }
+    }
+    let todo = NewTodo { text: (!text.is_empty()).then_some(text), ..todo };
+    if todo == NewTodo::default() { Err(Wrong::Usage(todo::UPDATE)) } else { Ok(todo) }
+}
+
+/// A text with a date. Words of moving are no title: what follows them is the date.
+fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, Wrong> {
+    let unclear = |unclear: texts::Unclear| Wrong::NotADate(unclear.0);
+    let Some(target) = moves::target(text) else {
+        return texts::read(text, now, about).map_err(unclear);
+    };
+    let read = texts::read(target, now, about).map_err(unclear)?;
+    match (&read.when, read.title.is_empty()) {
+        (Some(_), true) => Ok(read),
+        (Some(_), false) => Err(Wrong::NotADate(read.title)),
+        // "move to Berlin" is something to do.
+        (None, _) => texts::read(text, now, about).map_err(unclear),
+    }
+}
