@@ -241,7 +241,9 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Opt
         found.extend(of.map(|(months, end)| (in_month(today, months, day.number), end)));
         let is_alone = scan.text(0, begin).trim().is_empty() && scan.skip_spaces(end) == scan.len();
         let is_led = scan.is_behind(begin, words::BEFORE_ORDINALS);
-        if (the.is_some() || is_alone || is_led) && day.is_marked {
+        // "20th" by itself is a day; "second" by itself is a text.
+        let is_written = scan.get(scan.skip_spaces(begin)).is_some_and(|c| c.is_ascii_digit());
+        if (the.is_some() || is_led || is_alone && is_written) && day.is_marked {
             found.push((next_month_day(today, day.number), end));
         }
     }

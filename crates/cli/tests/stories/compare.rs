@@ -123,11 +123,11 @@ fn what_a_killed_comparison_left_is_taken_away_by_the_next() {
     assert_eq!(left(), 0);
 }
 
-/// `auto` fits the rounds to each goal: two sentences get two rounds, and flaky searches need four.
+/// `auto` fits the rounds to each goal: two sentences get two rounds, and a flaky tool needs four.
 #[test]
 fn rounds_are_fitted_to_each_goal_where_the_settings_leave_them_to_it() {
     let home = Home::new();
-    let args = ["compare", "--loops", "plan-execute-think", "--task", "recovery-search", "--json"];
+    let args = ["compare", "--loops", "plan-execute-think", "--task", "recovery-flaky", "--json"];
     let calls = |more: &[&str]| {
         let told = home.run([&args[..], more].concat()).ends_with(0).json();
         told["runs"][0]["model_calls"].as_u64().unwrap()

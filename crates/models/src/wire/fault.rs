@@ -67,9 +67,7 @@ fn kind_of(status: u16, error: Option<&Value>, words: &str) -> ModelErrorKind {
             ModelErrorKind::TooLong
         }
         400 if says(&BAD_KEY) => ModelErrorKind::Unauthorized,
-        429 if named.contains("insufficient_quota") || says(&NO_CREDIT) => {
-            ModelErrorKind::NoCredit
-        }
+        429 if named.contains("insufficient_quota") || says(&NO_CREDIT) => ModelErrorKind::NoCredit,
         // llama.cpp and others say it with the status of a failure of their own.
         500 if says(&TOO_LONG) => ModelErrorKind::TooLong,
         _ => status_kind(status),

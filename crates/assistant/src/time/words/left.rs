@@ -118,7 +118,7 @@ pub(in super::super) const LEFT_ALWAYS: List = &[
 ];
 /// They ask for a reminder; at the begin of a text they ask for all of it.
 pub(in super::super) const LEFT_BEHIND: List =
-    &["提醒我", "记得提醒", "remind me", "reminder at", "reminder on"];
+    &["once", "twice", "提醒我", "记得提醒", "remind me", "reminder at", "reminder on"];
 pub(in super::super) const FULL_DAYS: List =
     &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 /// Beside a repetition they limit it.
