@@ -158,7 +158,7 @@ fn grouped(n: u64) -> String {
 #[tokio::test]
 async fn what_a_success_takes_stands_beside_the_plain_sums() {
     let all = ["files-write", "files-copy", "long-move"];
-    let contest = contest(&["plan-execute-think", "react"], &["competent"], tasks(&all));
+    let contest = contest(&["plan-replan", "react"], &["competent"], tasks(&all));
     let results = run(contest, Vec::new()).await;
     let json = report::json(&results, &about());
     let (rounds, react) = (&json["totals"][0], &json["totals"][1]);
@@ -166,11 +166,11 @@ async fn what_a_success_takes_stands_beside_the_plain_sums() {
     let tokens = |loop_name: &str, tasks: &[&str]| -> u64 {
         tasks.iter().map(|task| results.cell("competent", loop_name, task).tokens()).sum()
     };
-    assert_eq!(rounds["tokens_per_success"], tokens("plan-execute-think", &all) / 2);
+    assert_eq!(rounds["tokens_per_success"], tokens("plan-replan", &all) / 2);
     let both = json!({
         "with": "react",
         "runs": 2,
-        "tokens": tokens("plan-execute-think", &all[..2]),
+        "tokens": tokens("plan-replan", &all[..2]),
         "tokens_of_the_other": tokens("react", &all[..2]),
     });
     assert_eq!(rounds["where_both_succeed"], both);

@@ -249,7 +249,8 @@ impl Host for CliHost {
         Rules {
             model_attempts: settings.small("model.attempts"),
             patience_ms: settings.number("model.patience"),
-            tool_retry_ms: settings.number("tools.retry_delay"),
+            // The world of a task is made up: to wait for it shows nothing.
+            tool_retry_ms: 0,
             ..Rules::default()
         }
     }

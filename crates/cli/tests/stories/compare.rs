@@ -180,7 +180,7 @@ fn a_name_that_is_not_known_gets_the_nearest_one() {
 #[test]
 fn too_little_success_is_a_failure_where_it_was_required() {
     let home = Home::new();
-    let args = ["compare", "--loops", "plan-execute-think", "--task", "long-move"];
+    let args = ["compare", "--loops", "plan-replan", "--task", "long-move"];
     home.run(args).ends_with(0);
     let required = [&args[..], &["--min-success", "85"]].concat();
     let told = home.run(required).ends_with(1).says(&["0% of the runs", "85%"]);
