@@ -151,7 +151,7 @@ fn hour_mark(scan: &Scan, at: usize) -> Option<usize> {
 /// Whether what follows an hour may belong to it: no space is before it, and no word begins there.
 pub(super) fn may_end_clock(scan: &Scan, at: usize) -> bool {
     let next = scan.skip_spaces(at);
-    let is_spaced = next > at && scan.get(next).is_some_and(|c| "整正半".contains(c));
+    let is_spaced = next > at && scan.get(next).is_some_and(|c| words::CLOCK_ENDS.contains(c));
     !is_spaced && !words::is_word(scan, next, words::NO_CLOCK_ENDS)
 }
 

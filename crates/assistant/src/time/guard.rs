@@ -6,7 +6,8 @@ use super::clock::{Beside, times};
 use super::dates::longest;
 use super::meaning::Pieces;
 use super::scan::Scan;
-use super::texts::{About, is_border};
+use super::texts::About;
+use super::titles::is_border;
 use super::words;
 
 type Place = (usize, usize);

@@ -69,7 +69,7 @@ fn ordinal(scan: &Scan, at: usize) -> Option<usize> {
 
 /// A clause at the end that names a time and asks to be reminded: "，早上9点提醒".
 fn reminder(scan: &Scan, at: usize, about: About) -> Option<(usize, usize)> {
-    let is_first = at > 0 && scan.before(at).is_some_and(super::texts::is_border);
+    let is_first = at > 0 && scan.before(at).is_some_and(super::titles::is_border);
     let clause = scan.text(at, scan.len());
     let clause = clause.trim();
     let asks = clause.ends_with(words::REMINDS) || clause.ends_with(" reminder");
@@ -120,8 +120,8 @@ fn is_date_word(word: &str) -> bool {
     };
     let is_number = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
     parts.len() > 1
-        && parts.iter().any(|part| is_name(&part))
-        && parts.iter().all(|part| is_name(&part) || is_number(&part))
+        && parts.iter().any(is_name)
+        && parts.iter().all(|part| is_name(part) || is_number(part))
 }
 
 /// "9:10", "5pm".

@@ -15,7 +15,7 @@ use super::leftovers;
 use super::meaning;
 use super::offsets::amounts;
 use super::scan::Scan;
-use super::titles::{half_of_day, is_end, join, length};
+use super::titles::{half_of_day, is_border, is_end, is_opening, join, length};
 use super::words;
 
 /// What a text says.
@@ -390,13 +390,4 @@ impl Finder<'_> {
         join(&mut title, &self.text[self.scan.offset(at)..]);
         title
     }
-}
-
-/// What may stand before a date in front: space, and brackets that are closed behind it.
-fn is_opening(c: char) -> bool {
-    is_border(c) || "([【".contains(c)
-}
-
-pub(super) fn is_border(c: char) -> bool {
-    c.is_whitespace() || ",，:：;；、。".contains(c)
 }

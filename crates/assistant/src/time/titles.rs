@@ -4,8 +4,17 @@ use super::clock::Part;
 use super::dates::may_start;
 use super::offsets::amounts;
 use super::scan::Scan;
-use super::texts::is_border;
 use super::words;
+
+/// What separates a date from its text.
+pub(super) fn is_border(c: char) -> bool {
+    c.is_whitespace() || ",，:：;；、。".contains(c)
+}
+
+/// What may stand before a date in front: space, and brackets that are closed behind it.
+pub(super) fn is_opening(c: char) -> bool {
+    is_border(c) || "([【".contains(c)
+}
 
 pub(super) fn is_end(c: char) -> bool {
     is_border(c) || ".!！?？)）]】".contains(c)

@@ -28,3 +28,5 @@ pub(in super::super) const COUNTS_DAYS: &str = "后前内";
 pub(in super::super) const NOT_HOURS: &str = "心餐钱楼线店";
 pub(in super::super) const DATE_MARKS: &str = "年月日号点时";
 pub(in super::super) const LONG_MARKS: &str = "年月";
+/// Belong to the hour right before them.
+pub(in super::super) const CLOCK_ENDS: &str = "整正半";

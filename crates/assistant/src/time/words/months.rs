@@ -1,0 +1,207 @@
+//! The words for months, quarters, years and days of a month.
+
+use super::{List, Table};
+
+pub(in super::super) const MONTHS_AWAY: Table<i64> = &[
+    ("这个月", 0),
+    ("这月", 0),
+    ("本月", 0),
+    ("当月", 0),
+    ("下个月", 1),
+    ("下月", 1),
+    ("下下个月", 2),
+    ("下下月", 2),
+    ("上个月", -1),
+    ("上月", -1),
+];
+pub(in super::super) const EN_MONTHS_AWAY: Table<i64> =
+    &[("this month", 0), ("the month", 0), ("next month", 1), ("the next month", 1)];
+pub(in super::super) const EN_MONTH_DAYS: Table<i8> = &[
+    ("first day of", 1),
+    ("beginning of", 1),
+    ("start of", 1),
+    ("middle of", 15),
+    ("last day of", -1),
+    ("end of", -1),
+];
+pub(in super::super) const MONTH_ENDS: Table<i64> =
+    &[("月底", 0), ("月末", 0), ("end of month", 0), ("eom", 0), ("month end", 0)];
+pub(in super::super) const MONTH_BEGINS: List = &["月初", "beginning of the month"];
+pub(in super::super) const MONTH_MIDDLES: List = &["月中", "mid-month", "mid month"];
+/// What may follow a month: its last day.
+pub(in super::super) const END: List =
+    &["底", "末", "月底", "月末", "的最后一天", "最后一天", "最末一天"];
+pub(in super::super) const BEFORE_MONTH: List = &["前", "之前", "以前"];
+pub(in super::super) const BEGIN: List = &["初", "月初", "的第一天", "第一天", "首日"];
+pub(in super::super) const MIDDLE: List = &["中", "月中"];
+/// Behind the middle of a month: a third of it, which is not a day.
+pub(in super::super) const NOT_MIDDLE: &str = "旬下上";
+pub(in super::super) const QUARTER_ENDS: Table<i64> = &[
+    ("季度末", 0),
+    ("季末", 0),
+    ("季度底", 0),
+    ("本季度末", 0),
+    ("这个季度末", 0),
+    ("本季末", 0),
+    ("下季度末", 1),
+    ("下个季度末", 1),
+    ("end of quarter", 0),
+    ("end of the quarter", 0),
+    ("end of this quarter", 0),
+    ("end of next quarter", 1),
+    ("eoq", 0),
+];
+pub(in super::super) const YEAR_ENDS: Table<i16> = &[
+    ("年底", 0),
+    ("年末", 0),
+    ("年终", 0),
+    ("今年底", 0),
+    ("今年年底", 0),
+    ("今年年末", 0),
+    ("明年底", 1),
+    ("明年年底", 1),
+    ("明年年末", 1),
+    ("end of year", 0),
+    ("end of the year", 0),
+    ("end of this year", 0),
+    ("end of next year", 1),
+    ("eoy", 0),
+    ("year end", 0),
+];
+pub(in super::super) const YEAR_BEGINS: List =
+    &["年初", "明年初", "明年年初", "beginning of next year", "start of next year"];
+pub(in super::super) const MONTH_NAMES: Table<i8> = &[
+    ("january", 1),
+    ("jan", 1),
+    ("february", 2),
+    ("feb", 2),
+    ("march", 3),
+    ("mar", 3),
+    ("april", 4),
+    ("apr", 4),
+    ("may", 5),
+    ("june", 6),
+    ("jun", 6),
+    ("july", 7),
+    ("jul", 7),
+    ("august", 8),
+    ("aug", 8),
+    ("september", 9),
+    ("sep", 9),
+    ("sept", 9),
+    ("october", 10),
+    ("oct", 10),
+    ("november", 11),
+    ("nov", 11),
+    ("december", 12),
+    ("dec", 12),
+    ("febuary", 2),
+    ("feburary", 2),
+    ("janurary", 1),
+    ("januray", 1),
+    ("septmber", 9),
+    ("setember", 9),
+    ("ocotber", 10),
+    ("novemeber", 11),
+    ("novemver", 11),
+    ("decemeber", 12),
+    ("decmber", 12),
+    ("agust", 8),
+];
+pub(in super::super) const ORDINALS: List = &["st", "nd", "rd", "th"];
+/// A number behind them is a name: "order 20261203".
+pub(in super::super) const NUMBER_OF: List = &[
+    "order",
+    "invoice",
+    "ticket",
+    "id",
+    "no",
+    "no.",
+    "number",
+    "ref",
+    "tracking",
+    "case",
+    "#",
+    "订单",
+    "单号",
+    "编号",
+    "发票",
+    "订单号",
+    "工单",
+    "号码",
+    "快递",
+];
+/// Behind a number they are what it counts: "march 3 miles", "may 5 people join".
+pub(in super::super) const COUNTED_THINGS: List = &[
+    "miles",
+    "mile",
+    "km",
+    "kilometers",
+    "people",
+    "guests",
+    "steps",
+    "laps",
+    "times",
+    "hours",
+    "hour",
+    "minutes",
+    "days",
+    "weeks",
+    "persons",
+    "friends",
+    "kids",
+    "men",
+    "women",
+    "of us",
+    "students",
+    "users",
+    "percent",
+];
+/// Before a day of the month: "on 20th", "by 20th".
+pub(in super::super) const BEFORE_ORDINALS: List =
+    &["on", "by", "due", "before", "due on", "due by", "until"];
+pub(in super::super) const ORDINAL_WORDS: Table<i8> = &[
+    ("first", 1),
+    ("second", 2),
+    ("third", 3),
+    ("fourth", 4),
+    ("fifth", 5),
+    ("sixth", 6),
+    ("seventh", 7),
+    ("eighth", 8),
+    ("ninth", 9),
+    ("tenth", 10),
+    ("fifteenth", 15),
+    ("twentieth", 20),
+];
+pub(in super::super) const OF: List = &["of", "in"];
+pub(in super::super) const THE: List = &["the"];
+pub(in super::super) const FULL_STOP: List = &["."];
+pub(in super::super) const COMMA: List = &[",", "，"];
+/// Which weekday of a month.
+pub(in super::super) const NTH: Table<i8> = &[
+    ("第一个", 1),
+    ("第1个", 1),
+    ("首个", 1),
+    ("头一个", 1),
+    ("第二个", 2),
+    ("第2个", 2),
+    ("第三个", 3),
+    ("第3个", 3),
+    ("第四个", 4),
+    ("第4个", 4),
+    ("第五个", 5),
+    ("最后一个", -1),
+    ("最后1个", -1),
+    ("first", 1),
+    ("1st", 1),
+    ("second", 2),
+    ("2nd", 2),
+    ("third", 3),
+    ("3rd", 3),
+    ("fourth", 4),
+    ("4th", 4),
+    ("fifth", 5),
+    ("5th", 5),
+    ("last", -1),
+];
