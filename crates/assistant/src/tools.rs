@@ -106,10 +106,9 @@ impl Tool for TodoTool {
     type Args = TodoArgs;
 
     fn description(&self) -> &'static str {
-        "The user's todos, by one command: /todo add TEXT [--due \"YYYY-MM-DD HH:MM\"] [--remind \
-         15m] [--priority 1-9] [--tag T]; /todo list [--open]; /todo get ID; /todo \
-         done|reopen|delete ID…; /todo update ID [TEXT] [as add]; /todo search WORD; /view \
-         today|overdue|upcoming|inbox|all"
+        "The user's todos: /todo add TEXT [--due \"YYYY-MM-DD HH:MM\"] [--remind 15m] [--priority \
+         1-9] [--tag T]; /todo list|search WORD; /todo get|done|reopen|delete ID; /todo update ID \
+         [as add]; /view today|overdue|upcoming|all"
     }
 
     fn handling(&self) -> Handling {
@@ -130,12 +129,10 @@ impl Tool for ScheduleTool {
     type Args = ScheduleArgs;
 
     fn description(&self) -> &'static str {
-        "The user's schedule, by one command: /schedule add \"YYYY-MM-DD HH:MM\" TITLE \
-         [--duration MIN, 0 = reminder] [--remind 15m] [--repeat \
-         daily|weekdays|weekly:mon,fri|monthly:1,15|monthly:2tue|monthly:last|yearly] [--times N]; \
-         /schedule list; /schedule view day|week|month [DATE]; /schedule get|delete ID; /schedule \
-         update ID [DATE] [TITLE] [as add]; /schedule repeat ID on|off. An overlap is refused; \
-         --allow-conflict saves anyway"
+        "The user's schedule: /schedule add \"YYYY-MM-DD HH:MM\" TITLE [--duration MIN, 0 = \
+         reminder] [--remind 15m] [--repeat daily|weekdays|weekly:mon,fri|monthly:15|yearly] \
+         [--times N] [--allow-conflict]; /schedule list; /schedule view day|week|month [DATE]; \
+         /schedule get|delete ID; /schedule update ID [as add]; /schedule repeat ID on|off"
     }
 
     fn handling(&self) -> Handling {

@@ -11,7 +11,6 @@ use everloop_assistant::context::personas::{DEFAULT, Persona, Personas};
 use everloop_assistant::context::prompt::{self, Identity, Notes, Parts};
 use everloop_assistant::context::skill_tool::LOAD_SKILL;
 use everloop_assistant::context::skills::{self, Found};
-use everloop_tools::{Delegate, Tool as _};
 use everloop_types::{Holding, Image, Labels, ModelChoice, TODO_WRITE, ToolSpec, path_fits};
 use std::path::{Path, PathBuf};
 
@@ -76,7 +75,7 @@ fn is_on(app: &App, key: &'static str) -> bool {
 }
 
 /// The whole system prompt of a new run.
-pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona, tools: &[ToolSpec]) -> String {
+pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     let guidance = match is_on(app, "context.agents_file") {
         true => guidance::read(workspace).unwrap_or_else(|error| {
             app.note("context.no_guidance", &[("detail", &error.text())]);
@@ -92,11 +91,10 @@ pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona, tools: &[To
         })
     });
     prompt::system(&Parts {
-        identity: identity(app, workspace, persona),
+        identity: identity(app, persona),
         memory: notes.as_deref().map(|text| Notes { text }),
         guidance: guidance.as_deref().unwrap_or_default(),
         skills: &skills(app, workspace).skills,
-        delegates: tools.iter().any(|tool| tool.name == Delegate::NAME),
     })
 }
 
@@ -120,18 +118,17 @@ pub(crate) fn held(app: &App, workspace: &Path) -> Holding {
 }
 
 /// The same without anything of the person's or the workspace's, for comparisons.
-pub(crate) fn plain_system(app: &App, workspace: &Path) -> String {
+pub(crate) fn plain_system(app: &App) -> String {
     let persona = Persona::default();
-    let identity = identity(app, workspace, &persona);
+    let identity = identity(app, &persona);
     let skills = &[];
-    prompt::system(&Parts { identity, memory: None, guidance: "", skills, delegates: false })
+    prompt::system(&Parts { identity, memory: None, guidance: "", skills })
 }
 
-fn identity<'a>(app: &'a App, workspace: &'a Path, persona: &'a Persona) -> Identity<'a> {
+fn identity<'a>(app: &'a App, persona: &'a Persona) -> Identity<'a> {
     Identity {
         name: app.settings.text("persona.name"),
         system: std::env::consts::OS,
-        workspace,
         address: app.settings.text("persona.address"),
         persona,
         // The language of answers is apart from that of the program.

@@ -10,8 +10,9 @@
 use everloop_tools::{Delegate, Tool as _};
 use everloop_types::{Limits, TODO_WRITE, ToolSpec};
 
-/// Loops in which the model keeps its own list. Where the loop keeps a plan, a second one confuses.
-const WITH_LIST: [&str; 5] = ["react", "tool-driven", "task-driven", "staged", "hybrid"];
+/// Loops in which the model keeps its own list. Where the loop keeps a plan, a second one confuses;
+/// react decides from one turn to the next.
+const WITH_LIST: [&str; 4] = ["tool-driven", "task-driven", "staged", "hybrid"];
 
 /// Loops that do not hand work on: a round has a time of its own, which a helper would take up.
 const WITHOUT_HELPERS: [&str; 1] = ["plan-execute-think"];

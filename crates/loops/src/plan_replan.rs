@@ -199,10 +199,11 @@ impl PlanReplan {
         if seen.is_ok() {
             self.list.follow(call);
             self.tally.done.push(in_words(&self.frame, call, seen));
+            self.ask_next_thought();
         } else {
             self.tally.failed += 1;
+            self.ask_thought();
         }
-        self.ask_thought();
     }
 
     fn asked(&mut self, question: String, seen: &Observation) {

@@ -35,8 +35,8 @@ pub fn output_schema(contract: Contract, frame: &Frame) -> OutputSchema {
         Contract::Replan => {
             let task = object(&[("task", words()), ("completed", json!({"type": "boolean"}))]);
             any_of(&[
-                form("replanned", &[("plan", list(&task))]),
                 form("done", &[("response", words())]),
+                form("replanned", &[("plan", list(&task))]),
             ])
         }
     };

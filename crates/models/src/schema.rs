@@ -31,6 +31,22 @@ fn followed(schema: &Value, root: &Value, depth: usize) -> Value {
     }
 }
 
+/// A tool's schema for the wire. That no other arguments are allowed is left out: it costs tokens
+/// in every request, and arguments are checked when the call comes.
+pub(crate) fn lean(schema: &Value) -> Value {
+    match schema {
+        Value::Array(all) => all.iter().map(lean).collect(),
+        Value::Object(fields) => {
+            let is_noise = |name: &str, one: &Value| {
+                name == "additionalProperties" && *one == Value::Bool(false)
+            };
+            let each = fields.iter().filter(|(name, one)| !is_noise(name, one));
+            each.map(|(name, one)| (name.clone(), lean(one))).collect()
+        }
+        plain => plain.clone(),
+    }
+}
+
 /// The forms that a schema allows at its top.
 fn forms(schema: &Value) -> Option<&Vec<Value>> {
     ["anyOf", "oneOf"].into_iter().find_map(|name| schema.get(name)?.as_array())

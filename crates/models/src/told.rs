@@ -71,14 +71,28 @@ pub(crate) fn words(way: CallWay, tools: &[&ToolSpec]) -> String {
 /// One call and one answer with a tool that is on offer: what is shown is copied, so the tool has
 /// to be there.
 fn example(way: CallWay, tools: &[&ToolSpec]) -> Option<String> {
-    let tool = tools.iter().find(|tool| required(tool) == ["path"])?;
-    let args = json!({"path": "stock.txt"}).to_string();
+    let with = |names: &[&str]| tools.iter().find(|tool| required(tool) == names);
+    let (tool, args, goal, result, words) = match (with(&["command"]), with(&["path"])) {
+        (Some(shell), _) => (
+            shell,
+            json!({"command": "cut -d, -f2 stock.csv | sort -n | head -n 1"}),
+            "Which is the smallest price in stock.csv?",
+            "1.25",
+            "The smallest price in stock.csv is 1.25.",
+        ),
+        (None, Some(read)) => (
+            read,
+            json!({"path": "stock.txt"}),
+            "How many apples are in stock.txt?",
+            "apples 12, pears 7",
+            "There are 12 apples in stock.txt.",
+        ),
+        (None, None) => return None,
+    };
+    let (call, name) = (call(way, &tool.name, &args.to_string()), &tool.name);
+    let answer = answer(way, words);
     Some(format!(
-        "\nFor example, for the goal \"How many apples are in stock.txt?\":\n{}\nThe result of {}: \
-         apples 12, pears 7\n{}\n",
-        call(way, &tool.name, &args),
-        tool.name,
-        answer(way, "There are 12 apples in stock.txt."),
+        "\nFor example, for the goal {goal:?}:\n{call}\nThe result of {name}: {result}\n{answer}\n"
     ))
 }
 

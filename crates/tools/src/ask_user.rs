@@ -22,7 +22,7 @@ impl Tool for AskUser {
     type Args = AskUserArgs;
 
     fn description(&self) -> &'static str {
-        "Ask the user and wait for the answer. Only for what you cannot find out."
+        "Ask the user what you cannot find out, and wait."
     }
 
     fn handling(&self) -> Handling {

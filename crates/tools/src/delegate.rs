@@ -11,7 +11,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DelegateArgs {
-    /// The whole task; the helper sees nothing else.
+    /// All that the helper sees.
     pub task: String,
     /// Its loop.
     #[serde(default, rename = "loop")]
@@ -30,7 +30,7 @@ impl Tool for Delegate {
     type Args = DelegateArgs;
 
     fn description(&self) -> &'static str {
-        "Hand a large task that stands on its own to a helper and get its answer."
+        "Hand large work that stands on its own to a helper; returns its answer."
     }
 
     /// Child and record are one transaction, so whether there is a child is never unknown. What

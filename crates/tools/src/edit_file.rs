@@ -9,15 +9,16 @@
 
 mod passage;
 
+use crate::near_names::told;
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::replace::{
-    COMPARE_BYTES_MAX, Present, Replacement, replace_file, short_hash, temporary,
+    COMPARE_BYTES_MAX, Present, Replacement, expected, replace_file, short_hash, temporary,
 };
 use crate::write_file::{changing, found, judged, present, was};
 use crate::{CallContext, Done, Intent, Judgement, Probe, Tool, Workspace, WorkspaceError, clip};
 use everloop_types::{Flow, Handling, Observation, Sends, digest_bytes};
-use passage::{Edit, replaced};
+use passage::{Change, Edit, replaced};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,11 +31,14 @@ use std::sync::Arc;
 pub struct EditFileArgs {
     /// The file.
     pub path: PathBuf,
-    /// The exact passage. It must stand in the file once: take in lines around it until it does.
+    /// The exact passage; must be unique unless all is true.
     pub old: String,
     /// What replaces it.
     pub new: String,
-    /// Write only if the file still has this hash.
+    /// Each passage.
+    #[serde(default)]
+    pub all: bool,
+    /// As it was read.
     #[serde(default)]
     pub expect_hash: Option<String>,
 }
@@ -53,7 +57,7 @@ impl Tool for EditFile {
     type Args = EditFileArgs;
 
     fn description(&self) -> &'static str {
-        "Replace one passage of a file. Whitespace counts."
+        "Replace a passage of a file. Whitespace counts."
     }
 
     /// Where a passage is not found, lines of the file are shown.
@@ -70,7 +74,7 @@ impl Tool for EditFile {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let temporary = temporary(context);
         blocking(move || match edit(&workspace, &args, &temporary) {
-            Ok(edit) => done(&args, edit.line, &edit.content),
+            Ok(edit) => done(&args, edit.line, edit.count, &edit.content),
             Err(words) => Observation::error(clip::head(&words, chars)),
         })
         .await
@@ -87,48 +91,59 @@ impl Tool for EditFile {
     async fn before(&self, args: &EditFileArgs) -> Value {
         let present = present(&self.workspace, args.path.clone()).await;
         let edit = match &present {
-            Present::Content(content) => replaced(content, &args.old, &args.new).ok(),
+            Present::Content(content) => replaced(content, change(args)).ok(),
             Present::Nothing | Present::Unreadable => None,
         };
         json!({
             "was": was(&present),
             "will": edit.as_ref().map(|edit| digest_bytes(&edit.content)),
             "line": edit.as_ref().map(|edit| edit.line),
+            "count": edit.as_ref().map(|edit| edit.count),
             "place": here(self.records.clone()).await,
         })
     }
 
     async fn probe(&self, args: EditFileArgs, intent: &Intent) -> Probe {
         let present = present(&self.workspace, args.path.clone()).await;
-        let line = intent.before["line"].as_u64().and_then(|line| usize::try_from(line).ok());
+        let number =
+            |name: &str| intent.before[name].as_u64().and_then(|n| usize::try_from(n).ok());
+        let (line, count) = (number("line").unwrap_or(1), number("count").unwrap_or(1));
         let content =
             if let Present::Content(content) = &present { content.as_slice() } else { &[] };
-        let seen = || done(&args, line.unwrap_or(1), content);
+        let seen = || done(&args, line, count, content);
         let found = found(&was(&present), &intent.before["was"], &intent.before["will"], seen);
         only_here(found, intent, self.records.clone()).await
     }
 }
 
 /// The same words whether the call or the probe found out.
-fn done(args: &EditFileArgs, line: usize, content: &[u8]) -> Observation {
+fn done(args: &EditFileArgs, line: usize, count: usize, content: &[u8]) -> Observation {
     let (path, hash) = (args.path.display(), short_hash(content));
-    Observation::ok(format!("edited {path} at line {line}; its hash is now {hash}"))
+    let place = match count {
+        1 => format!("at line {line}"),
+        _ => format!("at {count} places, the first at line {line}"),
+    };
+    Observation::ok(format!("edited {path} {place}; its hash is now {hash}"))
+}
+
+fn change(args: &EditFileArgs) -> Change<'_> {
+    Change { old: &args.old, new: &args.new, all: args.all }
 }
 
 fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<Edit, String> {
     let path = args.path.display();
-    let told = |error: WorkspaceError| error.text();
+    let told = |error: WorkspaceError| told(workspace, &error);
     let (content, size) = workspace.read(&args.path, COMPARE_BYTES_MAX).map_err(told)?;
     if size > content.len() as u64 {
         return Err(format!("{path} has {size} bytes, which is too many to edit"));
     }
     let now = short_hash(&content);
-    if let Some(hash) = args.expect_hash.as_deref().filter(|hash| !hash.trim().is_empty())
-        && !now.eq_ignore_ascii_case(hash.trim())
+    if let Some(hash) = expected(args.expect_hash.as_deref())?
+        && !now.eq_ignore_ascii_case(hash)
     {
         return Err(told(WorkspaceError::Changed { path: args.path.clone(), now: Some(now) }));
     }
-    let edit = replaced(&content, &args.old, &args.new).map_err(|why| format!("{path}: {why}"))?;
+    let edit = replaced(&content, change(args)).map_err(|why| format!("{path}: {why}"))?;
     let (path, content) = (args.path.as_path(), edit.content.as_slice());
     let new = Replacement { path, content, temporary, expect: Some(&now) };
     replace_file(workspace, &new).map_err(told)?;

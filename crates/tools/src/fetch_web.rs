@@ -90,7 +90,7 @@ impl Tool for FetchWeb {
     type Args = FetchWebArgs;
 
     fn description(&self) -> &'static str {
-        "Read a public web page as Markdown. Only reads; sends no forms."
+        "Read a public web page as Markdown."
     }
 
     fn handling(&self) -> Handling {

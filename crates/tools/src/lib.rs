@@ -29,6 +29,7 @@ mod http;
 mod links;
 mod list_dir;
 pub mod mcp;
+mod near_names;
 mod place;
 mod process;
 mod process_table;

@@ -1,6 +1,7 @@
 //! `list_dir`: what is in a folder of the workspace.
 
 use crate::clip::counted;
+use crate::near_names::told;
 use crate::read_file::{blocking, reading};
 use crate::{CallContext, Done, Tool, Workspace, WorkspaceError, clip};
 use cap_std::fs::DirEntry;
@@ -18,7 +19,7 @@ const ENTRIES_MAX: usize = 10_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDirArgs {
-    /// The folder; "." for the workspace.
+    /// "." lists the workspace.
     pub path: PathBuf,
 }
 
@@ -53,7 +54,7 @@ impl Tool for ListDir {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         blocking(move || match list(&workspace, &args.path) {
             Ok(text) => Observation::ok(clip::head(&text, chars)),
-            Err(error) => Observation::error(clip::head(&error.text(), chars)),
+            Err(error) => Observation::error(clip::head(&told(&workspace, &error), chars)),
         })
         .await
     }

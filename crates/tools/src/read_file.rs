@@ -1,6 +1,7 @@
 //! `read_file`: a text file of the workspace, as far as it fits.
 
 use crate::clip::counted;
+use crate::near_names::told;
 use crate::replace::short_hash;
 use crate::{CallContext, Done, Tool, Workspace, clean, clip};
 use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
@@ -84,7 +85,7 @@ fn read(workspace: &Workspace, args: &ReadFileArgs, chars_max: usize) -> Observa
     let path = &args.path;
     let (bytes, size) = match workspace.read(path, READ_BYTES_MAX) {
         Ok(found) => found,
-        Err(error) => return Observation::error(clip::head(&error.text(), chars_max)),
+        Err(error) => return Observation::error(clip::head(&told(workspace, &error), chars_max)),
     };
     if bytes.contains(&0) {
         let size = counted(size, "byte");

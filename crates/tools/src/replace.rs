@@ -35,6 +35,18 @@ pub(crate) fn short_hash(content: &[u8]) -> String {
     hash
 }
 
+/// The hash that a model expects, if it gave one. Models that fill in every argument write an empty
+/// one, or make one up: that is told apart from a file that has changed.
+pub(crate) fn expected(hash: Option<&str>) -> Result<Option<&str>, String> {
+    let Some(hash) = hash.map(str::trim).filter(|hash| !hash.is_empty()) else { return Ok(None) };
+    if hash.len() == HASH_DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Ok(Some(hash));
+    }
+    Err("expect_hash: is not a hash that a tool has shown; leave it out to write whatever is \
+         there; nothing was done"
+        .to_owned())
+}
+
 /// A file that is to have a new content.
 pub(crate) struct Replacement<'r> {
     pub(crate) path: &'r Path,

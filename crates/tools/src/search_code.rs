@@ -48,7 +48,7 @@ const EXPRESSION_BYTES_MAX: usize = 4_000_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchCodeArgs {
-    /// Text to find in a line; `a|b` finds either.
+    /// `a|b` finds either one.
     pub query: String,
     /// Folder or file.
     #[serde(default)]
@@ -76,8 +76,7 @@ impl Tool for SearchCode {
     type Args = SearchCodeArgs;
 
     fn description(&self) -> &'static str {
-        "Find text in the files of the workspace: path:line:text. Skips dot files, binary files \
-         and what .gitignore names."
+        "Find text in files: path:line:text. Skips dot files, binary and ignored ones."
     }
 
     fn handling(&self) -> Handling {

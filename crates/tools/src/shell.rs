@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShellArgs {
-    /// For sh -c; it cannot read input.
+    /// For sh -c.
     pub command: String,
 }
 
@@ -76,12 +76,13 @@ pub struct Shell {
     pub own: Vec<PathBuf>,
 }
 
-const DESCRIPTION: &str = "Run a command with sh in the workspace: its output and exit code. \
-    Background processes end with it.";
+const DESCRIPTION: &str = "Run a command with sh in the workspace, such as wc, awk, sort or cp: \
+    better than counting or adding up by yourself. No input; no background processes.";
 
 /// The same where commands only read the repository.
-const SHUT_DESCRIPTION: &str = "Run a command with sh in the workspace: its output and exit code. \
-    Background processes end with it. It can read .git and not write it: commit with git_commit.";
+const SHUT_DESCRIPTION: &str = "Run a command with sh in the workspace, such as wc, awk, sort or \
+    cp: better than counting or adding up by yourself. No input; no background processes. .git is \
+    read-only: commit with git_commit.";
 
 /// Said of a command that was not run.
 const NO_WALL: &str = "no wall stands around commands here; nothing was done";

@@ -19,7 +19,7 @@ pub struct TodoWriteArgs {
     /// The items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub todos: Option<Vec<Todo>>,
-    /// true: update by id or add. false: the whole list.
+    /// true: update by id, add. false: replace all.
     #[serde(default)]
     pub merge: bool,
     /// The older form.
@@ -101,8 +101,7 @@ impl Tool for TodoWrite {
     type Args = TodoWriteArgs;
 
     fn description(&self) -> &'static str {
-        "Keep your list of steps. Make it with merge false; then update items by id with merge \
-         true: in_progress before you begin one, completed when it is done."
+        "Keep your list of steps: in_progress before you begin one, completed when it is done."
     }
 
     fn handling(&self) -> Handling {

@@ -3,7 +3,7 @@
 use crate::clip::counted;
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
-use crate::replace::{Present, Replacement, replace_file, temporary};
+use crate::replace::{Present, Replacement, expected, replace_file, temporary};
 use crate::{CallContext, Done, Intent, Judgement, Probe, Tool, Workspace, clip};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends, digest_bytes,
@@ -18,11 +18,11 @@ use std::sync::Arc;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteFileArgs {
-    /// The file; missing folders are created.
+    /// The file.
     pub path: PathBuf,
     /// Its whole content.
     pub content: String,
-    /// Write only if the file still has this hash.
+    /// As it was read.
     #[serde(default)]
     pub expect_hash: Option<String>,
 }
@@ -41,7 +41,7 @@ impl Tool for WriteFile {
     type Args = WriteFileArgs;
 
     fn description(&self) -> &'static str {
-        "Create a file, or replace its whole content."
+        "Create a file, or replace its whole content. Makes missing folders."
     }
 
     fn handling(&self) -> Handling {
@@ -56,12 +56,15 @@ impl Tool for WriteFile {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let temporary = temporary(context);
         blocking(move || {
+            let expect = match expected(args.expect_hash.as_deref()) {
+                Ok(expect) => expect,
+                Err(why) => return Observation::error(clip::head(&why, chars)),
+            };
             let new = Replacement {
                 path: &args.path,
                 content: args.content.as_bytes(),
                 temporary: &temporary,
-                // Models that fill in every argument write an empty one.
-                expect: args.expect_hash.as_deref().filter(|hash| !hash.trim().is_empty()),
+                expect,
             };
             match replace_file(&workspace, &new) {
                 Ok(()) => written(&args),

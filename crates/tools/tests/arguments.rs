@@ -50,15 +50,9 @@ fn a_schema_is_what_the_model_needs_and_no_more() {
         json!({
             "type": "object",
             "properties": {
-                "path": {
-                    "type": "string",
-                    "description": "The file; missing folders are created.",
-                },
+                "path": { "type": "string" },
                 "content": { "type": "string" },
-                "expect_hash": {
-                    "type": "string",
-                    "description": "Write only if the file still has this hash.",
-                },
+                "expect_hash": { "type": "string" },
             },
             "required": ["path", "content"],
             "additionalProperties": false,
@@ -118,7 +112,8 @@ const CASES: &[(&str, &[&str], &[Bad])] = &[
         &[
             ("{}", "path: is missing; old: is missing; new: is missing"),
             (r#"{"path":"a","old":1,"new":""}"#, "old: must be string, not number"),
-            (r#"{"path":"a","old":"b","new":"c","all":true}"#, "all: is not an argument"),
+            (r#"{"path":"a","old":"b","new":"c","all":1}"#, "all: must be boolean, not number"),
+            (r#"{"path":"a","old":"b","new":"c","each":true}"#, "each: is not an argument"),
         ],
     ),
     (

@@ -45,8 +45,14 @@ async fn a_passage_that_is_not_there_once_changes_nothing_and_is_told() {
     let place = Place::new();
     place.write("file", "a\nb\na\n");
     let twice = place.call("edit_file", editing("file", "a", "x")).await;
-    let words = "file: old stands there 2 times, at lines 1, 3; take in more lines around it";
+    let words = "file: old stands there 2 times, at lines 1, 3; take in more lines around it, or \
+                 set all to true to replace each";
     assert_eq!(twice, Observation::error(words));
+    let all = json!({"path": "file", "old": "a", "new": "x", "all": true});
+    let both = place.call("edit_file", all).await;
+    assert!(both.text.starts_with("edited file at 2 places, the first at line 1;"), "{both:?}");
+    assert_eq!(place.content("file"), "x\nb\nx\n");
+    place.write("file", "a\nb\na\n");
     let never = place.call("edit_file", editing("file", "c", "x")).await;
     let words = "file: old does not stand there; read the file and copy the passage";
     assert_eq!(never, Observation::error(words));

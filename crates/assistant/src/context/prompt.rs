@@ -11,13 +11,9 @@ use super::personas::Persona;
 use super::skill_tool::LOAD_SKILL;
 use super::skills::Skill;
 use std::fmt::Write;
-use std::path::Path;
 
 /// Characters of all active skills together; those that do not fit are listed with the others.
 const ACTIVE_CHARS_MAX: usize = 40_000;
-
-/// Said where the run has `delegate`.
-const DELEGATES: &str = "- Give large work that stands on its own to `delegate`.\n";
 
 /// What the prompt is made of.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +26,6 @@ pub struct Parts<'a> {
     pub guidance: &'a str,
     /// All skills, in a fixed order.
     pub skills: &'a [Skill],
-    /// Whether the run can hand work to a helper.
-    pub delegates: bool,
 }
 
 /// Who speaks, and where.
@@ -41,8 +35,6 @@ pub struct Identity<'a> {
     pub name: &'a str,
     /// The operating system.
     pub system: &'a str,
-    /// The folder that it works in.
-    pub workspace: &'a Path,
     /// How the user is addressed; empty if nobody has said.
     pub address: &'a str,
     /// How it speaks.
@@ -64,9 +56,6 @@ pub fn system(parts: &Parts<'_>) -> String {
     let (active, others) = divided(parts.skills);
     let mut text = identity(&parts.identity);
     text.push_str(concat!("\n", include_str!("prompts/tools.md")));
-    if parts.delegates {
-        text.push_str(DELEGATES);
-    }
     if let Some(notes) = parts.memory {
         text.push_str(&memory(notes));
     }
@@ -78,11 +67,9 @@ pub fn system(parts: &Parts<'_>) -> String {
 }
 
 fn identity(who: &Identity<'_>) -> String {
-    let workspace = who.workspace.display().to_string();
     let mut text = include_str!("prompts/identity.md")
         .replace("{name}", who.name)
-        .replace("{system}", who.system)
-        .replace("{workspace}", &workspace);
+        .replace("{system}", who.system);
     if !who.address.is_empty() {
         let _ = writeln!(text, "Address the user as {}.", who.address);
     }

@@ -198,7 +198,7 @@ pub(crate) fn frame(
     let model = ModelChoice { fallback: fallback(app, &model)?, name: model, host, ..tuned };
     let budget = Budget { money: money(app, &model)?, ..bare.limits.budget };
     let limits = Limits { budget, ..bare.limits };
-    let system = context::system(app, workspace, persona, &bare.tools);
+    let system = context::system(app, workspace, persona);
     Ok(Frame { system, model, limits, ..bare })
 }
 
@@ -248,7 +248,7 @@ pub(crate) fn frame_with(
     let settings = &app.settings;
     let limits = limits(app, loop_name);
     Frame {
-        system: context::plain_system(app, workspace),
+        system: context::plain_system(app),
         tools: toolset::of(loop_name, &limits, tools),
         limits,
         policy: Policy::default(),

@@ -115,7 +115,7 @@ fn a_persona_changes_words_tools_and_how_the_model_is_asked() {
         let tools = request["tools"].as_array().unwrap().iter();
         tools.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names(&sent[0]), ["read_file", "ask_user", "todo_write"]);
+    assert_eq!(names(&sent[0]), ["read_file", "ask_user"]);
     assert!(system_of(&sent[1]).contains("Address the user as Ada.\nAnswer in as few words"));
     assert_eq!((&sent[2]["temperature"], &sent[2]["max_tokens"]), (&json!(0.7), &json!(4096)));
     assert!(names(&sent[2]).contains(&"shell".to_owned()));

@@ -99,7 +99,7 @@ fn each_loop_offers_and_forces_what_its_phase_is_for() {
         let plan = "todo_write / named todo_write";
         let expected: &[&str] = match name {
             "plan-replan" => &["- / -"; 4],
-            "react" => &["all / auto"; 2],
+            "react" => &["all but todo_write / auto"; 2],
             "plan-execute-think" => {
                 &["plan_tool_call / named plan_tool_call", "think / named think"]
             }

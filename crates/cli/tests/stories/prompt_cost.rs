@@ -6,16 +6,16 @@ use everloop_models::{Scripted, count_tokens};
 use serde_json::Value;
 
 /// The most that the first request of a loop may cost, in a plain folder with the settings as they
-/// come. Lower them when a prompt gets shorter; half of what it was (about 1,250) is the aim.
+/// come. Lower them when a prompt gets shorter.
 const CEILINGS: [(&str, u64); 8] = [
-    ("plan-replan", 1_650),
-    ("react", 1_800),
-    ("plan-execute-think", 1_650),
-    ("tool-driven", 1_850),
-    ("task-driven", 1_850),
-    ("staged", 850),
-    ("hybrid", 850),
-    ("autonomous", 1_450),
+    ("plan-replan", 1_210),
+    ("react", 1_260),
+    ("plan-execute-think", 1_270),
+    ("tool-driven", 1_460),
+    ("task-driven", 1_470),
+    ("staged", 610),
+    ("hybrid", 610),
+    ("autonomous", 1_050),
 ];
 
 /// Tokens of the messages, and of the tools beside them.

@@ -20,7 +20,8 @@ impl PlanReplan {
         self.frame = frame.clone();
         // The user is asked by a status of its own.
         let tools = listed(frame.tools.iter().filter(|tool| tool.name != "ask_user"));
-        let system = format!("{}\n\n{INSTRUCTIONS}\n{tools}", frame.system);
+        let instructions = INSTRUCTIONS.replace("{action}", example(frame));
+        let system = format!("{}\n\n{instructions}\n{tools}", frame.system);
         self.transcript.open(Voice::JsonMessages, system, &frame.carried, goal);
         self.ask_plan();
     }
@@ -224,20 +225,48 @@ impl PlanReplan {
 
     /// Back to thinking about the current item.
     pub(super) fn ask_thought(&mut self) {
+        self.ask_thought_with("");
+    }
+
+    /// The same after an action that worked. Small models make it again if nobody says so.
+    pub(super) fn ask_next_thought(&mut self) {
+        self.ask_thought_with(
+            "\nthe action worked; if nothing is left to do for this item, reply done",
+        );
+    }
+
+    fn ask_thought_with(&mut self, hint: &str) {
         let place = self.plan.current.min(self.plan.items.len().saturating_sub(1));
         let item = self.plan.items.get(place).map_or("", |item| item.text.as_str());
         let shown: String = item.chars().take(SHOWN_CHARS).collect();
         let number = place + 1;
         let total = self.plan.items.len();
-        let text = format!("phase: thought\ncurrent item {number} of {total}: {shown}");
+        let text = format!("phase: thought\ncurrent item {number} of {total}: {shown}{hint}");
         self.transcript.push(Message::user(text));
         self.phase = Phase::Thinking { tries: 0 };
     }
 
-    /// On to looking at the plan again.
+    /// On to looking at the plan again. A model that is told where the plan stands does not have to
+    /// work it out.
     pub(super) fn ask_replan(&mut self) {
-        self.transcript.push(Message::user("phase: replan"));
+        let open = self.plan.items.iter().filter(|item| item.state != ItemState::Completed);
+        let text = match open.count() {
+            0 => "phase: replan\nevery item is done: answer the goal from the observations"
+                .to_owned(),
+            left => format!("phase: replan\n{left} of {} items left", self.plan.items.len()),
+        };
+        self.transcript.push(Message::user(text));
         self.phase = Phase::Replanning { tries: 0 };
+    }
+}
+
+/// An action with a tool that the run has: what is shown is copied.
+fn example(frame: &Frame) -> &'static str {
+    match frame.tool("shell") {
+        Some(_) => {
+            r#"{"tool":"shell","input":{"command":"cut -d, -f2 stock.csv | sort -n | head -n 1"}}"#
+        }
+        None => r#"{"tool":"read_file","input":{"path":"stock.csv"}}"#,
     }
 }
 

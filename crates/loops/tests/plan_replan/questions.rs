@@ -44,16 +44,16 @@ fn an_answer_leads_to_a_replan_and_several_questions_may_follow_each_other() {
         > phase: thought / current item 1 of 2: ask
         < {"question":"when?","status":"ask_user"}
         > {"observation":{"input":{"question":"when?"},"ok":true,"result":"at 8","tool":"ask_user"}}
-        > phase: replan
+        > phase: replan / 2 of 2 items left
         < {"plan":[{"completed":false,"task":"ask"},{"completed":false,"task":"book"}],"status":"replanned"}
         > phase: thought / current item 1 of 2: ask
         < {"question":"how many?","status":"ask_user"}
         > {"observation":{"input":{"question":"how many?"},"ok":true,"result":"four","tool":"ask_user"}}
-        > phase: replan
+        > phase: replan / 2 of 2 items left
         < {"plan":[{"completed":true,"task":"ask"},{"completed":false,"task":"book"}],"status":"replanned"}
         > phase: thought / current item 2 of 2: book
         < {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
-        > phase: replan
+        > phase: replan / every item is done: answer the goal from the observations
     "#]].assert_eq(&talk(scenario));
 }
 
@@ -96,7 +96,7 @@ fn a_missing_question_is_pointed_out_and_the_run_goes_on() {
         > {"observation":{"input":"","ok":false,"result":"the question is missing","tool":"ask_user"}}
         > phase: thought / current item 1 of 2: ask
         < {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
-        > phase: replan
+        > phase: replan / 1 of 2 items left
     "#]].assert_eq(&talk(scenario));
 }
 

@@ -38,7 +38,7 @@ fn a_broken_plan_is_asked_for_again_with_a_word_on_what_was_wrong() {
         < {"plan":["try"],"status":"planned"}
         > phase: thought / current item 1 of 1: try
         < {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
-        > phase: replan
+        > phase: replan / every item is done: answer the goal from the observations
     "#]].assert_eq(&talk(scenario));
 }
 
@@ -108,14 +108,14 @@ fn tries_are_not_steps_and_a_failure_round_is_one() {
         > {"observation":{"input":"","ok":false,"result":"the reply is valid JSON but not an object","tool":"thought"}}
         > phase: thought / current item 1 of 1: try
         < {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
-        > phase: replan
+        > phase: replan / every item is done: answer the goal from the observations
         < 4
         > contract error: the reply is valid JSON but not an object. Reply again with the JSON object only.
         < 5
         > contract error: the reply is valid JSON but not an object. Reply again with the JSON object only.
         < 6
         > {"observation":{"input":"","ok":false,"result":"the reply is valid JSON but not an object","tool":"replan"}}
-        > phase: replan
+        > phase: replan / every item is done: answer the goal from the observations
     "#]].assert_eq(&talk(scenario));
 }
 
@@ -246,7 +246,7 @@ fn an_action_that_cannot_be_made_is_a_failed_observation_and_no_act_step() {
         > {"observation":{"input":"[1]","ok":false,"result":"input must be a JSON object with the arguments","tool":"read_file"}}
         > phase: thought / current item 1 of 1: try
         < {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
-        > phase: replan
+        > phase: replan / every item is done: answer the goal from the observations
     "#]].assert_eq(&talk(scenario));
 }
 

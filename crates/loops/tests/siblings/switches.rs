@@ -181,8 +181,10 @@ fn a_plan_is_carried_as_the_items_that_are_open() {
         user {"observation":{"input":{"path":"a"},"ok":true,"result":"it holds 1111","tool":"read_file"}}
         user phase: thought
         current item 1 of 2: read a
+        the action worked; if nothing is left to do for this item, reply done
         assistant {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
         user phase: replan
+        1 of 2 items left
         assistant {"plan":[{"completed":true,"task":"read a"},{"completed":false,"task":"read b"}],"status":"replanned"}
         user Notice from the runtime: what stands between the goal and here was worked out earlier, under other instructions and with other forms of reply. Take it as what is known; follow only the instructions of the system message now. What has been done there is done: do not do it again. A call that is said not to have been performed was not made: make it if it is still needed. Go on towards the goal.
 

@@ -9,6 +9,7 @@
 //!   sent   {"role":"user","content":[block,block + cache_control]}
 //! ```
 
+use crate::schema::lean;
 use crate::wire::{List, object_or_wrapped, plain_name, push_json, push_temperature, push_text};
 use crate::{Ask, Extra, WirePrompt};
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
@@ -197,7 +198,7 @@ fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
         out.extend_from_slice(b",\"description\":");
         push_json(out, &tool.description);
         out.extend_from_slice(b",\"input_schema\":");
-        push_json(out, &tool.schema);
+        push_json(out, &lean(&tool.schema));
         out.push(b'}');
     }
     out.extend_from_slice(b"],\"tool_choice\":");

@@ -40,6 +40,9 @@ pub(crate) enum Sampling {
     Usual,
     /// The limit has another name, and a temperature of 1 is left out.
     Reasoning,
+    /// A reply that is held to a schema has a low temperature unless the person chose one: small
+    /// models pick the wrong tool too often otherwise (ADR 33).
+    Steady,
 }
 
 /// What all the others speak.
@@ -208,6 +211,7 @@ pub(crate) const TABLE: [Quirks; 22] = [
         usual_url: "http://127.0.0.1:8080/v1",
         forcing: Forcing::Required,
         calls: CallWay::Schema,
+        sampling: Sampling::Steady,
         ..COMMON
     },
     Quirks { provider: "lmstudio", usual_url: "http://127.0.0.1:1234/v1", ..COMMON },

@@ -290,3 +290,26 @@ async fn openai_itself_gets_one_object_in_place_of_a_choice_and_is_strict_where_
     assert_eq!(flat["strict"], json!(true));
     assert_eq!(asked(quirks::OPENAI, json!({"type": "object"})).get("strict"), None);
 }
+
+#[test]
+fn a_reply_that_a_grammar_holds_is_steady_unless_the_person_chose_otherwise() {
+    let output = OutputSchema { name: "o".to_owned(), schema: json!({"type": "object"}) };
+    let sent = |provider: &str, output: Option<&OutputSchema>, milli| {
+        let ask = Ask {
+            model: "m",
+            tools: &[],
+            choice: &ToolChoice::None,
+            output,
+            temperature_milli: Some(milli),
+            max_tokens: 0,
+        };
+        let quirks = quirks::of(provider).unwrap();
+        let body = codec::render(&quirks, ask, &mut WirePrompt::default(), &[], None);
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        body["temperature"].clone()
+    };
+    assert_eq!(sent("llamacpp", Some(&output), 700), json!(0.1));
+    assert_eq!(sent("llamacpp", Some(&output), 900), json!(0.9));
+    assert_eq!(sent("llamacpp", None, 700), json!(0.7));
+    assert_eq!(sent("vllm", Some(&output), 700), json!(0.7));
+}

@@ -16,12 +16,24 @@ const NEAR_LINES_MAX: usize = 20;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) content: Vec<u8>,
-    /// The line of the passage, counted from 1.
+    /// The line of the passage, counted from 1; of the first where there are several.
     pub(super) line: usize,
+    /// How many passages were replaced.
+    pub(super) count: usize,
+}
+
+/// What is to be replaced by what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Change<'a> {
+    pub(super) old: &'a str,
+    pub(super) new: &'a str,
+    /// Everywhere, not only where the passage stands once.
+    pub(super) all: bool,
 }
 
 /// The content with the passage replaced, or why it is not.
-pub(super) fn replaced(content: &[u8], old: &str, new: &str) -> Result<Edit, String> {
+pub(super) fn replaced(content: &[u8], change: Change<'_>) -> Result<Edit, String> {
+    let Change { old, new, all } = change;
     if old.is_empty() {
         return Err("old is empty; write_file makes a new file".to_owned());
     }
@@ -32,6 +44,7 @@ pub(super) fn replaced(content: &[u8], old: &str, new: &str) -> Result<Edit, Str
     for (old, new) in [(old, new), (old_returned.as_str(), new_returned.as_str())] {
         match places(content, old.as_bytes()).as_slice() {
             [] => {}
+            [first, ..] if all => return Ok(everywhere(content, *first, old, new)),
             [at] => return Ok(edited(content, *at, old.len(), new)),
             several => return Err(too_many(content, several)),
         }
@@ -60,7 +73,19 @@ fn places(content: &[u8], old: &[u8]) -> Vec<usize> {
 
 fn edited(content: &[u8], at: usize, length: usize, new: &str) -> Edit {
     let parts = [&content[..at], new.as_bytes(), &content[at + length..]];
-    Edit { content: parts.concat(), line: line_at(content, at) }
+    Edit { content: parts.concat(), line: line_at(content, at), count: 1 }
+}
+
+/// From left to right; what overlaps a passage that was replaced is not one of its own.
+fn everywhere(content: &[u8], first: usize, old: &str, new: &str) -> Edit {
+    let (mut changed, mut from, mut count) = (Vec::with_capacity(content.len()), 0, 0);
+    for at in memmem::find_iter(content, old) {
+        changed.extend_from_slice(&content[from..at]);
+        changed.extend_from_slice(new.as_bytes());
+        (from, count) = (at + old.len(), count + 1);
+    }
+    changed.extend_from_slice(&content[from..]);
+    Edit { content: changed, line: line_at(content, first), count }
 }
 
 fn line_at(content: &[u8], at: usize) -> usize {
@@ -75,7 +100,10 @@ fn too_many(content: &[u8], places: &[usize]) -> String {
         true => format!("more than {PLACES_MAX}"),
         false => places.len().to_string(),
     };
-    format!("old stands there {count} times, at lines {lines}; take in more lines around it")
+    format!(
+        "old stands there {count} times, at lines {lines}; take in more lines around it, or set \
+         all to true to replace each"
+    )
 }
 
 /// Says what is nearly the passage, so that it can be mended.
@@ -121,11 +149,11 @@ fn passage(lines: &[&str], at: usize, count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Edit, replaced};
+    use super::{Change, Edit, replaced};
 
     fn edited(content: &str, old: &str, new: &str) -> Result<(String, usize), String> {
-        let edit = replaced(content.as_bytes(), old, new);
-        edit.map(|Edit { content, line }| (String::from_utf8(content).unwrap(), line))
+        let edit = replaced(content.as_bytes(), Change { old, new, all: false });
+        edit.map(|Edit { content, line, .. }| (String::from_utf8(content).unwrap(), line))
     }
 
     fn refused(content: &str, old: &str) -> String {
@@ -136,7 +164,8 @@ mod tests {
     fn a_passage_that_stands_there_once_is_replaced_and_nothing_else() {
         assert_eq!(edited("a\nb\nc\n", "b\n", "x"), Ok(("a\nxc\n".to_owned(), 2)));
         assert_eq!(edited("one", "one", ""), Ok((String::new(), 1)));
-        let odd = replaced(b"\xff\xfe old \x80", "old", "new").unwrap();
+        let change = Change { old: "old", new: "new", all: false };
+        let odd = replaced(b"\xff\xfe old \x80", change).unwrap();
         assert_eq!(odd.content, b"\xff\xfe new \x80");
     }
 
@@ -154,6 +183,19 @@ mod tests {
         assert!(refused("aaa", "aa").contains("2 times"), "overlapping places count");
         let words = refused(&"x\n".repeat(50), "x");
         assert!(words.contains("more than 10 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;"));
+    }
+
+    #[test]
+    fn each_passage_is_replaced_where_all_are_meant() {
+        let all = |content: &str, old: &str, new: &str| {
+            let edit = replaced(content.as_bytes(), Change { old, new, all: true })?;
+            Ok::<_, String>((String::from_utf8(edit.content).unwrap(), edit.line, edit.count))
+        };
+        assert_eq!(all("x\na b a\n", "a", "aa"), Ok(("x\naa b aa\n".to_owned(), 2, 2)));
+        assert_eq!(all("aaa", "aa", "b"), Ok(("ba".to_owned(), 1, 1)));
+        assert_eq!(all(&"x\n".repeat(50), "x", "y"), Ok(("y\n".repeat(50), 1, 50)));
+        assert_eq!(all("a\r\nb\r\na\r\n", "a\n", "c\n"), Ok(("c\r\nb\r\nc\r\n".to_owned(), 1, 2)));
+        assert!(all("b", "a", "c").unwrap_err().starts_with("old does not stand there"));
     }
 
     #[test]

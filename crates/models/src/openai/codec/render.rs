@@ -3,7 +3,7 @@
 
 use crate::openai::quirks::{Quirks, Sampling};
 use crate::provider::Schemas;
-use crate::schema::{flat, is_strict};
+use crate::schema::{flat, is_strict, lean};
 use crate::wire::{object_or_wrapped, push_json, push_temperature, push_text};
 use crate::{Ask, Extra, WirePrompt};
 use everloop_types::{Image, Message, OutputSchema, ToolCall, ToolChoice, schema_text};
@@ -62,7 +62,7 @@ fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
         out.extend_from_slice(b",\"description\":");
         push_json(out, &tool.description);
         out.extend_from_slice(b",\"parameters\":");
-        push_json(out, &tool.schema);
+        push_json(out, &lean(&tool.schema));
         out.extend_from_slice(b"}}");
     }
     out.extend_from_slice(b"],\"tool_choice\":");
@@ -96,16 +96,24 @@ fn push_output(out: &mut Vec<u8>, quirks: &Quirks, output: Option<&OutputSchema>
     out.extend_from_slice(b"}}");
 }
 
+/// The setting's default, which nobody chose, and what stands in its place where a reply is held to
+/// a schema.
+const DEFAULT_MILLI: u32 = 700;
+const STEADY_MILLI: u32 = 100;
+
 fn push_sampling(out: &mut Vec<u8>, quirks: &Quirks, ask: Ask<'_>) {
     if ask.max_tokens > 0 {
         let name = match quirks.sampling {
-            Sampling::Usual => "max_tokens",
+            Sampling::Usual | Sampling::Steady => "max_tokens",
             Sampling::Reasoning => "max_completion_tokens",
         };
         push_text(out, format_args!(",\"{name}\":{}", ask.max_tokens));
     }
     match ask.temperature_milli {
         Some(1000) if quirks.sampling == Sampling::Reasoning => {}
+        Some(DEFAULT_MILLI) if quirks.sampling == Sampling::Steady && ask.output.is_some() => {
+            push_temperature(out, STEADY_MILLI);
+        }
         Some(milli) => push_temperature(out, milli),
         None => {}
     }
