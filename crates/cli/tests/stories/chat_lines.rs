@@ -104,11 +104,12 @@ fn questions_in_a_row_are_each_answered_by_the_next_line() {
 #[test]
 fn a_question_outlives_the_chat_and_the_only_line_of_the_next_one_answers_it() {
     let home = chinese(&two_questions());
-    let first = home.chat(&["约时间"]).ends_with(0);
-    assert_eq!(first.stdout, "请确认：哪天？\n");
+    let first = home.chat(&["约时间"]).ends_with(3);
     let run = home.newest();
-    let second = home.chat(&["周一"]).ends_with(0);
-    assert_eq!(second.stdout, "请确认：哪天？\n请确认：几点？\n", "it is asked again");
+    assert_eq!(first.stdout, format!("请确认：哪天？\n{run}\n"));
+    let second = home.chat(&["周一"]).ends_with(3);
+    let again = format!("请确认：哪天？\n请确认：几点？\n{run}\n");
+    assert_eq!(second.stdout, again, "it is asked again");
     let third = home.chat(&["九点"]).ends_with(0);
     assert_eq!(third.stdout, "请确认：几点？\n好的，周一九点。\n");
     assert_eq!((home.newest(), home.status(&run).as_str()), (run.clone(), "succeeded"));
@@ -359,7 +360,7 @@ fn a_run_in_the_background_is_announced_when_it_ends_during_another_one() {
     let home = Home::scripted(&[]).with("AGENT_MODE", "react");
     let mut look = says("Nothing there.");
     look["delay_ms"] = json!(700);
-    home.rewrite_with(&[look], "cellar", &[says("The cellar is dry.")]);
+    home.rewrite_with(&[says("The cellar is dry.")], "around", &[look]);
     let model = format!("scripted/{}", home.path("script.json").display());
     let home = home.with("EVERLOOP_MODEL", &model);
     let mut chat = home.piped(["chat"]);

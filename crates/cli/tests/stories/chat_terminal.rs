@@ -208,7 +208,7 @@ fn a_run_in_the_background_that_ends_during_another_one_is_announced_after_it() 
     let home = Home::scripted(&[]).with("EVERLOOP_LANG", "zh-CN").with("AGENT_MODE", "react");
     let mut look = says("没有什么。");
     look["delay_ms"] = json!(700);
-    home.rewrite_with(&[look], "地窖", &[says("地窖是干的。")]);
+    home.rewrite_with(&[says("地窖是干的。")], "四处", &[look]);
     let model = format!("scripted/{}", home.path("script.json").display());
     let home = home.with("EVERLOOP_MODEL", &model);
     let mut chat = open(&home, &[]);

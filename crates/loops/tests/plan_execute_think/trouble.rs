@@ -319,7 +319,7 @@ fn a_model_that_is_gone_leaves_a_text_from_the_journal() {
             call_tool read_file {"path":"b"}
             call_model think with 6 messages
             call_model plan with 7 messages
-            finish failed (model) [closing.from_journal] [closing.done] "- read_file a: one" [closing.failed] "- read_file b: no such file" [closing.open] "- read_file {\"path\":\"b\"}" [closing.next] [reason.model detail=connection refused]
+            finish failed (model) [closing.from_journal] [closing.done] [closing.deed seen=one what=read_file a] [closing.failed] [closing.deed seen=no such file what=read_file b] [closing.open] "- read_file {\"path\":\"b\"}" [closing.next] [reason.model detail=connection refused]
         "#]],
     );
 }

@@ -514,7 +514,7 @@ fn tables_that_appear_during_a_look_are_not_taken_for_those_of_another_program()
     for moment in 0..40 {
         let path = folder.path().join(format!("{moment}.db"));
         let file: Arc<Path> = path.as_path().into();
-        let conn = rusqlite::Connection::open(&path).unwrap();
+        let mut conn = rusqlite::Connection::open(&path).unwrap();
         conn.pragma_update(None, "journal_mode", "wal").unwrap();
         let mut steps = 0;
         let made_then = move || {
