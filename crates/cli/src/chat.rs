@@ -22,6 +22,7 @@ mod left;
 mod lines;
 mod live;
 mod look;
+mod news;
 mod person;
 mod queue;
 mod session;

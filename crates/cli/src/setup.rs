@@ -15,6 +15,7 @@
 mod choice;
 mod found;
 pub(crate) mod hidden;
+mod naming;
 pub(crate) mod probe;
 
 use crate::app::App;
@@ -41,9 +42,6 @@ const PROPOSED: [(&str, &str); 9] = [
     ("glm-intl", "glm-4.6"),
     ("xai", "grok-4"),
 ];
-
-/// Names of models that are shown at once.
-const NAMES_SHOWN: usize = 12;
 
 /// Asks for language and model and writes the answers; the app as it is afterwards.
 ///
@@ -265,33 +263,9 @@ async fn name(app: &App, wanted: &Wanted) -> Option<String> {
         (Some(proposed), []) => proposed.to_owned(),
         (Some(proposed), some) if some.iter().any(|name| name == proposed) => proposed.to_owned(),
         (_, [only]) => only.clone(),
-        _ => asked_name(app, offered).await?,
+        _ => naming::asked(app, offered).await?,
     };
-    Some(full_name(&wanted.provider, &chosen, offered))
-}
-
-async fn asked_name(app: &App, offered: &[String]) -> Option<String> {
-    if !offered.is_empty() {
-        let names = offered.iter().take(NAMES_SHOWN).map(String::as_str).collect::<Vec<_>>();
-        terminal::complain(&app.text("setup.offers", &[("names", &names.join(", "))]));
-    }
-    let prompt = app.text("setup.model_name", &[]);
-    loop {
-        let name = terminal::ask(&prompt).await.filter(|name| !name.is_empty())?;
-        if !redact::looks_like_a_key(&name) || offered.contains(&name) {
-            return Some(name);
-        }
-        terminal::complain(&app.text("config.is_a_key", &[]));
-    }
-}
-
-/// The name with the provider in front. What the endpoint itself calls `openai/x` keeps that.
-fn full_name(provider: &str, name: &str, offered: &[String]) -> String {
-    let has_it = name.split_once('/').is_some_and(|(first, _)| first == provider);
-    match has_it && !offered.iter().any(|known| known == name) {
-        true => name.to_owned(),
-        false => format!("{provider}/{name}"),
-    }
+    Some(naming::full(&wanted.provider, &chosen, offered))
 }
 
 /// What a provider's key is called where secrets are.
@@ -359,7 +333,8 @@ fn write(app: &App, lines: &[(&str, &str)]) -> Result<App, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{full_name, is_address};
+    use super::is_address;
+    use super::naming::full as full_name;
 
     #[test]
     fn a_name_gets_its_provider_once_and_the_endpoint_has_the_last_word() {

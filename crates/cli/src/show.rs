@@ -1,5 +1,6 @@
 //! What the CLI shows: JSON objects with fixed fields, and lines of progress.
 
+mod afar;
 mod answering;
 mod aside;
 mod below;
@@ -11,6 +12,7 @@ mod printer;
 use crate::app::App;
 use crate::commands::settle::unknown_json;
 use crate::prices::Cost;
+pub(crate) use afar::Afar;
 pub(crate) use aside::aside;
 pub(crate) use below::{Below, run_of};
 use everloop_engine::{History, OpenUnknown};

@@ -20,7 +20,7 @@ use crate::submit::policy_hash;
 use crate::{Engine, History, fresh_id};
 use everloop_loops::{AnyRun, Unknown, carried};
 use everloop_store::{Created, ForkOrigin, NewFork, NewRun, StoreError};
-use everloop_types::journal::{Entry, Forked, Kind, RunCreated, Switch};
+use everloop_types::journal::{Entry, Forked, Kind, Letter, RunCreated, Switch};
 use everloop_types::{ConversationId, EffectId, Frame, Goal, RunId, Settled, UtcMs, digest_json};
 use std::collections::BTreeMap;
 use unsettled::Known;
@@ -44,6 +44,8 @@ pub struct Fork {
     pub word: Goal,
     /// What a person says about effects whose outcome nobody knows.
     pub settled: BTreeMap<EffectId, Settled>,
+    /// What lies in its inbox before anybody can drive it.
+    pub letter: Option<Letter>,
 }
 
 /// Why there is no fork. Nothing was written.
@@ -163,12 +165,13 @@ impl Engine {
         let same_loop =
             fork.loop_name == past.created.loop_name && version == Some(past.created.loop_ver);
         let said = Some(fork.word.text.clone()).filter(|text| !text.is_empty());
+        let letter = fork.letter.clone();
         let made = match same_loop {
             true => past.go_on(&run, fork, known, now),
             false => past.begin_again(fork, known, now),
         };
         let (new, entries) = self.as_new(run, conversation, made, now);
-        NewFork { new, origin, entries, word: said }
+        NewFork { new, origin, entries, word: said, letter }
     }
 
     /// The run that goes on in place of another, which ends in the same transaction.
@@ -184,7 +187,7 @@ impl Engine {
         let goal = Goal { context: switch.context, ..Goal::default() };
         let made = begin_again(&from, switch.loop_name, frame, goal, now);
         let (new, entries) = self.as_new(switch.to, conversation, made, now);
-        NewFork { new, origin: from.origin, entries, word: None }
+        NewFork { new, origin: from.origin, entries, word: None, letter: None }
     }
 
     fn as_new(

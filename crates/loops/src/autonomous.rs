@@ -219,12 +219,13 @@ impl Autonomous {
 }
 
 /// What people are shown of a reply's text: without the tags that only this loop reads (TD-8).
-/// Where the loop is not known, a reply that begins with such a tag is one of this loop.
+/// Where the loop is not known, a reply that begins with such a tag is one of this loop. Other
+/// loops read no tags, and people are not shown them either.
 #[must_use]
 pub fn spoken(loop_name: &str, reply: &str) -> String {
     match loop_name {
         Autonomous::NAME => tags::without_tags(reply),
         "" if tags::begins(reply) => tags::without_tags(reply),
-        _ => reply.to_owned(),
+        _ => everloop_types::without_tags(reply),
     }
 }

@@ -13,7 +13,7 @@
 mod phases;
 mod replies;
 
-use crate::toolbox::in_words;
+use crate::toolbox::{deed_line, in_words};
 use crate::{AgentLoop, Transcript, sent_back};
 use everloop_types::{
     Answer, CallId, Contract, Event, Frame, ItemState, ModelCall, Next, Observation, Offer,
@@ -224,20 +224,19 @@ impl PlanReplan {
     /// What was done, why the rest was not and what that is, what to do next (PR-7).
     fn limit_answer(&self) -> Answer {
         let limit = self.frame.limits.steps.max_steps;
-        let mut done: Vec<String> = Vec::new();
+        let mut done: Vec<Words> = Vec::new();
         let completed = self.plan.items.iter().filter(|item| item.state == ItemState::Completed);
-        done.extend(completed.map(|item| format!("- {}", item.text)));
-        done.extend(self.tally.done.iter().map(|deed| format!("- {deed}")));
-        done.extend(self.pending_response.iter().cloned());
-        let done = match done.is_empty() {
-            true => Words::key("limit.nothing_done"),
-            false => Words::Said(done.join("\n")),
-        };
+        done.extend(completed.map(|item| Words::Said(format!("- {}", item.text))));
+        done.extend(self.tally.done.iter().map(|deed| deed_line(deed)));
+        done.extend(self.pending_response.iter().cloned().map(Words::Said));
+        if done.is_empty() {
+            done.push(Words::key("limit.nothing_done"));
+        }
         let number = [("limit", limit.to_string())];
         let mut words = vec![
             Words::with("limit.reached", number.clone()),
             Words::key("limit.done"),
-            done,
+            Words::All(done),
             Words::key("limit.why"),
             Words::with("limit.why_text", number),
         ];

@@ -19,6 +19,7 @@ mod ledger;
 mod switch;
 
 pub use decide::{Decision, Planned};
+pub(crate) use last_words::why;
 pub use ledger::{Outstanding, Stage, Unknown};
 
 use crate::AgentLoop;
@@ -158,7 +159,7 @@ impl<L: AgentLoop> Run<L> {
     #[must_use]
     pub fn progress(&self) -> Progress {
         let mut progress = self.inner.progress();
-        progress.note = progress.note.map(|note| note.without(self.frame.mark()));
+        progress.note = progress.note.map(|note| note.untagged().without(self.frame.mark()));
         progress.failed = progress.failed.max(self.guards.counts.tool_failures);
         self.evidence.mark(&mut progress.items);
         progress

@@ -64,14 +64,16 @@ impl SentBack {
 
     /// What people who watch are told.
     pub(crate) fn note(self, frame: &Frame) -> Option<Words> {
-        (self.0 > 0).then(|| note(self.0, frame))
+        (self.0 > 0 && frame.limits.steps.contract_retries > 0).then(|| note(self.0, frame))
     }
 }
 
-/// That so many replies were sent back, for people who watch.
+/// That so many replies were sent back, for people who watch. The one after the last try is not
+/// sent back any more.
 pub(crate) fn note(times: u32, frame: &Frame) -> Words {
-    let most = frame.limits.steps.contract_retries.to_string();
-    Words::with("progress.sent_back", [("n", times.to_string()), ("most", most)])
+    let most = frame.limits.steps.contract_retries;
+    let n = times.min(most).to_string();
+    Words::with("progress.sent_back", [("n", n), ("most", most.to_string())])
 }
 
 fn unfit(reply: &Reply, frame: &Frame) -> Option<Unfit> {

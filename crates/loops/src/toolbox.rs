@@ -1,7 +1,7 @@
 //! Tools as instructions list them, and the tools that loops bring themselves.
 
 use crate::plan_execute_think::own;
-use everloop_types::{Frame, Observation, Offer, ToolCall, ToolSpec};
+use everloop_types::{Frame, Observation, Offer, ToolCall, ToolSpec, Words};
 use serde_json::Value;
 
 /// How deep the form of an argument is shown.
@@ -88,6 +88,16 @@ pub(crate) fn in_words(frame: &Frame, call: &ToolCall, seen: &Observation) -> St
     let about = spec.and_then(|spec| about(spec, &call.args));
     let what = [Some(call.tool.clone()), about].into_iter().flatten().collect::<Vec<_>>().join(" ");
     if line.is_empty() { what } else { format!("{what}: {line}") }
+}
+
+/// What [`in_words`] wrote, as a line of a list: what a tool said is told in the reader's language.
+pub(crate) fn deed_line(deed: &str) -> Words {
+    match deed.split_once(": ") {
+        Some((what, seen)) => {
+            Words::with("closing.deed", [("what", what.to_owned()), ("seen", seen.to_owned())])
+        }
+        None => Words::with("closing.deed_said", [("seen", deed.to_owned())]),
+    }
 }
 
 /// The argument that a call is about: its resource, its text, or the first that is required.

@@ -88,6 +88,62 @@ const PUT_TO_CHILDREN: &str = "
     ON CONFLICT DO NOTHING
 ";
 
+/// Runs this many levels below are told of a cancel; `delegate.max_depth` allows no more.
+const LEVELS_MAX: i64 = 10;
+
+/// The runs below `$1`, down to level `$2`.
+macro_rules! below {
+    ($statement:literal) => {
+        concat!(
+            "
+      WITH RECURSIVE below (run_id, level) AS (
+           SELECT run_id, CAST(1 AS BIGINT) FROM runs WHERE parent_run_id = $1
+            UNION ALL
+           SELECT r.run_id, b.level + 1 FROM runs r JOIN below b ON r.parent_run_id = b.run_id
+            WHERE b.level < $2)
+",
+            $statement
+        )
+    };
+}
+
+const RING_LEVEL: &str = below!(
+    "
+    UPDATE runs
+       SET inbox_ctr = inbox_ctr + 1,
+           status = CASE WHEN status = 'waiting' THEN 'queued' ELSE status END,
+           wake_at = CASE WHEN wake_at > $3 THEN $3 ELSE wake_at END
+     WHERE run_id IN (SELECT run_id FROM below WHERE level = $2)
+       AND status IN ('queued', 'running', 'waiting')
+"
+);
+
+const PUT_TO_LEVEL: &str = below!(
+    "
+    INSERT INTO inbox (run_id, dedupe, pos, kind, body, created_at)
+    SELECT run_id, $3, inbox_ctr, $3, $4, $5 FROM runs
+     WHERE run_id IN (SELECT run_id FROM below WHERE level = $2)
+       AND status IN ('queued', 'running', 'waiting')
+    ON CONFLICT DO NOTHING
+"
+);
+
+/// A cancel that the parent has not read yet is the child's as well. Its row is new, so nobody
+/// else counts its letters.
+const INHERIT_CANCEL: &str = "
+    INSERT INTO inbox (run_id, dedupe, pos, kind, body, created_at)
+    SELECT c.run_id, i.dedupe, c.inbox_ctr + 1, i.kind, i.body, i.created_at
+      FROM inbox i JOIN runs c ON c.run_id = $1
+     WHERE i.run_id = $2 AND i.dedupe = 'cancel' AND i.taken_seq IS NULL
+    ON CONFLICT DO NOTHING
+";
+
+const COUNT_INHERITED: &str = "
+    UPDATE runs
+       SET inbox_ctr = (SELECT COALESCE(MAX(pos), 0) FROM inbox WHERE inbox.run_id = $1)
+     WHERE run_id = $1
+";
+
 const CHILDREN: &str = "
     SELECT run_id, status, goal FROM runs WHERE parent_run_id = $1 ORDER BY created_at, run_id
 ";
@@ -168,13 +224,26 @@ fn birth(child: &NewChild) -> Result<Vec<Write>, StoreError> {
     let mut writes = create::writes(&child.new)?;
     writes.extend(second.blob);
     writes.extend([second.row, one(MARK_CHILD, mark)]);
+    if !planted::is_on(Bug::CancelNotCascaded) {
+        let inherit = params![run.as_str(), child.by.run.as_str()];
+        let count = params![run.as_str()];
+        writes.extend([any(INHERIT_CANCEL, inherit), one(COUNT_INHERITED, count)]);
+    }
     Ok(writes)
 }
 
-/// The same letter for each of them that lives.
-pub(crate) fn to_descendants(runs: &[RunId], letter: &Letter, now: UtcMs) -> Vec<Write> {
-    let told = |run| if planted::is_on(Bug::CancelNotCascaded) { None } else { Some(run) };
-    runs.iter().filter_map(told).flat_map(|run| put(run, letter.kind(), letter, now)).collect()
+/// The same letter for every run below that lives, found in this very transaction: a child that
+/// began a moment ago is told as well. Level by level, so that rows are locked from the top down.
+pub(crate) fn to_descendants(run: &RunId, letter: &Letter, now: UtcMs) -> Vec<Write> {
+    if planted::is_on(Bug::CancelNotCascaded) {
+        return Vec::new();
+    }
+    let body = serde_json::to_string(letter).expect("our own types always have a JSON form");
+    let level = |level: i64| {
+        let put = params![run.as_str(), level, letter.kind(), body.as_str(), now];
+        [any(RING_LEVEL, params![run.as_str(), level, now]), any(PUT_TO_LEVEL, put)]
+    };
+    (1..=LEVELS_MAX).flat_map(level).collect()
 }
 
 /// A letter to a run that may be over.

@@ -5,11 +5,14 @@
 use crate::{
     create::{self, Created, NewRun},
     error::{Limit, StoreError},
-    row,
+    inbox, row,
     statement::{INSERT_MESSAGE, int, one, params},
     store::Store,
 };
-use everloop_types::{RunId, Write, journal::Entry};
+use everloop_types::{
+    RunId, Write,
+    journal::{Entry, Letter},
+};
 
 /// A fork that is to be.
 #[derive(Debug, Clone)]
@@ -22,6 +25,8 @@ pub struct NewFork {
     pub entries: Vec<Entry>,
     /// What the user adds, as a message of theirs.
     pub word: Option<String>,
+    /// What lies in its inbox from the beginning: whoever drives it first reads it.
+    pub letter: Option<Letter>,
 }
 
 /// Where a fork comes from.
@@ -96,6 +101,9 @@ pub(crate) fn writes(fork: &NewFork) -> Result<Vec<Write>, StoreError> {
         let message =
             params![conversation, id, run.as_str(), "word", "user", word.as_str(), fork.new.now];
         writes.push(one(INSERT_MESSAGE, message));
+    }
+    if let Some(letter) = &fork.letter {
+        writes.extend(inbox::put(run, letter.kind(), letter, fork.new.now)?);
     }
     Ok(writes)
 }

@@ -7,7 +7,7 @@ use crate::{
     statement::{one, params},
     store::Store,
 };
-use everloop_types::{RunId, Status, UtcMs, journal::Letter};
+use everloop_types::{RunId, Status, UtcMs, Write, journal::Letter};
 
 /// What became of a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,14 +72,9 @@ impl Store {
         letter: &Letter,
         now: UtcMs,
     ) -> Result<Sent, StoreError> {
-        let body = serde_json::to_string(letter).expect("our own types always have a JSON form");
-        if body.len() > Limit::Letter.most() {
-            return Err(StoreError::OverLimit { run: run.clone(), limit: Limit::Letter });
-        }
-        let put = params![run.as_str(), dedupe, letter.kind(), body, now];
-        let mut writes = vec![one(RING, params![run.as_str(), now]), one(PUT, put)];
+        let mut writes = put(run, dedupe, letter, now)?.to_vec();
         if matches!(letter, Letter::Cancel { .. }) {
-            writes.extend(family::to_descendants(&self.descendants(run).await?, letter, now));
+            writes.extend(family::to_descendants(run, letter, now));
         }
         match self.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Sent::Accepted),
@@ -117,6 +112,21 @@ impl Store {
         let rows = self.rows(WITH_MAIL, params![]).await?;
         rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
     }
+}
+
+/// The letter in the inbox of a run that is not over; the run is awake then.
+pub(crate) fn put(
+    run: &RunId,
+    dedupe: &str,
+    letter: &Letter,
+    now: UtcMs,
+) -> Result<[Write; 2], StoreError> {
+    let body = serde_json::to_string(letter).expect("our own types always have a JSON form");
+    if body.len() > Limit::Letter.most() {
+        return Err(StoreError::OverLimit { run: run.clone(), limit: Limit::Letter });
+    }
+    let put = params![run.as_str(), dedupe, letter.kind(), body, now];
+    Ok([one(RING, params![run.as_str(), now]), one(PUT, put)])
 }
 
 fn read_letter(run: &RunId, kind: String, body: &str) -> Result<Letter, StoreError> {

@@ -43,6 +43,7 @@ async fn wanted(stage: &Stage, at: Option<i64>, loop_name: &str) -> Fork {
         frame,
         word: Goal::default(),
         settled: BTreeMap::new(),
+        letter: None,
     }
 }
 

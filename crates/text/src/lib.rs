@@ -15,6 +15,7 @@ pub use answers::{
 };
 
 use everloop_types::{Lang, Status, Words};
+use std::borrow::Cow;
 
 /// One text in both languages.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +27,8 @@ pub(crate) struct Text {
 
 /// The text of `key` with its placeholders filled.
 ///
-/// A status among the values is said in that language, too, and so is what a tool `seen` said.
+/// A status among the values is said in that language, too, and so are who did something, what a
+/// tool `seen` said and what the system said of a failure.
 ///
 /// A key that the catalogue does not have shows as itself; `xtask tidy` finds such keys before a
 /// user does.
@@ -37,15 +39,21 @@ pub fn get(lang: Lang, key: &str, args: &[(&str, &str)]) -> String {
         (Some(text), Lang::En) => text.en,
         (None, _) => return key.to_owned(),
     };
-    let seen = args.iter().find(|(name, _)| *name == "seen").map(|(_, text)| one_line(lang, text));
-    fill(template, |name| {
-        let (_, value) = args.iter().find(|(known, _)| *known == name)?;
-        match name {
-            "status" => Some(status_word(lang, value).unwrap_or(*value)),
-            "seen" => seen.as_deref(),
-            _ => Some(*value),
-        }
-    })
+    let said: Vec<(&str, Cow<'_, str>)> =
+        args.iter().map(|(name, value)| (*name, said(lang, name, value))).collect();
+    fill(template, |name| said.iter().find(|(known, _)| *known == name).map(|(_, it)| it.as_ref()))
+}
+
+/// A value in the language of the text that it stands in.
+fn said<'v>(lang: Lang, name: &str, value: &'v str) -> Cow<'v, str> {
+    let word = |kind: &str| Cow::Borrowed(word(lang, kind, value).unwrap_or(value));
+    match name {
+        "status" => word("status"),
+        "by" => word("by"),
+        "seen" => Cow::Owned(one_line(lang, value)),
+        "detail" | "error" | "reason" | "why" => observed::fault(lang, value),
+        _ => Cow::Borrowed(value),
+    }
 }
 
 /// Characters of one line of what a tool came back with.
@@ -63,11 +71,11 @@ fn one_line(lang: Lang, text: &str) -> String {
 /// The word for where a run stands. Programs read [`Status::as_str`].
 #[must_use]
 pub fn status(lang: Lang, status: Status) -> &'static str {
-    status_word(lang, status.as_str()).unwrap_or(status.as_str())
+    word(lang, "status", status.as_str()).unwrap_or(status.as_str())
 }
 
-fn status_word(lang: Lang, name: &str) -> Option<&'static str> {
-    find(&format!("status.{name}")).map(|text| match lang {
+fn word(lang: Lang, kind: &str, name: &str) -> Option<&'static str> {
+    find(&format!("{kind}.{name}")).map(|text| match lang {
         Lang::ZhCn => text.zh,
         Lang::En => text.en,
     })

@@ -37,6 +37,34 @@ pub fn observed(lang: Lang, text: &str) -> Cow<'_, str> {
     Cow::Owned(shown.collect::<Vec<_>>().join("\n"))
 }
 
+/// Templates for what the system and the store say of a failure.
+const FAULT: &str = "seen.fault.";
+
+/// Characters of a failure beyond which nothing is looked for in it.
+const FAULT_CHARS_MAX: usize = 400;
+
+/// What the system or the store said of a failure, and each cause behind it, in the language of the
+/// person who reads it. What others said (providers, other programs) stays as it is.
+pub(crate) fn fault(lang: Lang, text: &str) -> Cow<'_, str> {
+    if lang == Lang::En || text.len() > FAULT_CHARS_MAX {
+        return Cow::Borrowed(text);
+    }
+    let known = |text: &str| {
+        let (template, found) = find(text)?;
+        template.key.starts_with(FAULT).then(|| filled(template, &found))
+    };
+    if let Some(whole) = known(text) {
+        return Cow::Owned(whole);
+    }
+    let parts: Vec<(&str, Option<String>)> =
+        text.split(": ").map(|part| (part, known(part))).collect();
+    if parts.iter().all(|(_, known)| known.is_none()) {
+        return Cow::Borrowed(text);
+    }
+    let said = parts.into_iter().map(|(part, known)| known.unwrap_or_else(|| part.to_owned()));
+    Cow::Owned(said.collect::<Vec<_>>().join("："))
+}
+
 type Found<'t> = Vec<(&'static str, &'t str)>;
 
 fn find(line: &str) -> Option<(&'static Text, Found<'_>)> {
@@ -106,7 +134,7 @@ fn matches<'t>(template: &'static str, text: &'t str, found: &mut Found<'t>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::observed;
+    use super::{fault, observed};
     use everloop_types::Lang;
 
     fn zh(text: &str) -> String {
@@ -142,6 +170,22 @@ mod tests {
         ] {
             assert_eq!(zh(english), chinese);
             assert_eq!(observed(Lang::En, english), english);
+        }
+    }
+
+    #[test]
+    fn failures_of_the_system_and_the_store_are_said_in_chinese() {
+        for (english, chinese) in [
+            ("No such file or directory (os error 2)", "没有这个文件或文件夹（系统错误 2）"),
+            ("open /x: Permission denied (os error 13)", "open /x：没有权限（系统错误 13）"),
+            (
+                "cannot make /a b/c; choose another data folder: File exists (os error 17)",
+                "无法建立 /a b/c，请换一个数据文件夹：文件已存在（系统错误 17）",
+            ),
+            ("quota: nothing is left", "quota: nothing is left"),
+        ] {
+            assert_eq!(fault(Lang::ZhCn, english), chinese);
+            assert_eq!(fault(Lang::En, english), english);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Words for users, before they are rendered. `text` knows how; nobody else holds a text for users.
 
-use crate::without_mark;
+use crate::{without_mark, without_tags};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -59,6 +59,16 @@ impl Words {
             Self::Said(text) => Self::Said(without_mark(&text, mark)),
             Self::All(all) => Self::All(all.into_iter().map(|one| one.without(mark)).collect()),
             other => other,
+        }
+    }
+
+    /// The same without tags around what the model said, and without what it only thought.
+    #[must_use]
+    pub fn untagged(self) -> Self {
+        match self {
+            Self::Said(text) => Self::Said(without_tags(&text)),
+            Self::All(all) => Self::All(all.into_iter().map(Self::untagged).collect()),
+            other @ Self::Key(..) => other,
         }
     }
 

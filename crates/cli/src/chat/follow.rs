@@ -140,11 +140,8 @@ impl Session {
         if !go_on && !answer {
             return Ok(None);
         }
-        let forked = fork::again(&self.app, &self.engine, run, "").await?;
-        if answer {
-            let sent = self.engine.send(&forked, "answer_now", &Letter::AnswerNow).await;
-            sent.map_err(|error| self.fail(&error))?;
-        }
+        let letter = answer.then_some(Letter::AnswerNow);
+        let forked = fork::again(&self.app, &self.engine, run, "", letter).await?;
         Ok(Some(Heard::Follow(forked)))
     }
 

@@ -6,10 +6,10 @@ use super::confirm::Verdict;
 use super::follow::{LOOK_AGAIN, Still};
 use super::session::{Heard, Session};
 use crate::app::App;
-use crate::commands::tour;
+use crate::commands::{family, tour};
 use crate::exit::{Exit, Failure};
 use crate::reminding;
-use crate::show::{Below, Manner, Printer, open_calls, run_of};
+use crate::show::{Afar, Below, Manner, Printer, open_calls, run_of};
 use crate::signals::Signals;
 use crate::terminal;
 use crate::trouble::Trouble;
@@ -35,6 +35,7 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
     let mut proposed: Option<String> = None;
     loop {
         announce(session).await;
+        tell_unheard(session).await;
         show_question(session).await;
         if let Some(command) = &proposed {
             terminal::answer(&session.confirmation(command));
@@ -43,7 +44,7 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
             Some(line) => line,
             None => match read(session, &mut input, &mut signals).await {
                 Read::Line(line) => line,
-                Read::End => return Ok(Exit::Done),
+                Read::End => return Ok(end(session).await),
                 Read::Signal(exit) => return Ok(exit),
             },
         };
@@ -74,6 +75,20 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
             Heard::Quit => return Ok(Exit::Done),
         }
     }
+}
+
+/// The end of the input. Where a question is open, the run that asks is named for whoever answers.
+async fn end(session: &mut Session) -> Exit {
+    // Without an answer of the store nobody knows better than what was shown last.
+    if !session.is_still_asked().await.unwrap_or(session.seen.is_some()) {
+        return Exit::Done;
+    }
+    let Some(open) = session.seen.clone() else { return Exit::Done };
+    let run = family::top(&session.app, session.store(), &open.run).await.unwrap_or(open.run);
+    let args = [("id", run.as_str()), ("question", open.text.as_str())];
+    terminal::complain(&session.text("run.needs_person", &args));
+    terminal::answer(run.as_str());
+    Exit::NeedsPerson
 }
 
 /// What a line does while a command waits for a yes; whether that is all.
@@ -144,7 +159,10 @@ async fn read(session: &mut Session, input: &mut Input, signals: &mut Signals) -
         tokio::select! {
             read = &mut reading => break read,
             Some(_) = session.watch.recv() => {}
-            _ = reminders.tick() => announce(session).await,
+            _ = reminders.tick() => {
+                announce(session).await;
+                tell_unheard(session).await;
+            }
             exit = signals.next() => return Read::Signal(exit),
         }
     };
@@ -192,13 +210,14 @@ async fn follow_one(
     let calls = open_calls(session.store(), run).await;
     let mut printer = Printer::new(&app, manner, "").with_calls(calls);
     let mut below = Below::of(session.store(), run).await;
+    let mut afar = Afar::of(session.store(), run, session.engine.clock().now()).await;
     let mut again = tokio::time::interval(LOOK_AGAIN);
     let mut reminders = tokio::time::interval(reminding::LOOK);
     signals.interrupts = 0;
     let still = loop {
         tokio::select! {
             Some(update) = session.watch.recv() => {
-                show(&mut printer, &mut below, &app, run, &update);
+                show(&mut printer, &mut below, &mut afar, &app, &update);
             }
             exit = signals.next() => {
                 if exit == Exit::Terminated || signals.interrupts > 1 {
@@ -210,6 +229,9 @@ async fn follow_one(
             }
             _ = reminders.tick() => announce(session).await,
             _ = again.tick() => {
+                for update in afar.missed(&session.engine).await {
+                    show(&mut printer, &mut below, &mut afar, &app, &update);
+                }
                 // A store that fails for a moment is looked at again.
                 if let Ok(Some(still)) = session.still(run).await {
                     break still;
@@ -218,12 +240,19 @@ async fn follow_one(
         }
     };
     while let Ok(update) = session.watch.try_recv() {
-        show(&mut printer, &mut below, &app, run, &update);
+        show(&mut printer, &mut below, &mut afar, &app, &update);
+    }
+    for update in afar.rest(session.store()).await {
+        show(&mut printer, &mut below, &mut afar, &app, &update);
     }
     Ok(say_still(session, run, still))
 }
 
-fn show(printer: &mut Printer<'_>, below: &mut Below, app: &App, run: &RunId, update: &Update) {
+fn show(printer: &mut Printer<'_>, below: &mut Below, afar: &mut Afar, app: &App, update: &Update) {
+    if !afar.is_new(update) {
+        return;
+    }
+    let run = afar.run();
     if run_of(update) == run {
         printer.show(update);
     }
@@ -239,6 +268,7 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
             if !session.app.quiet {
                 terminal::complain(&words);
             }
+            session.terminals_mut().forget(run);
             session.terminals_mut().take(&to);
             return Followed::GoesOn(to);
         }
@@ -262,6 +292,13 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
         }
     }
     Followed::Still
+}
+
+/// The ends of runs in the background.
+async fn tell_unheard(session: &mut Session) {
+    for line in session.unheard().await {
+        terminal::answer(&line);
+    }
 }
 
 /// Reminders that fired and that nobody has shown yet.

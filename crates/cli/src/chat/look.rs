@@ -8,7 +8,7 @@ use super::session::Heard;
 use crate::app::App;
 use crate::exit::Failure;
 use crate::reminding;
-use crate::show::{Below, Shown, open_calls, run_of};
+use crate::show::{Afar, Below, Shown, open_calls, run_of};
 use crate::terminal;
 use crate::trouble::Trouble;
 use everloop_assistant::commands::Command;
@@ -22,6 +22,8 @@ impl Person {
         let app = self.session.app.clone();
         let mut live = Live::new(&app, open_calls(self.session.store(), run).await);
         let mut below = Below::of(self.session.store(), run).await;
+        let now = self.session.engine.clock().now();
+        let mut afar = Afar::of(self.session.store(), run, now).await;
         let mut keys = Keys::listen();
         let mut stops = 0_u32;
         let mut again = tokio::time::interval(LOOK_AGAIN);
@@ -31,7 +33,7 @@ impl Person {
         let ended = loop {
             tokio::select! {
                 Some(update) = self.session.watch.recv() => {
-                    show(&mut live, &mut below, &app, run, &update);
+                    show(&mut live, &mut below, &mut afar, &app, &update);
                 }
                 key = keys.next() => {
                     let looked = match key {
@@ -47,13 +49,11 @@ impl Person {
                     }
                 }
                 exit = self.signals.next() => break Ok(Looked::Signal(exit)),
-                _ = reminders.tick() => {
-                    for line in self.session.new_reminders().await {
-                        live.print(&line);
-                        terminal::ring();
-                    }
-                }
+                _ = reminders.tick() => self.remind(&mut live).await,
                 _ = again.tick() => {
+                    for update in afar.missed(&self.session.engine).await {
+                        show(&mut live, &mut below, &mut afar, &app, &update);
+                    }
                     live.redraw_if_due();
                     // A store that fails for a moment is looked at again.
                     if let Ok(Some(still)) = self.session.still(run).await {
@@ -63,7 +63,10 @@ impl Person {
             }
         };
         while let Ok(update) = self.session.watch.try_recv() {
-            show(&mut live, &mut below, &app, run, &update);
+            show(&mut live, &mut below, &mut afar, &app, &update);
+        }
+        for update in afar.rest(self.session.store()).await {
+            show(&mut live, &mut below, &mut afar, &app, &update);
         }
         live.erase();
         drop(keys);
@@ -74,6 +77,13 @@ impl Person {
                 live.plan().iter().for_each(|line| terminal::answer(line));
                 Ok(self.say_still(run, still))
             }
+        }
+    }
+
+    async fn remind(&self, live: &mut Live<'_>) {
+        for line in self.session.new_reminders().await {
+            live.print(&line);
+            terminal::ring();
         }
     }
 
@@ -124,6 +134,7 @@ impl Person {
         match still {
             Still::GoesOn(words, to) => {
                 terminal::answer(&words);
+                session.terminals_mut().forget(run);
                 session.terminals_mut().take(&to);
                 return Looked::GoesOn(to);
             }
@@ -257,7 +268,11 @@ impl Person {
     }
 }
 
-fn show(live: &mut Live<'_>, below: &mut Below, app: &App, run: &RunId, update: &Update) {
+fn show(live: &mut Live<'_>, below: &mut Below, afar: &mut Afar, app: &App, update: &Update) {
+    if !afar.is_new(update) {
+        return;
+    }
+    let run = afar.run();
     if run_of(update) == run {
         live.take(update);
     }

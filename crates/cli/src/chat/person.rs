@@ -2,7 +2,6 @@
 
 use super::confirm::Verdict;
 use super::editor::{Editor, Typed};
-use super::follow::Still;
 use super::queue::Queue;
 use super::session::{Heard, Session};
 use crate::commands::tour;
@@ -11,12 +10,8 @@ use crate::reminding;
 use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
-use crate::trouble::{Read, Trouble};
 use everloop_assistant::door::OpenQuestion;
-use everloop_engine::Update;
 use everloop_types::RunId;
-use everloop_types::journal::Kind;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A second Ctrl-C within this time leaves.
@@ -79,6 +74,9 @@ impl Person {
             }
         }
         loop {
+            for line in self.session.unheard().await {
+                terminal::answer(&line);
+            }
             self.show_question().await;
             let line = match self.line().await {
                 Ok(line) => line,
@@ -259,7 +257,7 @@ impl Person {
                         true => self.session.gone_question().await,
                         false => None,
                     };
-                    let news = news(&mut self.session, &update).await;
+                    let news = self.session.news_in(&update).await;
                     gone.iter().chain(&news).for_each(|line| self.editor.print(line));
                     continue;
                 }
@@ -268,9 +266,9 @@ impl Person {
                         self.editor.print(&line);
                         terminal::ring();
                     }
-                    if let Some(line) = self.session.gone_question().await {
-                        self.editor.print(&line);
-                    }
+                    let gone = self.session.gone_question().await;
+                    let ended = self.session.unheard().await;
+                    gone.iter().chain(&ended).for_each(|line| self.editor.print(line));
                     continue;
                 }
                 exit = self.signals.next() => return Err(exit),
@@ -336,32 +334,4 @@ impl Person {
 struct Line {
     text: String,
     queued: Option<String>,
-}
-
-/// What a run in the background has to say. Those of other terminals speak there.
-async fn news(session: &mut Session, update: &Arc<Update>) -> Option<String> {
-    let Update::Entry(run, entry) = update.as_ref() else { return None };
-    if !matches!(entry.kind, Kind::RunFinished(_) | Kind::Waiting(_)) {
-        return None;
-    }
-    if !session.is_ours(run).await {
-        return None;
-    }
-    match session.still(run).await.ok()?? {
-        Still::Over(shown) => {
-            session.terminals_mut().forget(run);
-            let (id, status) = (run.as_str(), shown.row.status.as_str());
-            let said = session.text("chat.ended", &[("id", id), ("status", status)]);
-            let trouble = Trouble::of_run(&session.app, &shown);
-            let words = trouble.as_ref().map(|it| it.words(&session.app, Read::InChat));
-            let lines = [Some(said), shown.said(trouble.as_ref()), words];
-            Some(lines.into_iter().flatten().collect::<Vec<_>>().join("\n"))
-        }
-        Still::GoesOn(words, to) => {
-            session.terminals_mut().take(&to);
-            Some(words)
-        }
-        Still::Asks(_) => Some(session.text("chat.will_ask", &[("id", run.as_str())])),
-        Still::NoModel(_) => None,
-    }
 }

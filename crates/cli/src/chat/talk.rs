@@ -296,7 +296,7 @@ impl Session {
             Ok(run) => run,
             Err(words) => return Ok(Heard::Said(words)),
         };
-        match fork::again(&self.app, &self.engine, &run, word).await {
+        match fork::again(&self.app, &self.engine, &run, word, None).await {
             Ok(forked) => Ok(Heard::Follow(forked)),
             Err(failure) => Ok(Heard::Said(failure.words)),
         }

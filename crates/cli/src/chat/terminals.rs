@@ -53,6 +53,11 @@ impl Terminals {
         self.told.contains(run)
     }
 
+    /// The runs that are looked after here.
+    pub(super) fn own(&self) -> Vec<RunId> {
+        self.own.iter().cloned().collect()
+    }
+
     pub(super) fn has(&self, run: &RunId) -> bool {
         self.own.contains(run)
     }

@@ -63,7 +63,7 @@ async fn one(
         for call in calls.iter().filter(|call| wanted(call)) {
             terminal::answer(&match args.json {
                 true => json(row, call),
-                false => line(row, call),
+                false => line(app, row, call),
             });
         }
     };
@@ -93,19 +93,20 @@ fn json(row: &RunRow, call: &AuditCall) -> String {
     told.to_string()
 }
 
-fn line(row: &RunRow, call: &AuditCall) -> String {
+fn line(app: &App, row: &RunRow, call: &AuditCall) -> String {
     let took = call.end.duration_ms.map_or("-".to_owned(), |ms| format!("{ms}ms"));
     let run = row.run.as_str();
     let end = &run[run.len().saturating_sub(8)..];
     let tool = call.tool.as_deref().unwrap_or("?");
-    let by = call.approved_by.as_deref().unwrap_or("-");
-    let (args, result) = (short(&call.args), short(&call.end.result));
-    format!(
-        "{}  {end}  {tool}  #{}  {}  {took}  {by}  {args}  {result}",
-        timestamp(call.at),
-        call.attempt,
-        call.end.ending
-    )
+    let by = match call.approved_by.as_deref() {
+        Some("user") => app.text("by.user", &[]),
+        Some(by) => by.to_owned(),
+        None => "-".to_owned(),
+    };
+    let ending = app.text(&format!("audit.ending.{}", call.end.ending), &[]);
+    let result = short(&everloop_text::observed(app.lang, &call.end.result));
+    let (at, args) = (timestamp(call.at), short(&call.args));
+    format!("{at}  {end}  {tool}  #{}  {ending}  {took}  {by}  {args}  {result}", call.attempt)
 }
 
 fn short(text: &str) -> String {

@@ -10,7 +10,7 @@ use crate::show::preview;
 use crate::terminal;
 use everloop_engine::{Engine, Fork, ForkError, Forking, History};
 use everloop_loops::Unknown;
-use everloop_types::journal::{Kind, RunCreated};
+use everloop_types::journal::{Kind, Letter, RunCreated};
 use everloop_types::{Goal, RunId, Settled};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,15 +27,17 @@ pub(crate) async fn fork(app: &App, args: args::Fork) -> Result<Exit, Failure> {
     drive_here(Foreground { app, engine, run, format: args.output_format }).await
 }
 
-/// A run goes on as a new one, from its end.
+/// A run goes on as a new one, from its end, with this in its inbox.
 pub(crate) async fn again(
     app: &App,
     engine: &Engine,
     parent: &RunId,
     word: &str,
+    letter: Option<Letter>,
 ) -> Result<RunId, Failure> {
     let args = args::Fork { message: Some(word.to_owned()), ..plain(parent) };
     let wanted = wanted(app, &args, &history(app, engine.store(), parent).await?)?;
+    let wanted = Fork { letter, ..wanted };
     let fork = engine.fork(wanted.clone()).await;
     fork.map(|made| made.run).map_err(|error| failure(app, &wanted.parent, &error))
 }
@@ -82,7 +84,8 @@ pub(crate) fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<F
     let text = args.message.as_deref().unwrap_or_default().trim().to_owned();
     let word = Goal { text, context: run::place_of(&workspace), ..Goal::default() };
     let settled = BTreeMap::new();
-    Ok(Fork { parent: parent.run.clone(), at: args.at, loop_name, frame, word, settled })
+    let (parent, letter) = (parent.run.clone(), None);
+    Ok(Fork { parent, at: args.at, loop_name, frame, word, settled, letter })
 }
 
 fn workspace(app: &App, wanted: Option<&Path>, old: &str) -> Result<PathBuf, Failure> {

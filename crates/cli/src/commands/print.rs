@@ -9,6 +9,7 @@ use crate::chat;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_assistant::door::question_of;
+use everloop_engine::{Clock, SystemClock, fresh_id};
 use everloop_store::RunFilter;
 use everloop_types::{ConversationId, RunId};
 use std::io::{IsTerminal, Read};
@@ -31,18 +32,20 @@ pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
     if let Some(id) = args.resume {
         return answered(app, id, question, args.output_format).await;
     }
-    if args.continued && chat::door(app, "")?.is_cancel(&question) {
-        return canceled(app).await;
+    let continued = match args.continued {
+        true => Some(last_conversation(app).await?),
+        false => None,
+    };
+    if let Some(conversation) = &continued
+        && chat::door(app, "")?.is_cancel(&question)
+    {
+        return canceled(app, conversation).await;
     }
     let goal = match front::door(app, &question, &args.how, args.output_format).await? {
         Front::Done(exit) => return Ok(exit),
         Front::Goal(goal) => goal,
     };
-    let conversation = match args.continued {
-        true => Some(chat::door(app, "")?.conversation),
-        false => None,
-    };
-    if let Some(run) = asking(app, conversation.as_ref()).await? {
+    if let Some(run) = asking(app, continued.as_ref()).await? {
         return answered(app, Some(run.to_string()), question, args.output_format).await;
     }
     let beside = match beside {
@@ -50,14 +53,37 @@ pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
         None => beside_question(&input(app)?),
     };
     let run = Run { goal, output_format: args.output_format, how: args.how };
-    run::run_with(app, run, &beside, conversation.as_ref()).await
+    let conversation = match continued {
+        Some(conversation) => conversation,
+        None => ConversationId::new(fresh_id(&own_prefix(app)?, SystemClock.now())),
+    };
+    run::run_with(app, run, &beside, Some(&conversation)).await
 }
 
-/// Cancels the newest run of the chat that is under way or waits.
-async fn canceled(app: &App) -> Result<Exit, Failure> {
-    let conversation = chat::door(app, "")?.conversation;
+/// What the names of the conversations of `-p` begin with. Homes that share a server have each
+/// their own.
+fn own_prefix(app: &App) -> Result<String, Failure> {
+    match app.is_cluster() {
+        true => Ok(format!("conv_print_{}_", chat::door(app, "")?.conversation)),
+        false => Ok("conv_print_".to_owned()),
+    }
+}
+
+/// The conversation of the last question of `-p`; that of the chat if there was none.
+async fn last_conversation(app: &App) -> Result<ConversationId, Failure> {
+    let prefix = own_prefix(app)?;
     let store = app.open_store().await?;
-    let open = store.open_runs_of(&conversation).await;
+    let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
+    let rows = store.runs(&filter).await.map_err(|error| app.store_failure(&error))?;
+    let conversations = rows.into_iter().map(|row| row.conversation);
+    let last = { conversations }.find(|name| name.as_str().starts_with(&prefix));
+    last.map_or_else(|| Ok(chat::door(app, "")?.conversation), Ok)
+}
+
+/// Cancels the newest run of the conversation that is under way or waits.
+async fn canceled(app: &App, conversation: &ConversationId) -> Result<Exit, Failure> {
+    let store = app.open_store().await?;
+    let open = store.open_runs_of(conversation).await;
     let open = open.map_err(|error| app.store_failure(&error))?;
     drop(store);
     let key = match open.into_iter().next() {

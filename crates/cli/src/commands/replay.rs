@@ -77,7 +77,7 @@ fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Fai
     for message in state.messages() {
         terminal::answer(&format!(
             "\n[{}]\n{}",
-            role(message),
+            app.text(&format!("replay.role.{}", role(message)), &[]),
             without_mark(message.text(), history.frame().mark())
         ));
     }

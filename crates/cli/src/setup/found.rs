@@ -1,10 +1,10 @@
 //! Keys that the environment holds already: they are named and used.
 
-use super::{asked_name, full_name, is_address, is_set, probe, proposed, write};
+use super::naming::{self, Names};
+use super::{is_address, is_set, probe, proposed, write};
 use crate::app::App;
 use crate::exit::Failure;
 use crate::place::address_variable;
-use crate::settings::redact;
 use crate::terminal;
 use everloop_models::providers;
 
@@ -54,23 +54,29 @@ pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
         (Some(name), offered) if offered.is_empty() || offered.contains(&name) => Some(name),
         (_, offered) => offered.first().cloned(),
     };
-    let Some(proposal) = proposal.map(|name| full_name(&first.provider, &name, &offered)) else {
-        let Some(name) = asked_name(&app, &offered).await else { return Ok(app) };
-        return write(&app, &[("model.default", &full_name(&first.provider, &name, &offered))]);
+    let Some(proposal) = proposal.map(|name| naming::full(&first.provider, &name, &offered)) else {
+        let Some(name) = naming::asked(&app, &offered).await else { return Ok(app) };
+        return write(&app, &[("model.default", &naming::full(&first.provider, &name, &offered))]);
     };
     let prompt = app.text("setup.model_name_or", &[("default", &proposal)]);
+    let (mut names, mut elsewhere) = (Names::new(&offered), Names::new(&[]));
     loop {
-        let name = match terminal::ask(&prompt).await.as_deref() {
-            None => return Ok(app),
-            Some("") => proposal.clone(),
-            Some(name) if redact::looks_like_a_key(name) => {
-                terminal::complain(&app.text("config.is_a_key", &[]));
-                continue;
-            }
-            Some(name) if is_of_another(name, others) => name.to_owned(),
-            Some(name) => full_name(&first.provider, name, &offered),
+        let Some(typed) = terminal::ask(&prompt).await else { return Ok(app) };
+        let is_of_another = is_of_another(&typed, others);
+        let judged = match typed.as_str() {
+            "" => Ok(()),
+            name if is_of_another => elsewhere.judge(&app, name),
+            name => names.judge(&app, name),
         };
-        return write(&app, &[("model.default", &name)]);
+        let name = match typed.as_str() {
+            "" => proposal.clone(),
+            name if is_of_another => name.to_owned(),
+            name => naming::full(&first.provider, name, &offered),
+        };
+        match judged {
+            Ok(()) => return write(&app, &[("model.default", &name)]),
+            Err(words) => terminal::complain(&words),
+        }
     }
 }
 

@@ -227,3 +227,13 @@ fn tags_are_never_shown_to_those_who_watch() {
     let story = home.run(["replay", &home.newest()]).ends_with(0).stdout;
     assert!(!story.contains("<final>") && story.contains("Nothing is there."), "{story}");
 }
+
+#[test]
+fn replies_are_never_said_to_be_sent_back_more_often_than_is_allowed() {
+    let replies = vec![says("<tools></tools>"); 5];
+    for name in ["react", "autonomous", "tool-driven"] {
+        let told = Home::scripted(&replies).run(["run", "--loop", name, "look"]).ends_with(1);
+        assert!(told.stderr.contains("(2 of 2)"), "{name}: {}", told.stderr);
+        assert!(!told.stderr.contains("(3 of 2)"), "{name}: {}", told.stderr);
+    }
+}

@@ -43,7 +43,7 @@ fn an_answer_is_part_of_the_conversation_and_the_next_goal_hears_of_it() {
     let server = FakeServer::openai(script.iter().map(text_of).collect());
     let home = Home::new().endpoint(&server.url());
     let lines = ["the goal", "ZEBRA", "/history", "/export chat", "next goal"];
-    let chat = home.chat(&lines).ends_with(0).stdout;
+    let chat = home.chat(&lines).ends_with(3).stdout;
     assert_eq!(chat.matches("you: ZEBRA\n").count(), 2, "{chat}");
     let order = ["you: the goal", "assistant: Please confirm: when?", "you: ZEBRA", "ok then"];
     let history = &chat[chat.find("you: the goal").unwrap()..];

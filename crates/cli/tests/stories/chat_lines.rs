@@ -104,11 +104,12 @@ fn questions_in_a_row_are_each_answered_by_the_next_line() {
 #[test]
 fn a_question_outlives_the_chat_and_the_only_line_of_the_next_one_answers_it() {
     let home = chinese(&two_questions());
-    let first = home.chat(&["约时间"]).ends_with(0);
-    assert_eq!(first.stdout, "请确认：哪天？\n");
+    let first = home.chat(&["约时间"]).ends_with(3);
     let run = home.newest();
-    let second = home.chat(&["周一"]).ends_with(0);
-    assert_eq!(second.stdout, "请确认：哪天？\n请确认：几点？\n", "it is asked again");
+    assert_eq!(first.stdout, format!("请确认：哪天？\n{run}\n"));
+    let second = home.chat(&["周一"]).ends_with(3);
+    let again = format!("请确认：哪天？\n请确认：几点？\n{run}\n");
+    assert_eq!(second.stdout, again, "it is asked again");
     let third = home.chat(&["九点"]).ends_with(0);
     assert_eq!(third.stdout, "请确认：几点？\n好的，周一九点。\n");
     assert_eq!((home.newest(), home.status(&run).as_str()), (run.clone(), "succeeded"));
@@ -339,4 +340,34 @@ fn a_chat_killed_again_and_again_adds_every_todo_exactly_once() {
     assert_eq!((last.stdout.as_str(), home.newest()), ("六件都记下了。\n", run.clone()));
     assert_eq!(todos(&home), ["第1件", "第2件", "第3件", "第4件", "第5件", "第6件"]);
     home.verified(&run);
+}
+
+#[test]
+fn input_that_ends_on_an_open_question_exits_3_with_the_run() {
+    let home = chinese(&[plan(&["问"]), ask("哪天？"), done("好，周一。")]);
+    let chat = home.chat(&["约时间"]).ends_with(3);
+    let run = home.newest();
+    assert_eq!(chat.stdout, format!("请确认：哪天？\n{run}\n"));
+    chat.says(&[&format!("everloop runs resume {run} --answer")]);
+    // Whoever leaves by a word has seen the question.
+    home.chat(&["/quit"]).ends_with(0);
+    assert_eq!(home.chat(&["周一"]).ends_with(0).stdout.lines().last(), Some("好，周一。"));
+}
+
+/// The end comes while another run is looked at, and is told after it.
+#[test]
+fn a_run_in_the_background_is_announced_when_it_ends_during_another_one() {
+    let home = Home::scripted(&[]).with("AGENT_MODE", "react");
+    let mut look = says("Nothing there.");
+    look["delay_ms"] = json!(700);
+    home.rewrite_with(&[says("The cellar is dry.")], "around", &[look]);
+    let model = format!("scripted/{}", home.path("script.json").display());
+    let home = home.with("EVERLOOP_MODEL", &model);
+    let mut chat = home.piped(["chat"]);
+    chat.hears(&["/bg look into the cellar", "look around"]);
+    chat.until("Nothing there.");
+    chat.until("Background run run_");
+    chat.until("The cellar is dry.");
+    let told = chat.ended().ends_with(0).stdout;
+    assert_eq!(told.matches("The cellar is dry.").count(), 1, "{told}");
 }

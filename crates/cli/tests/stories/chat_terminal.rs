@@ -204,6 +204,20 @@ fn a_run_in_the_background_leaves_the_prompt_free_and_its_end_is_announced() {
 }
 
 #[test]
+fn a_run_in_the_background_that_ends_during_another_one_is_announced_after_it() {
+    let home = Home::scripted(&[]).with("EVERLOOP_LANG", "zh-CN").with("AGENT_MODE", "react");
+    let mut look = says("没有什么。");
+    look["delay_ms"] = json!(700);
+    home.rewrite_with(&[says("地窖是干的。")], "四处", &[look]);
+    let model = format!("scripted/{}", home.path("script.json").display());
+    let home = home.with("EVERLOOP_MODEL", &model);
+    let mut chat = open(&home, &[]);
+    chat.types("/bg 看看地窖").until(PROMPT).types("四处看看").until("没有什么。");
+    chat.until("● 后台运行 ").until("结束：成功").until("地窖是干的。").until(PROMPT);
+    left(chat);
+}
+
+#[test]
 fn a_question_is_shown_again_after_a_kill_and_answered() {
     let home = chinese(&[plan(&["问"]), ask("哪天？"), done("好，周一。")]);
     let mut first = open(&home, &[]);

@@ -1,6 +1,6 @@
 //! Runs that hand a task to others.
 
-use crate::support::{Home, calls, eventually, of_type, says, slow};
+use crate::support::{Home, calls, eventually, goes_on, of_type, plan, says, slow};
 use serde_json::{Value, json};
 
 fn hands_on() -> Vec<Value> {
@@ -90,6 +90,28 @@ fn a_cancel_of_the_parent_ends_the_child_that_is_at_work() {
     first.ended().ends_with(130);
     assert_eq!(home.status(&run), "canceled");
     assert_eq!(home.status(&child(&home, &run)), "canceled");
+}
+
+/// RA-16: under another loop it has that loop's limit of steps; a limit that somebody set is its
+/// own as well.
+#[test]
+fn a_child_has_the_limits_of_its_own_loop() {
+    let list = |n: u32| goes_on("todo", json!({"command": format!("/todo list --tag t{n}")}));
+    let mut replies = vec![plan(&["look ten times"])];
+    replies.extend((0..10).map(list));
+    let home = Home::scripted(&[]);
+    let task = json!({"task": "look into the cellar", "loop": "plan-replan"});
+    let hands_on = [calls("delegate", task), says("The cellar is dry.")];
+    for (limit, set) in [("20", "ui.language=en"), ("6", "loop.max_steps=6")] {
+        home.rewrite_with(&hands_on, "cellar", &replies);
+        let model = format!("scripted/{}", home.path("script.json").display());
+        let args = ["--model", &model, "--set", set];
+        home.run(GOAL.iter().chain(&args)).ends_with(0);
+        let run = home.run(["runs", "list", "--json", "--status", "failed"]).ends_with(0).json();
+        let child = home.show(run["data"][0]["run_id"].as_str().unwrap());
+        let reached = format!("The step limit was reached ({limit})");
+        assert!(child["text"].as_str().unwrap().starts_with(&reached), "{child}");
+    }
 }
 
 #[test]

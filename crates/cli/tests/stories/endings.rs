@@ -44,11 +44,42 @@ fn the_completion_mark_is_in_no_stream_no_event_and_no_story() {
         for shown in [&ran.stdout, &events, &story] {
             assert!(!shown.contains("ANALYSIS"), "{shown}");
         }
+        let last = home.events(&run).last().unwrap()["seq"].as_i64().unwrap();
+        for seq in 1..=last {
+            for form in [&[][..], &["--json"]] {
+                let at = ["replay", &run, "--at", &seq.to_string()];
+                let shown = home.run(at.iter().chain(form)).ends_with(0).stdout;
+                assert!(!shown.contains("ANALYSIS"), "at {seq}: {shown}");
+            }
+        }
         let lines = ran.lines();
         let deltas = of_type(&lines, "message.delta").into_iter();
         let streamed: String = deltas.map(|delta| delta["text"].as_str().unwrap()).collect();
         assert_eq!(streamed.trim_end(), "Report text here.");
         assert_eq!(home.show(&run)["text"], "Report text here.");
+    }
+}
+
+/// Models that think aloud write tags in every loop; people see none of them.
+#[test]
+fn tags_around_an_answer_are_in_no_stream_no_event_and_no_story() {
+    let text = "<think>It may be three.</think>\n<final>It is three.</final>";
+    for chunk in [1, 5, 100] {
+        let server = FakeServer::openai(vec![Scripted::says(text).in_chunks(chunk)]);
+        let home = Home::new().endpoint(&server.url());
+        let args = ["run", "--loop", "react", "--output-format", "stream-json", "how many?"];
+        let ran = home.run(args).ends_with(0);
+        let run = home.newest();
+        let events = home.run(["runs", "events", &run]).ends_with(0).stdout;
+        let story = home.run(["replay", &run]).ends_with(0).stdout;
+        for shown in [&ran.stdout, &events, &story] {
+            assert!(!shown.contains("final>") && !shown.contains("think>"), "{shown}");
+        }
+        let lines = ran.lines();
+        let deltas = of_type(&lines, "message.delta").into_iter();
+        let streamed: String = deltas.map(|delta| delta["text"].as_str().unwrap()).collect();
+        assert_eq!(streamed, "It is three.");
+        assert_eq!(home.show(&run)["text"], "It is three.");
     }
 }
 
@@ -73,6 +104,20 @@ fn two_rounds() -> Vec<Value> {
 }
 
 const ROUNDS: [&str; 5] = ["run", "--loop", "plan-execute-think", "--yes", "write four"];
+
+/// The source's words for work that is done and that nobody sums up.
+#[test]
+fn a_task_that_was_done_and_not_summed_up_is_said_to_be_carried_out() {
+    let mut replies = vec![round("a")];
+    replies.extend(vec![says("好"); 6]);
+    replies.push(says(""));
+    let home = Home::scripted(&replies).with("EVERLOOP_LANG", "zh-CN");
+    let ran = home.run(ROUNDS).ends_with(1).stdout;
+    assert!(
+        ran.starts_with("任务执行完成\n已完成：\n- write_file a1：已写入 a1（1 字节）\n"),
+        "{ran}"
+    );
+}
 
 #[test]
 fn rounds_and_steps_are_told_as_what_they_are() {

@@ -51,22 +51,41 @@ fn a_sentence_is_shown_as_its_command_and_only_looking_is_done_at_once() {
 }
 
 #[test]
-fn a_script_answers_the_question_of_a_chat_only_if_it_says_so() {
+fn a_script_goes_on_with_its_own_last_question_only_if_it_says_so() {
     let home = Home::scripted(&[plan(&["ask"]), ask("Which colour?"), done("Blue it is.")]);
-    home.chat(&["paint it"]).ends_with(0);
-    let run = home.newest();
-    home.run(["-p", "blue"]).ends_with(3);
-    assert_eq!(home.status(&run), "waiting", "the script has a conversation of its own");
+    home.chat(&["paint it"]).ends_with(3);
+    let of_chat = home.newest();
+    let first = home.run(["-p", "paint the door"]).ends_with(3).stdout.trim().to_owned();
+    let second = home.run(["-p", "paint the roof"]).ends_with(3).stdout.trim().to_owned();
+    assert_eq!(home.status(&first), "waiting", "each question has a conversation of its own");
     let told = home.run(["-p", "-c", "blue"]).ends_with(0);
     assert_eq!(told.stdout, "Blue it is.\n");
-    assert_eq!(home.status(&run), "succeeded");
-    let asked = home.run(["-p", "paint it again"]).ends_with(3).stdout.trim().to_owned();
-    let told = home.run(["-p", "blue", "-r", &asked]).ends_with(0);
+    assert_eq!(home.status(&second), "succeeded");
+    let told = home.run(["-p", "blue", "-r", &first]).ends_with(0);
     assert_eq!(told.stdout, "Blue it is.\n");
-    home.chat(&["paint once more"]).ends_with(0);
+    home.run(["-p", "-c", "paint once more"]).ends_with(3);
     let told = home.run(["-p", "-c", "cancel the current task."]).ends_with(0);
     assert_eq!(told.stdout, "The current task is cancelled.\n");
     assert_eq!(home.status(&home.newest()), "canceled");
+    assert_eq!(home.status(&of_chat), "waiting", "the chat's question is the chat's");
+}
+
+#[test]
+fn a_continued_question_is_told_what_was_said_before() {
+    let home = Home::scripted(&[says("Blue.")]).with("AGENT_MODE", "react");
+    home.run(["-p", "what colour is the sky?"]).ends_with(0);
+    home.chat(&["something else"]).ends_with(0);
+    home.run(["-p", "-c", "and the sea?"]).ends_with(0);
+    let first = home.run(["replay", &home.newest(), "--at", "1", "--json"]).ends_with(0).stdout;
+    assert!(first.contains("what colour is the sky?") && !first.contains("something else"));
+}
+
+#[test]
+fn a_script_without_a_last_question_goes_on_with_the_chat() {
+    let home = Home::scripted(&[plan(&["ask"]), ask("Which colour?"), done("Blue it is.")]);
+    home.chat(&["paint it"]).ends_with(3);
+    let told = home.run(["-p", "-c", "blue"]).ends_with(0);
+    assert_eq!(told.stdout, "Blue it is.\n");
 }
 
 #[test]

@@ -75,3 +75,27 @@ fn limits_and_unknown_outcomes_are_told_in_chinese() {
         .ends_with(2)
         .says(&["是否想写 loop.max_steps？"]);
 }
+
+/// What the system, the store and the tools say is read by people as well.
+#[test]
+fn in_chinese_no_english_stands_beside_the_words() {
+    let write = calls("write_file", json!({"path": "a.txt", "content": "x"}));
+    let read = calls("read_file", json!({"path": "b.txt"}));
+    let home = Home::scripted(&[write, read, says("好了。")]).with("EVERLOOP_LANG", "zh-CN");
+    let bad = home.run(["run", "--workspace", "/no/such/folder", "看看"]).ends_with(2);
+    assert!(bad.stderr.contains("没有这个文件或文件夹"), "{}", bad.stderr);
+    assert!(!bad.stderr.contains("No such file"), "{}", bad.stderr);
+    home.run(["run", "--loop", "react", "--yes", "写一个"]).ends_with(0);
+    let run = home.newest();
+    let audit = home.run(["audit", "--run", &run]).ends_with(0).stdout;
+    assert!(audit.contains("  成功  ") && audit.contains("已写入 a.txt（1 字节）"), "{audit}");
+    assert!(audit.contains("  失败  ") && audit.contains("b.txt 不存在"), "{audit}");
+    let last = home.events(&run).last().unwrap()["seq"].to_string();
+    let at = home.run(["replay", &run, "--at", &last]).ends_with(0).stdout;
+    assert!(at.contains("\n[用户]\n") && at.contains("\n[工具]\n"), "{at}");
+    let folder = home.path("file");
+    std::fs::write(&folder, "").unwrap();
+    let home = home.with("EVERLOOP_HOME", folder.join("home").to_str().unwrap());
+    let bad = home.run(["runs", "list"]).stderr;
+    assert!(bad.contains("不是文件夹") && !bad.contains("os error"), "{bad}");
+}

@@ -166,11 +166,17 @@ fn what_a_model_cannot_do_is_shown_with_its_reason() {
     assert_eq!(lines[0], "openai/other");
     let mark = |line: &str| line.chars().next().unwrap();
     let marks: Vec<char> = lines[1..].iter().map(|line| mark(line)).collect();
-    assert_eq!(marks, ['✔', '✖', '✖', '✖', '✖', '✖', '✖'], "{}", told.stdout);
+    assert_eq!(marks, ['✔', '✖', '✖', '✖', '✖', '✖', '✖', '✖'], "{}", told.stdout);
+    let verdict = lines.last().unwrap();
+    assert!(verdict.contains("Verdict") && verdict.contains("every way to call a tool failed"));
     assert!(lines[4].contains("tool call") && lines[4].contains("the tool was not called"));
     let chinese = Home::new().endpoint("http://127.0.0.1:9").with("EVERLOOP_LANG", "zh-CN");
     let told = chinese.run(["models", "test", "--set", "model.connect_timeout=300ms"]);
-    assert!(told.ends_with(1).stdout.contains("指定工具"));
+    let told = told.ends_with(1).stdout;
+    assert!(
+        told.contains("指定工具") && told.ends_with("✖ 结论：不可用，没有得到回答\n"),
+        "{told}"
+    );
 }
 
 #[test]

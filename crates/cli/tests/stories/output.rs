@@ -44,6 +44,7 @@ fn json_is_one_object_with_the_promised_fields() {
     assert_eq!(object["status"], "succeeded");
     assert_eq!(object["loop"], "plan-replan");
     assert_eq!(object["text"], "Written.");
+    assert_eq!((&object["success"], &object["message"]), (&json!(true), &json!("Written.")));
     assert_eq!((&object["model_calls"], &object["tool_calls"]), (&json!(4), &json!(1)));
     assert!(object["usage"]["input_tokens"].as_u64().unwrap() > 0);
     assert_eq!(object["run_id"], home.newest());

@@ -69,7 +69,10 @@ fn an_address_is_asked_for_and_a_key_is_typed_unseen_and_kept_in_a_file_of_its_o
     terminal.until("no http or https address").until("› ").types(&server.url());
     terminal.until("Key for custom").until("› ").types("http://127.0.0.1:9/v1");
     terminal.until("That is an address and no key").until("› ").types("sk-very-secret");
-    terminal.until("Models there: a, b").until("› ").types("big-model");
+    terminal.until("Models there: a, b").until("› ").types("the cheap one, please");
+    terminal.until("not the name of a model").until("such as a").until("› ").types("big-model");
+    terminal.until("big-model is not in the list").until("one of: a, b");
+    terminal.until("› ").types("big-model");
     terminal.until("✔ The model big-model works").until("Try:");
     let told = terminal.ended().ends_with(0);
     assert!(!told.stdout.contains("sk-very-secret"), "{}", told.stdout);
@@ -223,4 +226,19 @@ fn without_questions_a_chat_on_a_terminal_names_the_commands_and_the_offer_comes
     chat.until("[1] 简体中文  [2] English").until("› ").types("2");
     chat.until("0. Leave it for now").until("› ").types("0").until("You › ").presses(4);
     chat.ended().ends_with(0);
+}
+
+#[test]
+fn a_sentence_is_no_name_of_a_model_and_is_asked_for_again_in_chinese() {
+    let server = FakeServer::start(vec![offers(&["m-1", "m-2"]), says_ok()]);
+    let home = alone();
+    let mut terminal = asked(&home, "1");
+    terminal.until("还没有配置模型").until("› ").types("9");
+    terminal.until("地址").until("› ").types(&server.url());
+    terminal.until("密钥").until("› ").types("sk-very-secret");
+    terminal.until("可用的模型：m-1, m-2").until("› ").types("随便用一个便宜的");
+    terminal.until("这不是模型名称").until("如 m-1").until("› ").types("m-2");
+    terminal.until("✔ 模型 m-2 可用");
+    terminal.ended().ends_with(0);
+    assert!(config(&home).contains("custom/m-2"), "{}", config(&home));
 }

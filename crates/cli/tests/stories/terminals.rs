@@ -77,3 +77,21 @@ fn a_chat_says_that_runs_of_others_wait() {
     chat.until("1 run waits for an answer").until("/resume");
     left(chat);
 }
+
+/// The chat that came first drives every run of the home; the others see what happens all the same.
+#[test]
+fn a_chat_shows_the_tool_calls_of_a_run_that_another_chat_drives() {
+    let list = calls("list_dir", json!({"path": "."}));
+    let home = Home::scripted(&[list, says("Nothing there.")]).with("AGENT_MODE", "react");
+    let mut drives = home.piped(["chat"]);
+    drives.hears(&["/todo add wait"]);
+    drives.until("wait");
+    let mut looks = home.piped(["chat"]);
+    looks.hears(&["look around"]);
+    looks.until("Nothing there.");
+    let told = looks.ended().ends_with(0);
+    for words in ["→ list_dir", "✔ list_dir"] {
+        assert_eq!(told.stderr.matches(words).count(), 1, "{}", told.stderr);
+    }
+    drives.ended().ends_with(0);
+}

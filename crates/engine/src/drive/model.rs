@@ -10,7 +10,8 @@ use everloop_types::journal::{
     EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn,
 };
 use everloop_types::{
-    Fallback, Frame, ModelCall, ModelError, Offer, Reply, ToolSpec, Unmarked, UtcMs,
+    Fallback, Frame, ModelCall, ModelError, Offer, Reply, TagFilter, ToolSpec, Unmarked, Untagged,
+    UtcMs,
 };
 
 /// How an attempt ended.
@@ -195,27 +196,60 @@ fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &Offer) -> Vec<&'f 
     own.iter().chain(frame.tools.iter().filter(wanted)).collect()
 }
 
-/// A reply on its way to watchers, without the mark that ends an answer.
+/// A reply on its way to watchers, without the mark that ends an answer and without tags.
 struct Stream {
     text: Unmarked,
     reasoning: Unmarked,
-    /// Where a loop answers in tags.
-    tagged: Option<Tagged>,
+    tags: Tags,
+}
+
+/// How tags in a text are read.
+enum Tags {
+    /// The loop answers in tags: nothing else is an answer.
+    Strict(Tagged),
+    /// Some models write them all the same.
+    Lenient(TagFilter),
+}
+
+impl Tags {
+    fn push(&mut self, piece: &str) -> Vec<Fragment> {
+        match self {
+            Self::Strict(tagged) => tagged.push(piece),
+            Self::Lenient(filter) => filter.push(piece).into_iter().map(untagged).collect(),
+        }
+    }
+
+    fn finish(&mut self) -> Vec<Fragment> {
+        match self {
+            Self::Strict(tagged) => tagged.finish(),
+            Self::Lenient(filter) => filter.finish().into_iter().map(untagged).collect(),
+        }
+    }
+}
+
+fn untagged(piece: Untagged) -> Fragment {
+    match piece {
+        Untagged::Text(text) => Fragment::Text(text),
+        Untagged::Reasoning(text) => Fragment::Reasoning(text),
+    }
 }
 
 impl Stream {
     fn new(mark: &str, is_tagged: bool) -> Self {
-        let tagged = is_tagged.then(Tagged::default);
-        Self { text: Unmarked::new(mark), reasoning: Unmarked::new(mark), tagged }
+        let tags = match is_tagged {
+            true => Tags::Strict(Tagged::default()),
+            false => Tags::Lenient(TagFilter::default()),
+        };
+        Self { text: Unmarked::new(mark), reasoning: Unmarked::new(mark), tags }
     }
 
     /// What can be shown of this piece, and of what was held back before it.
     fn shown(&mut self, delta: Delta<'_>) -> Vec<Fragment> {
         match delta {
-            Delta::Text(piece) => match self.tagged.as_mut().map(|tagged| tagged.push(piece)) {
-                Some(parsed) => self.parsed(parsed),
-                None => texts(String::new(), self.text.push(piece)),
-            },
+            Delta::Text(piece) => {
+                let parsed = self.tags.push(piece);
+                self.parsed(parsed)
+            }
             Delta::Reasoning(piece) => texts(self.reasoning.push(piece), String::new()),
             Delta::CallStarted { tool, .. } => {
                 let mut shown = self.rest();
@@ -237,7 +271,7 @@ impl Stream {
 
     /// What was held back and was no mark.
     fn rest(&mut self) -> Vec<Fragment> {
-        let parsed = self.tagged.as_mut().map(Tagged::finish).unwrap_or_default();
+        let parsed = self.tags.finish();
         let mut shown = self.parsed(parsed);
         shown.extend(texts(self.reasoning.finish(), self.text.finish()));
         shown

@@ -2,7 +2,9 @@
 
 use super::replies::{PLAN, THINK, TOO_MANY, steps_most};
 use super::{Phase, PlanExecuteThink};
-use everloop_types::{Message, Reason, Reply, Words};
+use crate::AgentLoop;
+use crate::run::why;
+use everloop_types::{Answer, Message, Reason, Reply, Words};
 
 impl PlanExecuteThink {
     pub(super) fn answer_all(&mut self, reply: &Reply, text: &str) {
@@ -45,9 +47,18 @@ impl PlanExecuteThink {
         self.tally.rounds += 1;
         self.tally.failure_rounds += 1;
         if self.tally.failure_rounds >= self.frame.limits.steps.failure_rounds {
-            self.phase = Phase::Stuck(reason);
+            self.phase = self.stuck(reason);
         } else {
             self.ask_plan();
         }
+    }
+
+    /// The end without a usable reply: the words of the last round stay (PET-8), and without them
+    /// the closing finds some.
+    fn stuck(&self, reason: Reason) -> Phase {
+        let Some(summary) = &self.summary else { return Phase::Stuck(reason) };
+        let mut words = vec![Words::Said(summary.clone())];
+        words.extend(why(&reason, Self::NAME, &self.frame));
+        Phase::Finished(Answer { words: Words::All(words), trouble: Some(reason) })
     }
 }

@@ -1,6 +1,6 @@
 //! The account: what was done and what failed, for last words when no model can find them.
 
-use crate::toolbox::in_words;
+use crate::toolbox::{deed_line, in_words};
 use everloop_types::{
     Ending, Frame, ItemState, Observation, PlanItem, TODO_WRITE, ToolCall, Words,
 };
@@ -34,11 +34,12 @@ impl Deeds {
         if self.first.is_empty() {
             return None;
         }
-        let mut lines: Vec<String> = self.first.iter().map(|deed| format!("- {deed}")).collect();
+        let mut lines = vec![Words::key(heading)];
+        lines.extend(self.first.iter().map(|deed| deed_line(deed)));
         if self.more > 0 {
-            lines.push(format!("- … +{}", self.more));
+            lines.push(Words::Said(format!("- … +{}", self.more)));
         }
-        Some(Words::All(vec![Words::key(heading), Words::Said(lines.join("\n"))]))
+        Some(Words::All(lines))
     }
 }
 

@@ -3,8 +3,8 @@
 use super::fold::is_hopeless;
 use super::ledger::{Unknown, resource};
 use super::{Closing, Run};
-use crate::AgentLoop;
 use crate::transcript::Keep;
+use crate::{AgentLoop, Autonomous};
 use everloop_types::journal::EffectPlanned;
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
@@ -59,10 +59,12 @@ impl<L: AgentLoop> Run<L> {
         }
     }
 
-    /// What the loop wants. A mark that ends an answer is not for people (TD-4).
+    /// What the loop wants. A mark that ends an answer is not for people (TD-4), nor are tags; the
+    /// loop that speaks in tags has read its own, and its answer may speak of them.
     fn next(&self) -> Next {
         match self.inner.decide() {
             Next::Finish(Answer { words, trouble }) => {
+                let words = if L::NAME == Autonomous::NAME { words } else { words.untagged() };
                 Next::Finish(Answer { words: words.without(self.frame.mark()), trouble })
             }
             next => next,

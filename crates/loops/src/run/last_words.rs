@@ -3,13 +3,14 @@
 use super::account::{is_open, listed};
 use super::{Decision, Run};
 use crate::{AgentLoop, PlanExecuteThink, broken};
-use everloop_types::{Answer, BudgetKind, Money, Reason, Words};
+use everloop_types::{Answer, BudgetKind, Frame, Money, Reason, Words, without_tags};
 
 impl<L: AgentLoop> Run<L> {
     /// The model's last words and what it left open (TD-5), or an account from the journal; then
     /// why it ended.
     pub(super) fn last_words(&self, reason: Option<Reason>, text: &str) -> Decision {
         let items = self.progress().items;
+        let text = &without_tags(text);
         let mut words = match text.trim() {
             "" => {
                 let limited = reason.as_ref().is_some_and(Reason::is_limit);
@@ -35,6 +36,16 @@ impl<L: AgentLoop> Run<L> {
         }
         let words = if words.len() == 1 { words.remove(0) } else { Words::All(words) };
         self.end(Answer { words, trouble: reason })
+    }
+}
+
+/// Why a run ended as it did, in words.
+pub(crate) fn why(reason: &Reason, loop_name: &str, frame: &Frame) -> Vec<Words> {
+    match reason {
+        Reason::BrokenContract => {
+            vec![broken::why(loop_name, "", frame), broken::advice(loop_name, frame)]
+        }
+        reason => vec![reason_line(reason, loop_name)],
     }
 }
 

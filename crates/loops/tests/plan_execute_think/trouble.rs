@@ -3,7 +3,7 @@
 use super::{check, read, talk};
 use crate::support::{Point, Scenario};
 use everloop_types::journal::{EffectPlanned, Kind};
-use everloop_types::{Approval, Ending, ModelErrorKind};
+use everloop_types::{Approval, ApprovalRule, Ending, ModelErrorKind};
 use expect_test::expect;
 use serde_json::json;
 
@@ -183,6 +183,80 @@ fn the_time_that_a_person_takes_is_not_the_rounds() {
     );
 }
 
+/// PET-5: a call that somebody would be asked about has no deadline, unless a rule lets it run.
+#[test]
+fn the_time_of_a_call_that_a_rule_lets_run_is_the_rounds() {
+    let deadlines = |rules: Vec<ApprovalRule>| {
+        let write = ("write_file", json!({"path": "a", "content": "x"}));
+        let mut scenario = Scenario::plan_execute_think("write two")
+            .limits(|limits| limits.steps.rounds.round_ms = 100)
+            .plans_steps(&[write, read("a")])
+            .sees("written")
+            .sees("x")
+            .thinks("Written.", true);
+        for tool in scenario.frame.tools.iter_mut().filter(|tool| tool.name == "write_file") {
+            tool.handling.approval = Approval::Ask;
+        }
+        scenario.frame.policy.rules = rules;
+        let played = scenario.play();
+        let planned = played.journal.iter().filter_map(|entry| match &entry.kind {
+            Kind::EffectPlanned(EffectPlanned::CallTool { deadline, .. }) => Some(*deadline),
+            _ => None,
+        });
+        planned.map(|deadline| deadline.is_some()).collect::<Vec<bool>>()
+    };
+    let asked = deadlines(Vec::new());
+    assert_eq!(asked, [false, true], "a person may take their time, and then there is time left");
+    let decision = Approval::Allow;
+    let rule = ApprovalRule { tool: "write_file".to_owned(), decision, when: None };
+    assert_eq!(deadlines(vec![rule]), [true], "its time was the round's, which is over");
+}
+
+/// PET-8: what the user was told last is the answer, whatever comes after it.
+#[test]
+fn the_last_summary_survives_rounds_that_fail() {
+    let half = || {
+        Scenario::plan_execute_think("read")
+            .plans_steps(&[read("a")])
+            .sees("one")
+            .thinks("Half is read.", false)
+            .fails(ModelErrorKind::Server, "500")
+    };
+    let last = |scenario: Scenario| {
+        let trace = scenario.play().trace;
+        trace.lines().last().unwrap_or_default().to_owned()
+    };
+    expect![[r#"finish failed (step_limit) "Half is read." [limit.rounds limit=2]"#]]
+        .assert_eq(&last(half().limits(|limits| limits.steps.rounds.max_rounds = 2)));
+    expect![[r#"finish failed (model) "Half is read." [reason.model detail=500]"#]]
+        .assert_eq(&last(half().fails(ModelErrorKind::Server, "500")));
+    let breaks = (0..6).fold(half(), |scenario, _| scenario.says("no plan"));
+    let broken = last(breaks);
+    assert!(broken.starts_with("finish failed (broken_contract) \"Half is read.\" ["), "{broken}");
+}
+
+/// The source writes `args` as well as `arguments`.
+#[test]
+fn args_are_taken_for_arguments() {
+    let step = json!({"tool": "read_file", "args": {"path": "a"}});
+    let both = json!({"tool": "read_file", "args": {"path": "a"}, "arguments": {"path": "b"}});
+    let scenario = Scenario::plan_execute_think("read")
+        .calls("plan_tool_call", &json!({"steps": [both], "reasoning": ""}))
+        .calls("plan_tool_call", &json!({"steps": [step], "reasoning": ""}))
+        .sees("one")
+        .thinks("Read.", true);
+    check(
+        scenario,
+        &expect![[r#"
+        call_model plan with 3 messages
+        call_model plan with 5 messages
+        call_tool read_file {"path":"a"}
+        call_model think with 8 messages
+        finish succeeded "Read."
+    "#]],
+    );
+}
+
 #[test]
 fn a_missing_summary_is_asked_for_and_then_forced_without_tools() {
     let blank = json!({"user_summary": " ", "task_completed": true});
@@ -245,7 +319,7 @@ fn a_model_that_is_gone_leaves_a_text_from_the_journal() {
             call_tool read_file {"path":"b"}
             call_model think with 6 messages
             call_model plan with 7 messages
-            finish failed (model) [closing.from_journal] [closing.done] "- read_file a: one" [closing.failed] "- read_file b: no such file" [closing.open] "- read_file {\"path\":\"b\"}" [closing.next] [reason.model detail=connection refused]
+            finish failed (model) [closing.from_journal] [closing.done] [closing.deed seen=one what=read_file a] [closing.failed] [closing.deed seen=no such file what=read_file b] [closing.open] "- read_file {\"path\":\"b\"}" [closing.next] [reason.model detail=connection refused]
         "#]],
     );
 }

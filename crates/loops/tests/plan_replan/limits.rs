@@ -42,7 +42,14 @@ fn the_limit_s_words_say_what_was_done_why_not_more_and_what_to_do_next() {
     let words_expected = Words::All(vec![
         Words::with("limit.reached", limit()),
         Words::key("limit.done"),
-        Words::Said("- read\n- read_file 0: text 0\ntext 0 is read".to_owned()),
+        Words::All(vec![
+            Words::Said("- read".to_owned()),
+            Words::with(
+                "closing.deed",
+                [("what", "read_file 0".to_owned()), ("seen", "text 0".to_owned())],
+            ),
+            Words::Said("text 0 is read".to_owned()),
+        ]),
         Words::key("limit.why"),
         Words::with("limit.why_text", limit()),
         Words::with("limit.left", [("item", "tell".to_owned())]),
@@ -79,7 +86,7 @@ fn the_limit_is_looked_at_before_a_replan_too() {
             call_model think with 5 messages
             call_tool read_file {"path":"0"}
             call_model think with 8 messages
-            finish failed (step_limit) [limit.reached limit=3] [limit.done] "- read\n- read_file 0: text 0" [limit.why] [limit.why_text limit=3] [limit.left item=tell] [limit.next] [limit.next_text]
+            finish failed (step_limit) [limit.reached limit=3] [limit.done] "- read" [closing.deed seen=text 0 what=read_file 0] [limit.why] [limit.why_text limit=3] [limit.left item=tell] [limit.next] [limit.next_text]
         "#]],
     );
 }

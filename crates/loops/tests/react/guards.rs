@@ -101,6 +101,32 @@ fn a_tool_whose_purpose_is_to_be_called_again_is_exempt() {
     assert_eq!(grown, [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]);
 }
 
+/// RA-8: whoever waits for a job sees the same result many times, as long as it moves now and then.
+#[test]
+fn a_poll_is_exempt_while_its_result_changes_and_stopped_when_it_does_not() {
+    let job = json!({"id": "1"});
+    let polled = |result: &dyn Fn(usize) -> String, times: usize| {
+        let scenario = Scenario::react("wait").limits(|limits| limits.steps.max_steps = 100);
+        (0..times).fold(scenario, |scenario, n| scenario.calls("job_status", &job).sees(&result(n)))
+    };
+    let moves = polled(&|n| format!("{} %", n / 5), 40).says("Done.").play();
+    assert!(moves.trace.ends_with("finish succeeded \"Done.\"\n"), "{}", moves.trace);
+    let told = |played: &crate::support::Played| {
+        let all = played.prompts.last().into_iter().flatten().map(Message::text);
+        all.filter(|text| text.starts_with("Notice from the runtime")).count()
+    };
+    assert_eq!(told(&moves), 0, "nothing is pointed out while it moves");
+    let stands = polled(&|_| "0 %".to_owned(), 24).says("It hangs.").play();
+    let end = "finish failed (repetition) \"It hangs.\" [reason.repetition tool=job_status]\n";
+    assert!(stands.trace.ends_with(end), "{}", stands.trace);
+    assert_eq!(told(&stands), 1);
+    // Another tool with as many equal results in a row is not waited for.
+    let read = json!({"path": "a"});
+    let scenario = Scenario::react("wait").limits(|limits| limits.steps.max_steps = 100);
+    let reads = (0..5).fold(scenario, |s, _| s.calls("read_file", &read).sees("0 %"));
+    assert_eq!(told(&reads.says("Done.").play()), 1);
+}
+
 #[test]
 fn without_a_limit_repetition_is_nobodys_business() {
     let played = same_again("read_file", &json!({"path": "a"}), 9)

@@ -97,6 +97,50 @@ pub(super) async fn a_parents_end_stops_its_children(store: Store) {
     assert_eq!(store.runs_with_mail().await.unwrap(), Vec::<RunId>::new());
 }
 
+fn cancel() -> Letter {
+    Letter::Cancel { by: "user".to_owned() }
+}
+
+/// The parent decided to delegate before it heard of the cancel.
+pub(super) async fn a_child_that_begins_under_a_cancel_is_told_of_it(store: Store) {
+    let mut parent = claimed(&store, "run_a").await;
+    store.send(&parent.run, "cancel", &cancel(), NOW).await.unwrap();
+    let commit = delegating(&parent, "run_c");
+    store.append(&mut parent, commit).await.unwrap();
+    let unread = store.unread(&run_id("run_c")).await.unwrap();
+    assert_eq!(unread.letters, [("cancel".to_owned(), cancel())]);
+    assert_eq!(unread.inbox_ctr, 1, "it does not park past its letter");
+}
+
+pub(super) async fn every_order_of_a_cancel_and_a_beginning_tells_the_child(store: Store) {
+    for n in 0..30 {
+        let mut parent = claimed(&store, &format!("run_a{n:02}")).await;
+        let (sender, run) = (store.clone(), parent.run.clone());
+        let sent = tokio::spawn(async move {
+            sender.send(&run, "cancel", &cancel(), NOW).await.unwrap();
+        });
+        let child = format!("run_c{n:02}");
+        let commit = delegating(&parent, &child);
+        store.append(&mut parent, commit).await.unwrap();
+        sent.await.unwrap();
+        assert_eq!(mail(&store, &child).await, [("cancel".to_owned(), cancel())], "{n}");
+    }
+}
+
+pub(super) async fn a_cancel_reaches_every_level_below(store: Store) {
+    let mut above = with_child(&store).await;
+    store.append(&mut above, parking(None)).await.unwrap();
+    let mut child = claim(&store, "run_c").await;
+    let commit = delegating(&child, "run_g");
+    store.append(&mut child, commit).await.unwrap();
+    store.append(&mut child, parking(None)).await.unwrap();
+    store.send(&above.run, "cancel", &cancel(), NOW).await.unwrap();
+    for run in ["run_a", "run_c", "run_g"] {
+        assert_eq!(mail(&store, run).await, [("cancel".to_owned(), cancel())], "{run}");
+        assert_eq!(status(&store, run).await, Status::Queued, "{run} is awake");
+    }
+}
+
 pub(super) async fn a_child_that_is_put_aside_is_reported_and_takes_its_children_along(
     store: Store,
 ) {

@@ -1,9 +1,11 @@
 //! Checks of the inbox: a letter is never lost, never counted twice, never waited past.
 
 use super::kit::{
-    NOW, answer, claimed, create, ending, input, message, parking, run_id, status, worker,
+    NOW, answer, claimed, create, ending, input, message, new_run, parking, run_id, status, worker,
 };
-use crate::{Claim, Commit, Limit, NewMessage, Sent, Store, StoreError, Taken, Unread};
+use crate::{
+    Claim, Commit, ForkOrigin, Limit, NewFork, NewMessage, Sent, Store, StoreError, Taken, Unread,
+};
 use everloop_types::{Status, journal::Letter};
 
 pub(super) async fn a_letter_before_parking_keeps_the_run_awake(store: Store) {
@@ -133,4 +135,23 @@ pub(super) async fn a_large_letter_is_refused(store: Store) {
     let letter = answer(&"x".repeat(3 << 20));
     let refused = store.send(&run_id("run_a"), "q1", &letter, NOW).await;
     assert!(matches!(refused, Err(StoreError::OverLimit { limit: Limit::Letter, .. })));
+}
+
+/// One transaction: whoever drives the fork first has its letter.
+pub(super) async fn a_forks_letter_is_there_before_anybody_can_claim_it(store: Store) {
+    create(&store, "run_a").await;
+    let origin = ForkOrigin { run: run_id("run_a"), at_seq: 1 };
+    let letter = Some(Letter::AnswerNow);
+    let new = new_run("run_f");
+    let mut fork = NewFork { new, origin, entries: Vec::new(), word: None, letter };
+    store.create_fork(&fork).await.unwrap();
+    let there =
+        Unread { letters: vec![("answer_now".to_owned(), Letter::AnswerNow)], inbox_ctr: 1 };
+    assert_eq!(store.unread(&run_id("run_f")).await.unwrap(), there);
+    // A letter that is refused leaves no fork.
+    fork.new = new_run("run_g");
+    fork.letter = Some(answer(&"x".repeat(Limit::Letter.most())));
+    let refused = store.create_fork(&fork).await;
+    assert!(matches!(refused, Err(StoreError::OverLimit { .. })), "{refused:?}");
+    assert_eq!(store.run(&run_id("run_g")).await.unwrap(), None);
 }

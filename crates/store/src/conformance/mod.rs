@@ -60,12 +60,15 @@ checks! {
         every_order_of_letter_and_parking_is_safe, the_first_answer_wins,
         letters_come_in_order_and_are_taken_once,
         an_answer_is_taken_together_with_its_message_or_not_at_all, a_finished_run_takes_no_letters,
-        a_large_letter_is_refused;
+        a_large_letter_is_refused, a_forks_letter_is_there_before_anybody_can_claim_it;
     endings: finishing_is_final, the_final_message_is_the_only_one,
         status_and_message_come_together_or_not_at_all, own_writes_share_the_commit,
         the_outbox_is_in_order, the_first_settlement_counts, messages_keep_their_order;
     family: a_child_and_its_parents_record_come_together,
         a_childs_end_and_its_letter_come_together, a_parents_end_stops_its_children,
+        a_child_that_begins_under_a_cancel_is_told_of_it,
+        every_order_of_a_cancel_and_a_beginning_tells_the_child,
+        a_cancel_reaches_every_level_below,
         a_child_that_is_put_aside_is_reported_and_takes_its_children_along;
     damage: a_flipped_byte_stops_that_run_only, a_missing_entry_is_damage,
         a_damaged_snapshot_is_passed_over, a_damaged_blob_is_noticed,

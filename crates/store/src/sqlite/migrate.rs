@@ -46,12 +46,13 @@ fn apply(conn: &mut Connection, file: &Arc<Path>, steps: &[Migration]) -> Result
 /// What a database says about itself.
 pub(super) fn read(conn: &Connection, file: &Arc<Path>) -> Result<Found, OpenError> {
     let broken = |error| OpenError::from(classify(error, file, 0));
-    let count = "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_meta'";
-    let has_meta: i64 = conn.query_row(count, [], |row| row.get(0)).map_err(broken)?;
-    if has_meta == 0 {
-        let count = "SELECT count(*) FROM sqlite_schema";
-        let tables: i64 = conn.query_row(count, [], |row| row.get(0)).map_err(broken)?;
-        return Ok(if tables == 0 { Found::Empty } else { Found::Foreign });
+    // One statement: between two of them another process may make all its tables.
+    let count = "SELECT count(*), count(*) FILTER (WHERE name = 'schema_meta') FROM sqlite_schema";
+    let found = conn.query_row(count, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
+    match found.map_err(broken)? {
+        (0, _) => return Ok(Found::Empty),
+        (_, 0) => return Ok(Found::Foreign),
+        _ => {}
     }
     let number = |key: &str| -> Result<i64, OpenError> {
         let sql = "SELECT v FROM schema_meta WHERE k = ?1";

@@ -53,8 +53,7 @@ impl SqliteDb {
         // The first of all, so the last to go if something fails.
         let sole = files::prepare(path)?;
         let file: Arc<Path> = path.into();
-        let mut conn = connect(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        migrate::migrate(&mut conn, &file, migrations)?;
+        let conn = connect_and_migrate(&file, migrations)?;
         let commits = Arc::new(AtomicU64::new(0));
         let thread = |error| DbError::Unreachable { source: Arc::new(error) };
         let session = Session::new(conn, Arc::clone(&file), machine_now)?;
@@ -118,6 +117,16 @@ impl Drop for Writer {
             let _ = thread.join();
         }
     }
+}
+
+/// The connection that writes, to tables that are up to date.
+pub(super) fn connect_and_migrate(
+    file: &Arc<Path>,
+    migrations: &[Migration],
+) -> Result<Connection, OpenError> {
+    let mut conn = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    migrate::migrate(&mut conn, file, migrations)?;
+    Ok(conn)
 }
 
 fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError> {

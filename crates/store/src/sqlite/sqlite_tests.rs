@@ -4,7 +4,7 @@ use super::{OpenError, SqliteDb};
 use crate::{
     Claim, ClaimLock, Commit, Db, DbError, DbFuture, Done, MemoryDb, NewRun, Position, Row, Store,
     StoreError, Urgency, conformance,
-    schema::{MIGRATIONS, Migration},
+    schema::{Found, MIGRATIONS, Migration},
 };
 use everloop_types::{
     ConversationId, Frame, Goal, Rows, RunId, SqlValue, Status, WorkerId, Write, digest_json,
@@ -505,4 +505,46 @@ fn a_file_that_could_not_be_opened_can_be_tried_again() {
     }
     fs::remove_file(&path).unwrap();
     assert!(SqliteDb::open(&path).is_ok());
+}
+
+/// Another process may make all its tables at any moment of our look at the file.
+#[test]
+fn tables_that_appear_during_a_look_are_not_taken_for_those_of_another_program() {
+    let folder = tempfile::tempdir().unwrap();
+    for moment in 0..40 {
+        let path = folder.path().join(format!("{moment}.db"));
+        let file: Arc<Path> = path.as_path().into();
+        let mut conn = rusqlite::Connection::open(&path).unwrap();
+        conn.pragma_update(None, "journal_mode", "wal").unwrap();
+        let mut steps = 0;
+        let made_then = move || {
+            if steps == moment {
+                drop(SqliteDb::open(&path).unwrap());
+            }
+            steps += 1;
+            false
+        };
+        conn.progress_handler(1, Some(made_then)).unwrap();
+        let found = super::migrate::read(&conn, &file).unwrap();
+        assert!(!matches!(found, Found::Foreign), "at step {moment}");
+    }
+}
+
+/// Two terminals may be opened for the first time at once.
+#[test]
+fn many_that_open_a_new_file_at_once_all_get_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for n in 0..20 {
+        let file: Arc<Path> = folder.path().join(format!("{n}.db")).into();
+        drop(super::files::prepare(&file).unwrap());
+        let openers = [(); 6].map(|()| {
+            let file = Arc::clone(&file);
+            std::thread::spawn(move || {
+                super::open::connect_and_migrate(&file, MIGRATIONS).map(drop)
+            })
+        });
+        for opener in openers {
+            opener.join().unwrap().unwrap();
+        }
+    }
 }

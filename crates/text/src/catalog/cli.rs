@@ -125,6 +125,10 @@ super::texts! {
     "runs.show_messages" => zh: "消息      已送达 {sent}，等待 {waiting}", en: "messages     {sent} sent, {waiting} waiting";
     "messages.waiting" => zh: "{count} 条消息还没有送达，已保存；由 everloop worker 继续发送", en: "Messages that did not arrive yet, and are kept: {count}; a worker goes on sending them: everloop worker";
     "replay.no_event" => zh: "没有第 {seq} 个事件；最后一个是 {last}", en: "There is no event {seq}; the last one is {last}";
+    "replay.role.system" => zh: "系统", en: "system";
+    "replay.role.user" => zh: "用户", en: "user";
+    "replay.role.assistant" => zh: "模型", en: "assistant";
+    "replay.role.tool" => zh: "工具", en: "tool";
     "replay.state_at" => zh: "事件 {value} 之后的状态", en: "state after event {value}";
     "replay.state_steps" => zh: "步数      {value}", en: "steps        {value}";
     "replay.state_rounds" => zh: "轮数      {value}", en: "rounds       {value}";

@@ -29,6 +29,15 @@ super::texts! {
     "secrets.removed" => zh: "已删除 {name}", en: "Removed {name}";
     "secrets.unwritten" => zh: "无法写入目录 {folder}：{detail}", en: "The folder {folder} cannot be written: {detail}";
     "audit.heading" => zh: "时间  运行  工具  尝试  结果  用时  批准者  参数  返回", en: "time  run  tool  attempt  ending  took  approved  arguments  result";
+    "audit.ending.ok" => zh: "成功", en: "ok";
+    "audit.ending.error" => zh: "失败", en: "error";
+    "audit.ending.denied" => zh: "被拒", en: "denied";
+    "audit.ending.timed_out" => zh: "超时", en: "timed_out";
+    "audit.ending.canceled" => zh: "已取消", en: "canceled";
+    "audit.ending.unknown" => zh: "结果不明", en: "unknown";
+    "audit.ending.open" => zh: "未结束", en: "open";
+    "audit.ending.retried" => zh: "已重试", en: "retried";
+    "by.user" => zh: "用户", en: "user";
     "audit.unreadable" => zh: "运行 {id} 的日志无法读取，已跳过：{detail}", en: "The journal of {id} cannot be read and is passed over: {detail}";
     "export.holds_a_secret" => zh: "运行 {id} 的日志里有一个现在已知的密钥（记录它时还不知道），没有导出。请更换该密钥。", en: "The journal of {id} holds a secret that is known by now and was not then, so it is not exported. Replace that secret.";
     "import.holds_a_secret" => zh: "文件 {file} 里有一个这里已知的密钥，没有导入。", en: "The file {file} holds a secret that is known here, so it is not taken in.";
@@ -80,7 +89,10 @@ super::texts! {
     "models.schema_call" => zh: "按 JSON 模式调用", en: "call by schema";
     "models.tagged_call" => zh: "按标签调用", en: "call by tags";
     "models.written_call" => zh: "把调用写成了文字", en: "the call was written as text";
-    "models.found_way" => zh: "以后用 {way} 方式调用工具", en: "Tools are called this way from now on: {way}";
+    "models.verdict.works" => zh: "{mark} 结论：可用。以后用 {way} 方式调用工具", en: "{mark} Verdict: it works. Tools are called this way from now on: {way}";
+    "models.verdict.partly" => zh: "{mark} 结论：能调用工具（{way}），但上面有检查没有通过", en: "{mark} Verdict: it calls tools ({way}), but a check above failed";
+    "models.verdict.no_calls" => zh: "{mark} 结论：不能用于需要工具的任务，每种调用工具的方式都失败了。请换一个模型（everloop models），或看看服务端是否支持工具调用", en: "{mark} Verdict: it cannot work on tasks that need tools: every way to call a tool failed. Choose another model (everloop models), or see whether the server supports tool calls";
+    "models.verdict.silent" => zh: "{mark} 结论：不可用，没有得到回答", en: "{mark} Verdict: it cannot be used: no answer came";
     "models.way" => zh: "工具调用：{way}（{why}）", en: "tool calls: {way} ({why})";
     "models.way_set" => zh: "由 model.tool_calls 设定", en: "set by model.tool_calls";
     "models.way_tested" => zh: "{date} 测试得知", en: "tested on {date}";

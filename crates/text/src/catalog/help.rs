@@ -32,7 +32,7 @@ super::texts! {
     "help.everloop" => zh: "不会丢失的智能体循环。不带命令时打开对话。", en: "Agent loops that cannot be lost. Without a command it opens the chat.";
     "help.message" => zh: "第一句话；与 -p 一起时是要回答的问题", en: "A first message; with -p the question to be answered";
     "help.print" => zh: "只输出答案，不提问；标准输入是背景材料，没有写问题时就是问题", en: "Print the answer alone and ask nothing; stdin is read as context, or as the question if none is given";
-    "help.continued" => zh: "接着上次的对话（对话总是如此）；与 -p 一起时，问题属于这个对话，或回答它的问题", en: "Go on with the conversation (the chat does so anyway); with -p the question belongs to it, or answers its open question";
+    "help.continued" => zh: "接着上次的对话（对话总是如此）；与 -p 一起时，接着上一次 -p 的对话，它有未答的问题就作答", en: "Go on with the conversation (the chat does so anyway); with -p go on with that of the last -p, and answer its question if one is open";
     "help.resume" => zh: "回到一个运行，不写编号时是最近的一个；与 -p 一起时回答它的问题", en: "Go back to a run, the newest one without an id; with -p its question is answered";
     "help.output_format" => zh: "答案的输出格式（与 -p 一起）", en: "How the answer is printed (with -p)";
     "help.tz" => zh: "时区，如 Asia/Shanghai", en: "Time zone, such as Europe/Rome";

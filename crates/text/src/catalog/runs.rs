@@ -44,6 +44,8 @@ super::texts! {
     "progress.thought_failed" => zh: "思考失败，准备重试", en: "Thinking failed, trying again";
     "closing.from_journal" => zh: "没有得到模型的总结；以下内容由运行日志整理。", en: "There is no summary by the model; this account was made from the journal.";
     "closing.done" => zh: "已完成：", en: "Done:";
+    "closing.deed" => zh: "- {what}：{seen}", en: "- {what}: {seen}";
+    "closing.deed_said" => zh: "- {seen}", en: "- {seen}";
     "closing.failed" => zh: "未成功：", en: "Did not succeed:";
     "closing.open" => zh: "尚未完成：", en: "Still open:";
     "closing.nothing" => zh: "还没有执行任何操作。", en: "Nothing had been done yet.";

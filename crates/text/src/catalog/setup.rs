@@ -38,6 +38,8 @@ super::texts! {
     "setup.key" => zh: "{provider} 的密钥（不会显示；没有就直接回车）› ", en: "Key for {provider} (it is not shown; Enter if there is none) › ";
     "setup.model_name" => zh: "模型名称（如 gpt-5-mini）› ", en: "Name of the model (such as gpt-5-mini) › ";
     "setup.model_name_or" => zh: "模型名称 [{default}] › ", en: "Name of the model [{default}] › ";
+    "setup.name_wrong" => zh: "这不是模型名称：名称里没有空格和标点，如 {example}", en: "That is not the name of a model: a name is one word without spaces, such as {example}";
+    "setup.name_unknown" => zh: "列表里没有 {name}。再输入一次就用它，或选一个：{names}", en: "{name} is not in the list. Type it again to use it, or choose one of: {names}";
     "setup.no_name" => zh: "没有模型名称，因此没有配置模型。以后：everloop config setup", en: "Without a name no model was chosen. Later: everloop config setup";
     "setup.key_kept" => zh: "{mark} 密钥已存入 {file}（只有你能读）", en: "{mark} The key is kept in {file}, which only you can read";
     "setup.key_in_keychain" => zh: "{mark} 密钥已存入系统钥匙串（{reference}）", en: "{mark} The key is kept in the keychain ({reference})";

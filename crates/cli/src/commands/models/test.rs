@@ -24,6 +24,9 @@ use tokio::time::timeout;
 /// The tool that the model is asked to call. Nothing is performed.
 const TOOL: &str = "take_note";
 
+/// Rows about words, before those about tools.
+const SPEECH_ROWS: usize = 3;
+
 /// One thing that works or does not.
 struct Finding {
     /// For scripts; never changes.
@@ -59,14 +62,15 @@ pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Resu
     match as_json {
         true => {
             let mut value = as_value(&full, works, &findings);
+            value["verdict"] = json!(verdict(&findings, way));
             value["tool_calls"] = json!(way.map(CallWay::as_str));
             value["error"] = trouble.as_ref().map_or(Value::Null, |trouble| trouble.object(app));
             terminal::answer(&value.to_string());
         }
         false => {
             print(app, &full, &findings);
-            if let Some(way) = way {
-                terminal::answer(&app.text("models.found_way", &[("way", way.as_str())]));
+            if trouble.is_none() {
+                print_verdict(app, verdict(&findings, way), way);
             }
         }
     }
@@ -75,6 +79,25 @@ pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Resu
     };
     terminal::complain(&trouble.words(app, Read::InShell));
     Ok(if trouble.is_about_the_key() { Exit::Configuration } else { Exit::Failed })
+}
+
+/// What it all comes to, in a word that programs read as well.
+fn verdict(findings: &[Finding], way: Option<CallWay>) -> &'static str {
+    let speaks = findings.iter().any(|finding| finding.name == "text" && finding.fault.is_none());
+    let talks = findings.iter().take(SPEECH_ROWS).all(|finding| finding.fault.is_none());
+    match way {
+        Some(_) if talks => "works",
+        Some(_) => "partly",
+        None if speaks => "no_calls",
+        None => "silent",
+    }
+}
+
+fn print_verdict(app: &App, verdict: &str, way: Option<CallWay>) {
+    let marks = terminal::marks();
+    let mark = if verdict == "works" { marks.done } else { marks.failed };
+    let args = [("mark", mark), ("way", way.map_or("", CallWay::as_str))];
+    terminal::answer(&app.text(&format!("models.verdict.{verdict}"), &args));
 }
 
 /// Keeps the way that works for all runs to come.
