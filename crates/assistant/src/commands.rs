@@ -20,6 +20,7 @@ pub use update::{Shift, shifted};
 pub use verbs::{VERBS, Verb, completions, find};
 pub use words::{Words, is_command, normal};
 
+use crate::time::says_several_times;
 use jiff::{Timestamp, Zoned};
 
 /// A command that was understood.
@@ -56,6 +57,8 @@ pub enum Wrong {
     Usage(&'static str),
     /// This piece of a date is not understood: the text.
     NotADate(String),
+    /// One entry has one time of day: the text.
+    SeveralTimes(String),
     /// This moment is over: the text.
     Past(String),
     /// A deadline is no time at which something takes place: the text.
@@ -76,6 +79,16 @@ pub enum Wrong {
     ReminderNeedsDue,
     /// Todos do not repeat.
     TodosDoNotRepeat,
+}
+
+impl Wrong {
+    /// Why a text was not understood.
+    pub(crate) fn unclear(text: &str, piece: String) -> Self {
+        match says_several_times(text) {
+            true => Self::SeveralTimes(piece),
+            false => Self::NotADate(piece),
+        }
+    }
 }
 
 /// Understands a line that begins with a slash. `now` is the person's time, in their zone.

@@ -148,6 +148,7 @@ pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
         Wrong::NoSuchCommand(name, None) => reader.text("command.unknown", &[("name", name)]),
         Wrong::Usage(key) => usage(key),
         Wrong::NotADate(text) => reader.text("command.not_a_date", &[("text", text)]),
+        Wrong::SeveralTimes(text) => reader.text("command.several_times", &[("text", text)]),
         Wrong::Past(text) => reader.text("command.past", &[("text", text)]),
         Wrong::Deadline(text) => reader.text("command.deadline", &[("text", text)]),
         Wrong::ReminderAfter(text) => reader.text("command.reminder_after", &[("text", text)]),

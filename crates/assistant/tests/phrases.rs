@@ -23,6 +23,8 @@ struct Label {
     repeat: Option<String>,
     times: Option<i64>,
     is_deadline: bool,
+    /// A part of today that has begun: an entry then needs a time.
+    is_part: bool,
 }
 
 impl Label {
@@ -32,6 +34,7 @@ impl Label {
             match word {
                 "refuse" => return None,
                 "by" => label.is_deadline = true,
+                "part" => label.is_part = true,
                 _ if label.day.is_empty() => label.day = word.to_owned(),
                 _ if word.starts_with('+') => label.minutes = word[1..].parse().ok(),
                 _ if word.starts_with('x') => label.times = word[1..].parse().ok(),
@@ -115,7 +118,9 @@ impl Phrase<'_> {
         let parsed = commands::parse(line, &self.now);
         match (&self.label, parsed) {
             (None, Err(_)) => Got::Right,
-            (Some(label), Err(Wrong::NoTime(_))) if label.time.is_none() => Got::Right,
+            (Some(label), Err(Wrong::NoTime(_))) if label.time.is_none() || label.is_part => {
+                Got::Right
+            }
             (Some(label), Err(Wrong::Deadline(_))) if label.is_deadline => Got::Right,
             (Some(_), Err(refused)) => Got::Refused(format!("{refused:?}")),
             (Some(label), Ok(Command::Schedule(ScheduleCommand::Add(entry)))) => {
@@ -132,6 +137,7 @@ impl Phrase<'_> {
         let is_right = start.as_deref() == Some(&label.due())
             && label.time.is_some()
             && !label.is_deadline
+            && !label.is_part
             && entry.title.as_deref() == Some(self.title())
             && repeat == label.repeat
             && entry.minutes == label.minutes

@@ -189,7 +189,7 @@ fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
         return Err(Wrong::Usage(ADD));
     }
     let read = read(&text, now)?;
-    let Some(when) = read.when.clone() else { return Err(Wrong::NotADate(text)) };
+    let Some(when) = read.when.clone() else { return Err(Wrong::unclear(&text, text.clone())) };
     let asked = options::asked(&read.title);
     let is_every_minutes = matches!(when.repeat, Some(Repeat::Minutes { .. }));
     // What only reminds takes no time.
@@ -203,7 +203,7 @@ fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
 
 /// A text with the date of an entry. After a whole date and time, the title is taken as it is.
 pub(super) fn read(text: &str, now: &Zoned) -> Result<Reading, Wrong> {
-    texts::read(text, now, About::Entry).map_err(|unclear| Wrong::NotADate(unclear.0))
+    texts::read(text, now, About::Entry).map_err(|unclear| Wrong::unclear(text, unclear.0))
 }
 
 pub(super) fn fill(
@@ -216,7 +216,7 @@ pub(super) fn fill(
     if when.is_deadline {
         return Err(Wrong::Deadline(said()));
     }
-    if when.precision == Precision::Day {
+    if when.precision != Precision::Minute {
         return Err(Wrong::NoTime(said()));
     }
     let when = ahead_of_now(when.clone(), &read.phrase, now)?;

@@ -253,7 +253,7 @@ fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
     let Said { mut todo, mut text, verbatim } = said_of_todo(words, now, ADD)?;
     if todo.due.is_none() && !verbatim {
         let read = texts::read(&text, now, About::Todo);
-        let read = read.map_err(|unclear| Wrong::NotADate(unclear.0))?;
+        let read = read.map_err(|unclear| Wrong::unclear(&text, unclear.0))?;
         if let Some(when) = read.when {
             if when.repeat.is_some() {
                 return Err(Wrong::TodosDoNotRepeat);

@@ -30,6 +30,7 @@ impl Shift {
     pub(super) fn of(when: &When) -> Option<Self> {
         match when.precision {
             Precision::Day => Some(Self::Day(when.at.date())),
+            Precision::Part => None,
             Precision::Minute => when.clock.map(Self::Time),
         }
     }
@@ -156,7 +157,7 @@ pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, Wrong> {
 
 /// A text with a date. Words of moving are no title: what follows them is the date.
 fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, Wrong> {
-    let unclear = |unclear: texts::Unclear| Wrong::NotADate(unclear.0);
+    let unclear = |unclear: texts::Unclear| Wrong::unclear(text, unclear.0);
     let Some(target) = moves::target(text) else {
         return texts::read(text, now, about).map_err(unclear);
     };

@@ -68,6 +68,7 @@ super::texts! {
     "command.unknown" => zh: "没有命令 {name}。/help 列出全部命令。", en: "There is no command {name}. /help lists them all.";
     "command.unknown_near" => zh: "没有命令 {name}。是否想写 /{nearest}？", en: "There is no command {name}. Did you mean /{nearest}?";
     "command.not_a_date" => zh: "看不懂时间“{text}”，没有保存。可以写：2026-11-16 15:00、明天下午三点、下周一 9:00、每周一早上9点；要原样放进内容，请加引号", en: "Date not understood: “{text}”. Nothing was saved. Try 2026-11-16 15:00, tomorrow at 3pm or next Monday 9:00; put words in quotes to keep them as they are";
+    "command.several_times" => zh: "没有保存：一条日程只有一个时间，“{text}”要分开写。请每个时间添加一条", en: "Not saved: an entry has one time of day, and “{text}” asks for more. Add one entry for each time";
     "command.past" => zh: "“{text}”已经过去，没有保存。请说一个以后的时间；要记录过去的事，请写明年月日", en: "“{text}” is already past; nothing was saved. Say a time ahead, or write the date with its year to keep something past";
     "command.reminder_after" => zh: "没有保存：提醒（{text}）在事情之后。请换一个更早的提醒时间", en: "Not saved: the reminder ({text}) comes after the thing itself. Choose an earlier one";
     "command.deadline" => zh: "“{text}”是截止时间，不是日程的时间。要记截止时间，请用 /todo add；要记日程，请直接说几点开始", en: "“{text}” is a deadline, not the time of an entry. Use /todo add for a deadline, or say when it takes place";
