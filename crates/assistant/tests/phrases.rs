@@ -133,7 +133,7 @@ impl Phrase<'_> {
     fn compare(&self, label: &Label, entry: &NewEntry) -> Got {
         let start = entry.start.map(|start| commands::written(start.at, &self.now));
         let first = entry.start.map(|start| start.wall.date());
-        let repeat = entry.repeat.as_ref().map(|every| every.to_option(first));
+        let repeat = entry.repeat.iter().flatten().next().map(|every| every.to_option(first));
         let is_right = start.as_deref() == Some(&label.due())
             && label.time.is_some()
             && !label.is_deadline
@@ -180,7 +180,8 @@ impl Phrase<'_> {
             Ok(Command::Schedule(ScheduleCommand::Add(entry))) => {
                 let start = entry.start.map(|start| commands::written(start.at, &self.now));
                 let first = entry.start.map(|start| start.wall.date());
-                let repeat = entry.repeat.as_ref().map(|every| every.to_option(first));
+                let repeat =
+                    entry.repeat.iter().flatten().next().map(|every| every.to_option(first));
                 let due = format!("{} {}", label.day, label.time.as_deref().unwrap_or("09:00"));
                 let is_right = start == Some(due)
                     && repeat == label.repeat

@@ -123,7 +123,8 @@ fn move_part(
     let when = ahead_of_now(when, &read.phrase, now)?;
     entry.shift = Some(shift);
     entry.minutes = entry.minutes.or(when.minutes);
-    entry.repeat = entry.repeat.take().or(when.repeat.map(Every::from));
+    let said = when.repeat.map(|repeat| Some(Every::from(repeat)));
+    entry.repeat = entry.repeat.take().or(said);
     entry.times = entry.times.or(when.times.map(|times| Some(i64::from(times))));
     entry.remind = entry.remind.or(read.ahead.map(Remind::Before));
     entry.title = Some(unquoted(read.title.trim()).trim().to_owned());
