@@ -127,7 +127,8 @@ impl Spoken {
 
     /// The same on the evening of a feast, where its hour leaves that open: "除夕夜八点".
     pub(super) fn on_eve(self) -> Self {
-        let is_open = self.is_open(Part::Pm);
+        let is_twelve = |clock: Clock| clock.form == Form::Dial && clock.hour == 12;
+        let is_open = self.is_open(Part::Pm) || self.clock.is_some_and(is_twelve);
         Self { part: self.part.or(is_open.then_some(Part::Evening)), ..self }
     }
 

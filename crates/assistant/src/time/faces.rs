@@ -148,7 +148,7 @@ fn clock_mark(scan: &Scan, at: usize, list: &[&str]) -> Option<usize> {
 
 /// Whether a number behind an hour counts something. Apart from the hour it is a minute only if it
 /// stands alone: "3点 30 开会", but "3点 15公里".
-fn is_counted(scan: &Scan, after: usize, is_spaced: bool) -> bool {
+pub(super) fn is_counted(scan: &Scan, after: usize, is_spaced: bool) -> bool {
     let Some(next) = scan.get(after) else { return false };
     if is_spaced {
         return !next.is_whitespace() && !",;:.!?)".contains(next) && !"，。；".contains(next);

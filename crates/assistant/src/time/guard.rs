@@ -4,6 +4,7 @@ use jiff::Zoned;
 
 use super::clock::{Beside, times};
 use super::dates::longest;
+use super::faces::is_counted;
 use super::meaning::Pieces;
 use super::scan::Scan;
 use super::texts::About;
@@ -121,6 +122,11 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     }
     if let Some(end) = date_number(scan, next).filter(|_| next == to || !is_length(scan, next)) {
         return Some((next, end));
+    }
+    // "3点5开会": a single digit that counts nothing.
+    let digit = scan.digits(to, 1, 1).filter(|_| scan.before(to) == Some('点'));
+    if let Some((_, end)) = digit.filter(|(_, end)| !is_counted(scan, *end, false)) {
+        return Some((to, end));
     }
     if let Some(end) = loose_minutes(scan, to) {
         return Some((next, end));

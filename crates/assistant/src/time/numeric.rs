@@ -245,7 +245,11 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
         let of = scan.any(end, words::OF).and_then(|at| scan.word(at, words::EN_MONTHS_AWAY));
         found.extend(of.map(|(months, end)| (plain(in_month(today, months, day.number)), end)));
         let is_led = scan.is_behind(begin, words::BEFORE_ORDINALS);
-        if (the.is_some() || is_led || is_day_of_month(scan, begin, end)) && day.is_marked {
+        let is_thing = scan.any(end, words::ORDINAL_THINGS).is_some();
+        if !is_thing
+            && (the.is_some() || is_led || is_day_of_month(scan, begin, end))
+            && day.is_marked
+        {
             found.push((plain(next_month_day(today, day.number)), end));
         }
     }

@@ -156,7 +156,7 @@ pub(in super::super) const BEHIND_HOLIDAYS: List = &[
     "团圆", "在", "体检", "值",
 ];
 /// The ends of names that are an evening.
-pub(in super::super) const EVES: &[&str] = &["夜", " eve"];
+pub(in super::super) const EVES: &[&str] = &["夜", "year's eve", "years eve", "christmas eve"];
 /// What may go with the name of a holiday.
 pub(in super::super) const HOLIDAY_DAYS: List =
     &["当天", "那天", "这天", "那一天", "当日", "day itself"];

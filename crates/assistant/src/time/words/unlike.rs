@@ -135,8 +135,6 @@ pub(in super::super) const NO_MEASURES: Table<&str> = &[
     ("分享", ""),
     ("分析", ""),
     ("台球", ""),
-    ("个人", ""),
-    ("个案", ""),
 ];
 /// Measures of more than one character, or that begin other words.
 pub(in super::super) const LONG_MEASURES: List = &[
