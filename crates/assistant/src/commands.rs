@@ -20,6 +20,8 @@ pub use update::{Shift, shifted};
 pub use verbs::{VERBS, Verb, completions, find};
 pub use words::{Words, is_command, normal};
 
+use crate::time::says_several_times;
+use everloop_types::Lang;
 use jiff::{Timestamp, Zoned};
 
 /// A command that was understood.
@@ -56,6 +58,8 @@ pub enum Wrong {
     Usage(&'static str),
     /// This piece of a date is not understood: the text.
     NotADate(String),
+    /// One entry has one time of day: the text.
+    SeveralTimes(String),
     /// This moment is over: the text.
     Past(String),
     /// A deadline is no time at which something takes place: the text.
@@ -70,12 +74,24 @@ pub enum Wrong {
     BadValue(&'static str, String, &'static str),
     /// There is no such option: the option, how the command is written.
     NoSuchOption(String, &'static str),
+    /// An option with one dash: its name.
+    OneDash(String),
     /// A text is too long: the key of what to say, the most characters.
     TooLong(&'static str, usize),
     /// A reminder needs a due date.
     ReminderNeedsDue,
     /// Todos do not repeat.
     TodosDoNotRepeat,
+}
+
+impl Wrong {
+    /// Why a text was not understood.
+    pub(crate) fn unclear(text: &str, piece: String) -> Self {
+        match says_several_times(text) {
+            true => Self::SeveralTimes(piece),
+            false => Self::NotADate(piece),
+        }
+    }
 }
 
 /// Understands a line that begins with a slash. `now` is the person's time, in their zone.
@@ -97,6 +113,9 @@ pub fn parse_words(name: &str, words: Words, now: &Zoned) -> Result<Command, Wro
     let Some(verb) = find(name) else {
         return Err(Wrong::NoSuchCommand(format!("/{name}"), verbs::nearest(name)));
     };
+    if let Some(name) = words.one_dash().filter(|_| verb.is_kept()) {
+        return Err(Wrong::OneDash(name));
+    }
     match verb.name {
         "todo" => todo::parse(words, now).map(Command::Todo),
         "view" => todo::parse_view(words).map(Command::Todo),
@@ -108,9 +127,20 @@ pub fn parse_words(name: &str, words: Words, now: &Zoned) -> Result<Command, Wro
 /// The canonical form of a command, with absolute dates, in the zone of `now`.
 #[must_use]
 pub fn canonical(command: &Command, now: &Zoned) -> String {
+    canonical_in(command, now, Lang::En)
+}
+
+/// The canonical form of a line in a person's language; of one that is no command, as it is.
+#[must_use]
+pub fn shown(line: &str, now: &Zoned, lang: Lang) -> String {
+    let command = parse(line, now);
+    command.map_or_else(|_| line.to_owned(), |command| canonical_in(&command, now, lang))
+}
+
+fn canonical_in(command: &Command, now: &Zoned, lang: Lang) -> String {
     match command {
-        Command::Todo(command) => todo::canonical(command, now),
-        Command::Schedule(command) => schedule::canonical(command, now),
+        Command::Todo(command) => todo::canonical(command, now, lang),
+        Command::Schedule(command) => schedule::canonical(command, now, lang),
         Command::Talk(verb, rest) => format!("/{} {rest}", verb.name).trim_end().to_owned(),
     }
 }
@@ -131,7 +161,7 @@ fn exact(at: Timestamp, now: &Zoned) -> String {
 /// The command as it was understood, if its dates were said in other words than they are kept.
 /// Shown before anything is saved.
 #[must_use]
-pub fn echo(line: &str, command: &Command, now: &Zoned) -> Option<String> {
+pub fn echo(line: &str, command: &Command, now: &Zoned, lang: Lang) -> Option<String> {
     let (moments, is_counted): (Vec<Option<Timestamp>>, bool) = match command {
         Command::Todo(TodoCommand::Add(new) | TodoCommand::Update(_, new)) => {
             let remind = new.remind.and_then(Remind::moment);
@@ -150,7 +180,24 @@ pub fn echo(line: &str, command: &Command, now: &Zoned) -> Option<String> {
     };
     let mut dates = moments.into_iter().flatten().map(|at| exact(at, now));
     let said = dates.all(|date| line.contains(&date)) && !is_counted;
-    (!said).then(|| canonical(command, now))
+    (!said).then(|| canonical_in(command, now, lang))
+}
+
+/// The year of a command's date, if it is not this one and the line does not say so.
+#[must_use]
+pub fn other_year(line: &str, command: &Command, now: &Zoned) -> Option<i16> {
+    let at = match command {
+        Command::Todo(TodoCommand::Add(new) | TodoCommand::Update(_, new)) => new.due.flatten(),
+        Command::Schedule(ScheduleCommand::Add(new) | ScheduleCommand::Update(_, new)) => {
+            new.start.map(|start| start.at)
+        }
+        _ => None,
+    };
+    let year = at?.to_zoned(now.time_zone().clone()).year();
+    let said = words::plain(line).to_lowercase();
+    let is_said = said.contains(&year.to_string())
+        || words::typed::YEARS.iter().any(|word| said.contains(word));
+    (year != now.year() && !is_said).then_some(year)
 }
 
 /// Whether a command leads to a run that is then looked at.

@@ -14,7 +14,9 @@ pub fn revised(line: &str, correction: &str, now: &Zoned) -> Option<String> {
     let phrase = everloop_text::corrected(correction);
     let command = commands::parse(line, now).ok().filter(|_| !phrase.is_empty())?;
     let new = match command {
-        Command::Schedule(ScheduleCommand::Add(old)) if old.repeat.is_none() => {
+        Command::Schedule(ScheduleCommand::Add(old))
+            if old.repeat.as_ref().is_none_or(Option::is_none) =>
+        {
             Command::Schedule(ScheduleCommand::Add(entry(old, &phrase, now)?))
         }
         Command::Todo(TodoCommand::Add(old)) => {

@@ -105,6 +105,9 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
     let sentence = before_any(sentence, words::CALENDAR_ENDS).unwrap_or(sentence);
     let said_otherwise = otherwise(sentence);
     let sentence = said_otherwise.as_deref().unwrap_or(sentence);
+    if let Some(line) = with_own_date(sentence, now) {
+        return Some(line);
+    }
     // "remind me 10 minutes before my meeting": the words for asking belong to the clause.
     let clause = ahead::taken(sentence).filter(|(_, rest)| dates::leading(rest, now).is_none());
     let sentence = clause.as_ref().map_or(sentence, |(_, rest)| rest.as_str());
@@ -118,7 +121,8 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
             let is_meant = said != Kind::Unsaid || asks(rest) || is_event(rest);
             let has_date = texts::read(rest, now, About::Todo) != Ok(whole(rest));
             let is_asked = has_date || said == Kind::Reminder || asks(rest);
-            return (is_meant && is_asked && !changes(rest)).then_some(Err(Wrong::NotADate(piece)));
+            let is_ours = is_meant && is_asked && !changes(rest);
+            return is_ours.then(|| Err(Wrong::unclear(rest, piece)));
         }
     };
     let Some(when) = &read.when else { return undated(sentence, said, &read) };
@@ -148,10 +152,62 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
     if !is_sure && (!is_entry || is_doubtful(kind, text)) {
         return None;
     }
-    if when.is_past(now) {
+    // A date with its year is kept as it is; nobody is reminded of what is over.
+    if when.is_past(now) && !(when.is_full && kind != Kind::Reminder) {
         return Some(Err(Wrong::Past(read.phrase.clone())));
     }
     Some(command(kind, text, &read, when, now))
+}
+
+/// A reminder on one day of something on another: "remind me on Friday about the dentist on Monday".
+fn with_own_date(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
+    let begins =
+        |text| dates::leading(text, now).map(|(when, end)| (when, text[end..].trim_start()));
+    let (when, rest) = match after_any(sentence, words::REMIND) {
+        Some(rest) => {
+            let (when, rest) = begins(rest)?;
+            (when, after_any(rest, words::ABOUT)?)
+        }
+        None => {
+            let (when, rest) = begins(sentence)?;
+            (when, after_any(rest, words::REMIND)?)
+        }
+    };
+    let read = behind(rest, reminder(&when, now), now)?;
+    let due = read.when.as_ref().filter(|due| **due != when)?;
+    // A time of day alone belongs to the other day.
+    let is_day = |when: &When| when.repeat.is_none() && when.clock.is_none();
+    let text = title(&read.title).filter(|_| is_day(&when) && is_day(due) && !when.is_deadline)?;
+    if when.is_past(now) || due.is_past(now) {
+        let over = if due.is_past(now) { read.phrase.clone() } else { sentence.to_owned() };
+        return Some(Err(Wrong::Past(over)));
+    }
+    let (due, remind) = (written(due, end_of(due)), written(&when, reminder(&when, now)));
+    Some(Ok(format!("/todo add {text} --due \"{due}\" --remind \"{remind}\"")))
+}
+
+/// What a text says. A weekday is the one behind the reminder, not one before it.
+fn behind(text: &str, remind: DateTime, now: &Zoned) -> Option<Reading> {
+    let read = texts::read(text, now, About::Todo).ok()?;
+    let due = end_of(read.when.as_ref()?);
+    if due >= remind {
+        return Some(read);
+    }
+    let then = remind.to_zoned(now.time_zone().clone()).ok()?;
+    let again = texts::read(text, &then, About::Todo).ok()?;
+    let is_same = |when: &When| {
+        let later = end_of(when);
+        later > due && (later.weekday(), later.time()) == (due.weekday(), due.time())
+    };
+    if again.when.as_ref().is_some_and(is_same) { Some(again) } else { Some(read) }
+}
+
+/// When something is due: at its time, or with the end of its day.
+fn end_of(when: &When) -> DateTime {
+    match when.precision {
+        Precision::Day => when.at.date().to_datetime(time(23, 59, 0, 0)),
+        Precision::Part | Precision::Minute => when.at,
+    }
 }
 
 /// A sentence without a date is a todo if it is clearly one.
@@ -272,8 +328,7 @@ fn command(
         }
         return Ok(format!("/schedule add {first} {}{options}", kept(text)));
     }
-    let due = if is_exact { when.at } else { when.at.date().to_datetime(time(23, 59, 0, 0)) };
-    let due = written(when, due);
+    let due = written(when, end_of(when));
     Ok(match kind {
         Kind::Reminder if !ahead.is_empty() => {
             format!("/todo add {text} --due \"{due}\"{ahead}")
@@ -282,7 +337,7 @@ fn command(
             format!("/todo add {text} --due \"{due}\" --remind \"{due}\"")
         }
         Kind::Reminder => {
-            let remind = morning_or_later(when.at, now);
+            let remind = reminder(when, now);
             format!("/todo add {text} --due \"{due}\" --remind \"{}\"", written(when, remind))
         }
         Kind::Schedule | Kind::Unsaid if is_exact => {
@@ -310,8 +365,18 @@ fn kept(text: &str) -> String {
     if looks_like && !text.contains('"') { format!("\"{text}\"") } else { text.to_owned() }
 }
 
+/// When a person is reminded of something without a time: soon, if its part of the day has begun.
+pub(crate) fn reminder(when: &When, now: &Zoned) -> DateTime {
+    let soon = now.datetime().checked_add(30.minutes()).unwrap_or(when.at);
+    match when.precision {
+        Precision::Minute => when.at,
+        Precision::Part => soon.round(jiff::Unit::Minute).unwrap_or(soon).min(when.at),
+        Precision::Day => morning_or_later(when.at, now),
+    }
+}
+
 /// Nine in the morning of a day, or the next usual hour of today, or half an hour from now.
-pub(crate) fn morning_or_later(day: DateTime, now: &Zoned) -> DateTime {
+fn morning_or_later(day: DateTime, now: &Zoned) -> DateTime {
     let wall = now.datetime();
     let hours = [9, 14, 18, 21].map(|hour| day.date().to_datetime(time(hour, 0, 0, 0)));
     let next = hours.into_iter().find(|at| *at > wall);

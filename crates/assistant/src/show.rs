@@ -5,16 +5,17 @@ mod firings;
 mod json;
 mod none;
 mod refusals;
+mod repeats;
 mod table;
 
 pub use firings::{firing_line, firing_lines};
-pub use json::{as_json, firing as firing_json};
+pub use json::{as_json, firing as firing_json, wrong as wrong_json};
+pub(crate) use repeats::repeats;
 pub use table::{Table, clipped, padded};
 
 use crate::commands::{View, Wrong};
 use crate::desk::{Answer, Did, Gone, Notice, Reply, TodoList};
 use crate::kept::{self, moment};
-use crate::time::{MonthDay, Repeat};
 use everloop_store::{Firing, ScheduleRow, TodoRow};
 use everloop_types::{Lang, UtcMs};
 use jiff::Zoned;
@@ -148,6 +149,7 @@ pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
         Wrong::NoSuchCommand(name, None) => reader.text("command.unknown", &[("name", name)]),
         Wrong::Usage(key) => usage(key),
         Wrong::NotADate(text) => reader.text("command.not_a_date", &[("text", text)]),
+        Wrong::SeveralTimes(text) => reader.text("command.several_times", &[("text", text)]),
         Wrong::Past(text) => reader.text("command.past", &[("text", text)]),
         Wrong::Deadline(text) => reader.text("command.deadline", &[("text", text)]),
         Wrong::ReminderAfter(text) => reader.text("command.reminder_after", &[("text", text)]),
@@ -155,7 +157,11 @@ pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
             let line = reader.text("command.twice", &[("option", option)]);
             format!("{line}\n{}", usage(key))
         }
-        Wrong::NoTime(text) => reader.text("command.no_time", &[("text", text)]),
+        Wrong::NoTime(text) => {
+            // An hour that is still ahead, whichever day was said.
+            let hour = format!("{:02}", (reader.now.hour() + 1).clamp(9, 23));
+            reader.text("command.no_time", &[("text", text), ("hour", &hour)])
+        }
         Wrong::BadValue(option, text, key) => {
             let line = reader.text("command.bad_value", &[("option", option), ("text", text)]);
             format!("{line}\n{}", usage(key))
@@ -164,6 +170,7 @@ pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
             let line = reader.text("command.no_such_option", &[("option", option)]);
             format!("{line}\n{}", usage(key))
         }
+        Wrong::OneDash(option) => reader.text("command.one_dash", &[("option", option)]),
         Wrong::TooLong(key, most) => reader.text(key, &[("most", &most.to_string())]),
         Wrong::ReminderNeedsDue => reader.text("todo.reminder_needs_due", &[]),
         Wrong::TodosDoNotRepeat => reader.text("todo.does_not_repeat", &[]),
@@ -298,82 +305,6 @@ fn lasts(reader: &Reader, entry: &ScheduleRow) -> String {
     match kept::is_reminder(entry) {
         true => reader.text("schedule.is_reminder", &[]),
         false => entry.said.span.minutes.to_string(),
-    }
-}
-
-/// How it repeats, in words.
-pub(crate) fn repeats(reader: &Reader, entry: &ScheduleRow) -> Option<String> {
-    let rule = entry.said.repeat.as_ref()?;
-    if rule.on == 0 {
-        return Some(reader.text("schedule.detail.rests", &[]));
-    }
-    let every = match Repeat::from_rrule(&rule.rrule) {
-        Some(repeat) => repeat_words(reader, &repeat),
-        None => rule.rrule.clone(),
-    };
-    Some(match rule.times {
-        Some(times) => {
-            let times = times.to_string();
-            reader.text("schedule.detail.times", &[("every", &every), ("times", &times)])
-        }
-        None => every,
-    })
-}
-
-fn repeat_words(reader: &Reader, repeat: &Repeat) -> String {
-    let counted = |one: &str, many: &str, every: u32| match every {
-        1 => reader.text(one, &[]),
-        n => reader.text(many, &[("n", &n.to_string())]),
-    };
-    match repeat {
-        Repeat::Minutes { every } => counted("repeat.minute", "repeat.minutes", *every),
-        Repeat::Daily { every } => counted("repeat.day", "repeat.days", *every),
-        Repeat::Weekly { every, days } => {
-            let days: Vec<String> = days
-                .iter()
-                .map(|day| {
-                    let number = day.to_monday_zero_offset();
-                    reader.text(&format!("weekday.{number}"), &[])
-                })
-                .collect();
-            let days = reader.joined(&days);
-            let week = counted("repeat.week", "repeat.weeks", *every);
-            reader.text("repeat.on_days", &[("week", &week), ("days", &days)])
-        }
-        Repeat::Monthly { every, day } => monthly_words(reader, *every, *day),
-        Repeat::Yearly { every } => counted("repeat.year", "repeat.years", *every),
-    }
-}
-
-/// A rule of every so many months; twelve of them are a year.
-fn monthly_words(reader: &Reader, every: u32, day: MonthDay) -> String {
-    let counted = |one: &str, many: &str, every: u32| match every {
-        1 => reader.text(one, &[]),
-        n => reader.text(many, &[("n", &n.to_string())]),
-    };
-    let month = match every % 12 {
-        0 => counted("repeat.year", "repeat.years", every / 12),
-        _ => counted("repeat.month", "repeat.months", every),
-    };
-    match day {
-        MonthDay::Day(day) => {
-            reader.text("repeat.on_day", &[("month", &month), ("day", &day.to_string())])
-        }
-        MonthDay::Last => reader.text("repeat.on_last_day", &[("month", &month)]),
-        MonthDay::Days(days) => {
-            let days: Vec<String> = days.iter().map(|day| day.to_string()).collect();
-            let days = days.join(&reader.text("show.listed", &[]));
-            reader.text("repeat.on_day", &[("month", &month), ("day", &days)])
-        }
-        MonthDay::Nth(n, day) => {
-            let number = day.to_monday_zero_offset();
-            let day = reader.text(&format!("weekday.{number}"), &[]);
-            let nth = match n {
-                -1 => reader.text("repeat.last", &[]),
-                n => reader.text(&format!("repeat.nth.{n}"), &[]),
-            };
-            reader.text("repeat.on_nth", &[("month", &month), ("nth", &nth), ("day", &day)])
-        }
     }
 }
 

@@ -23,6 +23,8 @@ struct Label {
     repeat: Option<String>,
     times: Option<i64>,
     is_deadline: bool,
+    /// A part of today that has begun: an entry then needs a time.
+    is_part: bool,
 }
 
 impl Label {
@@ -32,6 +34,7 @@ impl Label {
             match word {
                 "refuse" => return None,
                 "by" => label.is_deadline = true,
+                "part" => label.is_part = true,
                 _ if label.day.is_empty() => label.day = word.to_owned(),
                 _ if word.starts_with('+') => label.minutes = word[1..].parse().ok(),
                 _ if word.starts_with('x') => label.times = word[1..].parse().ok(),
@@ -115,7 +118,9 @@ impl Phrase<'_> {
         let parsed = commands::parse(line, &self.now);
         match (&self.label, parsed) {
             (None, Err(_)) => Got::Right,
-            (Some(label), Err(Wrong::NoTime(_))) if label.time.is_none() => Got::Right,
+            (Some(label), Err(Wrong::NoTime(_))) if label.time.is_none() || label.is_part => {
+                Got::Right
+            }
             (Some(label), Err(Wrong::Deadline(_))) if label.is_deadline => Got::Right,
             (Some(_), Err(refused)) => Got::Refused(format!("{refused:?}")),
             (Some(label), Ok(Command::Schedule(ScheduleCommand::Add(entry)))) => {
@@ -128,10 +133,11 @@ impl Phrase<'_> {
     fn compare(&self, label: &Label, entry: &NewEntry) -> Got {
         let start = entry.start.map(|start| commands::written(start.at, &self.now));
         let first = entry.start.map(|start| start.wall.date());
-        let repeat = entry.repeat.as_ref().map(|every| every.to_option(first));
+        let repeat = entry.repeat.iter().flatten().next().map(|every| every.to_option(first));
         let is_right = start.as_deref() == Some(&label.due())
             && label.time.is_some()
             && !label.is_deadline
+            && !label.is_part
             && entry.title.as_deref() == Some(self.title())
             && repeat == label.repeat
             && entry.minutes == label.minutes
@@ -174,7 +180,8 @@ impl Phrase<'_> {
             Ok(Command::Schedule(ScheduleCommand::Add(entry))) => {
                 let start = entry.start.map(|start| commands::written(start.at, &self.now));
                 let first = entry.start.map(|start| start.wall.date());
-                let repeat = entry.repeat.as_ref().map(|every| every.to_option(first));
+                let repeat =
+                    entry.repeat.iter().flatten().next().map(|every| every.to_option(first));
                 let due = format!("{} {}", label.day, label.time.as_deref().unwrap_or("09:00"));
                 let is_right = start == Some(due)
                     && repeat == label.repeat

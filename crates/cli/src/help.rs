@@ -23,10 +23,44 @@ use serde_json::json;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// Options of todos and entries that people write with one dash.
+const ONE_DASH: [&str; 8] =
+    ["due", "remind", "tag", "priority", "duration", "repeat", "times", "interval"];
+
 /// Reads the command line, or prints help or a complaint and says how to exit.
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
-    let args: Vec<OsString> = std::env::args_os().collect();
+    let args: Vec<OsString> = plain_dashes(std::env::args_os().collect());
     Cli::try_parse_from(&args).map_err(|error| explain(error, args))
+}
+
+/// Options of todos and entries as input methods write them: `——due`, `—due`, `－－due`.
+fn plain_dashes(args: Vec<OsString>) -> Vec<OsString> {
+    let is_kept = args.iter().any(|arg| arg == "todo" || arg == "schedule" || arg == "view");
+    if !is_kept {
+        return args;
+    }
+    let plain = |arg: OsString| {
+        let rest = arg.to_str().and_then(|arg| {
+            let dashes = ["——", "－－", "––", "—"];
+            dashes.iter().find_map(|dash| arg.strip_prefix(dash))
+        });
+        let is_name = |rest: &&str| rest.starts_with(|c: char| c.is_ascii_alphabetic());
+        match rest.filter(is_name) {
+            Some(rest) => OsString::from(format!("--{rest}")),
+            None => arg,
+        }
+    };
+    args.into_iter().map(plain).collect()
+}
+
+/// An option of todos or entries that was written with one dash.
+fn one_dash(args: &[OsString]) -> Option<String> {
+    let names = args.iter().filter_map(|arg| arg.to_str()?.strip_prefix('-'));
+    let named = |name: &&str| {
+        let name = name.split('=').next().unwrap_or_default();
+        ONE_DASH.contains(&name)
+    };
+    names.into_iter().find(named).map(str::to_owned)
 }
 
 fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
@@ -54,12 +88,21 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
         return ExitCode::from(failure.exit.code());
     }
     if shows_help(error.kind()) {
-        let again = worded(Cli::command(), lang).try_get_matches_from(args);
+        let again = worded(Cli::command(), lang).try_get_matches_from(&args);
         error = again.err().unwrap_or(error);
     }
     let is_complaint = error.exit_code() != 0 && !shows_help(error.kind());
     if is_complaint {
-        terminal::complain(&complaint(&error, lang));
+        let hint = one_dash(&args)
+            .map(|name| everloop_text::get(lang, "command.one_dash", &[("option", &name)]));
+        let complaint = complaint(&error, lang);
+        let words = hint.map_or(complaint.clone(), |hint| format!("{hint}\n{complaint}"));
+        if args.iter().any(|arg| arg == "--json") {
+            let told = json!({"ok": false, "error": "usage", "message": words});
+            terminal::answer(&told.to_string());
+        } else {
+            terminal::complain(&words);
+        }
     } else {
         // A closed pipe is no reason to fail in another way.
         let _ = error.print();

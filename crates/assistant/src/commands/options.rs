@@ -70,7 +70,8 @@ pub(super) fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestam
         return Some(instant);
     }
     let at = match (when.precision, day) {
-        (Precision::Minute, _) => when.at,
+        (Precision::Minute, _) | (Precision::Part, DayMeans::End) => when.at,
+        (Precision::Part, DayMeans::Morning) => crate::rules::reminder(when, now),
         (Precision::Day, DayMeans::End) => when.at.date().at(23, 59, 0, 0),
         (Precision::Day, DayMeans::Morning) => when.at.date().at(9, 0, 0, 0),
     };
@@ -168,7 +169,7 @@ pub(super) fn asked_for(when: &When, now: &Zoned) -> Option<Remind> {
     if when.precision == Precision::Minute {
         return Some(Remind::Before(Ahead::ON_TIME));
     }
-    let at = crate::rules::morning_or_later(when.at, now);
+    let at = crate::rules::reminder(when, now);
     let at = at.to_zoned(now.time_zone().clone()).ok()?;
     Some(Remind::At(at.timestamp()))
 }
@@ -199,7 +200,8 @@ pub(super) fn priority(value: &str) -> Option<i64> {
 
 /// A date that stands in an option.
 pub(super) fn date(text: &str, now: &Zoned) -> Result<When, Wrong> {
-    let when = texts::read_option(text, now).map_err(|unclear| Wrong::NotADate(unclear.0))?;
+    let when = texts::read_option(text, now);
+    let when = when.map_err(|unclear| Wrong::unclear(text, unclear.0))?;
     ahead_of_now(when, text, now)
 }
 

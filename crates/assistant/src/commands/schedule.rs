@@ -6,6 +6,7 @@ use super::update::{self, Shift};
 use super::words::{Words, known, plain, quoted, unquoted};
 use super::{Wrong, exact};
 use crate::time::{About, Every, Precision, Reading, Repeat, When, dates, lengths, texts};
+use everloop_types::Lang;
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, Zoned};
 
@@ -73,8 +74,8 @@ pub struct NewEntry {
     pub minutes: Option<i64>,
     /// When the person is reminded of the first one.
     pub remind: Option<Remind>,
-    /// How it repeats; days that are not said are those of its start.
-    pub repeat: Option<Every>,
+    /// How it repeats, with the days of its start where none are said; none within for "no longer".
+    pub repeat: Option<Option<Every>>,
     /// How often in all; none within for no end.
     pub times: Option<Option<i64>>,
     /// No reminder before this moment; none within for "from the first on".
@@ -189,7 +190,7 @@ fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
         return Err(Wrong::Usage(ADD));
     }
     let read = read(&text, now)?;
-    let Some(when) = read.when.clone() else { return Err(Wrong::NotADate(text)) };
+    let Some(when) = read.when.clone() else { return Err(Wrong::unclear(&text, text.clone())) };
     let asked = options::asked(&read.title);
     let is_every_minutes = matches!(when.repeat, Some(Repeat::Minutes { .. }));
     // What only reminds takes no time.
@@ -203,7 +204,7 @@ fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
 
 /// A text with the date of an entry. After a whole date and time, the title is taken as it is.
 pub(super) fn read(text: &str, now: &Zoned) -> Result<Reading, Wrong> {
-    texts::read(text, now, About::Entry).map_err(|unclear| Wrong::NotADate(unclear.0))
+    texts::read(text, now, About::Entry).map_err(|unclear| Wrong::unclear(text, unclear.0))
 }
 
 pub(super) fn fill(
@@ -216,17 +217,17 @@ pub(super) fn fill(
     if when.is_deadline {
         return Err(Wrong::Deadline(said()));
     }
-    if when.precision == Precision::Day {
+    if when.precision != Precision::Minute {
         return Err(Wrong::NoTime(said()));
     }
     let when = ahead_of_now(when.clone(), &read.phrase, now)?;
     let mut start = Start::of(&when, now).ok_or_else(|| Wrong::NotADate(said()))?;
     if entry.repeat.is_none() {
-        entry.repeat = when.repeat.clone().map(Every::from);
+        entry.repeat = when.repeat.clone().map(|repeat| Some(Every::from(repeat)));
     }
-    if let Some(every) = &entry.repeat {
+    if let Some(Some(every)) = &entry.repeat {
         start = start.fitting(every, now).ok_or_else(|| Wrong::NotADate(said()))?;
-        entry.repeat = Some(Every::from(every.repeat(start.wall.date())));
+        entry.repeat = Some(Some(Every::from(every.repeat(start.wall.date()))));
     }
     entry.minutes = entry.minutes.or(when.minutes);
     entry.times = entry.times.or(when.times.map(|times| Some(i64::from(times))));
@@ -245,7 +246,7 @@ fn check(entry: NewEntry) -> Result<NewEntry, Wrong> {
     let title = entry.title.as_deref().unwrap_or_default();
     super::todo::short("command.text_too_long", title, TEXT_CHARS_MAX)?;
     if title.is_empty()
-        || (entry.repeat.is_none() && entry.times.is_some())
+        || (entry.repeat.as_ref().is_none_or(Option::is_none) && entry.times.is_some())
         || (entry.remind_from.is_some() && entry.remind == Some(Remind::Never))
     {
         return Err(Wrong::Usage(ADD));
@@ -273,15 +274,18 @@ pub(super) fn options(
             "interval" => {
                 let minutes = length(words, "interval", 1, usage)?;
                 let minutes = u32::try_from(minutes).unwrap_or(u32::MAX);
-                entry.repeat = Some(Every::from(Repeat::every_minutes(minutes)));
+                entry.repeat = Some(Some(Every::from(Repeat::every_minutes(minutes))));
             }
             "times" => entry.times = Some(times(words, usage)?),
             "repeat" => {
                 let every = options::value(words, usage, true, |text| {
+                    if options::is_none(text) {
+                        return Ok(None);
+                    }
                     let written = Repeat::parse_option(&plain(text)).map(Every::from);
                     let said = || texts::read_every(text);
                     let every = written.or_else(said);
-                    every.ok_or_else(|| Wrong::BadValue("repeat", text.to_owned(), usage))
+                    every.map(Some).ok_or_else(|| Wrong::BadValue("repeat", text.to_owned(), usage))
                 })?;
                 entry.repeat = Some(every);
             }
@@ -335,11 +339,11 @@ fn times(words: &mut Words, usage: &'static str) -> Result<Option<i64>, Wrong> {
     }
 }
 
-pub(super) fn canonical(command: &ScheduleCommand, now: &Zoned) -> String {
+pub(super) fn canonical(command: &ScheduleCommand, now: &Zoned, lang: Lang) -> String {
     match command {
-        ScheduleCommand::Add(entry) => format!("/schedule add {}", said(entry, now)),
+        ScheduleCommand::Add(entry) => format!("/schedule add {}", said(entry, now, lang)),
         ScheduleCommand::Update(id, entry) => {
-            format!("/schedule update {id} {}", said(entry, now))
+            format!("/schedule update {id} {}", said(entry, now, lang))
         }
         ScheduleCommand::List => "/schedule list".to_owned(),
         ScheduleCommand::Get(id) => format!("/schedule get {id}"),
@@ -356,7 +360,7 @@ pub(super) fn canonical(command: &ScheduleCommand, now: &Zoned) -> String {
     }
 }
 
-fn said(entry: &NewEntry, now: &Zoned) -> String {
+fn said(entry: &NewEntry, now: &Zoned, lang: Lang) -> String {
     let title = entry.title.clone().unwrap_or_default();
     let mut line = match entry.start {
         Some(start) => {
@@ -379,8 +383,9 @@ fn said(entry: &NewEntry, now: &Zoned) -> String {
     let date = |at: Option<Timestamp>| at.map_or("none".to_owned(), |at| exact(at, now));
     let first = entry.start.map(|start| start.wall.date());
     option("duration", entry.minutes.map(|n| n.to_string()));
-    option("remind", entry.remind.map(|remind| remind_words(remind, now)));
-    option("repeat", entry.repeat.as_ref().map(|every| every.to_option(first)));
+    option("remind", entry.remind.map(|remind| remind_words(remind, now, lang)));
+    let rule = |every: &Option<Every>| every.as_ref().map(|every| every.to_option(first));
+    option("repeat", entry.repeat.as_ref().map(|every| rule(every).unwrap_or("none".to_owned())));
     option("times", entry.times.map(|times| times.unwrap_or(-1).to_string()));
     option("remind-start", entry.remind_from.map(date));
     option("catch-up", entry.catch_up.clone());

@@ -6,6 +6,7 @@ use super::words::{Words, known, plain, quoted, unquoted};
 use super::{Wrong, exact};
 use crate::kept::DEFAULT_TAG;
 use crate::time::{About, texts};
+use everloop_types::Lang;
 use jiff::{Timestamp, Zoned};
 
 /// What is asked about todos.
@@ -253,7 +254,7 @@ fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
     let Said { mut todo, mut text, verbatim } = said_of_todo(words, now, ADD)?;
     if todo.due.is_none() && !verbatim {
         let read = texts::read(&text, now, About::Todo);
-        let read = read.map_err(|unclear| Wrong::NotADate(unclear.0))?;
+        let read = read.map_err(|unclear| Wrong::unclear(&text, unclear.0))?;
         if let Some(when) = read.when {
             if when.repeat.is_some() {
                 return Err(Wrong::TodosDoNotRepeat);
@@ -324,7 +325,7 @@ fn number_of(word: &str) -> Option<i64> {
     plain(word).trim_start_matches('#').parse().ok()
 }
 
-pub(super) fn canonical(command: &TodoCommand, now: &Zoned) -> String {
+pub(super) fn canonical(command: &TodoCommand, now: &Zoned, lang: Lang) -> String {
     match command {
         TodoCommand::Add(todo) => {
             // Words that look like a date must not become one when the line is read again.
@@ -336,10 +337,10 @@ pub(super) fn canonical(command: &TodoCommand, now: &Zoned) -> String {
                 _ if is_plain => None,
                 _ => Some(None),
             };
-            format!("/todo add {}", said(todo, due, now))
+            format!("/todo add {}", said(todo, due, now, lang))
         }
         TodoCommand::Update(id, todo) => {
-            format!("/todo update {id} {}", said(todo, todo.due, now))
+            format!("/todo update {id} {}", said(todo, todo.due, now, lang))
         }
         TodoCommand::Get(id) => format!("/todo get {id}"),
         TodoCommand::Mark(mark, ids) => {
@@ -366,7 +367,7 @@ fn filter_options(filter: &Filter) -> String {
     options
 }
 
-fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned) -> String {
+fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned, lang: Lang) -> String {
     let part = todo.shift.filter(|shift| shift.is_part());
     let amount = todo.shift.filter(|shift| !shift.is_part());
     let text = todo.text.clone().or(amount.map(Shift::words));
@@ -382,15 +383,15 @@ fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned) -> String {
     let due = due.filter(|_| part.is_none());
     option("due", part.map(Shift::words));
     option("due", due.map(|due| due.map_or("none".to_owned(), |at| exact(at, now))));
-    option("remind", todo.remind.map(|remind| remind_words(remind, now)));
+    option("remind", todo.remind.map(|remind| remind_words(remind, now, lang)));
     line
 }
 
 /// A reminder as its option has it.
-pub(super) fn remind_words(remind: Remind, now: &Zoned) -> String {
+pub(super) fn remind_words(remind: Remind, now: &Zoned, lang: Lang) -> String {
     match remind {
         Remind::Never => "none".to_owned(),
         Remind::At(at) => exact(at, now),
-        Remind::Before(ahead) => ahead.to_option(),
+        Remind::Before(ahead) => ahead.said(lang),
     }
 }

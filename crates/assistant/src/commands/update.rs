@@ -30,6 +30,7 @@ impl Shift {
     pub(super) fn of(when: &When) -> Option<Self> {
         match when.precision {
             Precision::Day => Some(Self::Day(when.at.date())),
+            Precision::Part => None,
             Precision::Minute => when.clock.map(Self::Time),
         }
     }
@@ -122,7 +123,8 @@ fn move_part(
     let when = ahead_of_now(when, &read.phrase, now)?;
     entry.shift = Some(shift);
     entry.minutes = entry.minutes.or(when.minutes);
-    entry.repeat = entry.repeat.take().or(when.repeat.map(Every::from));
+    let said = when.repeat.map(|repeat| Some(Every::from(repeat)));
+    entry.repeat = entry.repeat.take().or(said);
     entry.times = entry.times.or(when.times.map(|times| Some(i64::from(times))));
     entry.remind = entry.remind.or(read.ahead.map(Remind::Before));
     entry.title = Some(unquoted(read.title.trim()).trim().to_owned());
@@ -156,7 +158,7 @@ pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, Wrong> {
 
 /// A text with a date. Words of moving are no title: what follows them is the date.
 fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, Wrong> {
-    let unclear = |unclear: texts::Unclear| Wrong::NotADate(unclear.0);
+    let unclear = |unclear: texts::Unclear| Wrong::unclear(text, unclear.0);
     let Some(target) = moves::target(text) else {
         return texts::read(text, now, about).map_err(unclear);
     };

@@ -50,6 +50,11 @@ verbs! {
 }
 
 impl Verb {
+    /// Whether it is about todos or the schedule.
+    pub(super) fn is_kept(&self) -> bool {
+        matches!(self.name, "todo" | "view" | "schedule")
+    }
+
     /// What it does, in one line.
     #[must_use]
     pub fn help(&self, lang: Lang) -> String {

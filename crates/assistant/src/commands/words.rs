@@ -46,6 +46,23 @@ fn option_name(word: &str) -> Option<String> {
     (starts || rest.is_empty() && word == "--").then_some(rest)
 }
 
+/// The options of todos and entries.
+const OPTIONS: [&str; 13] = [
+    "tag",
+    "priority",
+    "due",
+    "remind",
+    "duration",
+    "interval",
+    "times",
+    "repeat",
+    "remind-start",
+    "allow-conflict",
+    "catch-up",
+    "open",
+    "view",
+];
+
 /// What options and their values are called in Chinese.
 const NAMES: &[(&str, &str)] = &[
     ("标签", "tag"),
@@ -218,6 +235,16 @@ impl Words {
             return None;
         }
         Some(name)
+    }
+
+    /// The first option that was written with one dash, which would pass for a word of the text.
+    #[must_use]
+    pub fn one_dash(&self) -> Option<String> {
+        let plain =
+            self.words.iter().filter(|word| !word.quoted && option_name(&word.text).is_none());
+        let names =
+            plain.filter_map(|word| word.text.strip_prefix(['-', '\u{ff0d}', '–']).map(known));
+        names.into_iter().find(|name| OPTIONS.contains(&name.split('=').next().unwrap_or_default()))
     }
 
     /// Whether the next word stands in quotes: then it ends where they end.

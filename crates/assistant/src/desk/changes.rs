@@ -123,7 +123,7 @@ impl EntryChange {
             start: named.as_ref().map(|at| EntryStart::of(at.datetime(), at.timestamp(), now)),
             minutes: new.minutes,
             remind: new.remind.map(|remind| remind_when(remind, at, now)),
-            repeat: new.repeat.as_ref().map(|every| Some(every.repeat(first))),
+            repeat: new.repeat.as_ref().map(|every| Some(every.as_ref()?.repeat(first))),
             times: new.times,
             remind_from: new.remind_from.map(|from| from.map(ms)),
             catch_up: new.catch_up.clone().map(Some),

@@ -121,6 +121,8 @@ pub(super) const SCHEDULE: List = &[
     "new event",
     "new event:",
 ];
+/// Between the day of a reminder and what it is about.
+pub(super) const ABOUT: List = &["about", "of", "to", "to do"];
 /// Told as a fact, meant as an entry.
 pub(super) const TOLD: List = &[
     "我要",

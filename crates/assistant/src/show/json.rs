@@ -1,6 +1,7 @@
 //! Answers for programs. Field names are fixed; moments are RFC 3339 in the reader's zone.
 
 use super::Reader;
+use crate::commands::Wrong;
 use crate::desk::{Answer, Conflict, Did, Gone, Notice, Refusal, Reply};
 use crate::kept::{self, Held};
 use everloop_store::{Firing, ScheduleRow, TodoRow};
@@ -124,6 +125,29 @@ fn refusal_name(refusal: &Refusal) -> &'static str {
         Refusal::Contested => "contested",
         Refusal::NotHere => "not_here",
     }
+}
+
+/// What is wrong with a line that was meant as a command, as JSON.
+#[must_use]
+pub fn wrong(reader: &Reader, wrong: &Wrong) -> Value {
+    let (name, text) = match wrong {
+        Wrong::NoSuchCommand(name, _) => ("no_such_command", Some(name)),
+        Wrong::Usage(_) => ("usage", None),
+        Wrong::NotADate(text) => ("not_a_date", Some(text)),
+        Wrong::SeveralTimes(text) => ("several_times", Some(text)),
+        Wrong::Past(text) => ("past", Some(text)),
+        Wrong::Deadline(text) => ("deadline", Some(text)),
+        Wrong::ReminderAfter(text) => ("reminder_after", Some(text)),
+        Wrong::Twice(..) => ("option_twice", None),
+        Wrong::NoTime(text) => ("no_time", Some(text)),
+        Wrong::BadValue(_, text, _) => ("bad_value", Some(text)),
+        Wrong::NoSuchOption(name, _) => ("no_such_option", Some(name)),
+        Wrong::OneDash(name) => ("one_dash", Some(name)),
+        Wrong::TooLong(..) => ("too_long", None),
+        Wrong::ReminderNeedsDue => ("reminder_needs_due", None),
+        Wrong::TodosDoNotRepeat => ("todos_do_not_repeat", None),
+    };
+    json!({"ok": false, "error": name, "text": text, "message": super::wrong(reader, wrong)})
 }
 
 fn at(reader: &Reader, at: UtcMs) -> String {

@@ -1,5 +1,6 @@
 //! How long before its time something is told: "提前15分钟提醒我", "10 minutes before".
 
+use everloop_types::Lang;
 use jiff::Zoned;
 use jiff::civil::{DateTime, Time as Wall};
 use jiff::{SignedDuration, ToSpan};
@@ -41,6 +42,32 @@ impl Ahead {
             said.push(format!("at {:02}:{:02}", minute / 60, minute % 60));
         }
         said.join(" ")
+    }
+
+    /// The same in a person's language; it is read as an option too.
+    #[must_use]
+    pub fn said(self, lang: Lang) -> String {
+        if lang == Lang::En {
+            return self.to_option();
+        }
+        let text = |key: &str, n: i64| everloop_text::get(lang, key, &[("n", &n.to_string())]);
+        let Amount { months, days, working_days, secs } = self.amount;
+        let minute = self.minute.map(|minute| format!(" {:02}:{:02}", minute / 60, minute % 60));
+        let amounts = [
+            (months, "ahead.months"),
+            (days, "ahead.days"),
+            (working_days, "ahead.working_days"),
+            (secs / 60, "ahead.minutes"),
+        ];
+        let said = amounts.into_iter().filter(|(n, _)| *n > 0).map(|(n, key)| text(key, n));
+        let said: String = said.collect();
+        let key = match (said.is_empty(), &minute) {
+            (true, None) => "ahead.on_time",
+            (true, Some(_)) => "ahead.same_day",
+            (false, _) => "ahead.before",
+        };
+        let said = everloop_text::get(lang, key, &[("amount", &said)]);
+        said + &minute.unwrap_or_default()
     }
 
     /// How much, in words.

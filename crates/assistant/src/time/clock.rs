@@ -125,6 +125,13 @@ impl Spoken {
         self.part.is_none() && ends_open && self.clock.is_some_and(is_dial)
     }
 
+    /// The same on the evening of a feast, where its hour leaves that open: "除夕夜八点".
+    pub(super) fn on_eve(self) -> Self {
+        let is_twelve = |clock: Clock| clock.form == Form::Dial && clock.hour == 12;
+        let is_open = self.is_open(Part::Pm) || self.clock.is_some_and(is_twelve);
+        Self { part: self.part.or(is_open.then_some(Part::Evening)), ..self }
+    }
+
     /// What a clock shows then; noon and midnight are shown by one too.
     pub(super) fn shown(self) -> Option<Clock> {
         match (self.clock, self.part) {
@@ -197,6 +204,19 @@ impl Part {
             Self::EndOfDay => Some(MIDNIGHT - 1),
             Self::CloseOfBusiness => Some(17 * 60),
             Self::Am | Self::Pm => None,
+        }
+    }
+
+    /// The minute at which it is over, if it is a stretch of the day.
+    pub(super) fn end(self) -> Option<i64> {
+        match self {
+            Self::Night => Some(6 * 60),
+            Self::Morning | Self::Forenoon => Some(NOON),
+            Self::Noon => Some(14 * 60),
+            Self::Afternoon => Some(18 * 60),
+            Self::Dusk => Some(20 * 60),
+            Self::Evening | Self::Late => Some(MIDNIGHT - 1),
+            Self::Midnight | Self::EndOfDay | Self::CloseOfBusiness | Self::Am | Self::Pm => None,
         }
     }
 

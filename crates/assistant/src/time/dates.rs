@@ -23,6 +23,8 @@
 //! - A part of the day alone is its usual hour: morning 08:00 (forenoon 09:00), noon 12:00,
 //!   afternoon 15:00, dusk 18:00, evening and tonight 20:00, late 23:00, small hours 00:00, close
 //!   of business 17:00, end of day 23:59.
+//! - A part of today whose usual hour is over, but which is not, is the time up to its end:
+//!   tonight, said at ten, is up to 23:59.
 //! - Every so many minutes begins one interval from now; other repetitions begin with the first
 //!   fitting day from today on whose time is still ahead. The Chinese "gap of one" day, week,
 //!   month or year is every second one, one of two days every third day, and so on; a gap of
@@ -68,6 +70,8 @@ pub struct When {
 pub enum Precision {
     /// No time of day was said; it is then 00:00.
     Day,
+    /// A part of today that has begun was said, and no time; it is then the end of that part.
+    Part,
     /// A time of day was said.
     Minute,
 }
@@ -79,7 +83,7 @@ impl When {
         match (self.instant, self.precision) {
             (Some(instant), _) => instant < now.timestamp(),
             (None, Precision::Day) => self.at.date() < now.date(),
-            (None, Precision::Minute) => self.at <= now.datetime(),
+            (None, Precision::Part | Precision::Minute) => self.at <= now.datetime(),
         }
     }
 }
@@ -242,8 +246,11 @@ impl Grammar<'_> {
                 true => clock::Beside::Day,
                 false => clock::Beside::Nothing,
             };
-            let times = clock::times(scan, next, beside).into_iter();
-            found.extend(times.map(|(spoken, end)| (so_far.with_spoken(spoken), end)));
+            let is_eve = so_far.day.is_some() && words::EVES.iter().any(|eve| scan.ends(at, eve));
+            for (spoken, end) in clock::times(scan, next, beside) {
+                let spoken = if is_eve { spoken.on_eve() } else { spoken };
+                found.push((so_far.with_spoken(spoken), end));
+            }
         }
         if so_far.every.is_none() {
             let everies = every::everies(scan, next).into_iter();

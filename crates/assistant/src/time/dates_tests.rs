@@ -8,7 +8,7 @@ fn now() -> Zoned {
 fn said(when: &When) -> String {
     let at = match when.precision {
         Precision::Day => when.at.date().to_string(),
-        Precision::Minute => when.at.strftime("%F %H:%M").to_string(),
+        Precision::Part | Precision::Minute => when.at.strftime("%F %H:%M").to_string(),
     };
     match &when.repeat {
         Some(repeat) => format!("{at} {}", repeat.to_option()),

@@ -6,8 +6,10 @@ use jiff::{ToSpan, Zoned};
 use super::clock::{Beside, Part, times};
 use super::numeric::{self, chinese_dates, english_dates, month_days};
 use super::offsets::{amounts, offsets, within};
+use super::quarters::quarter_ends;
 use super::scan::{Readings, Scan};
-use super::{feasts, words};
+use super::within::{within_day, within_week_or_month};
+use super::{feasts, typos, words};
 
 /// A day as it was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,13 +71,12 @@ pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
         found.push((day, end));
         found.extend(beside(scan, day, end, today));
         found.extend(twice_said(scan, day, end, now));
+        found.extend(within_day(scan, day, end, today));
     }
-    // A week today, a week on Friday, tomorrow week.
-    if let Some((weeks, end)) = scan.word(at, words::WEEKS_ON) {
-        for (day, end) in named_days(scan, end, now) {
-            let date = day.date(today).and_then(|date| plus(date, weeks * 7));
-            found.extend(date.map(|date| (Day::plain(date), end)));
-        }
+    found.extend(weeks_on(scan, at, now));
+    if let Some(next) = scan.any(at, words::FIRST_THING) {
+        let days = named_days(scan, next, now).into_iter().filter(|(day, _)| day.part.is_none());
+        found.extend(days.map(|(day, end)| (Day { part: Some(Part::Morning), ..day }, end)));
     }
     if let Some((days, end)) = scan.word(at, words::TODAY_WEEK) {
         found.extend(plus(today, days).map(|date| (Day::plain(date), end)));
@@ -90,6 +91,23 @@ pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
         for (day, end) in named_days(scan, next, now) {
             let date = day.date(today).and_then(|date| amount.times(sign).day(date));
             found.extend(date.map(|date| (Day::of(date, sort_beside(day)), end)));
+        }
+    }
+    found
+}
+
+/// A week today, a fortnight on Friday, three weeks tomorrow.
+fn weeks_on(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
+    let (today, mut found) = (now.date(), Vec::new());
+    for (amount, end) in amounts(scan, at) {
+        let is_weeks = amount.is_of_days() && amount.months == 0 && amount.days > 0;
+        let is_led = scan.any(end, words::ON).is_some() || scan.any(end, words::NEAREST).is_some();
+        if !is_weeks || amount.days % 7 != 0 || !is_led {
+            continue;
+        }
+        for (day, end) in named_days(scan, end, now) {
+            let date = day.date(today).and_then(|date| amount.day(date));
+            found.extend(date.map(|date| (Day::plain(date), end)));
         }
     }
     found
@@ -162,15 +180,16 @@ pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
         return Vec::new();
     }
     let near = scan.word(scan.maybe(at, words::THE), words::NEAR_DAYS);
+    let near = near.or_else(|| typos::near_day(scan, at));
     dates.extend(near.map(|(days, end)| (plus(today, days), end)));
     dates.extend(calendar_weeks(scan, at, today));
     dates.extend(month_days(scan, at, today));
-    dates.extend(english_dates(scan, at, today));
     dates.extend(ends(scan, at, today));
     let far = offsets(scan, at).into_iter().filter(|(amount, _)| amount.is_of_days());
     dates.extend(far.map(|(amount, end)| (amount.day(today), end)));
     let known = |(date, end): (Option<Date>, usize)| Some((Day::plain(date?), end));
     let mut found: Readings<Day> = dates.into_iter().filter_map(known).collect();
+    found.extend(english_dates(scan, at, today));
     found.extend(numeric::dates(scan, at, today));
     found.extend(chinese_dates(scan, at, today));
     found.extend(feasts::feasts(scan, at, today));
@@ -192,7 +211,8 @@ fn weekdays(scan: &Scan, at: usize, is_said: bool) -> Readings<Day> {
     let shy = scan
         .word(at, words::SHY_DAY_NAMES)
         .filter(|(_, end)| is_said || is_shy_day(scan, at, *end));
-    let bare = [chinese_weekday(scan, at), scan.word(at, words::DAY_NAMES), shy];
+    let named = scan.word(at, words::DAY_NAMES).or_else(|| typos::weekday(scan, at));
+    let bare = [chinese_weekday(scan, at), named, shy];
     let day = |weekday| Day { which: Which::Next(weekday), part: None, sort: Sort::Plain };
     bare.into_iter().flatten().map(|(weekday, end)| (day(weekday), end)).collect()
 }
@@ -208,40 +228,6 @@ fn is_shy_day(scan: &Scan, at: usize, end: usize) -> bool {
     let is_first = scan.text(0, begin).chars().all(|c| !c.is_alphanumeric());
     let is_named = scan.is_name(begin) && (is_closed || is_first && !is_word);
     is_alone || is_led || is_named || !times(scan, end, Beside::Day).is_empty()
-}
-
-/// "本周内", "这个月内".
-fn within_week_or_month(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
-    let mut found = Vec::new();
-    let week = scan.word(at, words::ZH_WEEKS).filter(|(weeks, _)| *weeks >= 0);
-    if let Some((weeks, end)) = week
-        && let Some(end) = scan.any(end, words::WEEK)
-        && let Some(end) = scan.any(end, words::WITHIN_ENDS)
-    {
-        let date = in_week(today, weeks, Weekday::Sunday);
-        found.extend(date.map(|date| (Day::of(date, Sort::Within), end)));
-    }
-    let sunday = || in_week(today, 0, Weekday::Sunday);
-    let this_week = scan.any(at, words::THIS_WEEK).or_else(|| {
-        let end = scan.any(at, words::ZH_THIS_WEEK)?;
-        let is_last = scan.skip_spaces(end) == scan.len();
-        let is_date = is_last || scan.any(end, words::BEHIND_HOLIDAYS).is_some();
-        is_date.then_some(end)
-    });
-    let end = this_week.zip(sunday());
-    found.extend(end.map(|(end, date)| (Day::of(date, Sort::Within), end)));
-    let end = scan.any(at, words::THIS_MONTH);
-    let last = end.map(|end| (Day::of(today.last_of_month(), Sort::Within), end));
-    found.extend(last);
-    let last = Date::new(today.year(), 12, 31).ok().zip(scan.any(at, words::THIS_YEAR));
-    found.extend(last.map(|(date, end)| (Day::of(date, Sort::Within), end)));
-    if let Some((months, end)) = scan.word(at, words::MONTHS_AWAY)
-        && let Some(end) = scan.any(end, words::WITHIN_ENDS)
-    {
-        let date = in_month(today, months, 1).map(Date::last_of_month);
-        found.extend(date.map(|date| (Day::of(date, Sort::Within), end)));
-    }
-    found
 }
 
 pub(super) fn plus(date: Date, days: i64) -> Option<Date> {
@@ -266,10 +252,11 @@ pub(super) fn chinese_day_name(scan: &Scan, at: usize) -> Option<(Weekday, usize
 
 /// An English weekday where a word before it makes clear that it is one.
 pub(super) fn english_weekday(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
-    scan.word(at, words::DAY_NAMES).or_else(|| scan.word(at, words::SHY_DAY_NAMES))
+    let named = scan.word(at, words::DAY_NAMES).or_else(|| typos::weekday(scan, at));
+    named.or_else(|| scan.word(at, words::SHY_DAY_NAMES))
 }
 
-fn in_week(today: Date, weeks: i64, day: Weekday) -> Option<Date> {
+pub(super) fn in_week(today: Date, weeks: i64, day: Weekday) -> Option<Date> {
     let offset = |day: Weekday| i64::from(day.to_monday_zero_offset());
     plus(today, weeks * 7 + offset(day) - offset(today.weekday()))
 }
@@ -302,7 +289,7 @@ fn calendar_weeks(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>>
         }
     }
     let begin = scan.maybe(at, words::THE);
-    let named = scan.word(begin, words::EN_WEEKENDS);
+    let named = scan.word(scan.maybe(at, words::AT_THE), words::EN_WEEKENDS);
     found.extend(named.map(|(weeks, end)| (weekend(today, weeks), end)));
     let named = scan.word(at, words::EN_NEXT_WEEK);
     found.extend(named.map(|(weeks, end)| (in_week(today, weeks, Weekday::Monday), end)));
@@ -361,10 +348,7 @@ fn ends(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
     let middle =
         middle.filter(|end| !scan.get(*end).is_some_and(|c| words::NOT_MIDDLE.contains(c)));
     found.extend(middle.map(|end| (next_day(15), end)));
-    if let Some((quarters, end)) = scan.word(at, words::QUARTER_ENDS) {
-        let months = 2 - i64::from((today.month() - 1) % 3) + quarters * 3;
-        found.push((in_month(today, months, 1).map(Date::last_of_month), end));
-    }
+    found.extend(quarter_ends(scan, at, today));
     if let Some((years, end)) = scan.word(at, words::YEAR_ENDS) {
         found.push((Date::new(today.year() + years, 12, 31).ok(), end));
     }

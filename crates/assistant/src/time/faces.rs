@@ -55,6 +55,7 @@ fn packed_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
 /// `1900`, `0930` and `15.30`: only a day before them and nothing behind them makes them clocks.
 pub(super) fn military_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
     let at = scan.skip_spaces(at);
+    let is_led = scan.is_behind(at, words::AT);
     let (hour, minute, end) = match scan.digits(at, 4, 4) {
         Some((number, end)) => (number / 100, number % 100, end),
         None => {
@@ -69,7 +70,10 @@ pub(super) fn military_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
     let is_clock = hour < 24 && minute < 60 && minute % 5 == 0;
     let (hour, minute) = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?);
     let is_padded = scan.get(at) == Some('0');
-    (is_clock && (is_last || is_padded)).then_some((Clock { hour, minute, form: Form::Full }, end))
+    // "at 1730 send it", but "at 2000 Main Street".
+    let is_led = is_led && scan.get(end) == Some(' ') && !scan.is_name(scan.skip_spaces(end));
+    let is_clock = is_clock && (is_last || is_padded || is_led);
+    is_clock.then_some((Clock { hour, minute, form: Form::Full }, end))
 }
 
 /// `5.30pm`: only the part behind it tells it from a number or a date.
@@ -118,15 +122,15 @@ fn chinese_clocks(scan: &Scan, at: usize) -> Readings<Clock> {
     }
     found.extend(scan.any(end, words::HALF_PAST).map(|end| (clock(30), end)));
     if let Some((quarters, end)) = scan.number_in(end, 1..=3) {
-        let end = scan.any(end, words::QUARTER);
+        let end = clock_mark(scan, end, words::CLOCK_QUARTER);
         found.extend(end.map(|end| (clock(quarters * 15), end)));
     }
     if let Some((minute, after)) = scan.number_in(end, 0..=59) {
-        let is_two_digits = after - scan.skip_spaces(end) >= 2 || minute == 10;
-        let is_counted = scan.get(after).is_some_and(|c| words::MEASURES.contains(c));
-        if let Some(after) = scan.any(after, words::MINUTE) {
+        let begin = scan.skip_spaces(end);
+        let is_two_digits = after - begin >= 2 || minute == 10;
+        if let Some(after) = clock_mark(scan, after, words::CLOCK_MINUTE) {
             found.push((clock(minute), after));
-        } else if is_two_digits && !is_counted {
+        } else if is_two_digits && !is_counted(scan, after, begin > end) {
             found.push((clock(minute), after));
         }
     }
@@ -135,6 +139,23 @@ fn chinese_clocks(scan: &Scan, at: usize) -> Readings<Clock> {
         found.extend(less(hour, minutes).map(|clock| (clock, end)));
     }
     found
+}
+
+/// The mark of minutes or quarters on a clock: "分", but neither the length "分钟" nor "分享".
+fn clock_mark(scan: &Scan, at: usize, list: &[&str]) -> Option<usize> {
+    scan.any(at, list).filter(|end| !scan.get(*end).is_some_and(|c| words::NO_MARK.contains(c)))
+}
+
+/// Whether a number behind an hour counts something. Apart from the hour it is a minute only if it
+/// stands alone: "3点 30 开会", but "3点 15公里".
+pub(super) fn is_counted(scan: &Scan, after: usize, is_spaced: bool) -> bool {
+    let Some(next) = scan.get(after) else { return false };
+    if is_spaced {
+        return !next.is_whitespace() && !",;:.!?)".contains(next) && !"，。；".contains(next);
+    }
+    let is_measure =
+        words::MEASURES.contains(next) && !words::is_word(scan, after, words::NO_MEASURES);
+    is_measure || scan.any(after, words::LONG_MEASURES).is_some()
 }
 
 /// The mark of an hour, if it is no part of another word: not "一时间", not "4点" of "4点钟表".

@@ -4,6 +4,7 @@ use jiff::Zoned;
 
 use super::clock::{Beside, times};
 use super::dates::longest;
+use super::faces::is_counted;
 use super::meaning::Pieces;
 use super::scan::Scan;
 use super::texts::About;
@@ -119,7 +120,15 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     if let Some(end) = two_in_one(scan, to) {
         return Some((to, end));
     }
-    if let Some(end) = date_number(scan, next) {
+    if let Some(end) = date_number(scan, next).filter(|_| next == to || !is_length(scan, next)) {
+        return Some((next, end));
+    }
+    // "3点5开会": a single digit that counts nothing.
+    let digit = scan.digits(to, 1, 1).filter(|_| scan.before(to) == Some('点'));
+    if let Some((_, end)) = digit.filter(|(_, end)| !is_counted(scan, *end, false)) {
+        return Some((to, end));
+    }
+    if let Some(end) = loose_minutes(scan, to) {
         return Some((next, end));
     }
     if let Some(end) = scan.any(to, words::VAGUE) {
@@ -135,7 +144,13 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     }
     let next = scan.skip_spaces(to);
     let link = scan.any(to, words::LINKS)?;
-    if let Some(end) = date_number(scan, link) {
+    if let Some(end) = date_number(scan, link).filter(|_| !is_length(scan, link)) {
+        return Some((next, end));
+    }
+    // "at 9 and 17": another time of day, or the number of something; nobody can tell.
+    let other =
+        scan.any(to, words::AND_LATIN).and_then(|at| scan.digits(scan.skip_spaces(at), 1, 2));
+    if let Some((_, end)) = other {
         return Some((next, end));
     }
     let (_, end) = longest(scan, scan.skip_spaces(link), now)?;
@@ -145,6 +160,25 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
         && times(scan, link, Beside::Nothing).is_empty();
     let is_with = scan.any(to, words::WITH).is_some() && is_attribute(scan, end);
     (!is_with || is_place).then_some((next, end))
+}
+
+/// Minutes or quarters as a length, apart from the time: "下午3点 30分钟快走".
+fn is_length(scan: &Scan, at: usize) -> bool {
+    let unit = scan.number(at).and_then(|(_, end)| scan.any(end, words::LENGTH_UNITS));
+    unit.is_some_and(|end| scan.any(end, words::AWAY).is_none())
+}
+
+/// "at 3 30 call mum": two digits behind a bare hour are its minutes, or count something.
+fn loose_minutes(scan: &Scan, to: usize) -> Option<usize> {
+    let is_digit = |at: usize| scan.get(at).is_some_and(|c| c.is_ascii_digit());
+    let hour = (to.saturating_sub(2)..to).find(|at| is_digit(*at) && !is_digit(at.wrapping_sub(1)));
+    let is_bare = hour.is_some_and(|at| {
+        scan.is_behind(at, words::AT) && scan.digits(at, 1, 2).is_some_and(|(_, end)| end == to)
+    });
+    let (minute, end) = scan.digits(scan.skip_spaces(to), 2, 2).filter(|_| is_bare)?;
+    let is_clock = minute < 60 && minute % 5 == 0 && scan.get(to) == Some(' ');
+    let is_length = || !super::offsets::amounts(scan, scan.skip_spaces(to)).is_empty();
+    (is_clock && !is_length()).then_some(end)
 }
 
 /// "周三四", "三四点": two numbers that follow each other, either of them meant.

@@ -12,6 +12,8 @@ pub(super) enum Holiday {
     Fixed(i8, i8),
     /// The so manyth weekday of a month; -1 is the last.
     Nth(i8, i8, Weekday),
+    /// So many days after the so manyth weekday of a month.
+    AfterNth(i8, i8, Weekday, i64),
     /// So many days after Easter Sunday.
     Easter(i64),
     /// A month and a day of the lunar year.
@@ -41,6 +43,9 @@ impl Holiday {
             Self::Fixed(month, day) => Date::new(year, month, day).ok(),
             Self::Nth(month, n, weekday) => {
                 Date::new(year, month, 1).ok()?.nth_weekday_of_month(n, weekday).ok()
+            }
+            Self::AfterNth(month, n, weekday, days) => {
+                Self::Nth(month, n, weekday).in_year(year)?.checked_add(days.days()).ok()
             }
             Self::Easter(days) => easter(year)?.checked_add(days.days()).ok(),
             Self::Lunar(month, day) => lunar(Month::Plain(month), day),
@@ -95,5 +100,8 @@ mod tests {
         assert_eq!(of(Holiday::Nth(5, -1, Weekday::Monday)), "2026-05-25");
         assert_eq!(of(Holiday::LunarEve), "2026-02-16");
         assert_eq!(of(Holiday::Lunar(12, 8)), "2026-01-26");
+        // The day after Thanksgiving is not always the fourth Friday.
+        let black_friday = Holiday::AfterNth(11, 4, Weekday::Thursday, 1);
+        assert_eq!(black_friday.in_year(2024).unwrap().to_string(), "2024-11-29");
     }
 }

@@ -3,6 +3,7 @@
 //! This is the last check. It refuses what a person would read as a part of the date, with that
 //! part, and leaves what is a name or a thing.
 
+use super::clock::{Beside, times};
 use super::dates::{When, may_start};
 use super::offsets::amounts;
 use super::scan::Scan;
@@ -151,5 +152,23 @@ pub(super) fn bracketed(title: &str) -> Option<(i64, String)> {
         let is_unit = inside.chars().any(char::is_alphabetic);
         let rest = format!("{} {}", head.trim_end(), tail.trim_start());
         minutes.filter(|_| is_unit).map(|minutes| (minutes, rest.trim().to_owned()))
+    })
+}
+
+/// Whether a text says several times of day for one thing: "早晚八点", "at 9am and 5pm".
+#[must_use]
+pub fn says_several_times(text: &str) -> bool {
+    let scan = Scan::new(text);
+    let mut starts = (0..scan.len()).filter(|at| may_start(&scan, *at));
+    starts.any(|at| {
+        let is_said = scan.any(at, words::SEVERAL_TIMES).is_some();
+        is_said
+            || times(&scan, at, Beside::Day).into_iter().any(|(spoken, end)| {
+                let next = scan.any(end, words::TIMES_AND).filter(|_| spoken.clock.is_some());
+                next.is_some_and(|next| {
+                    let is_number = scan.number_in(next, 0..=24).is_some();
+                    is_number || !times(&scan, next, Beside::Nothing).is_empty()
+                })
+            })
     })
 }

@@ -150,7 +150,17 @@ fn on_day(day: Day, spoken: Option<Spoken>, now: &Zoned) -> Option<When> {
     };
     let minute = minute_of(date, time, now);
     let minutes = spoken.minutes(minute, day.part)?;
-    Some(When { minutes, is_full, ..plain(at_minute(date, minute)?) })
+    let at = at_minute(date, minute)?;
+    if at <= now.datetime() && date == today && spoken.clock.is_none() {
+        let end = spoken.part.or(day.part).and_then(Part::end);
+        let end = end.and_then(|end| at_minute(date, end)).filter(|end| *end > now.datetime());
+        return Some(When {
+            precision: end.map_or(Precision::Minute, |_| Precision::Part),
+            is_full,
+            ..plain(end.unwrap_or(at))
+        });
+    }
+    Some(When { minutes, is_full, ..plain(at) })
 }
 
 fn alone(spoken: Spoken, now: &Zoned) -> Option<When> {

@@ -3,6 +3,7 @@
 use jiff::civil::{Date, Weekday};
 use jiff::{ToSpan, civil};
 
+use super::clock::{Beside, times};
 use super::days::{Day, Sort, chinese_weekday, english_weekday, in_month};
 use super::scan::{Readings, Scan};
 use super::words;
@@ -104,10 +105,12 @@ pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
         found.extend(date.map(|date| (Day::of(date, sort), end)));
     };
     let is_feast = super::feasts::is_festive(scan, end);
+    // "十二月廿五" without a word for the day is lunar.
+    let is_marked = scan.get(end).is_some_and(|c| words::LUNAR_MARKS.contains(c));
     if let Some((day, end)) = scan.number_in(end, 1..=31) {
         match scan.any(end, words::DAY_OF_MONTH) {
             Some(end) => push(in_year(today, year, month, day), end),
-            None if is_bare_day(scan, end) && !is_feast => {
+            None if is_bare_day(scan, end) && !is_feast && !is_marked => {
                 push(in_year(today, year, month, day), end)
             }
             None => {}
@@ -205,8 +208,9 @@ pub(super) fn month_days(scan: &Scan, at: usize, today: Date) -> Readings<Option
 
 /// `Nov 20`, `November 20th, 2027`, `20 Nov`, `the 20th of November`, `the 20th`, `first Monday of
 /// December`, `end of next month`.
-pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
+pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
     let mut found = Vec::new();
+    let plain = |date: Option<Date>| date.map(Day::plain);
     let mut with_year = |month: i8, day: i8, end| {
         let next = scan.skip_spaces(scan.maybe(end, words::COMMA));
         let year = scan.digits(next, 4, 4);
@@ -215,14 +219,15 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Opt
             && year.is_some_and(|(year, _)| (1900..2200).contains(&year))
             && year.is_some_and(|(year, _)| date(year, 2, 29).is_none());
         if !is_broken {
-            found.push((next_date(today, month, day), end));
+            found.push((plain(next_date(today, month, day)), end));
         }
         if let Some((year, end)) = year {
             let year = i16::try_from(year).ok().filter(|year| *year >= 1000);
-            found.push((year.and_then(|year| Date::new(year, month, day).ok()), end));
+            let date = year.and_then(|year| Date::new(year, month, day).ok());
+            found.push((date.map(|date| Day::of(date, Sort::Full)), end));
         }
         if let Some((years, end)) = scan.word(next, words::EN_YEARS) {
-            found.push((Date::new(today.year() + years, month, day).ok(), end));
+            found.push((plain(Date::new(today.year() + years, month, day).ok()), end));
         }
     };
     if let Some((month, end)) = month_name(scan, at)
@@ -238,18 +243,45 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Opt
             with_year(month, day.number, end);
         }
         let of = scan.any(end, words::OF).and_then(|at| scan.word(at, words::EN_MONTHS_AWAY));
-        found.extend(of.map(|(months, end)| (in_month(today, months, day.number), end)));
-        let is_alone = scan.text(0, begin).trim().is_empty() && scan.skip_spaces(end) == scan.len();
+        found.extend(of.map(|(months, end)| (plain(in_month(today, months, day.number)), end)));
         let is_led = scan.is_behind(begin, words::BEFORE_ORDINALS);
-        // "20th" by itself is a day; "second" by itself is a text.
-        let is_written = scan.get(scan.skip_spaces(begin)).is_some_and(|c| c.is_ascii_digit());
-        if (the.is_some() || is_led || is_alone && is_written) && day.is_marked {
-            found.push((next_month_day(today, day.number), end));
+        let is_thing = scan.any(end, words::ORDINAL_THINGS).is_some();
+        if !is_thing
+            && (the.is_some() || is_led || is_day_of_month(scan, begin, end))
+            && day.is_marked
+        {
+            found.push((plain(next_month_day(today, day.number)), end));
         }
     }
     let begin = scan.maybe(scan.maybe(at, words::AT), words::THE);
-    found.extend(days_of_months(scan, begin, today));
-    found
+    let of_months = days_of_months(scan, begin, today).into_iter();
+    found.extend(of_months.map(|(date, end)| (plain(date), end)));
+    let known = found.into_iter().filter_map(|(day, end)| Some((day?, end)));
+    known.chain(weekday_and_day(scan, at, today)).collect()
+}
+
+/// "20th" by itself, at the end or with a time behind it is a day; "second" is a text, and so is
+/// the 30th of somebody.
+fn is_day_of_month(scan: &Scan, begin: usize, end: usize) -> bool {
+    let is_written = scan.get(scan.skip_spaces(begin)).is_some_and(|c| c.is_ascii_digit());
+    let rest = scan.text(end, scan.len());
+    let is_last = rest.trim_matches(super::titles::is_end).is_empty();
+    let head = scan.text(0, begin);
+    let head = head.trim_end();
+    let is_of_somebody = head.ends_with("'s") || head.ends_with("s'");
+    let is_counted = is_of_somebody || scan.is_behind(begin, words::BEFORE_COUNTED);
+    let is_timed = || !times(scan, end, Beside::Day).is_empty();
+    is_written && !is_counted && (is_last || is_timed())
+}
+
+/// "Wed 25th", "Friday the 18th": the first such day of this month and the two behind it.
+fn weekday_and_day(scan: &Scan, at: usize, today: Date) -> Option<(Day, usize)> {
+    let (weekday, end) = english_weekday(scan, at)?;
+    let next = scan.maybe(scan.maybe(end, words::COMMA), words::THE);
+    let (day, end) = ordinal(scan, next).filter(|(day, _)| day.is_marked)?;
+    let mut months = (0..=2).filter_map(|months| in_month(today, months, day.number));
+    let date = months.find(|date| *date >= today && date.weekday() == weekday)?;
+    Some((Day::plain(date), end))
 }
 
 /// "the first Monday of December", "the last Friday of this month", "last day of November".
@@ -290,7 +322,8 @@ fn days_of_months(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>>
 }
 
 pub(super) fn month_name(scan: &Scan, at: usize) -> Option<(i8, usize)> {
-    let (month, end) = scan.word(at, words::MONTH_NAMES)?;
+    let named = scan.word(at, words::MONTH_NAMES);
+    let (month, end) = named.or_else(|| super::typos::month(scan, at))?;
     Some((month, scan.maybe(end, words::FULL_STOP)))
 }
 

@@ -127,6 +127,9 @@ pub(super) fn offsets(scan: &Scan, at: usize) -> Readings<Amount> {
             continue;
         }
         found.push((amount, end));
+        let time = scan.any(end, words::IN_TIME);
+        let time = time.filter(|end| scan.any(*end, words::NOT_IN_TIME).is_none());
+        found.extend(time.map(|end| (amount, end)));
         let after = scan.word(end, words::AFTER).filter(|(sign, _)| *sign > 0);
         found.extend(after.map(|(_, end)| (amount, end)));
     }

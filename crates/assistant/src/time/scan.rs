@@ -36,6 +36,12 @@ impl Scan {
         })
     }
 
+    /// Whether this text stands right before.
+    pub(super) fn ends(&self, at: usize, text: &str) -> bool {
+        let begin = at.checked_sub(text.chars().count());
+        begin.is_some_and(|begin| self.text(begin, at.min(self.len())) == text)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.chars.len()
     }

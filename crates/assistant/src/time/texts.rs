@@ -12,6 +12,7 @@ use super::days::Sort;
 use super::every::Every;
 use super::guard;
 use super::leftovers;
+use super::limits;
 use super::meaning;
 use super::offsets::amounts;
 use super::scan::Scan;
@@ -292,6 +293,9 @@ impl Finder<'_> {
     /// A date in two places: a day here, its time there.
     fn both(&self, first: &Found, second: &Found) -> Result<Reading, Unclear> {
         self.check(first)?;
+        if let Some(limited) = self.limited(first, second) {
+            return Ok(limited);
+        }
         self.check(second)?;
         let (one, two) = (self.words(first.from, first.to), self.words(second.from, second.to));
         if first.phrase.when == second.phrase.when {
@@ -307,6 +311,15 @@ impl Finder<'_> {
         let title = self.without(&[first, second]);
         let when = self.leaning(&phrase, &title);
         Ok(self.reading(when, title, format!("{one} {two}"), timed))
+    }
+
+    /// A repetition in front and its end behind the text: "每天跑步 直到12月1日".
+    fn limited(&self, first: &Found, second: &Found) -> Option<Reading> {
+        let head = self.without(&[first]);
+        let phrase = self.words(first.from, first.to);
+        let (when, title) = limits::behind(&first.phrase.when, &head, &phrase, self.now)?;
+        let is_all = second.place == Place::End && when.times.is_some();
+        is_all.then(|| self.reading(when, title, phrase, first))
     }
 
     /// What a phrase means beside its title: dinner at 7 is in the evening.
@@ -342,7 +355,7 @@ impl Finder<'_> {
             || found.phrase.when.is_full;
         let mut when = when;
         let mut title = title;
-        if let Some((limited, rest)) = self.limit_behind(&when, &title, &phrase) {
+        if let Some((limited, rest)) = limits::behind(&when, &title, &phrase, self.now) {
             (when, title) = (limited, rest);
         }
         if self.about == About::Entry
@@ -358,21 +371,6 @@ impl Finder<'_> {
             title = rest;
         }
         Reading { title, when: Some(when), phrase, ahead: None, is_exact }
-    }
-
-    /// A repetition may be limited behind its text: "每周五提醒我写周报，共8次".
-    fn limit_behind(&self, when: &When, title: &str, phrase: &str) -> Option<(When, String)> {
-        if when.repeat.is_none() || when.times.is_some() {
-            return None;
-        }
-        let scan = Scan::new(title);
-        let mut starts = (1..scan.len()).filter(|at| may_start(&scan, *at));
-        starts.find_map(|at| {
-            scan.any(at, words::IN_ALL)?;
-            let (rest, tail) = title.split_at(scan.offset(at));
-            let limited = dates::parse(&format!("{phrase} {tail}"), self.now)?;
-            Some((limited, rest.trim_end_matches(is_border).to_owned()))
-        })
     }
 
     fn words(&self, from: usize, to: usize) -> String {

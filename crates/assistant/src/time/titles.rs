@@ -115,10 +115,19 @@ pub(super) fn length(text: &str) -> (Option<i64>, String) {
     let begin = scan.maybe(0, words::LENGTH_STARTS);
     let found = amounts(&scan, begin).into_iter().max_by_key(|(_, end)| *end);
     if let Some((amount, end)) = found
-        && scan.get(end).is_some_and(char::is_whitespace)
+        && (scan.get(end).is_some_and(char::is_whitespace) || is_glued_length(&scan, end))
         && let Some(minutes) = minutes(amount)
     {
+        let end = scan.maybe(end, words::POSSESSIVE);
         return (Some(minutes), text[scan.offset(end)..].trim_start_matches(is_border).to_owned());
     }
     (None, text.to_owned())
+}
+
+/// "30分钟快走": a Chinese length needs no space, but "30分钟后" and "30分钟一次" are no lengths.
+fn is_glued_length(scan: &Scan, end: usize) -> bool {
+    let is_chinese = |c: Option<char>| c.is_some_and(|c| !c.is_ascii());
+    let others = [words::AWAY, words::NO_LENGTH_BEFORE];
+    let is_other = others.iter().any(|list| scan.any(end, list).is_some());
+    is_chinese(scan.before(end)) && is_chinese(scan.get(end)) && !is_other
 }

@@ -11,7 +11,8 @@ use super::words;
 pub(super) fn lists(scan: &Scan, at: usize) -> Readings<Weekdays> {
     let chinese = |at| chinese_weekday(scan, at);
     let short = |at| chinese(at).or_else(|| scan.word(at, words::WEEK_DAYS));
-    let english = |at| english_weekday(scan, at);
+    let plural = |at| scan.word(at, words::PLURAL_DAYS);
+    let english = |at| english_weekday(scan, at).or_else(|| plural(at));
     let mut found = joined(chinese(at), |at| short(scan.maybe(at, words::DAY_AND)));
     found.extend(joined(english(at), |at| english(scan.any(at, words::DAY_AND)?)));
     found.extend(ranges(scan, at));

@@ -26,26 +26,28 @@ pub(crate) enum TodoVerb {
         view: Option<String>,
     },
     Get {
-        id: i64,
+        #[arg(value_parser = number)]
+        id: String,
     },
     Update {
-        id: i64,
+        #[arg(value_parser = number)]
+        id: String,
         text: Vec<String>,
         #[command(flatten)]
         said: TodoOptions,
     },
     Done {
-        #[arg(required = true)]
-        id: Vec<i64>,
+        #[arg(required = true, value_parser = number)]
+        id: Vec<String>,
     },
     Reopen {
-        #[arg(required = true)]
-        id: Vec<i64>,
+        #[arg(required = true, value_parser = number)]
+        id: Vec<String>,
     },
     #[command(visible_alias = "rm")]
     Delete {
-        #[arg(required = true)]
-        id: Vec<i64>,
+        #[arg(required = true, value_parser = number)]
+        id: Vec<String>,
     },
     Search {
         #[arg(required = true)]
@@ -108,26 +110,29 @@ pub(crate) enum ScheduleVerb {
     },
     List,
     Get {
-        id: i64,
+        #[arg(value_parser = number)]
+        id: String,
     },
     View {
         stretch: String,
         date: Vec<String>,
     },
     Update {
-        id: i64,
+        #[arg(value_parser = number)]
+        id: String,
         words: Vec<String>,
         #[command(flatten)]
         said: EntryOptions,
     },
     Repeat {
-        id: i64,
+        #[arg(value_parser = number)]
+        id: String,
         switch: OnOff,
     },
     #[command(visible_alias = "rm")]
     Delete {
-        #[arg(required = true)]
-        id: Vec<i64>,
+        #[arg(required = true, value_parser = number)]
+        id: Vec<String>,
     },
     Export {
         file: Option<PathBuf>,
@@ -189,4 +194,18 @@ pub(crate) struct Chat {
     pub(crate) message: Option<String>,
     #[command(flatten)]
     pub(crate) how: super::How,
+}
+
+// A number, or several with commas between them, as input methods write them: `１，#2`.
+fn number(text: &str) -> Result<String, std::num::ParseIntError> {
+    let plain = |c: char| match c {
+        '\u{ff10}'..='\u{ff19}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        c => c,
+    };
+    for part in text.split([',', '\u{ff0c}', '\u{3001}']) {
+        let digits: String =
+            part.trim_start_matches(['#', '\u{ff03}']).chars().map(plain).collect();
+        digits.parse::<i64>()?;
+    }
+    Ok(text.to_owned())
 }

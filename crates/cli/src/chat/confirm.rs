@@ -22,7 +22,9 @@ pub(super) enum Verdict {
 impl Session {
     /// The question for a command.
     pub(super) fn confirmation(&self, command: &str) -> String {
-        self.text("rule.understood", &[("command", command)])
+        let reader = self.reader();
+        let command = commands::shown(command, &reader.now, reader.lang);
+        self.text("rule.understood", &[("command", &command)])
     }
 
     pub(super) async fn verdict(&self, command: &str, line: &str) -> Verdict {

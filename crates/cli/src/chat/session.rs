@@ -196,8 +196,12 @@ impl Session {
         command: &Command,
         reader: &Reader,
     ) -> Result<String, Failure> {
-        if let Some(line) = commands::echo(&commands::normal(line), command, &reader.now) {
+        let said = commands::normal(line);
+        if let Some(line) = commands::echo(&said, command, &reader.now, reader.lang) {
             terminal::answer(&self.text("command.understood", &[("line", &line)]));
+        }
+        if let Some(year) = commands::other_year(&said, command, &reader.now) {
+            terminal::answer(&self.text("notice.other_year", &[("year", &year.to_string())]));
         }
         let performed = self.desk.perform(command, &reader.now, None).await;
         let answer = performed.map_err(|error| self.fail(&error))?;

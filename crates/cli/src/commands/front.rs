@@ -11,7 +11,7 @@ use crate::chat;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use crate::trouble;
-use everloop_assistant::commands::Command;
+use everloop_assistant::commands::{self, Command};
 use everloop_assistant::door::Way;
 use everloop_assistant::show;
 
@@ -39,6 +39,10 @@ pub(crate) async fn door(
             terminal::answer(&app.text("door.nothing_to_cancel", &[]));
             Ok(Front::Done(Exit::Done))
         }
+        Way::Wrong(wrong) if json => {
+            terminal::answer(&show::wrong_json(&reader, &wrong).to_string());
+            Ok(Front::Done(Exit::Usage))
+        }
         Way::Wrong(wrong) => failure(Exit::Usage, show::wrong(&reader, &wrong)),
         Way::Steer => failure(Exit::Usage, app.text("chat.nothing_to_steer", &[])),
         Way::Command(Command::Talk(verb, _)) => {
@@ -51,6 +55,7 @@ pub(crate) async fn door(
             Ok(Front::Done(keep::line(app, &command, json).await?))
         }
         Way::Rule(command) => {
+            let command = commands::shown(&command, &reader.now, reader.lang);
             terminal::answer(&command);
             let words = app.text("front.not_done", &[("command", &command)]);
             failure(Exit::NeedsPerson, words)

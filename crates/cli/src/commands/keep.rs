@@ -45,12 +45,8 @@ impl Line {
         Self { verb, words: Words::default().text(part) }
     }
 
-    fn id(self, id: i64) -> Self {
-        Self { words: self.words.text(&id.to_string()), ..self }
-    }
-
-    fn ids(self, ids: &[i64]) -> Self {
-        ids.iter().fold(self, |line, id| line.id(*id))
+    fn id(self, id: &str) -> Self {
+        Self { words: self.words.text(id), ..self }
     }
 
     fn words(self, words: &[String]) -> Self {
@@ -108,13 +104,13 @@ pub(crate) async fn todo(app: &App, args: Todo) -> Result<Exit, Failure> {
         TodoVerb::List { filter, view } => {
             Line::new("todo", "list").filter(filter).option("view", view.as_ref())
         }
-        TodoVerb::Get { id } => Line::new("todo", "get").id(*id),
+        TodoVerb::Get { id } => Line::new("todo", "get").id(id),
         TodoVerb::Update { id, text, said } => {
-            Line::new("todo", "update").id(*id).words(text).todo(said)
+            Line::new("todo", "update").id(id).words(text).todo(said)
         }
-        TodoVerb::Done { id } => Line::new("todo", "done").ids(id),
-        TodoVerb::Reopen { id } => Line::new("todo", "reopen").ids(id),
-        TodoVerb::Delete { id } => Line::new("todo", "delete").ids(id),
+        TodoVerb::Done { id } => Line::new("todo", "done").words(id),
+        TodoVerb::Reopen { id } => Line::new("todo", "reopen").words(id),
+        TodoVerb::Delete { id } => Line::new("todo", "delete").words(id),
         TodoVerb::Search { word, filter } => Line::new("todo", "search").words(word).filter(filter),
         TodoVerb::Export { file } => {
             return exchange::export(app, What::Todos, file.as_deref()).await;
@@ -133,18 +129,18 @@ pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure>
     let line = match &args.verb {
         ScheduleVerb::Add { words, said } => Line::new("schedule", "add").words(words).entry(said),
         ScheduleVerb::List => Line::new("schedule", "list"),
-        ScheduleVerb::Get { id } => Line::new("schedule", "get").id(*id),
+        ScheduleVerb::Get { id } => Line::new("schedule", "get").id(id),
         ScheduleVerb::View { stretch, date } => {
             Line::new("schedule", "view").words(std::slice::from_ref(stretch)).words(date)
         }
         ScheduleVerb::Update { id, words, said } => {
-            Line::new("schedule", "update").id(*id).words(words).entry(said)
+            Line::new("schedule", "update").id(id).words(words).entry(said)
         }
         ScheduleVerb::Repeat { id, switch } => {
             let word = if *switch == OnOff::On { "on" } else { "off" };
-            Line::new("schedule", "repeat").id(*id).words(&[word.to_owned()])
+            Line::new("schedule", "repeat").id(id).words(&[word.to_owned()])
         }
-        ScheduleVerb::Delete { id } => Line::new("schedule", "delete").ids(id),
+        ScheduleVerb::Delete { id } => Line::new("schedule", "delete").words(id),
         ScheduleVerb::Export { file } => {
             return exchange::export(app, What::Schedule, file.as_deref()).await;
         }
@@ -175,11 +171,18 @@ async fn perform(
     let command = match command(&reader) {
         Ok(command) => command,
         Err(wrong) => {
+            if form == Form::Json {
+                terminal::answer(&show::wrong_json(&reader, &wrong).to_string());
+                return Ok(Exit::Usage);
+            }
             return Err(Failure { exit: Exit::Usage, words: show::wrong(&reader, &wrong) });
         }
     };
-    if let Some(understood) = commands::echo(said, &command, &reader.now) {
+    if let Some(understood) = commands::echo(said, &command, &reader.now, reader.lang) {
         app.note("command.understood", &[("line", &understood)]);
+    }
+    if let Some(year) = commands::other_year(said, &command, &reader.now) {
+        app.note("notice.other_year", &[("year", &year.to_string())]);
     }
     let store = app.open_store().await?;
     let answer = answer(app, store, &command, &reader).await?;

@@ -328,3 +328,53 @@ fn a_thousand_todos_and_five_hundred_recurring_entries_are_no_burden() {
     quick("schedule|add|2027-05-06 08:00|clash|--duration|1").ends_with(1).says(&["entry 240"]);
     quick("inbox").ends_with(0);
 }
+
+#[test]
+fn options_and_numbers_work_as_input_methods_write_them() {
+    let home = rome();
+    let first = done_json(&home, "todo|add|buy milk|——due|2030-05-06 18:00|－－priority|１");
+    assert_eq!(first["todo"]["due"], "2030-05-06T18:00:00+02:00");
+    assert_eq!(
+        (&first["todo"]["text"], &first["todo"]["priority"]),
+        (&json!("buy milk"), &json!(1))
+    );
+    let second = done_json(&home, "todo|add|pay tax|—due|2030-05-07 18:00");
+    assert_eq!(second["todo"]["due"], "2030-05-07T18:00:00+02:00");
+    assert_eq!(done_json(&home, "todo|get|#２")["todo"]["text"], "pay tax");
+    let marked = done_json(&home, "todo|done|１，#2");
+    assert_eq!(marked["todos"].as_array().unwrap().len(), 2);
+    misused(&home, "todo|add|call|-due|tomorrow", "--due");
+    misused(&home, "todo|done|1，x", "needs a number, not 1，x");
+}
+
+#[test]
+fn what_is_not_understood_is_told_as_json_when_that_is_asked_for() {
+    let home = rome();
+    for (words, error) in [
+        ("todo|add|call|--due|someday", "not_a_date"),
+        ("todo|add|call|--due|yesterday", "past"),
+        ("schedule|add|2030-05-06|review", "no_time"),
+        ("todo|get|x", "usage"),
+        ("todo|add|call|-due|tomorrow", "usage"),
+    ] {
+        misused(&home, words, "");
+        let told = run(&home, &format!("{words}|--json")).ends_with(2).json();
+        assert_eq!((&told["ok"], &told["error"]), (&json!(false), &json!(error)), "{words}");
+        assert!(told["message"].as_str().is_some_and(|text| !text.is_empty()), "{words}");
+    }
+}
+
+#[test]
+fn a_date_of_the_next_year_is_saved_with_a_word_about_the_year() {
+    let home = rome();
+    let (year, today) = (jiff::Zoned::now().year(), jiff::Zoned::now().date());
+    let yesterday = today.yesterday().unwrap();
+    if yesterday.year() == year {
+        let said = yesterday.strftime("%B %-d").to_string();
+        let told = run(&home, &format!("todo|add|pay rent|--due|{said}")).ends_with(0);
+        assert!(told.stderr.contains(&format!("in {}", year + 1)), "{told:?}");
+    }
+    let said = format!("{}-03-01", year + 1);
+    let told = run(&home, &format!("todo|add|pay rent|--due|{said}")).ends_with(0);
+    assert!(!told.stderr.contains("no year"), "{told:?}");
+}

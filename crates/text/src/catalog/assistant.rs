@@ -60,6 +60,7 @@ super::texts! {
     "schedule.conflicting" => zh: "  #{id}  {at}（{minutes} 分钟）  {title}", en: "  #{id}  {at} ({minutes} min)  {title}";
     "schedule.next_free" => zh: "最近的空闲时间：{at}（{minutes} 分钟）", en: "Next free time: {at} ({minutes} min)";
     "schedule.allow_conflict" => zh: "仍要保存，请加上 --allow-conflict", en: "To save it all the same, add --allow-conflict";
+    "notice.other_year" => zh: "注意：没有写年份，按下一次算，是 {year} 年", en: "Note: no year was given, so this is the next one, in {year}";
     "notice.start_past" => zh: "注意：开始时间 {at} 已经过去", en: "Note: its start, {at}, is already past";
     "notice.due_past" => zh: "注意：截止时间 {at} 已经过去", en: "Note: its due time, {at}, is already past";
     "notice.reminder_gone" => zh: "注意：没有了截止时间，{at} 的提醒也一并取消", en: "Note: without a due date, its reminder at {at} is gone too";
@@ -77,6 +78,13 @@ super::texts! {
     "schedule.head.title" => zh: "标题", en: "Title";
     "schedule.head.next" => zh: "下一次", en: "Next";
     "schedule.head.remind" => zh: "下次提醒", en: "Next reminder";
+    "ahead.on_time" => zh: "准时", en: "on time";
+    "ahead.same_day" => zh: "当天", en: "the same day at";
+    "ahead.before" => zh: "提前{amount}", en: "{amount} before";
+    "ahead.minutes" => zh: "{n}分钟", en: "{n} minutes";
+    "ahead.days" => zh: "{n}天", en: "{n} days";
+    "ahead.working_days" => zh: "{n}个工作日", en: "{n} working days";
+    "ahead.months" => zh: "{n}个月", en: "{n} months";
     "repeat.minute" => zh: "每分钟", en: "every minute";
     "repeat.minutes" => zh: "每 {n} 分钟", en: "every {n} minutes";
     "repeat.day" => zh: "每天", en: "every day";
@@ -89,6 +97,7 @@ super::texts! {
     "repeat.years" => zh: "每 {n} 年", en: "every {n} years";
     "repeat.on_days" => zh: "{week}：{days}", en: "{week} on {days}";
     "repeat.on_day" => zh: "{month} {day} 号", en: "{month} on day {day}";
+    "repeat.short_months" => zh: "{line}（没有 {day} 号的月份跳过；要每月最后一天，写 --repeat monthly:last）", en: "{line} (months without day {day} are skipped; --repeat monthly:last takes the last day of each)";
     "repeat.on_nth" => zh: "{month}{nth}{day}", en: "{month} on the {nth} {day}";
     "repeat.nth.1" => zh: "第一个", en: "first";
     "repeat.nth.2" => zh: "第二个", en: "second";

@@ -37,7 +37,7 @@ super::texts! {
     "usage.todo.search" => zh: "/todo search <词> [--tag 标签] [--open]", en: "/todo search <word> [--tag TAG] [--open]";
     "usage.view" => zh: "/view <all|today|overdue|upcoming|inbox，或 全部|今天|过期|即将到期|收件箱> [--tag 标签] [--open]，/view list", en: "/view <all|today|overdue|upcoming|inbox> [--tag TAG] [--open], /view list";
     "usage.schedule" => zh: "/schedule add|list|get|view|update|repeat|delete …（/help schedule）", en: "/schedule add|list|get|view|update|repeat|delete … (/help schedule)";
-    "usage.schedule.add" => zh: "/schedule add <日期 时间，可写到几点> <标题> [--duration 45m|1h30m|分钟] [--remind 15m（提前）|+15m（从现在起）|日期] [--repeat 每天|每周|每月|weekly:mon,fri|monthly:1,15|monthly:2tue|…] [--interval 分钟] [--times -1|次数≥2] [--remind-start 日期] [--catch-up once|skip|all] [--allow-conflict]", en: "/schedule add <date time, or a span> <title> [--duration 45m|1h30m|MIN] [--remind 15m (before)|+15m (from now)|DATE] [--repeat daily|weekly|monthly|weekly:mon,fri|monthly:1,15|monthly:2tue|…] [--interval MIN] [--times -1|COUNT>=2] [--remind-start DATE] [--catch-up once|skip|all] [--allow-conflict]";
+    "usage.schedule.add" => zh: "/schedule add <日期 时间，可写到几点> <标题> [--duration 45m|1h30m|分钟] [--remind 15m（提前）|+15m（从现在起）|日期] [--repeat 每天|每周|每月|weekly:mon,fri|monthly:1,15|monthly:2tue|none|…] [--interval 分钟] [--times -1|次数≥2] [--remind-start 日期] [--catch-up once|skip|all] [--allow-conflict]", en: "/schedule add <date time, or a span> <title> [--duration 45m|1h30m|MIN] [--remind 15m (before)|+15m (from now)|DATE] [--repeat daily|weekly|monthly|weekly:mon,fri|monthly:1,15|monthly:2tue|none|…] [--interval MIN] [--times -1|COUNT>=2] [--remind-start DATE] [--catch-up once|skip|all] [--allow-conflict]";
     "usage.schedule.list" => zh: "/schedule list", en: "/schedule list";
     "usage.schedule.get" => zh: "/schedule get <编号>", en: "/schedule get <id>";
     "usage.schedule.view" => zh: "/schedule view <day|week|month> [YYYY-MM-DD|YYYY-MM|明天]", en: "/schedule view <day|week|month> [YYYY-MM-DD|YYYY-MM|tomorrow]";
@@ -68,13 +68,15 @@ super::texts! {
     "command.unknown" => zh: "没有命令 {name}。/help 列出全部命令。", en: "There is no command {name}. /help lists them all.";
     "command.unknown_near" => zh: "没有命令 {name}。是否想写 /{nearest}？", en: "There is no command {name}. Did you mean /{nearest}?";
     "command.not_a_date" => zh: "看不懂时间“{text}”，没有保存。可以写：2026-11-16 15:00、明天下午三点、下周一 9:00、每周一早上9点；要原样放进内容，请加引号", en: "Date not understood: “{text}”. Nothing was saved. Try 2026-11-16 15:00, tomorrow at 3pm or next Monday 9:00; put words in quotes to keep them as they are";
+    "command.several_times" => zh: "没有保存：一条日程只有一个时间，“{text}”要分开写。请每个时间添加一条", en: "Not saved: an entry has one time of day, and “{text}” asks for more. Add one entry for each time";
     "command.past" => zh: "“{text}”已经过去，没有保存。请说一个以后的时间；要记录过去的事，请写明年月日", en: "“{text}” is already past; nothing was saved. Say a time ahead, or write the date with its year to keep something past";
     "command.reminder_after" => zh: "没有保存：提醒（{text}）在事情之后。请换一个更早的提醒时间", en: "Not saved: the reminder ({text}) comes after the thing itself. Choose an earlier one";
     "command.deadline" => zh: "“{text}”是截止时间，不是日程的时间。要记截止时间，请用 /todo add；要记日程，请直接说几点开始", en: "“{text}” is a deadline, not the time of an entry. Use /todo add for a deadline, or say when it takes place";
     "command.twice" => zh: "--{option} 只能写一次", en: "--{option} can be given once";
-    "command.no_time" => zh: "“{text}”没有说几点。请加上时间，例如 {text} 09:00", en: "“{text}” does not say at what time. Add one, for example {text} 09:00";
+    "command.no_time" => zh: "“{text}”没有说几点。请加上时间，例如 {text} {hour}:00", en: "“{text}” does not say at what time. Add one, for example {text} {hour}:00";
     "command.bad_value" => zh: "--{option} 的值“{text}”不合适", en: "The value “{text}” does not fit --{option}";
     "command.no_such_option" => zh: "没有选项 --{option}；要写进内容，请加引号：\"--{option}\"，或在前面单独写 --", en: "There is no option --{option}; to have it in the text, quote it: \"--{option}\", or put -- before the text";
+    "command.one_dash" => zh: "没有保存：选项要写两个减号：--{option}；要写进内容，请加引号", en: "Not saved: an option has two dashes: --{option}; put it in quotes to have it in the text";
     "command.text_too_long" => zh: "文字太长：最多 {most} 个字", en: "The text is too long: at most {most} characters";
     "command.tag_too_long" => zh: "标签太长：最多 {most} 个字", en: "The tag is too long: at most {most} characters";
     "command.contested" => zh: "没有保存：别处正在反复修改同一项，请稍后再试", en: "Not saved: others keep changing the same thing at this moment; try again";

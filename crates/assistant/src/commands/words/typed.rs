@@ -118,3 +118,6 @@ pub(in super::super) const ASKS: [&str; 9] = [
     "remind me of ",
     "remind me ",
 ];
+
+/// They say that a date is in another year.
+pub(in super::super) const YEARS: &[&str] = &["明年", "后年", "後年", "next year"];

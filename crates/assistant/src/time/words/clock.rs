@@ -34,6 +34,7 @@ pub(in super::super) const PARTS: Table<Part> = &[
     ("end of the day", Part::EndOfDay),
     ("cob", Part::CloseOfBusiness),
     ("close of business", Part::CloseOfBusiness),
+    ("close of play", Part::CloseOfBusiness),
 ];
 /// Parts that need a clock or a day beside them.
 pub(in super::super) const SHY_PARTS: Table<Part> = &[
@@ -43,6 +44,7 @@ pub(in super::super) const SHY_PARTS: Table<Part> = &[
     ("afternoon", Part::Afternoon),
     ("evening", Part::Evening),
     ("night", Part::Evening),
+    ("first thing", Part::Morning),
     ("晨", Part::Morning),
     ("夜", Part::Evening),
 ];
@@ -71,6 +73,10 @@ pub(in super::super) const IN_THE_PARTS: Table<Part> = &[
 ];
 pub(in super::super) const HOUR: List = &["点", "点钟", "时"];
 pub(in super::super) const HALF_PAST: List = &["半"];
+/// Marks of what a clock shows; with 钟 behind them they are lengths.
+pub(in super::super) const CLOCK_QUARTER: List = &["刻"];
+pub(in super::super) const CLOCK_MINUTE: List = &["分"];
+pub(in super::super) const NO_MARK: &str = "钟享析";
 pub(in super::super) const QUARTER: List = &["刻", "刻钟"];
 pub(in super::super) const MINUTE: List = &["分", "分钟"];
 pub(in super::super) const SHARP: List = &["整", "正", "sharp", "on the dot"];

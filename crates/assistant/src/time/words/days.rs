@@ -131,6 +131,20 @@ pub(in super::super) const DAY_NAMES: Table<Weekday> = &[
     ("sundy", Sunday),
     ("monady", Monday),
 ];
+/// Names in full, of which a misspelt one is still known.
+pub(in super::super) const FULL_DAY_NAMES: Table<Weekday> = &[
+    ("monday", Monday),
+    ("tuesday", Tuesday),
+    ("wednesday", Wednesday),
+    ("thursday", Thursday),
+    ("friday", Friday),
+    ("saturday", Saturday),
+    ("sunday", Sunday),
+];
+pub(in super::super) const SLIPPING_DAYS: Table<i64> = &[("tomorrow", 1)];
+/// Words that are close to a name and mean something else.
+pub(in super::super) const NO_SLIPS: &[&str] =
+    &["sundae", "sundry", "friary", "augusta", "sunder", "mondeo", "frisay"];
 /// Names that are ordinary words too, so they need a word before them or a time behind.
 pub(in super::super) const SHY_DAY_NAMES: Table<Weekday> = &[("sat", Saturday), ("sun", Sunday)];
 /// Behind such a name these make another word of it.
@@ -187,22 +201,36 @@ pub(in super::super) const ZH_WEEKS: Table<i64> = &[
     ("上", -1),
     ("上个", -1),
 ];
-pub(in super::super) const EN_NEXT: List = &["next"];
+pub(in super::super) const EN_NEXT: List = &["next", "nxt"];
 pub(in super::super) const EN_NEXT_NEXT: List = &["next next"];
 pub(in super::super) const EN_THIS: List = &["this", "this coming", "coming", "the coming"];
 pub(in super::super) const EN_LAST: List = &["last"];
 pub(in super::super) const ON: List = &["on"];
+pub(in super::super) const AT_THE: List = &["the", "at the", "on the", "over the"];
 pub(in super::super) const EN_WEEKENDS: Table<i64> =
-    &[("weekend", 0), ("this weekend", 0), ("next weekend", 1)];
-pub(in super::super) const EN_NEXT_WEEK: Table<i64> =
-    &[("next week", 1), ("the week after next", 2), ("week after next", 2)];
-/// So many weeks behind a day that is said after them, or before.
-pub(in super::super) const WEEKS_ON: Table<i64> =
-    &[("a week", 1), ("a week on", 1), ("one week", 1), ("two weeks", 2), ("two weeks on", 2)];
+    &[("weekend", 0), ("this weekend", 0), ("next weekend", 1), ("nxt weekend", 1)];
+pub(in super::super) const EN_NEXT_WEEK: Table<i64> = &[
+    ("next week", 1),
+    ("next wk", 1),
+    ("nxt week", 1),
+    ("nxt wk", 1),
+    ("the week after next", 2),
+    ("week after next", 2),
+];
+/// So many weeks from them, without a word between.
+pub(in super::super) const NEAREST: List = &["today", "tomorrow"];
+/// Before a day they mean its morning.
+pub(in super::super) const FIRST_THING: List =
+    &["first thing", "first thing on", "bright and early"];
+/// The last characters of a week, a month or a year.
+pub(in super::super) const STRETCHES: &str = "周期拜月年";
+/// Behind a word for within they make another word of it: 内部, 内容.
+pub(in super::super) const NOT_WITHIN: &str = "部容存科审测网购衣卷蒙场";
+/// So many days away.
 pub(in super::super) const TODAY_WEEK: Table<i64> =
     &[("today week", 7), ("tomorrow week", 8), ("a week from now", 7)];
 /// Something is due within them.
-pub(in super::super) const THIS_WEEK: List = &["this week", "within this week"];
+pub(in super::super) const THIS_WEEK: List = &["this week", "this wk", "within this week"];
 pub(in super::super) const ZH_THIS_WEEK: List = &["这周", "这星期", "这个星期", "这礼拜"];
 pub(in super::super) const THIS_MONTH: List = &["this month", "within this month"];
 pub(in super::super) const THIS_YEAR: List = &["今年内", "本年内", "年内"];

@@ -1,9 +1,9 @@
 //! Days that have a name of their own.
 
-use jiff::civil::Weekday::{Friday, Monday, Sunday, Thursday};
+use jiff::civil::Weekday::{Monday, Sunday, Thursday};
 
 use super::super::holidays::Holiday::{
-    self, Easter, Fixed, Lunar, LunarEve, Nth, Qingming, Solstice, Term,
+    self, AfterNth, Easter, Fixed, Lunar, LunarEve, Nth, Qingming, Solstice, Term,
 };
 use super::{List, Table};
 
@@ -40,6 +40,7 @@ pub(in super::super) const HOLIDAYS: Table<Holiday> = &[
     ("双十二", Fixed(12, 12)),
     ("双12", Fixed(12, 12)),
     ("平安夜", Fixed(12, 24)),
+    ("圣诞夜", Fixed(12, 24)),
     ("圣诞", Fixed(12, 25)),
     ("圣诞节", Fixed(12, 25)),
     ("跨年", Fixed(12, 31)),
@@ -135,7 +136,8 @@ pub(in super::super) const HOLIDAYS: Table<Holiday> = &[
     ("dragon boat festival", Lunar(5, 5)),
     ("mid-autumn festival", Lunar(8, 15)),
     ("mid autumn festival", Lunar(8, 15)),
-    ("black friday", Nth(11, 4, Friday)),
+    ("black friday", AfterNth(11, 4, Thursday, 1)),
+    ("cyber monday", AfterNth(11, 4, Thursday, 4)),
 ];
 /// Names that are numbers elsewhere; they need a border or one of some words behind them.
 pub(in super::super) const SHY_HOLIDAYS: Table<Holiday> = &[
@@ -153,6 +155,8 @@ pub(in super::super) const BEHIND_HOLIDAYS: List = &[
     "祭", "上坟", "踏青", "喝", "煮", "贴", "值班", "加班", "旅游", "登山", "爬山", "逛", "划",
     "团圆", "在", "体检", "值",
 ];
+/// The ends of names that are an evening.
+pub(in super::super) const EVES: &[&str] = &["夜", "year's eve", "years eve", "christmas eve"];
 /// What may go with the name of a holiday.
 pub(in super::super) const HOLIDAY_DAYS: List =
     &["当天", "那天", "这天", "那一天", "当日", "day itself"];

@@ -19,6 +19,33 @@ pub(in super::super) const WITH: List = &["和", "跟", "与"];
 /// What may stand between two pieces of one date.
 pub(in super::super) const BETWEEN_PIECES: List = &["早", "晚", "的"];
 
+pub(in super::super) const AND_LATIN: List = &["and", "or", "&", "/", "+"];
+/// Between two times of one day.
+pub(in super::super) const TIMES_AND: List =
+    &["和", "、", "及", "与", "跟", "以及", "还有", "and", "&", ",", "，", "/", "+"];
+/// They say several times a day by themselves.
+pub(in super::super) const SEVERAL_TIMES: List = &[
+    "早晚",
+    "早中晚",
+    "一天两次",
+    "一天三次",
+    "一天四次",
+    "每天两次",
+    "每天三次",
+    "每日两次",
+    "每日三次",
+    "一日两次",
+    "一日三次",
+    "twice a day",
+    "twice daily",
+    "two times a day",
+    "three times a day",
+    "3 times a day",
+    "three times daily",
+    "morning and evening",
+    "morning and night",
+];
+
 /// Means a little, not an hour.
 pub(in super::super) const A_LITTLE: &str = "一点";
 /// No number of a date begins behind these.

@@ -14,8 +14,13 @@ pub(in super::super) const MONTHS_AWAY: Table<i64> = &[
     ("上个月", -1),
     ("上月", -1),
 ];
-pub(in super::super) const EN_MONTHS_AWAY: Table<i64> =
-    &[("this month", 0), ("the month", 0), ("next month", 1), ("the next month", 1)];
+pub(in super::super) const EN_MONTHS_AWAY: Table<i64> = &[
+    ("this month", 0),
+    ("the month", 0),
+    ("next month", 1),
+    ("nxt month", 1),
+    ("the next month", 1),
+];
 pub(in super::super) const EN_MONTH_DAYS: Table<i8> = &[
     ("first day of", 1),
     ("beginning of", 1),
@@ -51,6 +56,11 @@ pub(in super::super) const QUARTER_ENDS: Table<i64> = &[
     ("end of next quarter", 1),
     ("eoq", 0),
 ];
+pub(in super::super) const QUARTER_NAMES: Table<i8> = &[("q1", 1), ("q2", 2), ("q3", 3), ("q4", 4)];
+pub(in super::super) const QUARTER_UNITS: List = &["季度", "季"];
+pub(in super::super) const QUARTER_END: List = &["end", "末", "底", "结束"];
+pub(in super::super) const END_OF: List = &["end of", "the end of"];
+pub(in super::super) const NUMBER_MARK: List = &["第"];
 pub(in super::super) const YEAR_ENDS: Table<i16> = &[
     ("年底", 0),
     ("年末", 0),
@@ -160,6 +170,61 @@ pub(in super::super) const COUNTED_THINGS: List = &[
 /// Before a day of the month: "on 20th", "by 20th".
 pub(in super::super) const BEFORE_ORDINALS: List =
     &["on", "by", "due", "before", "due on", "due by", "until"];
+/// Behind an ordinal they are what it counts: "the 2nd draft".
+pub(in super::super) const ORDINAL_THINGS: List = &[
+    "draft",
+    "chapter",
+    "floor",
+    "edition",
+    "version",
+    "round",
+    "season",
+    "episode",
+    "grade",
+    "half",
+    "time",
+    "attempt",
+    "phase",
+    "place",
+    "book",
+    "volume",
+    "part",
+    "page",
+    "person",
+    "one",
+    "option",
+    "question",
+    "invoice",
+    "payment",
+    "instalment",
+    "installment",
+    "interview",
+    "century",
+    "anniversary",
+    "birthday",
+    "period",
+    "shift",
+    "dose",
+    "batch",
+    "item",
+    "section",
+    "step",
+    "avenue",
+    "street",
+    "st",
+    "ave",
+    "review",
+    "reminder",
+    "party",
+    "copy",
+    "coat",
+];
+/// Before a number that counts something of theirs: "my 30th", "chapter 20th".
+pub(in super::super) const BEFORE_COUNTED: List = &[
+    "my", "your", "his", "her", "our", "their", "its", "a", "an", "for", "came", "come", "finish",
+    "finished", "place", "chapter", "grade", "floor", "season", "in", "of", "to", "top", "every",
+    "each", "whose", "this", "that",
+];
 pub(in super::super) const ORDINAL_WORDS: Table<i8> = &[
     ("first", 1),
     ("second", 2),

@@ -110,6 +110,11 @@ pub(in super::super) const AFTER: Table<i64> = &[
     ("ago", -1),
 ];
 pub(in super::super) const IN: List = &["in", "过", "再过", "再", "after", "+"];
+/// Behind an amount from now: "in two weeks' time".
+pub(in super::super) const IN_TIME: List = &["time", "' time", "'s time"];
+/// With these "time" is a thing of its own.
+pub(in super::super) const NOT_IN_TIME: List =
+    &["sheet", "sheets", "card", "cards", "off", "out", "slot", "trial", "tracking", "management"];
 pub(in super::super) const WITHIN: List =
     &["within", "within the next", "in the next", "over the next", "未来", "接下来"];
 pub(in super::super) const WITHIN_ENDS: List = &["内", "之内", "以内"];
@@ -124,6 +129,7 @@ pub(in super::super) const BESIDE_DAY: Table<i64> = &[
     ("的前一天", -1),
     ("头一天", -1),
     ("前夕", -1),
+    ("前夜", -1),
     ("后一天", 1),
     ("的后一天", 1),
     ("第二天", 1),

@@ -109,6 +109,38 @@ pub(in super::super) const NO_CLOCK_ENDS: Table<&str> = &[
     ("一刻不", ""),
     ("一刻千金", ""),
 ];
+/// They begin with a measure and count nothing: "3点30班会".
+pub(in super::super) const NO_MEASURES: Table<&str> = &[
+    ("班会", ""),
+    ("班车", ""),
+    ("班主任", ""),
+    ("人事", ""),
+    ("人力", ""),
+    ("家长", ""),
+    ("家访", ""),
+    ("家庭", ""),
+    ("小组", ""),
+    ("小会", ""),
+    ("小测", ""),
+    ("点评", ""),
+    ("点名", ""),
+    ("本周", ""),
+    ("本月", ""),
+    ("周会", ""),
+    ("周例会", ""),
+    ("月会", ""),
+    ("月度", ""),
+    ("年会", ""),
+    ("年度", ""),
+    ("分享", ""),
+    ("分析", ""),
+    ("台球", ""),
+];
+/// Measures of more than one character, or that begin other words.
+pub(in super::super) const LONG_MEASURES: List = &[
+    "公里", "千米", "公斤", "千克", "毫升", "米跑", "米测", "道题", "圈", "遍", "首歌", "层楼",
+    "楼", "组深", "步", "千卡", "万", "块钱", "集电",
+];
 /// Behind an hour they make another word of its mark: 时间, 时候.
 pub(in super::super) const NOT_HOUR: Table<&str> = &[
     ("时间", ""),

@@ -153,6 +153,8 @@ pub(in super::super) const SUSPICIOUS_TAILS: super::Table<&str> = &[
     ("each", ""),
     ("am", ""),
     ("pm", ""),
+    ("min", ""),
+    ("mins", ""),
     ("o'clock", ""),
     ("or so", ""),
     ("ago", ""),
@@ -174,6 +176,14 @@ pub(in super::super) const SUSPICIOUS_TAILS: super::Table<&str> = &[
     ("eastern", ""),
     ("pacific", ""),
 ];
+/// Behind a length they make something else of it: how often, or roughly.
+pub(in super::super) const NO_LENGTH_BEFORE: List =
+    &["一次", "一回", "一遍", "1次", "左右", "多", "起", "来", "半", "提醒", "叫", "到", "至"];
+/// Units of a length that begin like those of a clock.
+pub(in super::super) const LENGTH_UNITS: List = &["分钟", "刻钟"];
+/// Behind an amount they make a moment of it.
+pub(in super::super) const AWAY: List =
+    &["后", "以后", "之后", "前", "以前", "之前", "内", "之内", "以内"];
 /// Between two dates or times.
 pub(in super::super) const LINKS: List = &[
     "到", "至", "和", "跟", "与", "、", "及", "以及", "或", "或者", "还有", "-", "--", "~", "/",
@@ -204,6 +214,8 @@ pub(in super::super) const LATIN_LEADS: List = &[
     "mid",
     "early",
     "late",
+    "sometime",
+    "some time",
 ];
 /// Before a day in the middle of an English text they make it an attribute.
 pub(in super::super) const NOUN_LEADS: List = &[
