@@ -159,7 +159,7 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
     Some(command(kind, text, &read, when, now))
 }
 
-/// A reminder on one day of something on another: "remind me on Friday about the dentist on Monday".
+/// A reminder on one day of something on another: "remind me on Friday of the dentist on Monday".
 fn with_own_date(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
     let begins =
         |text| dates::leading(text, now).map(|(when, end)| (when, text[end..].trim_start()));

@@ -37,7 +37,7 @@ pub(crate) struct Cli {
     pub(crate) print: bool,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output_format: Format,
-    // The chat goes on where it was in any case; with `--print` the last question of `--print` does.
+    // The chat goes on where it was in any case; with `--print` the last such question does.
     #[arg(short, long = "continue", conflicts_with = "resume")]
     pub(crate) continued: bool,
     #[arg(short, long, value_name = "ID", num_args = 0..=1)]

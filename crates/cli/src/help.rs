@@ -33,10 +33,13 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
     Cli::try_parse_from(&args).map_err(|error| explain(error, args))
 }
 
+fn is_about_agenda(args: &[OsString]) -> bool {
+    args.iter().any(|arg| arg == "todo" || arg == "schedule" || arg == "view")
+}
+
 /// Options of todos and entries as input methods write them: `——due`, `—due`, `－－due`.
 fn plain_dashes(args: Vec<OsString>) -> Vec<OsString> {
-    let is_kept = args.iter().any(|arg| arg == "todo" || arg == "schedule" || arg == "view");
-    if !is_kept {
+    if !is_about_agenda(&args) {
         return args;
     }
     let plain = |arg: OsString| {
@@ -94,10 +97,11 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
     let is_complaint = error.exit_code() != 0 && !shows_help(error.kind());
     if is_complaint {
         let hint = one_dash(&args)
+            .filter(|_| is_about_agenda(&args))
             .map(|name| everloop_text::get(lang, "command.one_dash", &[("option", &name)]));
         let complaint = complaint(&error, lang);
         let words = hint.map_or(complaint.clone(), |hint| format!("{hint}\n{complaint}"));
-        if args.iter().any(|arg| arg == "--json") {
+        if is_about_agenda(&args) && args.iter().any(|arg| arg == "--json") {
             let told = json!({"ok": false, "error": "usage", "message": words});
             terminal::answer(&told.to_string());
         } else {

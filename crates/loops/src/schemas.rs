@@ -3,7 +3,7 @@
 //! `required` names the properties in the order in which a reply should have them. The same frame
 //! gives the same bytes, so caches of schemas and grammars hit.
 
-use everloop_types::{Contract, Frame, OutputSchema, ToolSpec};
+use everloop_types::{Contract, Frame, OutputSchema, ToolSpec, without_rare};
 use serde_json::{Map, Value, json};
 
 /// With so many tools each has a form of its own, and its arguments are held to its schema.
@@ -57,7 +57,10 @@ fn action(frame: &Frame) -> Option<Value> {
     let forms: Vec<Value> = tools
         .iter()
         .map(|tool| {
-            object(&[("tool", constant(&tool.name)), ("input", standing_alone(&tool.schema))])
+            object(&[
+                ("tool", constant(&tool.name)),
+                ("input", standing_alone(&without_rare(&tool.schema))),
+            ])
         })
         .collect();
     Some(any_of(&forms))

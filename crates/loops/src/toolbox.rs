@@ -1,7 +1,7 @@
 //! Tools as instructions list them, and the tools that loops bring themselves.
 
 use crate::plan_execute_think::own;
-use everloop_types::{Frame, Observation, Offer, ToolCall, ToolSpec, Words};
+use everloop_types::{Frame, Observation, Offer, ToolCall, ToolSpec, Words, without_rare};
 use serde_json::Value;
 
 /// How deep the form of an argument is shown.
@@ -12,7 +12,12 @@ const SHOWN_CHARS: usize = 100;
 /// The tools as signatures, one a line, for loops that do not offer them to the provider.
 pub(crate) fn listed<'t>(tools: impl Iterator<Item = &'t ToolSpec>) -> String {
     let lines = tools.map(|tool| {
-        format!("- {}({}): {}", tool.name, arguments(&tool.schema, 0), tool.description)
+        format!(
+            "- {}({}): {}",
+            tool.name,
+            arguments(&without_rare(&tool.schema), 0),
+            tool.description
+        )
     });
     format!("Tools (? marks what may be left out)\n{}\n", lines.collect::<Vec<_>>().join("\n"))
 }

@@ -1,5 +1,6 @@
 //! JSON schemas in the forms that providers take.
 
+use everloop_types::RARE;
 use serde_json::{Map, Value, json};
 
 /// How deep references are followed. A definition that holds itself has no end.
@@ -32,13 +33,13 @@ fn followed(schema: &Value, root: &Value, depth: usize) -> Value {
 }
 
 /// A tool's schema for the wire. That no other arguments are allowed is left out: it costs tokens
-/// in every request, and arguments are checked when the call comes.
+/// in every request, and arguments are checked when the call comes. So are our own marks.
 pub(crate) fn lean(schema: &Value) -> Value {
     match schema {
         Value::Array(all) => all.iter().map(lean).collect(),
         Value::Object(fields) => {
             let is_noise = |name: &str, one: &Value| {
-                name == "additionalProperties" && *one == Value::Bool(false)
+                name == RARE || (name == "additionalProperties" && *one == Value::Bool(false))
             };
             let each = fields.iter().filter(|(name, one)| !is_noise(name, one));
             each.map(|(name, one)| (name.clone(), lean(one))).collect()

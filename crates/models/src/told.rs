@@ -20,7 +20,7 @@ pub(crate) use transcript::spoken;
 
 use crate::schema::inlined;
 use crate::{CallWay, Delta, OnDelta};
-use everloop_types::{OutputSchema, Reply, ToolChoice, ToolSpec};
+use everloop_types::{OutputSchema, Reply, ToolChoice, ToolSpec, without_rare};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -104,7 +104,8 @@ fn required(tool: &ToolSpec) -> Vec<&str> {
 /// `path, from_line?` and the words of the schema where a name does not say enough.
 fn signature(tool: &ToolSpec) -> String {
     let required = required(tool);
-    let properties = tool.schema["properties"].as_object();
+    let schema = without_rare(&tool.schema);
+    let properties = schema["properties"].as_object();
     let optional = properties.into_iter().flatten().map(|(name, _)| name.as_str());
     let optional = optional.filter(|name| !required.contains(name)).map(|name| format!("{name}?"));
     let needed = required.iter().map(|name| (*name).to_owned());
@@ -132,7 +133,7 @@ pub(crate) fn schema(
 }
 
 fn form(tool: &ToolSpec) -> Value {
-    object(&tool.name, &inlined(&tool.schema))
+    object(&tool.name, &inlined(&without_rare(&tool.schema)))
 }
 
 fn object(tool: &str, args: &Value) -> Value {

@@ -46,10 +46,9 @@ pub fn get(lang: Lang, key: &str, args: &[(&str, &str)]) -> String {
 
 /// A value in the language of the text that it stands in.
 fn said<'v>(lang: Lang, name: &str, value: &'v str) -> Cow<'v, str> {
-    let word = |kind: &str| Cow::Borrowed(word(lang, kind, value).unwrap_or(value));
     match name {
-        "status" => word("status"),
-        "by" => word("by"),
+        "status" => Cow::Borrowed(word(lang, &format!("status.{value}")).unwrap_or(value)),
+        "by" => Cow::Borrowed(word(lang, &format!("by.{value}")).unwrap_or(value)),
         "seen" => Cow::Owned(one_line(lang, value)),
         "detail" | "error" | "reason" | "why" => observed::fault(lang, value),
         _ => Cow::Borrowed(value),
@@ -71,11 +70,11 @@ fn one_line(lang: Lang, text: &str) -> String {
 /// The word for where a run stands. Programs read [`Status::as_str`].
 #[must_use]
 pub fn status(lang: Lang, status: Status) -> &'static str {
-    word(lang, "status", status.as_str()).unwrap_or(status.as_str())
+    word(lang, &format!("status.{}", status.as_str())).unwrap_or(status.as_str())
 }
 
-fn word(lang: Lang, kind: &str, name: &str) -> Option<&'static str> {
-    find(&format!("{kind}.{name}")).map(|text| match lang {
+fn word(lang: Lang, key: &str) -> Option<&'static str> {
+    find(key).map(|text| match lang {
         Lang::ZhCn => text.zh,
         Lang::En => text.en,
     })

@@ -15,9 +15,11 @@ pub struct DelegateArgs {
     pub task: String,
     /// Its loop.
     #[serde(default, rename = "loop")]
+    #[schemars(extend("x-rare" = true))]
     pub loop_name: Option<String>,
     /// Some of your tools.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     pub tools: Option<Vec<String>>,
 }
 

@@ -40,6 +40,7 @@ pub struct EditFileArgs {
     pub all: bool,
     /// As it was read.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     pub expect_hash: Option<String>,
 }
 

@@ -24,6 +24,7 @@ pub struct ReadFileArgs {
     pub from_line: Option<usize>,
     /// For expect_hash.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     pub hash: bool,
 }
 

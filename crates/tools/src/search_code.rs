@@ -58,9 +58,11 @@ pub struct SearchCodeArgs {
     pub glob: Option<String>,
     /// As an expression.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     pub regex: bool,
     /// Ignore case.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     pub ignore_case: bool,
 }
 

@@ -24,6 +24,7 @@ pub struct WriteFileArgs {
     pub content: String,
     /// As it was read.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     pub expect_hash: Option<String>,
 }
 

@@ -52,7 +52,7 @@ fn a_schema_is_what_the_model_needs_and_no_more() {
             "properties": {
                 "path": { "type": "string" },
                 "content": { "type": "string" },
-                "expect_hash": { "type": "string" },
+                "expect_hash": { "type": "string", "x-rare": true },
             },
             "required": ["path", "content"],
             "additionalProperties": false,

@@ -278,16 +278,8 @@ pub(super) fn options(
             }
             "times" => entry.times = Some(times(words, usage)?),
             "repeat" => {
-                let every = options::value(words, usage, true, |text| {
-                    if options::is_none(text) {
-                        return Ok(None);
-                    }
-                    let written = Repeat::parse_option(&plain(text)).map(Every::from);
-                    let said = || texts::read_every(text);
-                    let every = written.or_else(said);
-                    every.map(Some).ok_or_else(|| Wrong::BadValue("repeat", text.to_owned(), usage))
-                })?;
-                entry.repeat = Some(every);
+                entry.repeat =
+                    Some(options::value(words, usage, true, |text| repeat(text, usage))?);
             }
             "remind" => {
                 let remind = options::remind(words, now, usage, true)?;
@@ -314,6 +306,16 @@ pub(super) fn options(
         }
     }
     Ok(())
+}
+
+/// How often; none where a repetition is to end.
+fn repeat(text: &str, usage: &'static str) -> Result<Option<Every>, Wrong> {
+    if options::is_none(text) {
+        return Ok(None);
+    }
+    let written = Repeat::parse_option(&plain(text)).map(Every::from);
+    let every = written.or_else(|| texts::read_every(text));
+    every.map(Some).ok_or_else(|| Wrong::BadValue("repeat", text.to_owned(), usage))
 }
 
 /// The minutes of a length.

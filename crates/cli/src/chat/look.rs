@@ -71,13 +71,10 @@ impl Person {
         live.erase();
         drop(keys);
         self.unsent = std::mem::take(&mut live.typed);
-        match ended {
-            Ok(looked) => Ok(looked),
-            Err(still) => {
-                live.plan().iter().for_each(|line| terminal::answer(line));
-                Ok(self.say_still(run, still))
-            }
-        }
+        Ok(ended.unwrap_or_else(|still| {
+            live.plan().iter().for_each(|line| terminal::answer(line));
+            self.say_still(run, still)
+        }))
     }
 
     async fn remind(&self, live: &mut Live<'_>) {

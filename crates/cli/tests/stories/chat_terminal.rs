@@ -213,7 +213,7 @@ fn a_run_in_the_background_that_ends_during_another_one_is_announced_after_it() 
     let home = home.with("EVERLOOP_MODEL", &model);
     let mut chat = open(&home, &[]);
     chat.types("/bg 看看地窖").until(PROMPT).types("四处看看").until("没有什么。");
-    chat.until("● 后台运行 ").until("结束：成功").until("地窖是干的。").until(PROMPT);
+    chat.until("● 后台运行 ").until("结束：成功").until("地窖是干的。");
     left(chat);
 }
 

@@ -230,9 +230,7 @@ impl PlanReplan {
 
     /// The same after an action that worked. Small models make it again if nobody says so.
     pub(super) fn ask_next_thought(&mut self) {
-        self.ask_thought_with(
-            "\nthe action worked; if nothing is left to do for this item, reply done",
-        );
+        self.ask_thought_with("\nlast action: ok");
     }
 
     fn ask_thought_with(&mut self, hint: &str) {

@@ -50,7 +50,7 @@ fn each_phase_is_a_short_message_and_nothing_is_repeated() {
         > phase: thought / current item 1 of 2: look
         < {"current_step":"go","next_action":{"input":{"path":"day.txt"},"tool":"read_file"},"status":"continue"}
         > {"observation":{"input":{"path":"day.txt"},"ok":true,"result":"dentist at 9","tool":"read_file"}}
-        > phase: thought / current item 1 of 2: look / the action worked; if nothing is left to do for this item, reply done
+        > phase: thought / current item 1 of 2: look / last action: ok
         < {"current_step":"","next_action":null,"question":null,"response":"dentist at 9","status":"done"}
         > phase: replan / 1 of 2 items left
         < {"plan":[{"completed":true,"task":"look"},{"completed":false,"task":"note it"},{"completed":false,"task":"tell"}],"status":"replanned"}
@@ -60,7 +60,7 @@ fn each_phase_is_a_short_message_and_nothing_is_repeated() {
         > phase: thought / current item 2 of 3: note it
         < {"current_step":"go","next_action":{"input":{"command":"/todo add dentist --tag day"},"tool":"todo"},"status":"continue"}
         > {"observation":{"input":{"command":"/todo add dentist --tag day"},"ok":true,"result":"added 1","tool":"todo"}}
-        > phase: thought / current item 2 of 3: note it / the action worked; if nothing is left to do for this item, reply done
+        > phase: thought / current item 2 of 3: note it / last action: ok
         < {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
         > phase: replan / 1 of 3 items left
     "#]].assert_eq(&talk(two_items()));
@@ -264,10 +264,10 @@ fn old_observations_leave_by_compaction_and_the_goal_stays() {
         > {"summary_of_earlier_work":"0 was read"}
         < {"current_step":"go","next_action":{"input":{"path":"1"},"tool":"read_file"},"status":"continue"}
         > {"observation":{"input":{"path":"1"},"ok":true,"result":"text 1","tool":"read_file"}}
-        > phase: thought / current item 1 of 1: count / the action worked; if nothing is left to do for this item, reply done
+        > phase: thought / current item 1 of 1: count / last action: ok
         < {"current_step":"go","next_action":{"input":{"path":"2"},"tool":"read_file"},"status":"continue"}
         > {"observation":{"input":{"path":"2"},"ok":true,"result":"text 2","tool":"read_file"}}
-        > phase: thought / current item 1 of 1: count / the action worked; if nothing is left to do for this item, reply done
+        > phase: thought / current item 1 of 1: count / last action: ok
         < {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
         > phase: replan / every item is done: answer the goal from the observations
     "#]].assert_eq(&talk(scenario));

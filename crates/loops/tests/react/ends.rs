@@ -77,7 +77,7 @@ fn a_model_that_refuses_is_not_asked_for_last_words() {
             call_model think with 2 messages
             call_tool read_file {"path":"0"}
             call_model think with 4 messages
-            finish failed (model) [closing.from_journal] [closing.done] "- read_file 0: text 0" [closing.next] [reason.model detail=invalid key]
+            finish failed (model) [closing.from_journal] [closing.done] [closing.deed seen=text 0 what=read_file 0] [closing.next] [reason.model detail=invalid key]
         "#]],
     );
 }
@@ -111,7 +111,7 @@ fn last_words_that_fail_are_replaced_by_an_account_from_the_journal() {
             call_model think with 4 messages
             call_tool write_file {"content":"x","path":"out"}
             call_model close with 7 messages
-            finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file 0: text 0" [closing.failed] "- write_file out: not allowed" [closing.next] [reason.step_limit limit=2]
+            finish failed (step_limit) [closing.from_journal] [closing.done] [closing.deed seen=text 0 what=read_file 0] [closing.failed] [closing.deed seen=not allowed what=write_file out] [closing.next] [reason.step_limit limit=2]
         "#]],
     );
 }
@@ -139,7 +139,7 @@ fn a_run_without_any_words_of_its_model_fails_with_an_account() {
             call_tool read_file {"path":"0"}
             call_model think with 4 messages
             call_model close with 6 messages
-            finish failed (model) [closing.from_journal] [closing.done] "- read_file 0: text 0" [closing.next] [reason.model detail=the reply had no text]
+            finish failed (model) [closing.from_journal] [closing.done] [closing.deed seen=text 0 what=read_file 0] [closing.next] [reason.model detail=the reply had no text]
         "#]],
     );
     check(
@@ -161,7 +161,7 @@ fn calls_in_the_last_words_are_not_made() {
             call_model think with 2 messages
             call_tool read_file {"path":"0"}
             call_model close with 5 messages
-            finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file 0: text 0" [closing.next] [reason.step_limit limit=1]
+            finish failed (step_limit) [closing.from_journal] [closing.done] [closing.deed seen=text 0 what=read_file 0] [closing.next] [reason.step_limit limit=1]
         "#]],
     );
 }

@@ -144,7 +144,7 @@ fn at_the_limit_the_closing_finds_the_words() {
             call_model think with 6 messages
             call_tool read_file {"path":"a"}
             call_model close with 9 messages
-            finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file a: one" [closing.open] "- read a\n- read b" [closing.next] [reason.step_limit limit=2]
+            finish failed (step_limit) [closing.from_journal] [closing.done] [closing.deed seen=one what=read_file a] [closing.open] "- read a\n- read b" [closing.next] [reason.step_limit limit=2]
         "#]],
     );
 }

@@ -181,7 +181,7 @@ fn a_plan_is_carried_as_the_items_that_are_open() {
         user {"observation":{"input":{"path":"a"},"ok":true,"result":"it holds 1111","tool":"read_file"}}
         user phase: thought
         current item 1 of 2: read a
-        the action worked; if nothing is left to do for this item, reply done
+        last action: ok
         assistant {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
         user phase: replan
         1 of 2 items left

@@ -146,7 +146,7 @@ fn at_the_limit_the_model_sums_up_and_without_it_the_list_and_the_journal_do() {
             call_model think with 6 messages
             settle todo_write {"merge":true,"todos":[{"id":"1","status":"completed"}]}: 2 items: 1 pending, 1 completed
             call_model close with 9 messages
-            finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file a: one" [closing.open] "- tell" [closing.next] [reason.step_limit limit=3]
+            finish failed (step_limit) [closing.from_journal] [closing.done] [closing.deed seen=one what=read_file a] [closing.open] "- tell" [closing.next] [reason.step_limit limit=3]
         "#]],
     );
 }

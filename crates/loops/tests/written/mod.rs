@@ -100,7 +100,7 @@ fn last_words_that_are_a_call_or_a_contract_are_not_shown_as_they_are() {
         call_model think with 2 messages
         call_tool read_file {"path":"a"}
         call_model close with 5 messages
-        finish failed (step_limit) [closing.from_journal] [closing.done] "- read_file a: one" [closing.next] [reason.step_limit limit=1]
+        finish failed (step_limit) [closing.from_journal] [closing.done] [closing.deed seen=one what=read_file a] [closing.next] [reason.step_limit limit=1]
     "#]].assert_eq(&limited(CALL));
     let spoken = limited("{\"status\":\"done\",\"response\":\"It says one.\"}");
     assert!(spoken.contains("finish failed (step_limit) \"It says one.\""), "{spoken}");

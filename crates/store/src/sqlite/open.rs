@@ -12,7 +12,7 @@ use crate::{
     schema::{MIGRATIONS, Migration},
 };
 use everloop_types::{SqlValue, Write};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -22,12 +22,15 @@ use std::{
         mpsc::{self, Sender},
     },
     thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 use tokio::sync::oneshot;
 
 /// Before this release a reset of the log could race with a reader and damage the database.
 const SQLITE_OLDEST: i32 = 3_051_003;
 const READERS: usize = 4;
+/// How long a file that others hold is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A database in a file.
 pub struct SqliteDb {
@@ -135,14 +138,31 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
     let conn = Connection::open_with_flags(file, flags).map_err(broken)?;
     for (name, wanted, read) in dialect::probes(Engine::Sqlite).settings {
         let set = format!("PRAGMA {name} = {wanted}");
-        conn.execute_batch(&set).map_err(broken)?;
-        let found = read_pragma(&conn, read).map_err(broken)?;
+        patiently(|| conn.execute_batch(&set)).map_err(broken)?;
+        let found = patiently(|| read_pragma(&conn, read)).map_err(broken)?;
         if found != *wanted {
             let hint = "the disk may not support it";
             return Err(OpenError::Setting { name, wanted, found, hint });
         }
     }
     Ok(conn)
+}
+
+/// Asks again while others hold the file. The time-out of SQLite does not cover the change to a
+/// write-ahead log: of two that open a new file at once, one would be refused.
+fn patiently<T>(mut ask: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match ask() {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && Instant::now() < until =>
+            {
+                thread::sleep(Duration::from_millis(10));
+            }
+            done => return done,
+        }
+    }
 }
 
 /// The one value of a one-row answer, as text.
