@@ -177,7 +177,7 @@ impl App {
 
     /// The MCP servers of the settings.
     pub(crate) fn servers(&self, settings: &Settings) -> Servers {
-        let guard = std::env::current_exe().ok();
+        let guard = everloop_tools::own_program();
         Servers::new(settings.servers(), &self.home.data().join("mcp"), guard)
     }
 

@@ -35,6 +35,8 @@ use exit::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Before any key is read.
+    everloop_tools::leave_no_core();
     let cli = match help::parse() {
         Ok(cli) => cli,
         Err(code) => return code,

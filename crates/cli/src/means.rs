@@ -76,7 +76,7 @@ impl LocalMeans {
             ..Endpoint::default()
         };
         let tools = Setting {
-            guard: std::env::current_exe().ok(),
+            guard: everloop_tools::own_program(),
             shell: shell(settings),
             protected,
             records: Some(records),

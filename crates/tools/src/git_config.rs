@@ -25,24 +25,134 @@ pub(crate) fn runs_programs(name: &str) -> bool {
     }
 }
 
-/// Whether a key is one of them, or makes a person's own git run something: no call of theirs
-/// overrules it.
-pub(crate) fn runs_programs_for_a_person(name: &str) -> bool {
+/// Whether a key is one of those that certainly make no git run anything, or go elsewhere.
+pub(crate) fn is_harmless(name: &str) -> bool {
     let (section, rest) = name.split_once('.').unwrap_or((name, ""));
-    let key = rest.rsplit('.').next().unwrap_or(rest);
-    runs_programs(name)
-        || match section {
-            "core" => matches!(key, "hookspath" | "worktree"),
-            "sequence" => key == "editor",
-            "interactive" => key == "difffilter",
-            "submodule" => key == "update",
-            "extensions" => key == "worktreeconfig",
-            "pager" => true,
-            "difftool" | "mergetool" | "browser" | "man" => matches!(key, "cmd" | "path"),
-            "sendemail" => key.ends_with("cmd") || key == "smtpserver",
-            _ => false,
-        }
+    let (between, key) = rest.rsplit_once('.').map_or((None, rest), |(sub, key)| (Some(sub), key));
+    let known = HARMLESS
+        .iter()
+        .filter(|(known, has_name, _)| *known == section && *has_name == between.is_some());
+    known
+        .flat_map(|(.., keys)| *keys)
+        .any(|known| *known == key || *known == "*" && !key.is_empty())
 }
+
+/// Sections, whether a name follows them, and their keys.
+const HARMLESS: &[(&str, bool, &[&str])] = &[
+    ("core", false, &HARMLESS_CORE),
+    ("user", false, &["name", "email", "signingkey", "useconfigonly"]),
+    ("author", false, &["name", "email"]),
+    ("committer", false, &["name", "email"]),
+    ("init", false, &["defaultbranch"]),
+    ("branch", false, &["autosetupmerge", "autosetuprebase", "sort"]),
+    ("branch", true, &HARMLESS_BRANCH),
+    ("remote", false, &["pushdefault"]),
+    ("remote", true, &HARMLESS_REMOTE),
+    ("pull", false, &["rebase", "ff"]),
+    ("push", false, &["default", "autosetupremote", "followtags"]),
+    ("fetch", false, &["prune", "prunetags", "parallel", "writecommitgraph", "fsckobjects"]),
+    ("transfer", false, &["fsckobjects"]),
+    ("receive", false, &["denycurrentbranch", "denynonfastforwards", "denydeletes", "fsckobjects"]),
+    ("merge", false, &["conflictstyle", "ff", "renames", "renamelimit", "log"]),
+    ("rebase", false, &["autostash", "autosquash", "updaterefs"]),
+    ("commit", false, &["verbose", "cleanup", "status"]),
+    ("tag", false, &["sort"]),
+    ("log", false, &["date", "abbrevcommit", "decorate", "follow"]),
+    ("diff", false, &HARMLESS_DIFF),
+    ("diff", true, &["xfuncname", "funcname", "binary", "wordregex"]),
+    ("status", false, &["showuntrackedfiles", "short", "branch", "relativepaths", "aheadbehind"]),
+    ("color", false, &["*"]),
+    ("color", true, &["*"]),
+    ("column", false, &["*"]),
+    ("advice", false, &["*"]),
+    ("gc", false, &["auto", "autodetach", "autopacklimit", "pruneexpire", "reflogexpire"]),
+    ("maintenance", false, &["auto", "autodetach", "strategy"]),
+    ("index", false, &["*"]),
+    ("pack", false, &["*"]),
+    ("feature", false, &["*"]),
+    ("i18n", false, &["*"]),
+    ("extensions", false, &HARMLESS_EXTENSIONS),
+    ("submodule", false, &["active", "fetchjobs"]),
+    ("submodule", true, &["url", "active", "ignore", "branch", "path", "shallow"]),
+    ("lfs", false, &["repositoryformatversion"]),
+    ("lfs", true, &["access", "locksverify"]),
+];
+
+const HARMLESS_CORE: [&str; 26] = [
+    "abbrev",
+    "autocrlf",
+    "bare",
+    "bigfilethreshold",
+    "checkstat",
+    "commentchar",
+    "commitgraph",
+    "compression",
+    "eol",
+    "filemode",
+    "ignorecase",
+    "logallrefupdates",
+    "longpaths",
+    "multipackindex",
+    "precomposeunicode",
+    "preloadindex",
+    "protecthfs",
+    "protectntfs",
+    "quotepath",
+    "repositoryformatversion",
+    "safecrlf",
+    "sharedrepository",
+    "symlinks",
+    "trustctime",
+    "untrackedcache",
+    "whitespace",
+];
+
+const HARMLESS_BRANCH: [&str; 8] = [
+    "remote",
+    "merge",
+    "rebase",
+    "description",
+    "pushremote",
+    "vscode-merge-base",
+    "gh-merge-base",
+    "github-pr-owner-number",
+];
+
+const HARMLESS_REMOTE: [&str; 12] = [
+    "url",
+    "pushurl",
+    "fetch",
+    "push",
+    "mirror",
+    "tagopt",
+    "prune",
+    "prunetags",
+    "promisor",
+    "partialclonefilter",
+    "gh-resolved",
+    "followremotehead",
+];
+
+const HARMLESS_DIFF: [&str; 9] = [
+    "algorithm",
+    "colormoved",
+    "context",
+    "indentheuristic",
+    "interhunkcontext",
+    "mnemonicprefix",
+    "noprefix",
+    "renamelimit",
+    "renames",
+];
+
+const HARMLESS_EXTENSIONS: [&str; 6] = [
+    "objectformat",
+    "compatobjectformat",
+    "refstorage",
+    "partialclone",
+    "preciousobjects",
+    "relativeworktrees",
+];
 
 /// Not `hookspath`, which many repositories have: every call overrules it.
 const CORE: [&str; 7] =
@@ -50,7 +160,7 @@ const CORE: [&str; 7] =
 
 #[cfg(test)]
 mod tests {
-    use super::runs_programs;
+    use super::{is_harmless, runs_programs};
 
     #[test]
     fn what_every_repository_has_is_harmless_and_a_dot_in_a_name_hides_nothing() {
@@ -71,6 +181,39 @@ mod tests {
             ["filter.a.b.clean", "url.https://a.b/.insteadof", "credential.https://a.helper"]
         {
             assert!(runs_programs(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_known_is_harmless() {
+        for name in [
+            "core.bare",
+            "remote.origin.url",
+            "branch.a.b.merge",
+            "user.email",
+            "color.ui",
+            "submodule.a/b.url",
+        ] {
+            assert!(is_harmless(name), "{name}");
+        }
+        for name in [
+            "core.fsmonitor",
+            "core.hookspath",
+            "core.worktree",
+            "alias.st",
+            "include.path",
+            "tar.tar.gz.command",
+            "lfs.customtransfer.x.path",
+            "lfs.url",
+            "branch.main.mergeoptions",
+            "submodule.a.update",
+            "filter.x.clean",
+            "color",
+            "unheard.of",
+            "remote.origin.vcs",
+            "extensions.worktreeconfig",
+        ] {
+            assert!(!is_harmless(name), "{name}");
         }
     }
 }

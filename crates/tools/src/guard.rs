@@ -15,7 +15,8 @@
 //! With `--grace <ms>` a command whose owner is gone is asked to end first, and killed only after
 //! that time: git then takes its lock files away.
 //!
-//! With `--processes <n>` it ends a command that has more.
+//! With `--processes <n>` it ends a command that has more, with `--memory <bytes>` one that shares
+//! more memory.
 //!
 //! With `--record <file>` it writes down that it starts the command, and how the command ended, so
 //! that the outcome can be read after a crash (see `record`).
@@ -33,6 +34,7 @@ use crate::capture::Capture;
 use crate::handover;
 use crate::process_table::descendants;
 use crate::record::{self, Record};
+use crate::shared_memory;
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, setsid, wait,
@@ -73,7 +75,8 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// Runs the command in `args` (after an optional `--`) and watches over it.
 ///
 /// Call it before anything else starts threads:
-/// `everloop __guard [--apart] [--grace MS] [--processes MOST] [--stdin] [--record FILE] -- sh …`.
+/// `everloop __guard [--apart] [--grace MS] [--processes MOST] [--memory BYTES]
+/// [--stdin] [--record FILE] -- sh …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Ok(mut control) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
         return ExitCode::from(NEVER_STARTED);
@@ -82,7 +85,7 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = setsid();
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
-    let (Orders { wall, grace, processes_max, stdin, book }, args) = Orders::read(args);
+    let (Orders { wall, grace, most, stdin, book }, args) = Orders::read(args);
     let started = stdin.open(&control).and_then(|stdin| book.start(args, stdin));
     let (leader, output) = match started {
         Ok(started) => started,
@@ -96,7 +99,7 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         let ending = Arc::clone(&ending);
         std::thread::spawn(move || obey(listener, leader, wall, grace, &ending));
     }
-    if let Some(most) = processes_max {
+    if most != Most::default() {
         let ending = Arc::clone(&ending);
         std::thread::spawn(move || count(most, leader, &ending));
     }
@@ -111,10 +114,17 @@ struct Orders {
     wall: Wall,
     /// How long it may take to end once its owner is gone.
     grace: Option<Duration>,
-    /// Processes of the command at most.
-    processes_max: Option<u64>,
+    most: Most,
     stdin: Stdin,
     book: Book,
+}
+
+/// What a command may have in all.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Most {
+    processes: Option<u64>,
+    /// Bytes of memory that its processes share.
+    memory: Option<u64>,
 }
 
 /// What the command reads.
@@ -157,7 +167,8 @@ impl Orders {
                 Some("--apart") => orders.wall = Wall::Apart,
                 Some("--stdin") => orders.stdin = Stdin::Sent,
                 Some("--record") => orders.book.file = args.next().map(PathBuf::from),
-                Some("--processes") => orders.processes_max = number(args.next()),
+                Some("--processes") => orders.most.processes = number(args.next()),
+                Some("--memory") => orders.most.memory = number(args.next()),
                 Some("--grace") => orders.grace = number(args.next()).map(Duration::from_millis),
                 _ => break,
             }
@@ -295,17 +306,35 @@ fn obey(
 }
 
 /// Ends a command that has too many processes: a limit of the kernel does not bind root, and
-/// without a namespace it would count the whole account.
-fn count(most: u64, leader: Pid, ending: &AtomicBool) {
+/// without a namespace it would count the whole account. Or one that shares too much memory, which
+/// no limit of the kernel bounds.
+fn count(most: Most, leader: Pid, ending: &AtomicBool) {
+    let before = shared_memory::of_machine();
     loop {
         std::thread::sleep(COUNT_INTERVAL);
-        if all_processes() > most && descendants(getpid()).len() as u64 > most {
+        if let Some(why) = most.passed(before) {
             ending.store(true, Ordering::SeqCst);
-            let said = format!("[ended: more than {most} processes]\n");
-            let _ = io::stdout().write_all(said.as_bytes());
+            let _ = io::stdout().write_all(format!("[ended: {why}]\n").as_bytes());
             let _ = kill_process(leader, Signal::KILL);
             return kill_until_gone();
         }
+    }
+}
+
+impl Most {
+    /// What there is too much of, if so much memory was shared on the machine before.
+    fn passed(&self, shared_before: u64) -> Option<String> {
+        let (processes, memory) = (self.processes, self.memory);
+        let crowded = processes.filter(|most| all_processes() > *most);
+        let crowded = crowded.filter(|most| descendants(getpid()).len() as u64 > *most);
+        if let Some(most) = crowded {
+            return Some(format!("more than {most} processes"));
+        }
+        let grown = || shared_memory::of_machine().saturating_sub(shared_before);
+        let heavy = memory.filter(|most| grown() > *most);
+        let held = || shared_memory::of_processes(&descendants(getpid()));
+        let heavy = heavy.filter(|most| held() > *most);
+        heavy.map(|most| format!("more than {most} bytes of shared memory"))
     }
 }
 

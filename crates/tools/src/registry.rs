@@ -1,5 +1,6 @@
 //! Which tools there are, in the order in which the model sees them.
 
+use crate::programs::{distrust, file_of};
 use crate::{
     AnyTool, AskUser, Channels, EditFile, FetchWeb, Git, GitCommit, GitPush, GitRead, Http,
     HttpGet, HttpSend, InternetSearch, ListDir, ReadFile, SearchCode, SearchSetting, SendMessage,
@@ -69,7 +70,11 @@ impl Registry {
         // A record decides what a probe believes; a channel's file is what somebody was told.
         let own = setting.protected.iter().chain(&setting.records).cloned();
         let own: Vec<PathBuf> = own.chain(setting.channels.files()).collect();
-        let workspace = Workspace::open(&setting.workspace)?.protecting(&own);
+        // Whoever could change our own program would be run by us, outside the walls.
+        let image = setting.guard.as_deref().and_then(file_of);
+        let shut: Vec<PathBuf> = own.iter().cloned().chain(image).collect();
+        let workspace = Workspace::open(&setting.workspace)?.protecting(&shut);
+        distrust(workspace.root());
         let workspace = Arc::new(workspace);
         let shell = Shell {
             workspace: Arc::clone(&workspace),

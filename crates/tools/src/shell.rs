@@ -4,7 +4,7 @@
 //! Where no wall stands, a call is refused unless a person allowed exactly this one and knew.
 
 use crate::capture::Capture;
-use crate::process::{Ended, Launch};
+use crate::process::{Ended, Launch, Search};
 use crate::record::{self, Record, Records};
 use crate::shell_rules::{self, Say};
 use crate::walls::{Enclosure, Plot};
@@ -145,6 +145,7 @@ impl Tool for Shell {
             walls: walls.as_ref(),
             argv: &["/bin/sh", "-c", &args.command],
             variables: &[],
+            search: Search::Anywhere,
         };
         let running = match launch.start() {
             Ok(running) => running,

@@ -4,8 +4,9 @@
 //! cannot do it at once, so that neither `..` nor a symbolic link leads out of it, not even one
 //! that appears between a check and its use.
 
+use crate::home::Home;
 use crate::links;
-use crate::protected::{Protected, START_UP, VERSION_CONTROL, real};
+use crate::protected::{Protected, START_UP, VERSION_CONTROL};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use everloop_types::{instructs, path_within};
@@ -218,7 +219,7 @@ impl Workspace {
     /// Refuses a path, relative to the workspace, that no tool may change: git could be made to run
     /// programs by it, or people and programs would believe it later.
     pub(crate) fn check_change(&self, path: &Path, relative: &Path) -> Result<(), WorkspaceError> {
-        let place = real(&self.root().join(relative));
+        let place = links::goal(&self.root().join(relative));
         let inside = place.strip_prefix(self.root()).unwrap_or(&place);
         let is = |name: &OsStr, own: &str| name.eq_ignore_ascii_case(own);
         let last = inside.file_name().unwrap_or_default();
@@ -238,13 +239,13 @@ impl Workspace {
     pub(crate) fn instructs(&self, path: &Path) -> bool {
         // What leads outside is refused when it is used.
         let Ok(relative) = self.resolve(path) else { return false };
-        let place = self.root().join(&relative);
-        let real = real(&place);
-        let names = [real.strip_prefix(self.root()).unwrap_or(&real), &relative];
-        names.iter().any(|path| {
+        let goal = links::goal(&self.root().join(&relative));
+        let names = [goal.strip_prefix(self.root()).unwrap_or(&goal), &relative];
+        let by_name = names.iter().any(|path| {
             let name = path_within(&path.to_string_lossy(), "");
             name.is_none_or(|name| instructs(&name))
-        })
+        });
+        by_name || Home::of_account().is_some_and(|home| home.obeys(self.root(), &goal))
     }
 
     /// Refuses a file of the program itself under any other name.

@@ -19,7 +19,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -39,7 +39,9 @@ pub(crate) struct Scene {
     token: String,
     tcp: TcpListener,
     udp: UdpSocket,
-    _sockets: [UnixListener; 2],
+    _sockets: [UnixListener; 4],
+    _datagrams: UnixDatagram,
+    terminal: Terminal,
     home: TempDir,
 }
 
@@ -90,13 +92,19 @@ impl Scene {
         let victim = Command::new("sleep").arg("1000").env("TOKEN", "x").spawn().unwrap();
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
         udp.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        fs::create_dir_all(root.join("deep")).unwrap();
         let name = SocketAddr::from_abstract_name(&token).unwrap();
         let sockets = [
             UnixListener::bind_addr(&name).unwrap(),
             UnixListener::bind(home.path().join("socket")).unwrap(),
+            UnixListener::bind(root.join("agent.sock")).unwrap(),
+            UnixListener::bind(root.join("deep/agent.sock")).unwrap(),
         ];
+        let datagrams = UnixDatagram::bind(root.join("datagrams")).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
-        Self { place, victim, token, tcp, udp, _sockets: sockets, home }
+        let terminal = Terminal::open();
+        let (_sockets, _datagrams) = (sockets, datagrams);
+        Self { place, victim, token, tcp, udp, _sockets, _datagrams, terminal, home }
     }
 
     fn filled(&self, command: &str) -> String {
@@ -115,6 +123,9 @@ impl Scene {
             ("{mount}", number(libc::SYS_mount)),
             ("{unshare}", number(libc::SYS_unshare)),
             ("{add_key}", number(libc::SYS_add_key)),
+            ("{mmap}", number(libc::SYS_mmap)),
+            ("{read}", number(libc::SYS_read)),
+            ("{tty}", self.terminal.name.clone()),
         ];
         names.iter().fold(command.to_owned(), |text, (name, value)| text.replace(name, value))
     }
@@ -173,6 +184,33 @@ impl Drop for Scene {
     fn drop(&mut self) {
         let _ = self.victim.kill();
         let _ = self.victim.wait();
+    }
+}
+
+/// Another terminal of the account, kept open by a program of its own.
+struct Terminal {
+    program: Child,
+    name: String,
+}
+
+impl Terminal {
+    fn open() -> Self {
+        let mut program = Command::new("script")
+            .args(["-qfc", "tty; exec sleep 1000", "/dev/null"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("script (util-linux) opens a terminal");
+        let mut name = String::new();
+        BufReader::new(program.stdout.take().unwrap()).read_line(&mut name).unwrap();
+        Self { program, name: name.trim().to_owned() }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
     }
 }
 
@@ -509,9 +547,6 @@ async fn a_repository_that_a_command_makes_stays_unless_it_runs_programs() {
     if Standing::here(&guard()).level() == Level::None {
         return;
     }
-    let place = Place::walled();
-    let seen = place.shell("git init -q new && echo x > new/.git/hooks/pre-commit").await;
-    assert_eq!(seen, observed(Ok, "[exit code 0]"));
     for (command, why) in [
         ("git init -q . && echo x > .git/hooks/pre-commit", "hooks/pre-commit"),
         ("git init -q . && git config core.fsmonitor 'touch x'", "core.fsmonitor"),
@@ -520,13 +555,15 @@ async fn a_repository_that_a_command_makes_stays_unless_it_runs_programs() {
         ("git init -q --separate-git-dir=elsewhere .", "it leads elsewhere"),
         ("mkdir .hg && echo x > .hg/hgrc", "hgrc"),
         ("git init -q --bare .", "git takes the folder for a repository"),
+        ("git init -q new && echo x > new/.git/hooks/pre-commit", "hooks/pre-commit"),
     ] {
         let place = Place::walled();
         let seen = place.shell(command).await;
         assert!(seen.text.contains("-set-aside") && seen.text.contains(why), "{}", seen.text);
-        let obeyed = [".git", ".hg", "HEAD"].map(|name| place.path(name).exists());
-        assert_eq!(obeyed, [false; 3], "{command}");
+        let obeyed = [".git", ".hg", "HEAD", "new/.git"].map(|name| place.path(name).exists());
+        assert_eq!(obeyed, [false; 4], "{command}");
     }
+    let place = Place::walled();
     let seen = place.shell("git init -q .").await;
     assert_eq!(seen, observed(Ok, "[exit code 0]"));
     assert!(place.path(".git/HEAD").exists());

@@ -1,7 +1,9 @@
 //! A program that knows a secret: started without a shell, waited for so long and no longer.
 
 use super::SecretError;
+use everloop_tools::{find_program, search_path};
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -30,7 +32,13 @@ pub(super) fn run(
 ) -> Result<Ended, SecretError> {
     let name = words.first().cloned().unwrap_or_default();
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
-    let started = Command::new(&name)
+    // A name alone is looked for where no run can have put a program.
+    let program = match name.contains('/') {
+        true => Some(PathBuf::from(&name)),
+        false => find_program(&name),
+    };
+    let started = Command::new(program.unwrap_or_default())
+        .env("PATH", search_path())
         .args(&words[1..])
         .stdin(stdin)
         .stdout(Stdio::piped())

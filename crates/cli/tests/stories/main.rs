@@ -39,6 +39,7 @@ mod model_down;
 mod models;
 mod output;
 mod overview;
+mod own_programs;
 mod pages;
 mod postgres;
 mod print;

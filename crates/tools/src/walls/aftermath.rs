@@ -1,8 +1,9 @@
-//! What a command made at the top of the workspace that others would obey: a repository whose hooks
-//! or settings run programs.
+//! What a command left in the workspace that others would obey: a repository whose hooks or
+//! settings run programs, and start-up files of a home.
 //!
 //! ```text
-//!   none before ──► command ──► there now, and it runs programs ──► renamed, and the model is told
+//!   before ──► command ──► what is new, or has become a repository, and runs programs
+//!                              └──► renamed, whatever stands in the way, and the model is told
 //! ```
 //!
 //! A repository that was there before is shut ([`super::places`]); one that is new cannot be, since
@@ -11,131 +12,186 @@
 //!
 //! Deliberately absent: a look after a command whose end nobody here saw, because we were killed.
 
-use crate::clean::clean;
-use crate::git_config::runs_programs_for_a_person;
+use super::places::{How, Survey};
+use super::repositories::{Found, open_up};
+use super::stings::{Sting, stings};
+use crate::home::Home;
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a renamed thing is called.
 const ASIDE: &str = "set-aside";
 
-/// Names that are tried for it.
-const NAMES_MAX: usize = 1_000;
+/// Names with a number that are tried for it, before one is made up that nobody can have taken.
+const NAMES_MAX: u32 = 9;
 
-/// The files by which git takes a folder itself for a repository.
-const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
+/// How a repository is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// By its name.
+    Named,
+    /// By what is in it.
+    Bare,
+}
 
-/// What was not there before a command.
+/// What was there before a command.
 #[derive(Debug)]
 pub(crate) struct Watch {
     workspace: PathBuf,
-    /// Paths below the workspace that others would obey.
-    missing: Vec<&'static str>,
-    /// Whether repositories were not all looked for.
-    is_cut: bool,
+    /// Places that the command could only read, or not even that.
+    shut: BTreeSet<PathBuf>,
+    /// Repositories that it could write to, and links to some.
+    open: Vec<PathBuf>,
+    /// What would run programs before, and is the person's own.
+    known: BTreeSet<Sting>,
+    sockets: BTreeSet<PathBuf>,
+    /// Start-up files of a home in the workspace, with what each leads to if it is a link.
+    obeyed: BTreeSet<(PathBuf, Option<PathBuf>)>,
+    /// Folders that nobody looked into.
+    unseen: usize,
 }
 
 impl Watch {
-    /// Looks at what is not there yet.
-    pub(crate) fn begin(workspace: &Path, is_cut: bool) -> Self {
-        let names = [".git", ".hg", ".jj", ".git/commondir", BARE[0]];
-        let missing = |name: &&str| fs::symlink_metadata(workspace.join(name)).is_err();
-        let missing = names.into_iter().filter(missing).collect();
-        Self { workspace: workspace.to_owned(), missing, is_cut }
+    /// Looks at what is there.
+    pub(crate) fn begin(workspace: &Path, survey: &Survey) -> Self {
+        let shut = survey.places.iter().filter(|place| place.how != How::Pinned);
+        let shut: BTreeSet<PathBuf> = shut.map(|place| place.path.clone()).collect();
+        let found = &survey.found;
+        let open = found.named.iter().chain(&found.links).chain(&found.bare);
+        let open: Vec<PathBuf> = open.filter(|path| !shut.contains(*path)).cloned().collect();
+        let known = open.iter().flat_map(|path| stings(workspace, path)).collect();
+        Self {
+            workspace: workspace.to_owned(),
+            open,
+            known,
+            sockets: found.sockets.iter().cloned().collect(),
+            obeyed: obeyed(workspace),
+            unseen: found.unseen.len(),
+            shut,
+        }
     }
 
     /// Takes the sting out of what the command made, and says so.
     pub(crate) fn end(&self) -> Vec<String> {
+        let found = Found::after(&self.workspace, &self.shut);
         let mut said = Vec::new();
-        for name in &self.missing {
-            let path = self.workspace.join(name);
-            if fs::symlink_metadata(&path).is_ok()
-                && let Some(why) = self.obeyed(name, &path)
-            {
-                said.push(set_aside(name, &path, &why));
+        for path in found.named.iter().chain(&found.links) {
+            said.extend(self.disarm(path, Shape::Named));
+        }
+        for path in &found.bare {
+            said.extend(self.disarm(path, Shape::Bare));
+        }
+        for (path, lead) in obeyed(&self.workspace) {
+            if !self.obeyed.contains(&(path.clone(), lead)) {
+                said.push(self.set_aside(&path, "programs start it or obey it in a home"));
             }
         }
-        if self.is_cut {
-            let words =
-                "the workspace is wide: not every nested repository was looked for and shut";
+        for socket in found.sockets.iter().filter(|socket| !self.sockets.contains(*socket)) {
+            forget(socket);
+        }
+        if self.unseen > 0 {
+            let words = "the workspace is very wide: commands only read what was not looked into";
             said.push(words.to_owned());
         }
         said
     }
 
-    /// Why others would run programs by it.
-    fn obeyed(&self, name: &str, path: &Path) -> Option<String> {
-        match name {
-            ".git" => git_runs(path),
-            ".git/commondir" => Some("it leads git to other settings".to_owned()),
-            ".hg" => there(path, &["hgrc", "hgrc-not-shared", "sharedpath"]),
-            ".jj" => there(path, &["repo/config.toml", "config.toml"]),
-            _ => {
-                let is_bare = BARE.iter().all(|part| self.workspace.join(part).exists());
-                let is_hidden = self.workspace.join(".git").exists();
-                (is_bare && !is_hidden).then(|| "git takes the folder for a repository".to_owned())
+    /// A new repository is put aside as a whole, of an older one only what is new.
+    fn disarm(&self, path: &Path, shape: Shape) -> Vec<String> {
+        let new = stings(&self.workspace, path).into_iter();
+        let mut new = new.filter(|sting| !self.known.contains(sting)).peekable();
+        if self.open.iter().any(|open| open == path) {
+            return new.map(|sting| self.set_aside(&sting.part, &sting.why)).collect();
+        }
+        let is_bare = shape == Shape::Bare;
+        let is_top = is_bare && path == self.workspace && !path.join(".git").exists();
+        let why = match new.peek() {
+            Some(sting) => sting.why.clone(),
+            None if is_top => "git takes the folder for a repository".to_owned(),
+            None => return Vec::new(),
+        };
+        let name = if is_bare { path.join("HEAD") } else { path.to_owned() };
+        vec![self.set_aside(&name, &why)]
+    }
+
+    fn set_aside(&self, path: &Path, why: &str) -> String {
+        let name = |path: &Path| {
+            let inner = path.strip_prefix(&self.workspace).unwrap_or(path);
+            crate::clean(inner.as_os_str().as_encoded_bytes())
+        };
+        let told = format!(
+            "{} was made by this command and would make others run programs ({why}): ",
+            name(path)
+        );
+        match renamed(path) {
+            Ok(new) => {
+                // Git takes the folder for a repository under any name, if one comes to it.
+                let _ = renamed(&new.join("HEAD"));
+                format!("{told}it was renamed to {}", name(&new))
             }
+            // Nothing that needs room on the disk, or a free name.
+            Err(error) => match close(path) {
+                Ok(()) => format!("{told}it cannot be renamed ({error}) and was closed to all"),
+                Err(_) => {
+                    format!("{told}it can be neither renamed ({error}) nor closed: tell the user")
+                }
+            },
         }
     }
 }
 
-fn there(folder: &Path, names: &[&str]) -> Option<String> {
-    if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
-        return Some("it leads elsewhere".to_owned());
-    }
-    let found = names.iter().find(|name| fs::symlink_metadata(folder.join(name)).is_ok());
-    found.map(|name| (*name).to_owned())
+/// Start-up files of a home that lies in the workspace.
+fn obeyed(workspace: &Path) -> BTreeSet<(PathBuf, Option<PathBuf>)> {
+    let home = Home::of_account();
+    let paths = home.iter().flat_map(|home| home.shut(workspace));
+    paths.map(|path| (path.clone(), fs::read_link(&path).ok())).collect()
 }
 
-fn git_runs(folder: &Path) -> Option<String> {
-    if let Some(why) = there(folder, &["commondir", "config.worktree"]) {
-        return Some(why);
-    }
-    let hooks = fs::read_dir(folder.join("hooks")).into_iter().flatten().flatten();
-    let mut hooks = hooks.map(|hook| clean(hook.file_name().as_encoded_bytes()));
-    if let Some(hook) = hooks.find(|name| !name.ends_with(".sample")) {
-        return Some(format!("hooks/{hook}"));
-    }
-    let is_link = |name: &str| folder.join(name).is_symlink();
-    if let Some(name) = ["hooks", "config"].into_iter().find(|name| is_link(name)) {
-        return Some(format!("{name} is a link"));
-    }
-    match keys(&folder.join("config")) {
-        Some(keys) => keys.into_iter().find(|key| runs_programs_for_a_person(key)),
-        None => Some("its config cannot be read".to_owned()),
+/// Gives it another name beside it; a folder that was closed to prevent that is opened.
+fn renamed(path: &Path) -> io::Result<PathBuf> {
+    let named = |ending: String| {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(ending);
+        path.with_file_name(name)
+    };
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let numbers = (2..=NAMES_MAX).map(|number| format!("-{ASIDE}-{number}"));
+    let made_up = (0..NAMES_MAX).map(|more| {
+        format!("-{ASIDE}-{:x}-{more}", since.as_nanos() ^ u128::from(std::process::id()))
+    });
+    let endings = std::iter::once(format!("-{ASIDE}")).chain(numbers).chain(made_up);
+    fs::symlink_metadata(path)?;
+    let mut free = endings.map(named).filter(|path| fs::symlink_metadata(path).is_err());
+    let new = free.next().ok_or(ErrorKind::AlreadyExists)?;
+    match fs::rename(path, &new) {
+        Ok(()) => Ok(new),
+        Err(_) => {
+            open_up(path.parent().unwrap_or(path))?;
+            fs::rename(path, &new).map(|()| new)
+        }
     }
 }
 
-/// The keys of a file of settings; reading one runs nothing.
-fn keys(file: &Path) -> Option<Vec<String>> {
-    if !file.exists() {
-        return Some(Vec::new());
-    }
-    let mut command = Command::new("git");
-    command.args(["config", "--no-includes", "--list", "--name-only", "--file"]).arg(file);
-    let output = command.current_dir("/").stdin(Stdio::null()).output().ok()?;
-    let text = output.status.success().then(|| clean(&output.stdout))?;
-    Some(text.lines().map(str::to_owned).collect())
+/// Makes it useless where it stands: a folder is closed, and of git's the settings are emptied,
+/// because nothing is closed to root.
+fn close(path: &Path) -> io::Result<()> {
+    let config = if path.is_dir() { path.join("config") } else { path.to_owned() };
+    let emptied = fs::OpenOptions::new().write(true).truncate(true).open(config);
+    let closed = fs::set_permissions(path, fs::Permissions::from_mode(0o000));
+    emptied.map(drop).or(closed)
 }
 
-fn set_aside(name: &str, path: &Path, why: &str) -> String {
-    let free = (1..NAMES_MAX)
-        .map(|number| match number {
-            1 => format!("{name}-{ASIDE}"),
-            number => format!("{name}-{ASIDE}-{number}"),
-        })
-        .map(|new| (path.with_file_name(Path::new(&new).file_name().unwrap_or_default()), new))
-        .find(|(path, _)| fs::symlink_metadata(path).is_err());
-    let moved = free.and_then(|(to, new)| fs::rename(path, to).ok().map(|()| new));
-    match moved {
-        Some(new) => format!(
-            "{name} was made by this command and would make others run programs ({why}): it was \
-             renamed to {new}"
-        ),
-        None => format!(
-            "{name} was made by this command and would make others run programs ({why}): it could \
-             not be renamed, tell the user"
-        ),
+/// A socket that nobody listens at is what a command left that has ended. A later one could not
+/// take its place, since sockets are shut.
+fn forget(socket: &Path) {
+    if UnixStream::connect(socket).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    {
+        // What stays is shut to the next command, no more.
+        let _ = fs::remove_file(socket);
     }
 }

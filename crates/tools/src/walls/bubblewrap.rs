@@ -2,7 +2,9 @@
 
 use super::places::{self, How, Survey};
 use super::{Network, Plot};
+use crate::programs::image_of;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where the helper of the inner walls lies within.
@@ -34,15 +36,8 @@ impl Argv {
 }
 
 impl Bubblewrap {
-    /// Candidates, from the search path; relative ones would depend on the folder.
-    pub(crate) fn find() -> Option<PathBuf> {
-        let path = std::env::var_os("PATH")?;
-        let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-        folders.map(|folder| folder.join("bwrap")).find(|program| program.is_file())
-    }
-
     /// The call of bubblewrap, up to the command.
-    pub(crate) fn around(&self, plot: &Plot<'_>, survey: &Survey) -> Vec<OsString> {
+    pub(crate) fn around(&self, plot: &Plot<'_>, survey: &Survey) -> io::Result<Vec<OsString>> {
         let mut argv = Argv(vec![self.program.clone().into()]);
         argv.add(["--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
         argv.add(["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]);
@@ -61,12 +56,12 @@ impl Bubblewrap {
                 How::Hidden => hide(&mut argv, path),
             }
         }
-        argv.mount("--ro-bind", plot.helper, Path::new(HELPER));
+        argv.mount("--ro-bind", &image_of(plot.helper)?, Path::new(HELPER));
         argv.add(["--remount-ro", "/"]);
         argv.add(["--setenv", "HOME", "/tmp", "--setenv", "TMPDIR", "/tmp", "--chdir"]);
         argv.add([workspace]);
         argv.add(["--"]);
-        argv.0
+        Ok(argv.0)
     }
 
     /// What every command sees outside the workspace.
@@ -85,6 +80,12 @@ impl Bubblewrap {
             }
         }
         argv.add(["--proc", "/proc", "--dev", "/dev"]);
+        if rustix::process::geteuid().is_root() {
+            // Root owns the kernel's settings, and an owner needs no capability to write them.
+            for path in places::KERNEL.map(Path::new).into_iter().filter(|path| path.exists()) {
+                argv.mount("--ro-bind", path, path);
+            }
+        }
         for folder in ["/dev/shm", "/tmp"] {
             if self.is_sized {
                 argv.add(["--size", TMP_BYTES]);

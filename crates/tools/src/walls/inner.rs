@@ -22,8 +22,8 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    pub(crate) fn and_write(mut self, folder: &Path) -> Self {
-        self.write.push(folder.to_owned());
+    pub(crate) fn and_write(mut self, folders: Vec<PathBuf>) -> Self {
+        self.write.extend(folders);
         self
     }
 }
@@ -75,7 +75,8 @@ impl Inner {
             super::rights::restrict(files).map_err(|error| format!("landlock: {error}"))?;
         }
         if let Some(sockets) = self.sockets {
-            super::syscalls::restrict(sockets).map_err(|error| format!("seccomp: {error}"))?;
+            let memory = Some(self.limits.memory_bytes).filter(|most| *most > 0);
+            super::syscalls::restrict(sockets, memory).map_err(|why| format!("seccomp: {why}"))?;
         }
         Ok(())
     }

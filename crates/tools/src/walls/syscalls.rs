@@ -4,7 +4,7 @@
 //! filter cannot see, is refused as unknown, and programs take `clone` instead.
 
 use super::inner::Sockets;
-use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
+use seccompiler::SeccompCmpOp::{Eq, Gt, MaskedEq, Ne};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, apply_filter,
@@ -87,10 +87,12 @@ const OTHER_NUMBERS: Option<i64> = Some(0x4000_0000);
 const OTHER_NUMBERS: Option<i64> = None;
 
 /// Refuses them, for this process and all that it starts.
-pub(crate) fn restrict(sockets: Sockets) -> Result<(), String> {
+pub(crate) fn restrict(sockets: Sockets, memory_max: Option<u64>) -> Result<(), String> {
     let refused = rules(sockets).map_err(|error| error.to_string())?;
     let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    for (rules, error) in [(unknown, libc::ENOSYS), (refused, libc::EPERM)] {
+    let large = memory_max.map_or(Ok(Rules::new()), large).map_err(|error| error.to_string())?;
+    let filters = [(unknown, libc::ENOSYS), (refused, libc::EPERM), (large, libc::ENOMEM)];
+    for (rules, error) in filters.into_iter().filter(|(rules, _)| !rules.is_empty()) {
         apply_filter(&program(rules, error)?).map_err(|error| error.to_string())?;
     }
     Ok(())
@@ -129,6 +131,15 @@ fn rules(sockets: Sockets) -> Result<Rules, seccompiler::BackendError> {
     };
     rules.insert(libc::SYS_socket, unusual);
     Ok(rules)
+}
+
+/// Memory that is shared is not counted among a process's own: no single piece is larger than that.
+fn large(most: u64) -> Result<Rules, seccompiler::BackendError> {
+    let size = || SeccompCondition::new(1, SeccompCmpArgLen::Qword, Gt, most);
+    let shared = u64::from((libc::MAP_SHARED | libc::MAP_ANONYMOUS).unsigned_abs());
+    let mapped = SeccompRule::new(vec![size()?, condition(3, MaskedEq(shared), shared)?])?;
+    let segment = SeccompRule::new(vec![size()?])?;
+    Ok(Rules::from([(libc::SYS_mmap, vec![mapped]), (libc::SYS_shmget, vec![segment])]))
 }
 
 fn condition(

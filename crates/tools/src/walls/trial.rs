@@ -4,6 +4,7 @@ use super::bubblewrap::Bubblewrap;
 use super::inner::{Files, Inner, Sockets};
 use super::places::Survey;
 use super::{Limits, Network, Plot, Scratch, WallSetting};
+use crate::programs::find_program;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -76,14 +77,15 @@ impl Standing {
 }
 
 fn outer(helper: &Path) -> Result<Bubblewrap, String> {
-    let program = Bubblewrap::find().ok_or("bwrap is not installed")?;
+    let program = find_program("bwrap").ok_or("bwrap is not installed")?;
     let setting = WallSetting { network: Network::Off, ..WallSetting::default() };
     let folder = Scratch::new().map_err(|error| error.to_string())?;
     let plot = Plot { setting: &setting, workspace: &folder.path, own: &[], helper };
     let mut why = String::new();
     for is_sized in [true, false] {
         let bubblewrap = Bubblewrap { program: program.clone(), is_sized };
-        match stands(bubblewrap.around(&plot, &Survey::default())) {
+        let argv = bubblewrap.around(&plot, &Survey::default());
+        match argv.map_err(|error| error.to_string()).and_then(stands) {
             Ok(()) => return Ok(bubblewrap),
             Err(error) => why = error,
         }

@@ -4,8 +4,9 @@
 //! also run without walls, and must say so there: an attempt that cannot work proves nothing.
 //!
 //! Names in braces are filled in: `{outside}` is the folder around the workspace, `{victim}` a
-//! process outside, `{tcp}`, `{udp}`, `{abstract}` and `{socket}` listeners outside, `{token}` a
-//! word by which processes are found, `{ptrace}` and the like numbers of system calls.
+//! process outside, `{tcp}`, `{udp}`, `{abstract}` and `{socket}` listeners outside, `{tty}`
+//! somebody's terminal, `{token}` a word by which processes are found, `{ptrace}` and the like
+//! numbers of system calls.
 
 use Check::{Nothing, Outside};
 use Wall::{Any, Limits, Outer, Syscalls};
@@ -286,6 +287,29 @@ pub(crate) const NETWORK: &[Attempt] = &[
          exit !connect(S,sockaddr_un(\"{socket}\"))' && echo ESCAPED",
         Nothing,
     ),
+    works(
+        "connect to a socket in the workspace",
+        Any,
+        "perl -MSocket -e 'socket(S,AF_UNIX,SOCK_STREAM,0) or exit 1; \
+         exit !connect(S,sockaddr_un(\"agent.sock\"))' && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "connect to a socket below the top, by another name",
+        Any,
+        "cp -l deep/agent.sock other 2>/dev/null; ln -s deep/agent.sock link; \
+         perl -MSocket -e 'for (\"other\",\"link\",\"deep/../deep/agent.sock\") { \
+         socket(S,AF_UNIX,SOCK_STREAM,0) or exit 1; exit 0 if connect(S,sockaddr_un($_)) } exit 1' \
+         && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "send to a socket in the workspace",
+        Any,
+        "perl -MSocket -e 'socket(S,AF_UNIX,SOCK_DGRAM,0) or exit 1; \
+         exit !send(S,\"x\",0,sockaddr_un(\"datagrams\"))' && echo ESCAPED",
+        Nothing,
+    ),
     never_bare(
         "open a socket of another family",
         Syscalls,
@@ -344,6 +368,26 @@ pub(crate) const RIGHTS: &[Attempt] = &[
         Nothing,
     ),
     works(
+        "read what another process was called with",
+        Any,
+        "tr '\\0' ' ' < /proc/{victim}/cmdline | grep -q sleep && echo ESCAPED",
+        Nothing,
+    ),
+    works("list the processes", Any, "ls /proc | grep -qx {victim} && echo ESCAPED", Nothing),
+    works("write to another terminal", Any, "printf x > {tty} && echo ESCAPED", Nothing),
+    works(
+        "read from another terminal",
+        Any,
+        "perl -e 'open(F,\"+<\",\"{tty}\") or exit 1' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "take a terminal of its own and reach the others",
+        Any,
+        "for t in /dev/pts/[0-9]*; do : >> $t && echo ESCAPED; done",
+        Nothing,
+    ),
+    works(
         "kill a process outside",
         Any,
         "kill -9 {victim} && echo ESCAPED",
@@ -377,6 +421,26 @@ pub(crate) const RIGHTS: &[Attempt] = &[
 
 pub(crate) const LIMITS: &[Attempt] = &[
     works("take much memory", Limits, "perl -e '$x=\"a\" x (600<<20); print \"ESCAPED\"'", Nothing),
+    never_bare(
+        "share much memory at once",
+        Syscalls,
+        "perl -e 'exit(syscall({mmap},0,600<<20,3,0x21,-1,0)==-1)' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "share much memory as a segment",
+        Syscalls,
+        "perl -e 'exit !defined(shmget(0,600<<20,0600))' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "share much memory in small pieces",
+        Limits,
+        "perl -e 'open(Z,\"<\",\"/dev/zero\"); for (1..10) { \
+         $a=syscall({mmap},0,64<<20,3,0x21,-1,0); syscall({read},fileno(Z),$a,64<<20) } \
+         select(undef,undef,undef,3); print \"ESCAPED\"'",
+        Nothing,
+    ),
     works(
         "write a huge file",
         Limits,

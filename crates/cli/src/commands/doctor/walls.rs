@@ -3,10 +3,10 @@
 use super::machine::version_of;
 use super::{Check, Report, State};
 use crate::app::App;
-use everloop_tools::{Level, Standing};
+use everloop_tools::{Level, Standing, own_program};
 
 pub(super) fn walls(app: &App, report: &mut Report) {
-    let Ok(helper) = std::env::current_exe() else { return };
+    let Some(helper) = own_program() else { return };
     let standing = Standing::here(&helper);
     let version = version_of("bwrap");
     report.note("bubblewrap", version.clone());

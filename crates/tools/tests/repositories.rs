@@ -1,0 +1,419 @@
+//! Repositories that a command made or changed: nobody's git runs a program of them afterwards.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use everloop_tools::{GitAccess, Judgement, Level, Sandbox, Setting, Standing};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use support::{Place, guard};
+
+/// What a trap does: it says so outside the workspace, and hands on what it was given.
+const TRAP: &str = "touch {mark}; cat";
+
+/// A command's ways to leave a repository that runs a trap, and where the person then works.
+struct Way {
+    name: &'static str,
+    /// What the person has before: run without walls.
+    given: &'static str,
+    commands: &'static [&'static str],
+    /// Folders in which the person runs git.
+    folders: &'static [&'static str],
+}
+
+const NEW: &str = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a \
+    GIT_COMMITTER_EMAIL=a@b; ";
+
+const WAYS: &[Way] = &[
+    Way {
+        name: "a hook",
+        given: "",
+        commands: &["git init -q .; printf '#!/bin/sh\\n{trap}' > .git/hooks/pre-commit; \
+            chmod +x .git/hooks/pre-commit"],
+        folders: &["."],
+    },
+    Way {
+        name: "a bare layout in two commands",
+        given: "",
+        commands: &[
+            "echo 'ref: refs/heads/main' > HEAD",
+            "mkdir -p objects refs/heads; printf '[core]\\nrepositoryformatversion=0\\n\
+             bare=false\\nworktree=.\\nfsmonitor=\"{trap}\"\\n' > config",
+        ],
+        folders: &["."],
+    },
+    Way {
+        name: "a bare layout below the top, in three commands",
+        given: "mkdir src",
+        commands: &[
+            "echo 'ref: refs/heads/main' > src/HEAD",
+            "mkdir -p src/objects src/refs/heads",
+            "printf '[core]\\nrepositoryformatversion=0\\nbare=false\\nworktree=.\\n\
+             fsmonitor=\"{trap}\"\\n' > src/config",
+        ],
+        folders: &["src"],
+    },
+    Way {
+        name: "a layout whose settings lie elsewhere",
+        given: "mkdir src",
+        commands: &["mkdir -p evil/objects evil/refs/heads; printf '[core]\\n\
+            repositoryformatversion=0\\n[alias]\\nst=\"!{trap}\"\\n' > evil/config; \
+            echo 'ref: refs/heads/main' > src/HEAD; echo ../evil > src/commondir"],
+        folders: &["src"],
+    },
+    Way {
+        name: "all names taken",
+        given: "",
+        commands: &["touch .git-set-aside; i=2; while [ $i -lt 1001 ]; do \
+            : > .git-set-aside-$i; i=$((i+1)); done; git init -q .; \
+            git config core.fsmonitor '{trap}'"],
+        folders: &["."],
+    },
+    Way {
+        name: "a folder that nothing can be renamed in",
+        given: "",
+        commands: &["git init -q .; git config core.fsmonitor '{trap}'; chmod 555 ."],
+        folders: &["."],
+    },
+    Way {
+        name: "a nested folder that cannot be listed",
+        given: "",
+        commands: &["git init -q sub; git -C sub config core.fsmonitor '{trap}'; chmod 311 sub"],
+        folders: &["sub"],
+    },
+    Way {
+        name: "an alias",
+        given: "",
+        commands: &["git init -q .; git config alias.st '!{trap}'"],
+        folders: &["."],
+    },
+    Way {
+        name: "a submodule",
+        given: "",
+        commands: &["{new} git init -q sub; cd sub; echo x > f; git add f; git commit -qm s; \
+            git config core.fsmonitor '{trap}'; cd ..; git init -q .; git add sub 2>/dev/null; \
+            git commit -qm top; echo y >> sub/f"],
+        folders: &[".", "sub"],
+    },
+    Way {
+        name: "a submodule that was not there yet",
+        given: "{new} git init -q .; echo hi > a; git add a; git update-index --add --cacheinfo \
+            160000,1234567890123456789012345678901234567890,sub; mkdir sub; git commit -qm top",
+        commands: &["{new} cd sub; git init -q .; echo x > f; printf '* filter=x\\n' > \
+            .gitattributes; git add .; git commit -qm s; git config filter.x.clean '{trap}'; \
+            touch -d '1 hour ago' f; echo y > f"],
+        folders: &[".", "sub"],
+    },
+    Way {
+        name: "included settings",
+        given: "",
+        commands: &["git init -q .; printf '[core]\\nfsmonitor=\"{trap}\"\\n' > more; \
+            git config include.path ../more"],
+        folders: &["."],
+    },
+    Way {
+        name: "settings of the work tree",
+        given: "",
+        commands: &["git init -q .; git config extensions.worktreeConfig true; \
+            git config --worktree core.fsmonitor '{trap}'"],
+        folders: &["."],
+    },
+    Way {
+        name: "a file that leads to a folder of another name",
+        given: "",
+        commands: &["git init -q --separate-git-dir=store sub; \
+            git -C sub config core.fsmonitor '{trap}'"],
+        folders: &["sub"],
+    },
+    Way {
+        name: "a link to a folder of another name",
+        given: "",
+        commands: &["git init -q x; mv x/.git store; ln -s ../store x/.git; \
+            git -C x config core.fsmonitor '{trap}'"],
+        folders: &["x"],
+    },
+    Way {
+        name: "a link that was there, and its folder made later",
+        given: "mkdir x; ln -s ../store x/.git",
+        commands: &["git init -q y; mv y/.git store; printf '[core]\\nfsmonitor=\"{trap}\"\\n' \
+            >> store/config"],
+        folders: &["x"],
+    },
+    Way {
+        name: "a nested repository with a hook",
+        given: "",
+        commands: &[
+            "git init -q a/b/c; printf '#!/bin/sh\\n{trap}' > a/b/c/.git/hooks/pre-commit; \
+            chmod +x a/b/c/.git/hooks/pre-commit",
+        ],
+        folders: &["a/b/c"],
+    },
+    Way {
+        name: "a hook of a bare repository that was there",
+        given: "git init -q --bare remote.git; git init -q .; git remote add origin remote.git",
+        commands: &["rm -rf remote.git/hooks; mkdir remote.git/hooks; \
+            printf '#!/bin/sh\\n{trap}' > remote.git/hooks/post-receive; \
+            chmod +x remote.git/hooks/post-receive; cat remote.git/config"],
+        folders: &["."],
+    },
+    Way {
+        name: "the remote that is pushed to",
+        given: "",
+        commands: &["git init -q --bare remote.git; printf '#!/bin/sh\\n{trap}' > \
+            remote.git/hooks/post-receive; chmod +x remote.git/hooks/post-receive; \
+            git init -q .; git remote add origin remote.git"],
+        folders: &["."],
+    },
+    Way {
+        name: "a pager, an editor and a diff",
+        given: "",
+        commands: &["git init -q .; git config diff.external '{trap}'; git config pager.status \
+            '{trap}'; git config core.editor '{trap}'; echo x > f; {new} git add f; echo y > f"],
+        folders: &["."],
+    },
+    Way {
+        name: "what was put aside before, moved back",
+        given: "",
+        commands: &[
+            "git init -q .; git config core.fsmonitor '{trap}'",
+            "mv .git-set-aside .git; cd .git; mv HEAD-set-aside HEAD",
+        ],
+        folders: &["."],
+    },
+    Way {
+        name: "what was put aside, where it lies",
+        given: "",
+        commands: &["git init -q .; git config core.fsmonitor '{trap}'; \
+            git config core.bare false; git config core.worktree ."],
+        folders: &[".", ".git", ".git-set-aside"],
+    },
+];
+
+/// What a person does, also by a prompt or an editor that does it for them.
+const PERSON: &[&str] = &[
+    "status",
+    "st",
+    "diff",
+    "add -A",
+    "-c user.name=a -c user.email=a@b commit -q --allow-empty -m x",
+    "push -q origin HEAD",
+    "log -1",
+];
+
+fn filled(text: &str, mark: &Path) -> String {
+    let trap = TRAP.replace("{mark}", &mark.display().to_string());
+    text.replace("{new}", NEW).replace("{trap}", &trap)
+}
+
+fn person(place: &Place, folders: &[&str]) {
+    let lines = PERSON.iter().map(|line| format!("timeout 20 git {line} < /dev/null"));
+    let script = lines.collect::<Vec<_>>().join("; ");
+    for folder in folders.iter().map(|folder| place.path(folder)).filter(|path| path.is_dir()) {
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).current_dir(&folder).env("GIT_PAGER", "cat");
+        let _ = command.env("HOME", place.root().parent().unwrap()).output();
+    }
+}
+
+/// Whether the trap was sprung.
+async fn springs(way: &Way, sandbox: Sandbox) -> (bool, String) {
+    let place = Place::with(|mut setting| {
+        setting.shell.walls.sandbox = sandbox;
+        Setting { guard: Some(guard()), ..setting }
+    });
+    let mark = place.root().parent().unwrap().join("mark");
+    let mut sh = Command::new("sh");
+    sh.args(["-c", &filled(way.given, &mark)]).current_dir(place.root());
+    assert!(sh.output().unwrap().status.success(), "{}", way.name);
+    let mut said = String::new();
+    for command in way.commands {
+        said += &place.shell(&filled(command, &mark)).await.text;
+    }
+    fs::remove_file(&mark).unwrap_or_default();
+    person(&place, way.folders);
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    let _ = fs::set_permissions(place.root(), open);
+    (mark.exists(), said)
+}
+
+#[tokio::test]
+async fn no_git_of_a_person_runs_what_a_command_left() {
+    if Standing::here(&guard()).level() == Level::None {
+        println!("SKIPPED: no wall stands here, so a person is asked about every command");
+        return;
+    }
+    let is_full = Standing::here(&guard()).level() == Level::Full;
+    let (mut held, mut wrong) = (0, Vec::new());
+    for way in WAYS {
+        if !is_full && !way.given.is_empty() {
+            println!("SKIPPED  {}: Landlock alone asks where a repository is", way.name);
+            continue;
+        }
+        let (sprung, said) = springs(way, Sandbox::Auto).await;
+        println!("{}  {}: {}", if sprung { "BROKEN" } else { "held" }, way.name, said.trim());
+        let (would, _) = springs(way, Sandbox::Off).await;
+        match (sprung, would) {
+            (true, _) => wrong.push(way.name.to_owned()),
+            (false, false) => wrong.push(format!("{} proves nothing", way.name)),
+            (false, true) => held += 1,
+        }
+    }
+    println!("{held} of {} held", WAYS.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[tokio::test]
+async fn a_repository_without_a_trap_stays_as_it_was_made() {
+    if Standing::here(&guard()).level() == Level::None {
+        println!("SKIPPED: no wall stands here");
+        return;
+    }
+    for command in [
+        "git init -q .",
+        "git init -q a/b",
+        "git init -q --bare remote.git",
+        "git init -q src && git clone -q src copy && git -C copy remote -v",
+        "{new} git init -q w && cd w && git commit -q --allow-empty -m x && git branch b && \
+         git worktree add -q ../v b",
+        "{new} git init -q m && git -C m commit -q --allow-empty -m x && git init -q t && cd t && \
+         git -c protocol.file.allow=always submodule --quiet add ../m m",
+        "{new} git init -q . && git config user.name x && git commit -q --allow-empty -m x && \
+         git checkout -q -b other && git merge -q master main 2>/dev/null; git tag v1",
+    ] {
+        let place = Place::walled();
+        let seen = place.shell(&filled(command, Path::new("/dev/null"))).await;
+        assert!(seen.is_ok(), "{command}: {}", seen.text);
+        assert!(!seen.text.contains("set-aside"), "{command}: {}", seen.text);
+    }
+}
+
+fn files(place: &Place, folders: usize, each: usize) {
+    for folder in 0..folders {
+        let folder = place.path(&format!("f{folder}"));
+        fs::create_dir(&folder).unwrap();
+        for file in 0..each {
+            fs::File::create(folder.join(format!("{file}.txt"))).unwrap();
+        }
+    }
+}
+
+async fn judged(place: &Place) -> Judgement {
+    place.tool("shell").judge(r#"{"command":"true"}"#).await
+}
+
+/// A folder with very many files must not keep us from seeing the repository at the top.
+#[tokio::test]
+async fn the_repository_at_the_top_is_shut_however_wide_the_folder_is() {
+    if Standing::here(&guard()).level() != Level::Full {
+        println!("SKIPPED: without bubblewrap a person is asked where a repository is");
+        return;
+    }
+    let place = Place::walled();
+    let made = Command::new("git").args(["init", "-q"]).arg(place.root()).status().unwrap();
+    assert!(made.success());
+    fs::create_dir(place.path(".bzr")).unwrap();
+    // More than were once looked at before the repository was.
+    for file in 0..25_000 {
+        fs::File::create(place.path(&format!("f{file}"))).unwrap();
+    }
+    for command in [
+        "echo x > .git/hooks/pre-commit",
+        "git config core.fsmonitor x",
+        "mv .git aside",
+        "rm -rf .git/objects",
+        "echo x > .bzr/x",
+    ] {
+        assert!(!place.shell(command).await.is_ok(), "{command}");
+    }
+    assert!(!place.path(".git/hooks/pre-commit").exists());
+    assert!(place.shell("echo x > f1").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_project_of_two_hundred_thousand_files_needs_no_question_and_little_time() {
+    if Standing::here(&guard()).level() != Level::Full {
+        println!("SKIPPED: without bubblewrap a person is asked where a repository is");
+        return;
+    }
+    let place = Place::walled();
+    let made = Command::new("git").args(["init", "-q"]).arg(place.root()).status().unwrap();
+    assert!(made.success());
+    files(&place, 1_000, 200);
+    fs::create_dir_all(place.path("f999/deep/.git")).unwrap();
+    assert_eq!(judged(&place).await, Judgement::AsSet);
+    let begun = Instant::now();
+    let seen = place.shell("echo x > f0/new; echo x > f999/deep/.git/config").await;
+    println!("a command among 200,000 files took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(place.path("f0/new").exists() && !place.path("f999/deep/.git/config").exists());
+    assert!(!seen.text.contains("not looked into"), "{}", seen.text);
+}
+
+/// What is offered for a repository that commands may write is the same promise.
+#[tokio::test]
+async fn a_nested_repository_is_disarmed_where_commands_write_the_one_at_the_top() {
+    if Standing::here(&guard()).level() != Level::Full {
+        println!("SKIPPED: without bubblewrap a person is asked where a repository is");
+        return;
+    }
+    let place = Place::with(|mut setting| {
+        setting.shell.walls.git = GitAccess::Write;
+        Setting { guard: Some(guard()), ..setting }
+    });
+    let mark = place.root().parent().unwrap().join("mark");
+    let first =
+        "git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
+    assert!(
+        Command::new("sh")
+            .args(["-c", first])
+            .current_dir(place.root())
+            .status()
+            .unwrap()
+            .success()
+    );
+    let command = "{new} git init -q sub && cd sub && echo x > f && git add f && git commit -qm s \
+        && git config core.fsmonitor '{trap}' && cd .. && git add sub 2>/dev/null && \
+        git commit -qm top; echo y >> sub/f";
+    let seen = place.shell(&filled(command, &mark)).await;
+    assert!(seen.text.contains("sub/.git"), "{}", seen.text);
+    let _ = fs::remove_file(&mark);
+    person(&place, &[".", "sub"]);
+    assert!(!mark.exists());
+}
+
+/// The git tools themselves, on a nested repository that nobody disarmed.
+#[tokio::test]
+async fn git_commit_runs_nothing_of_a_nested_repository() {
+    let place = Place::with(|setting| {
+        let made = Command::new("git").args(["init", "-q"]).arg(&setting.workspace).status();
+        assert!(made.unwrap().success());
+        Setting { guard: Some(guard()), ..setting }
+    });
+    let mark = place.root().parent().unwrap().join("mark");
+    let script = "{new} echo hi > a; git add a; mkdir sub; cd sub; git init -q .; echo x > f; \
+        printf '* filter=x\\n' > .gitattributes; git add .; git commit -qm s; \
+        git config core.fsmonitor '{trap}'; git config filter.x.clean '{trap}'; cd ..; \
+        git config user.name a; git config user.email a@b; git add a sub 2>/dev/null; \
+        git commit -qm top; touch -d '1 hour ago' sub/f; echo y > sub/f; echo more > a";
+    let script = filled(script, &mark);
+    assert!(Command::new("sh").args(["-c", &script]).current_dir(place.root()).output().is_ok());
+    let _ = fs::remove_file(&mark);
+    for (tool, args) in [
+        ("git_read", json!({"view": "status"})),
+        ("git_read", json!({"view": "diff"})),
+        ("git_commit", json!({"message": "one", "paths": ["a", "sub"]})),
+        ("git_commit", json!({"message": "two", "paths": ["."]})),
+    ] {
+        let seen = place.call(tool, args.clone()).await;
+        println!("{tool} {args}: {}", seen.text);
+        assert!(!mark.exists(), "{tool} {args}");
+    }
+    let status = place.call("git_read", json!({"view": "log"})).await;
+    let has_walls = Standing::here(&guard()).level() != Level::None;
+    assert_eq!(status.text.contains(" one"), has_walls, "{}", status.text);
+}

@@ -1,0 +1,82 @@
+//! Files that others take instructions from.
+
+use crate::pattern::path_fits;
+
+/// Files that later runs, or other programs, take instructions from: guidance, skills, hooks, and
+/// what shells, desktops, editors, other agents and builders run by themselves. In small letters.
+const INSTRUCTIONS: &[&str] = &[
+    "**/agents.md",
+    "**/claude.md",
+    "**/gemini.md",
+    "**/skill.md",
+    "**/.agents/**",
+    "**/.everloop/**",
+    "**/.git/**",
+    "**/.hg/**",
+    "**/.jj/**",
+    "**/.svn/**",
+    "**/.github/**",
+    "**/.gitlab-ci.yml",
+    "**/.circleci/**",
+    "**/.husky/**",
+    "**/.pre-commit-config.yaml",
+    "**/lefthook.yml",
+    "**/.envrc",
+    "**/.mise.toml",
+    "**/.vscode/**",
+    "**/.idea/**",
+    "**/.devcontainer/**",
+    "**/.devcontainer.json",
+    "**/.mcp.json",
+    "**/.claude/**",
+    "**/.codex/**",
+    "**/.gemini/**",
+    "**/.cursor/**",
+    "**/.cursorrules",
+    "**/.windsurfrules",
+    "**/.clinerules/**",
+    "**/*.code-workspace",
+    "**/.zed/**",
+    "**/.cargo/config",
+    "**/.cargo/config.toml",
+    "**/.bash_aliases",
+    "**/.bash_login",
+    "**/.bash_logout",
+    "**/.zshenv",
+    "**/.zlogin",
+    "**/.zlogout",
+    "**/.kshrc",
+    "**/.cshrc",
+    "**/.tcshrc",
+    "**/.inputrc",
+    "**/.xinitrc",
+    "**/.xprofile",
+    "**/.xsession",
+    "**/.xsessionrc",
+    "**/.pam_environment",
+    "**/.gitconfig",
+    "**/.hgrc",
+    "**/.config/autostart/**",
+    "**/.config/environment.d/**",
+    "**/.config/fish/**",
+    "**/.config/git/**",
+    "**/.config/systemd/**",
+    "**/.local/bin/**",
+    "**/.ssh/**",
+    "**/.gnupg/**",
+    "**/.exrc",
+    "**/.vimrc",
+    "**/.gdbinit",
+    "**/.lldbinit",
+    "**/.screenrc",
+    "**/.tmux.conf",
+    "**/.forward",
+    "**/.procmailrc",
+];
+
+/// Whether later runs, or other programs, take instructions from a file of the workspace.
+#[must_use]
+pub fn instructs(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    INSTRUCTIONS.iter().any(|pattern| path_fits(pattern, &lower))
+}
