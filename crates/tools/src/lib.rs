@@ -34,6 +34,7 @@ mod process;
 mod process_table;
 mod protected;
 mod read_file;
+mod readable;
 mod record;
 mod registry;
 mod replace;
@@ -65,6 +66,7 @@ pub use hosts::{Host, Hosts, Names, Resolve};
 pub use http::{HttpGet, HttpGetArgs, HttpSend, HttpSendArgs, SendMethod};
 pub use list_dir::{ListDir, ListDirArgs};
 pub use read_file::{ReadFile, ReadFileArgs};
+pub use record::{forget_records, recorded_runs};
 pub use registry::{Registry, Setting};
 pub use request::Http;
 pub use search::{
