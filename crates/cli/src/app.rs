@@ -1,6 +1,7 @@
 //! What every command needs: language, settings, folders, store, engine.
 
 use crate::args::{Command, Common};
+use crate::audit_file::AuditFile;
 use crate::database::Database;
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
@@ -224,7 +225,8 @@ impl App {
             build: build::VERSION.to_owned(),
         };
         let desk = self.desk(store.clone());
-        let means = Arc::new(self.means(&self.settings).with_desk(desk));
+        let means = self.means(&self.settings).with_desk(desk);
+        let means = Arc::new(means.with_audit(AuditFile::open(self)?));
         Ok(Engine::new(store, means, clock, identity, rules))
     }
 

@@ -2,6 +2,7 @@
 
 mod app;
 mod args;
+mod audit_file;
 mod build;
 mod chat;
 mod commands;
@@ -28,6 +29,7 @@ mod survey;
 mod terminal;
 mod toolset;
 mod trouble;
+mod upkeep;
 
 use app::App;
 use args::{Chat, Cli, Command, Print, Run};
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Some(Command::Wall { command }) => return everloop_tools::wall_main(command),
         _ => {}
     }
+    everloop_tools::clip::screen_with(|text| secrets::redactor().text(text).into_owned());
     std::panic::set_hook(Box::new(|panic| terminal::complain(&panic.to_string())));
     // These must work where the settings do not: they show what is wrong, repair it, or need none.
     let started = match cli.command {
@@ -84,9 +87,10 @@ fn main() -> ExitCode {
     let ended = runtime.block_on(dispatch(&app, wanted(cli)));
     // A reader thread may still wait for a line of input: it must not hold the process.
     runtime.shutdown_background();
-    match ended {
-        Ok(exit) => exit.into(),
-        Err(failure) => report(&failure),
+    match (ended, terminal::unwritten()) {
+        (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, "error.unwritten", &error)),
+        (Ok(exit), None) => exit.into(),
+        (Err(failure), _) => report(&failure),
     }
 }
 
@@ -138,6 +142,7 @@ async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
         Command::Config(args) => commands::config::config(app, args).await,
         Command::Secrets(args) => commands::secrets::secrets(app, args),
         Command::Audit(args) => commands::audit::audit(app, &args).await,
+        Command::Clean(args) => commands::clean::clean(app, &args).await,
         Command::Backup(args) => commands::copies::backup(app, args).await,
         Command::Restore(args) => commands::copies::restore(app, args).await,
         Command::Completion(args) => commands::pages::completion(app, &args),

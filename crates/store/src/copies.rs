@@ -65,6 +65,28 @@ impl Store {
         Ok(sqlite::check_copy(copy)?)
     }
 
+    /// Gives what is free in a database file back to the disk, also where the file was made before
+    /// that could be done bit by bit. Blocks; no store of this process may have the file open.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] if others are busy with it, or there is no room for a second copy.
+    pub fn compact(database: &Path) -> Result<(), StoreError> {
+        Ok(sqlite::compact(database)?)
+    }
+
+    /// Makes a working copy of a copy, to be changed and then restored. Blocks.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] says what is wrong.
+    pub fn stage(copy: &Path, to: &Path) -> Result<(), StoreError> {
+        Ok(sqlite::stage(copy, to)?)
+    }
+
+    /// Removes a working copy.
+    pub fn unstage(staged: &Path) {
+        sqlite::unstage(staged);
+    }
+
     /// Puts what a copy holds in the place of a database; what was there is kept as `aside`.
     ///
     /// Whoever calls this holds the [`crate::ClaimLock`] of the database.

@@ -40,6 +40,7 @@ mod process_table;
 mod programs;
 mod protected;
 mod read_file;
+mod readable;
 mod record;
 mod registry;
 mod replace;
@@ -74,6 +75,7 @@ pub use http::{HttpGet, HttpGetArgs, HttpSend, HttpSendArgs, SendMethod};
 pub use list_dir::{ListDir, ListDirArgs};
 pub use programs::{find_program, own_program, search_path};
 pub use read_file::{ReadFile, ReadFileArgs};
+pub use record::{forget_records, recorded_runs};
 pub use registry::{Registry, Setting};
 pub use request::Http;
 pub use search::{

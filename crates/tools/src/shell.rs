@@ -5,7 +5,9 @@
 
 use crate::capture::Capture;
 use crate::process::{Ended, Launch, Search};
-use crate::record::{self, Record, Records};
+use crate::protected::real;
+use crate::readable::without_own;
+use crate::record::{self, Origin, Record, Records};
 use crate::shell_rules::{self, Say};
 use crate::walls::{Enclosure, Plot};
 use crate::{
@@ -13,12 +15,12 @@ use crate::{
     Tool, WallSetting, Workspace, clip,
 };
 use everloop_types::{
-    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, RunId, Sends,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -136,7 +138,7 @@ impl Tool for Shell {
             Ok(walls) => walls,
             Err(refused) => return Done::Seen(Observation::denied(refused)),
         };
-        let record = self.records().map(|records| records.file(&context.idem_key, context.attempt));
+        let record = self.record(context);
         let launch = Launch {
             guard: self.guard.as_deref(),
             grace_ms: None,
@@ -180,22 +182,23 @@ impl Tool for Shell {
         }
     }
 
-    async fn before(&self, _: &ShellArgs) -> Value {
+    async fn before_call(&self, _: &ShellArgs, run: &RunId) -> Value {
         let Some(records) = self.records() else { return Value::Null };
-        let origin = tokio::task::spawn_blocking(move || records.origin().ok()).await;
+        let run = run.clone();
+        let origin = tokio::task::spawn_blocking(move || records.origin(&run).ok()).await;
         serde_json::to_value(origin.ok().flatten()).unwrap_or_default()
     }
 
     async fn probe(&self, _: ShellArgs, intent: &Intent) -> Probe {
-        let origin = serde_json::from_value(intent.before.clone());
+        let origin = serde_json::from_value::<Option<Origin>>(intent.before.clone());
         let (Some(records), Ok(Some(origin))) = (self.records(), origin) else {
             return Probe::unknown("there is no record of it");
         };
         let (key, attempt) = (intent.idem_key.clone(), intent.attempt);
-        let file = records.file(&key, attempt);
+        let file = records.file(&origin.run, &key, attempt);
         let look = move || records.settle(&origin, &key, attempt);
         let looked = tokio::task::spawn_blocking(look).await;
-        self.clean(Some(file));
+        self.clean(file);
         match looked {
             Ok(Ok(record)) => from_record(record, intent.observation_chars),
             Ok(Err(why)) => Probe::Unknown(why),
@@ -238,7 +241,13 @@ impl Shell {
         self.guard.as_ref().and(self.records.clone()).map(Records::new)
     }
 
-    /// A record that cannot be cleaned is cleared away with the others, in some days.
+    /// The file in which the guard writes down what becomes of a call that a run makes.
+    fn record(&self, context: &CallContext) -> Option<PathBuf> {
+        let effect = context.effect.as_ref()?;
+        self.records()?.file(&effect.run, &context.idem_key, context.attempt)
+    }
+
+    /// A record that cannot be cleaned is removed with the others of its run.
     fn clean(&self, record: Option<PathBuf>) {
         if let (Some(file), Some(redact)) = (record, self.setting.redact) {
             let _ = record::clean(&file, redact);
@@ -264,8 +273,14 @@ impl Shell {
             return Err(Bareness::NoWall("there is no program to build one".to_owned()));
         };
         let (workspace, own) = (self.workspace.root().to_owned(), self.own.clone());
-        let setting = self.setting.walls.clone();
+        let mut setting = self.setting.walls.clone();
+        let data = self.records.as_ref().and_then(|records| records.parent()).map(Path::to_owned);
         let look = move || {
+            if let Some(data) = data.filter(|data| is_shown(data)) {
+                let words = format!("{} lies where every command may read", data.display());
+                return Err(Bareness::NoWall(words));
+            }
+            setting.readable = without_own(&setting.readable, &own);
             at(&Plot { setting: &setting, workspace: &workspace, own: &own, helper: &helper })
         };
         let looked = tokio::task::spawn_blocking(look).await;
@@ -317,6 +332,15 @@ impl Shell {
         }
         Done::Seen(Observation { ending, text })
     }
+}
+
+/// Folders of the system that every command sees.
+const SHOWN: [&str; 6] = ["/usr", "/opt", "/nix", "/gnu", "/etc", "/bin"];
+
+/// Whether our data lies where no wall hides it.
+fn is_shown(data: &Path) -> bool {
+    let data = real(data);
+    SHOWN.iter().any(|folder| data.starts_with(folder))
 }
 
 /// What the command left at the top of the workspace; looking takes a moment.

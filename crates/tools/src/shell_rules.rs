@@ -99,6 +99,21 @@ impl ShellRule {
         }
     }
 
+    /// Whether the rule might fit once the shell has filled in what stands in the words: all words
+    /// of the pattern fit up to one that nobody knows, and after which nothing is certain.
+    fn could_fit(&self, words: &[String]) -> bool {
+        let pattern = self.pattern.iter().filter(|own| *own != "*");
+        for (own, word) in pattern.zip(words) {
+            if word.contains(['$', '`']) || words::is_list(word) {
+                return true;
+            }
+            if !fits_word(own, word) && !fits_word(own, word.rsplit('/').next().unwrap_or(word)) {
+                return false;
+            }
+        }
+        false
+    }
+
     fn fits(&self, words: &[String]) -> bool {
         let (open, pattern) = match self.pattern.split_last() {
             Some((last, before)) if last == "*" => (true, before),
@@ -144,8 +159,11 @@ pub(crate) fn say<'r>(rules: &'r [ShellRule], line: &str) -> Option<(Say, &'r st
 /// The part of a line of which no denial can be ruled out, where there are denials: only the
 /// running shell knows what it runs.
 pub(crate) fn veiled(rules: &[ShellRule], line: &str) -> Option<String> {
-    let denies = rules.iter().any(|rule| rule.say == Say::Deny);
-    denies.then(|| words::parse(line).veiled).flatten()
+    let mut denials = rules.iter().filter(|rule| rule.say == Say::Deny).peekable();
+    denials.peek()?;
+    let line = words::parse(line);
+    let could_fit = |words: &&Words| denials.clone().any(|rule| rule.could_fit(words));
+    line.veiled.or_else(|| line.commands.iter().find(could_fit).map(|words| words.join(" ")))
 }
 
 /// The rule that allows the line's last command, if every command has one.
@@ -203,6 +221,18 @@ mod tests {
         ] {
             assert_eq!(say(&rules(), line).map(|(said, _)| said), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn a_word_that_is_filled_in_may_be_the_denied_one() {
+        for line in ["rm -rf$Z d", "rm $x d", "rm -r{f,} d", "/bin/rm \"$x\"", "rm `x` d"] {
+            assert!(veiled(&rules(), line).is_some(), "{line}");
+        }
+        let ordinary = ["git log $x", "rm -i $x", "rm *.o", "rm a b", "ls -rf $x", "echo rm $x"];
+        for line in ordinary {
+            assert_eq!(veiled(&rules(), line), None, "{line}");
+        }
+        assert_eq!(veiled(&rules()[..4], "rm -rf$Z d"), None, "where nothing is denied");
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod server;
 mod support;
 
 use everloop_tools::{
-    CallContext, Channel, Channels, Deliver, Delivery, Done, Host, Http, Probe, Setting,
+    CallContext, Channel, Channels, Deliver, Delivery, Done, Host, Http, Judgement, Probe, Setting,
 };
 use everloop_types::{EffectClass, Ending, Observation};
 use serde_json::{Value, json};
@@ -172,6 +172,29 @@ async fn a_cancel_stops_a_request_that_is_under_way_and_leaves_it_lost() {
     assert!(matches!(done, Done::Lost(_)), "{done:?}");
 }
 
+#[tokio::test]
+async fn probe_url_leads_to_the_host_and_port_of_url_or_nowhere() {
+    let (own, other) = (Server::start(vec![]).await, Server::start(vec![]).await);
+    let place = place(&["127.0.0.1", "localhost"]);
+    let tool = place.tool("http_send");
+    let elsewhere = [
+        other.url("/leak?d=secret"),
+        own.url("/x").replace("127.0.0.1", "localhost"),
+        own.url("/x").replace("http://", "http://user@"),
+        "no address".to_owned(),
+    ];
+    for probe_url in elsewhere {
+        let args = json!({"method": "PUT", "url": own.url("/ok"), "probe_url": probe_url});
+        let args = args.to_string();
+        assert!(matches!(tool.judge(&args).await, Judgement::Deny(_)), "{args}");
+        assert_eq!(tool.before(&args).await, serde_json::Value::Null);
+        assert!(matches!(tool.probe(&args, &intent(&json!("absent"))).await, Probe::Unknown(_)));
+        let Done::Seen(seen) = tool.call(&args, &CallContext::new("key")).await else { panic!() };
+        assert_eq!(seen.ending, Ending::Denied, "{}", seen.text);
+    }
+    assert_eq!((own.lines(), other.lines()), (Vec::<String>::new(), Vec::<String>::new()));
+}
+
 /// What the probe says after the address showed `before` and then `now`.
 async fn probed(method: &str, before: Reply, now: Reply) -> Probe {
     let server = Server::start(vec![before, now]).await;
@@ -219,7 +242,7 @@ async fn without_an_address_to_look_at_nobody_can_tell() {
     let tool = place.tool("http_send");
     assert_eq!(tool.before(&args).await, Value::Null);
     let probe = tool.probe(&args, &intent(&Value::Null)).await;
-    assert_eq!(probe, Probe::unknown("the call had no probe_url"));
+    assert_eq!(probe, Probe::unknown("the call had no probe_url that may be asked"));
 }
 
 fn channels(list: &[String]) -> Channels {

@@ -347,8 +347,17 @@ fn no_secret_of_ours_is_in_the_environment_of_a_command() {
 mod records {
     use super::*;
     use everloop_tools::{AnyTool, Probe};
-    use everloop_types::EffectClass;
+    use everloop_types::{EffectClass, EffectId, RunId};
     use support::intent;
+
+    fn run() -> RunId {
+        RunId::new("run_1")
+    }
+
+    fn context() -> CallContext {
+        let effect = Some(EffectId { run: run(), cause: 1, index: 0 });
+        CallContext { effect, ..CallContext::new("key") }
+    }
 
     fn shell() -> (tempfile::TempDir, Place, Arc<dyn AnyTool>) {
         let folder = tempfile::TempDir::new().unwrap();
@@ -364,8 +373,8 @@ mod records {
         let (_folder, _place, tool) = shell();
         assert_eq!(tool.spec().handling.class, EffectClass::Probeable);
         let args = r#"{"command":"echo said; echo more >&2; exit 3"}"#;
-        let before = tool.before(args).await;
-        let Done::Seen(seen) = tool.call(args, &CallContext::new("key")).await else { panic!() };
+        let before = tool.before_call(args, &run()).await;
+        let Done::Seen(seen) = tool.call(args, &context()).await else { panic!() };
         assert_eq!((seen.ending, seen.text.as_str()), (Error, "said\nmore\n[exit code 3]"));
         let Probe::Happened(read) = tool.probe(args, &intent(&before)).await else { panic!() };
         assert_eq!(read.ending, Error);
@@ -376,12 +385,12 @@ mod records {
     async fn a_command_without_a_record_did_not_start_and_never_will() {
         let (_folder, place, tool) = shell();
         let args = r#"{"command":"echo once >> log"}"#;
-        let before = tool.before(args).await;
+        let before = tool.before_call(args, &run()).await;
         assert_eq!(tool.probe(args, &intent(&before)).await, Probe::DidNot);
-        let late = tool.call(args, &CallContext::new("key")).await;
+        let late = tool.call(args, &context()).await;
         assert!(matches!(late, Done::Passing(_)), "{late:?}");
         assert!(!place.path("log").exists());
-        let again = CallContext { attempt: 2, ..CallContext::new("key") };
+        let again = CallContext { attempt: 2, ..context() };
         assert!(matches!(tool.call(args, &again).await, Done::Seen(seen) if seen.is_ok()));
         assert_eq!(place.content("log"), "once\n");
     }
@@ -390,8 +399,8 @@ mod records {
     async fn a_command_that_was_cut_short_stays_unknown() {
         let (_folder, place, tool) = shell();
         let args = r#"{"command":"echo once >> log; mkfifo gate; cat gate"}"#;
-        let before = tool.before(args).await;
-        let context = CallContext::new("key");
+        let before = tool.before_call(args, &run()).await;
+        let context = context();
         let mut calling = tool.call(args, &context);
         let began = async {
             while !place.path("gate").exists() {

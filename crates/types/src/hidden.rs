@@ -1,36 +1,64 @@
 //! What a person does not see in a text, though a model or a shell reads it.
 
-/// Blanks in a row that are shown as they are.
+/// Characters without ink in a row that are shown.
 const BLANKS_MAX: usize = 40;
 
+/// Ends of lines among them that are shown.
+const LINES_MAX: usize = 3;
+
 /// A text as a person must see it before they allow something: what takes no room, turns the
-/// direction, or hides the rest behind blanks is spelled out.
+/// direction, or hides the rest behind blanks is spelled out. What has no ink is counted where there
+/// is much of it, whatever character it is.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    let mut blanks = 0_usize;
+    let (mut blanks, mut lines) = (0_usize, 0_usize);
+    let mut left_out = 0_usize;
     for c in text.chars() {
-        if c == ' ' || c == '\n' {
-            blanks += 1;
-            if blanks <= BLANKS_MAX {
-                shown.push(c);
-            }
+        if !is_blank(c) && !is_hidden(c) {
+            end_blanks(&mut shown, std::mem::take(&mut left_out));
+            (blanks, lines) = (0, 0);
+            shown.push(c);
             continue;
         }
-        end_blanks(&mut shown, std::mem::take(&mut blanks));
-        match is_hidden(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
+        blanks += 1;
+        lines += usize::from(c == '\n');
+        match c {
+            _ if blanks > BLANKS_MAX || c == '\n' && lines > LINES_MAX => left_out += 1,
+            c if is_hidden(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
         }
     }
-    end_blanks(&mut shown, blanks);
+    end_blanks(&mut shown, left_out);
     shown
 }
 
-fn end_blanks(shown: &mut String, blanks: usize) {
-    if blanks > BLANKS_MAX {
-        shown.push_str(&format!("[+{} U+0020]", blanks - BLANKS_MAX));
+fn end_blanks(shown: &mut String, left_out: usize) {
+    if left_out > 0 {
+        shown.push_str(&format!("[+{left_out} blank]"));
     }
+}
+
+/// Most characters of a call that a question shows, at its beginning and at its end.
+const CALL_CHARS: (usize, usize) = (6_000, 2_000);
+
+/// The same, cut in its middle if it is very long. What is left out is counted.
+#[must_use]
+pub fn visible_call(text: &str) -> String {
+    let shown = visible(text);
+    let count = shown.chars().count();
+    let (head, tail) = CALL_CHARS;
+    if count <= head + tail {
+        return shown;
+    }
+    let first: String = shown.chars().take(head).collect();
+    let last: String = shown.chars().skip(count - tail).collect();
+    format!("{first}\n[… {} of {count} characters left out …]\n{last}", count - head - tail)
+}
+
+/// Characters that take room and have no ink.
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\n' | '\t' | '\u{3000}' | '\u{2800}')
 }
 
 /// Characters that a person does not see: controls, text that runs the other way by force, letters
@@ -39,7 +67,9 @@ fn end_blanks(shown: &mut String, blanks: usize) {
 pub fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{feff}' => true,
+        '\u{34f}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{fffc}' => true,
+        '\u{1d173}'..='\u{1d17a}' | '\u{2800}' => true,
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{feff}' => true,
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
         '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' => true,
         '\u{e0000}'..='\u{e01ef}' => true,
@@ -49,7 +79,41 @@ pub fn is_hidden(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_hidden, visible};
+    use super::{is_hidden, visible, visible_call};
+
+    #[test]
+    fn nothing_without_ink_pushes_the_rest_away() {
+        for blank in [
+            ' ',
+            '\n',
+            '\t',
+            '\u{2800}',
+            '\u{3000}',
+            '\u{a0}',
+            '\u{2003}',
+            '\u{200b}',
+            '\u{34f}',
+            '\u{180b}',
+            '\u{fffc}',
+            '\u{1d173}',
+            '\u{e0041}',
+        ] {
+            let padding: String = std::iter::repeat_n(blank, 3_000).collect();
+            let shown = visible(&format!("touch EVIL #{padding}ls"));
+            assert!(shown.chars().count() < 500 && shown.lines().count() < 6, "{blank:?}");
+            assert!(shown.starts_with("touch EVIL #") && shown.ends_with("blank]ls"), "{shown}");
+        }
+        let mixed = "\n\u{3000}\t\u{2800}".repeat(1_000);
+        assert!(visible(&mixed).lines().count() < 6);
+    }
+
+    #[test]
+    fn a_very_long_call_is_said_to_be_cut_and_how_long_it_is() {
+        let shown = visible_call(&format!("a{}z", "x".repeat(20_000)));
+        assert!(shown.starts_with('a') && shown.ends_with('z'));
+        assert!(shown.contains("12002 of 20002 characters left out"), "{}", shown.len());
+        assert_eq!(visible_call("ls"), "ls");
+    }
 
     #[test]
     fn what_could_deceive_is_spelled_out_and_the_rest_stays() {
@@ -62,7 +126,7 @@ mod tests {
             assert_eq!(visible(text), shown);
         }
         let far = format!("echo ok;{}rm -rf x", " ".repeat(3_000));
-        let expected = format!("echo ok;{}[+2960 U+0020]rm -rf x", " ".repeat(40));
+        let expected = format!("echo ok;{}[+2960 blank]rm -rf x", " ".repeat(40));
         assert_eq!(visible(&far), expected);
         assert!("plain words, 中文, ünï".chars().all(|c| !is_hidden(c)));
     }

@@ -35,7 +35,7 @@ pub use digest::{digest_bytes, digest_json};
 pub use effect::*;
 pub use event::*;
 pub use frame::*;
-pub use hidden::{is_hidden, visible};
+pub use hidden::{is_hidden, visible, visible_call};
 pub use ids::*;
 pub use instructions::instructs;
 pub use labels::*;

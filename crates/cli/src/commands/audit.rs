@@ -26,32 +26,35 @@ pub(crate) async fn audit(app: &App, args: &Audit) -> Result<Exit, Failure> {
     if let Some(id) = &args.run {
         let run = app.find_run(&store, id).await?;
         let row = store.run(&run).await.map_err(failed)?;
-        if let Some(row) = row {
-            one(app, &store, &row, args, since).await?;
-        }
-        return Ok(Exit::Done);
+        return match row {
+            Some(row) => one(app, &store, &row, args, since).await,
+            None => Ok(Exit::Done),
+        };
     }
-    let mut after: Option<RunId> = None;
+    let (mut after, mut exit) = (None::<RunId>, Exit::Done);
     loop {
         let page = store.runs_since(since, after.as_ref(), RUNS_PER_PAGE).await.map_err(failed)?;
         for row in &page {
-            one(app, &store, row, args, since).await?;
+            if one(app, &store, row, args, since).await? != Exit::Done {
+                exit = Exit::Data;
+            }
         }
         match page.last() {
             Some(last) => after = Some(last.run.clone()),
-            None => return Ok(Exit::Done),
+            None => return Ok(exit),
         }
     }
 }
 
-/// The calls of one run. A journal that cannot be read is said to be so and passed over.
+/// The calls of one run. A journal that cannot be read is said to be so and passed over; the exit
+/// code tells that something is missing.
 async fn one(
     app: &App,
     store: &Store,
     row: &RunRow,
     args: &Audit,
     since: UtcMs,
-) -> Result<(), Failure> {
+) -> Result<Exit, Failure> {
     let mut auditor = Auditor::new(row.origin.forked.as_ref());
     let wanted = |call: &AuditCall| {
         let named = args.tool.is_none() || args.tool == call.tool;
@@ -74,7 +77,7 @@ async fn one(
             Err(error) => {
                 let (run, detail) = (row.run.as_str(), crate::app::chain(&error));
                 app.note("audit.unreadable", &[("id", run), ("detail", &detail)]);
-                return Ok(());
+                return Ok(Exit::Data);
             }
         };
         let Some(last) = page.last() else { break };
@@ -84,7 +87,7 @@ async fn one(
         }
     }
     tell(auditor.rest());
-    Ok(())
+    Ok(Exit::Done)
 }
 
 fn json(row: &RunRow, call: &AuditCall) -> String {

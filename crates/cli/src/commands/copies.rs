@@ -5,7 +5,7 @@ use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::settings::file::make_folder;
 use crate::terminal;
-use everloop_engine::{Clock, SystemClock, fresh_id};
+use everloop_engine::{Clock, SystemClock, fresh_id, set_unfinished_aside};
 use everloop_store::{Inspection, OpenError, Store, StoreError};
 use everloop_types::WorkerId;
 use std::path::{Path, PathBuf};
@@ -57,16 +57,34 @@ pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Fail
     confirm(app, args.yes, &copy, &seen).await?;
     let kept = unused(&beside(database, &format!(".before-restore-{}", stamp())), "");
     let was_there = database.exists();
-    let (from, to, keep) = (copy.clone(), database.to_owned(), kept.clone());
-    let restored = aside(app, move || Store::restore(&from, &to, &keep)).await?;
-    restored.map_err(|error| {
-        let cause = crate::app::chain(&error);
-        failure(app, Exit::Data, "restore.failed", database, &cause)
-    })?;
+    let staged = beside(database, ".restoring");
+    let restored = put_back(app, &copy, &staged, &kept).await;
+    Store::unstage(&staged);
+    restored?;
     let (copy, kept) = (copy.display().to_string(), kept.display().to_string());
     let key = if was_there { "restore.done" } else { "restore.done_first" };
     terminal::complain(&app.text(key, &[("file", &copy), ("kept", &kept)]));
     Ok(Exit::Done)
+}
+
+/// Unfinished runs are put aside in a working copy first: if this breaks off at any moment, the
+/// database is as it was or nothing in it goes on by itself.
+async fn put_back(app: &App, copy: &Path, staged: &Path, kept: &Path) -> Result<(), Failure> {
+    let database = own_file(app)?;
+    let failed = |error: StoreError| {
+        let cause = crate::app::chain(&error);
+        failure(app, Exit::Data, "restore.failed", database, &cause)
+    };
+    let (from, to) = (copy.to_owned(), staged.to_owned());
+    let opened = aside(app, move || {
+        Store::stage(&from, &to)?;
+        Store::open(&to).map_err(StoreError::from)
+    });
+    let store = opened.await?.map_err(failed)?;
+    set_unfinished_aside(&store, SystemClock.now()).await.map_err(failed)?;
+    drop(store);
+    let (from, to, keep) = (staged.to_owned(), database.to_owned(), kept.to_owned());
+    aside(app, move || Store::restore(&from, &to, &keep)).await?.map_err(failed)
 }
 
 /// The database file; a server has its own ways.
@@ -87,7 +105,8 @@ fn lock(app: &App) -> Result<Option<everloop_store::ClaimLock>, Failure> {
     })
 }
 
-/// Asks, unless `--yes` has answered. What open runs did since the copy is not in the copy.
+/// Asks, unless `--yes` has answered. What open runs did since the copy is not in the copy, so they
+/// do not go on.
 async fn confirm(app: &App, yes: bool, copy: &Path, seen: &Inspection) -> Result<(), Failure> {
     let open: u64 = seen
         .runs_by_status

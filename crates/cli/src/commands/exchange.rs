@@ -16,7 +16,7 @@ pub(crate) async fn export(app: &App, what: What, file: Option<&Path>) -> Result
     let store = app.open_store().await?;
     let text = exported(app, &store, what).await?;
     match file {
-        None => terminal::answer(text.trim_end_matches('\n')),
+        None => terminal::data(text.trim_end_matches('\n')),
         Some(file) => app.note("chat.written", &[("file", &written(app, file, &text)?)]),
     }
     Ok(Exit::Done)

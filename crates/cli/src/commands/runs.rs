@@ -2,7 +2,7 @@
 
 use super::foreground::{Foreground, drive_here, history};
 use super::reply::{self, Taken};
-use super::{family, settle, switch};
+use super::{clean, family, settle, switch};
 use crate::app::App;
 use crate::args::{Format, Runs};
 use crate::exit::{Exit, Failure};
@@ -35,6 +35,7 @@ pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
         Runs::Tree { id, json } => family::tree(app, &store, &id, as_format(json)).await,
         Runs::Events { id, after } => events(app, &store, &id, after).await,
         Runs::Cancel { id } => cancel(app, store, &id).await,
+        Runs::Delete(args) => clean::delete(app, store, &args).await,
         Runs::Resume { id, answer, output_format } => {
             resume(app, store, &id, answer, output_format).await
         }
@@ -144,7 +145,8 @@ async fn list(
         return Ok(Exit::Done);
     }
     if rows.is_empty() {
-        app.note("runs.none", &[]);
+        let narrowed = !filter.statuses.is_empty() || filter.before.is_some();
+        app.note(if narrowed { "runs.none_such" } else { "runs.none" }, &[]);
     }
     for row in rows {
         let settled = open_count(app, store, &row).await? == Some(0);
@@ -352,5 +354,7 @@ async fn resume(
     }
     // Whoever names a run wants it to go on, however often it was interrupted before.
     engine.store().pardon(&run).await.map_err(|error| app.store_failure(&error))?;
+    let front = family::front(app, engine.store(), &run).await?;
+    engine.hasten(&front).await.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }

@@ -105,6 +105,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("mcp.timeout", Duration, "60s"),
     setting("mcp.start_timeout", Duration, "20s"),
     setting("store.keep", Duration, "30d"),
+    setting("audit.file", Text, ""),
     setting("worker.runs", Count(1, 10_000), "64"),
     setting("worker.lease", Duration, "30s"),
     setting("schedule.list_back", Duration, "2d"),

@@ -104,3 +104,21 @@ fn a_fork_tells_its_own_calls_and_names_the_copied_ones() {
     assert_eq!(copied, 2, "{of_fork:?}");
     assert!(of_fork.iter().all(|call| call["forked_from"] == json!(run)));
 }
+
+#[test]
+fn each_call_is_appended_to_a_file_as_it_ends() {
+    let home = Home::scripted(&[calls("shell", json!({"command": "echo hi"})), says("Said.")]);
+    let file = home.path("audit.jsonl");
+    let set = format!("audit.file={}", file.display());
+    let args = ["run", "--loop", "react", "--yes", "--set", &set, "say hi"];
+    home.run(args).ends_with(0);
+    home.run(args).ends_with(0);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let told: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let all = home.run(["audit", "--json"]).ends_with(0).lines();
+    assert_eq!((told.len(), &told), (2, &all), "the same as the audit tells");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let nowhere = "audit.file=/nowhere/at/all";
+    home.run(["run", "--set", nowhere, "x"]).ends_with(5).says(&["/nowhere/at/all"]);
+}

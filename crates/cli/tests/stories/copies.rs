@@ -68,8 +68,38 @@ fn a_backup_is_whole_while_a_worker_runs_and_a_restore_has_to_wait() {
     let id = home.newest();
     let restored = home.run(restore(&copy, &["--yes"])).ends_with(0);
     restored.says(&["in the backup that had not ended: 1"]);
+    assert_eq!(home.status(&id), "quarantined");
+    home.run(["fork", &id, "go on"]).ends_with(0);
+    home.verified(&home.newest());
+}
+
+/// What the run did after the backup is not in it.
+#[test]
+fn a_run_that_had_not_ended_in_a_backup_repeats_nothing_after_a_restore() {
+    let pay = |n: u32| calls("shell", json!({"command": format!("echo {n} >> log")}));
+    let mut slow = pay(2);
+    slow["delay_ms"] = json!(600_000);
+    let home = Home::scripted(&[pay(1), slow]);
+    let mut first = home.spawn(["run", "--loop", "react", "--yes", "pay twice"]);
+    first.until("exit code 0");
+    let id = home.newest();
+    let copy = back_up(&home, "copy.db");
+    first.kill9();
+    let all = [pay(1), pay(2), says("Paid twice.")];
+    home.rewrite(&all);
     home.run(["runs", "resume", &id]).ends_with(0);
-    home.verified(&id);
+    assert_eq!(home.read("log"), "1\n2\n");
+    home.run(restore(&copy, &["--yes"])).ends_with(0).says(&["kept as history"]);
+    assert_eq!(home.status(&id), "quarantined");
+    home.run(["worker", "--drain"]).ends_with(0);
+    home.rewrite(&[says("hi")]);
+    home.run(RUN).ends_with(0);
+    home.run(["runs", "resume", &id]);
+    assert_eq!((home.read("log").as_str(), home.status(&id).as_str()), ("1\n2\n", "quarantined"));
+    let left = std::fs::read_dir(home.data()).unwrap().flatten();
+    assert!(
+        !left.map(|file| file.file_name()).any(|name| name.to_string_lossy().contains("restoring"))
+    );
 }
 
 #[test]

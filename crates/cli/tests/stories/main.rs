@@ -26,6 +26,7 @@ mod evidence;
 mod forced;
 mod front;
 mod help;
+mod imports;
 mod injections;
 mod keep;
 mod keeping;

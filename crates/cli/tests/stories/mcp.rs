@@ -167,3 +167,32 @@ fn a_workspace_a_variable_and_a_flag_add_no_server() {
     home.run(["mcp", "--set", "mcp.servers=x"]).ends_with(2);
     assert!(!home.work("ran").exists());
 }
+
+/// A server whose tool has a long schema, with words at its end.
+const LONG: &str = r#"
+const properties = {};
+for (let i = 0; i < 120; i++) properties["p" + i] = { type: "string", description: "x".repeat(50) };
+properties.zz = { type: "string", description: "THE LAST WORDS OF IT" };
+const info = { name: "x", version: "1" };
+require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const result = method === "initialize"
+    ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: info }
+    : { tools: [{ name: "t", description: "d", inputSchema: { type: "object", properties } }] };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+});
+"#;
+
+#[test]
+fn all_that_a_model_will_read_of_a_tool_is_shown_before_it_is_approved() {
+    if misbehaving().is_none() {
+        return;
+    }
+    let home = Home::scripted(&[says("hi")]);
+    let script = home.path("long.js");
+    std::fs::write(&script, LONG).unwrap();
+    configure(&home, "long", &[script.to_str().unwrap()], "");
+    let shown = home.run(["mcp", "approve", "long", "--yes"]).ends_with(0).stdout;
+    assert!(shown.contains("THE LAST WORDS OF IT"), "{}", shown.len());
+}

@@ -22,7 +22,7 @@ use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind}
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
     Approval, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Unattended, Walls,
-    WayOut, Words, digest_json, stricter, visible,
+    WayOut, Words, digest_json, stricter, visible, visible_call,
 };
 use serde_json::Value;
 
@@ -265,7 +265,8 @@ impl Driver<'_> {
         let policy_hash = self.policy_hash(call);
         let asked = ApprovalAsked { args_hash: digest_json(call), policy_hash };
         self.note(Some(open.effect.clone()), Kind::ApprovalAsked(asked));
-        self.put(id, QuestionKind::Approve, call, call.args.clone(), words).await
+        let words = with_last_line(call, words);
+        self.put(id, QuestionKind::Approve, call, call.args.clone(), &words).await
     }
 
     /// What a person answered to a question for permission.
@@ -312,7 +313,27 @@ impl Driver<'_> {
 }
 
 fn named(call: &ToolCall) -> [(&'static str, String); 2] {
-    [("tool", call.tool.clone()), ("args", visible(&call.args))]
+    [("tool", call.tool.clone()), ("args", visible_call(&call.args))]
+}
+
+/// Characters of a call that a question may have without a last line about it.
+const SHORT_CHARS: usize = 400;
+
+/// Characters of a long call that the last line of its question repeats.
+const START_CHARS: usize = 80;
+
+/// The question, and for a long call a last line that says what is asked: the first lines may have
+/// left the screen, and what stands above may look like another question.
+fn with_last_line(call: &ToolCall, words: &Words) -> Words {
+    let args = visible(&call.args);
+    let count = args.chars().count();
+    if count <= SHORT_CHARS {
+        return words.clone();
+    }
+    let start = args.split_whitespace().collect::<Vec<_>>().join(" ");
+    let start = start.chars().take(START_CHARS).collect();
+    let told = [("tool", call.tool.clone()), ("count", count.to_string()), ("start", start)];
+    Words::All(vec![words.clone(), Words::with("approve.long", told)])
 }
 
 /// The question about a call without walls.

@@ -46,7 +46,11 @@ impl Driver<'_> {
             // Nothing is noted: whoever drives the run next looks again.
             () = self.engine.interrupted(&self.claim.run, self.ear.heard) => return Ok(Flow::GoOn),
         };
-        let owner = self.owner(open, started);
+        let owner = match self.owner(open, started) {
+            Owner::Gone => Owner::Gone,
+            _ if self.engine.was_begun_by_the_dead(&open.effect).await => Owner::Gone,
+            owner => owner,
+        };
         let found = match (found, owner) {
             (Probe::DidNot, Owner::MayActForEver) => {
                 Probe::unknown("its owner may still be about to do it, and has no time limit")

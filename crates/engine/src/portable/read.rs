@@ -93,7 +93,8 @@ fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<Parcel, 
     for (line, number) in lines {
         rows.push(row(line, *number)?);
     }
-    let name = end["run_id"].as_str().ok_or(ImportError::Damaged(number))?;
+    let name = end["run_id"].as_str().filter(|name| is_run_id(name));
+    let name = name.ok_or(ImportError::Damaged(number))?;
     let parcel = Parcel::unchecked(RunId::new(name), rows);
     let line_of = |place: usize| lines.get(place).map_or(number, |(_, number)| *number);
     for (place, row) in parcel.rows.iter().enumerate() {
@@ -115,6 +116,12 @@ fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<Parcel, 
         return Err(ImportError::OtherState { line: number, run: parcel.run });
     }
     Ok(parcel)
+}
+
+/// Whether a run of ours could have this id: it is the name of a folder, and is printed.
+fn is_run_id(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    (1..=64).contains(&name.len()) && name.chars().all(plain)
 }
 
 /// Every row is of the run that it comes with, and every blob what its name says.

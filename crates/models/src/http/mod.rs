@@ -5,7 +5,7 @@ mod address;
 mod retry_after;
 mod tls;
 
-use crate::wire::{Decoder, Reads, refusal};
+use crate::wire::{Decoder, Reads, refusal, within};
 use crate::{ConnectError, Delta, Endpoint, Secret, Timeouts};
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -219,8 +219,7 @@ impl Clock {
     fn start(timeouts: Timeouts) -> Self {
         let now = Instant::now();
         let total = now + Duration::from_millis(timeouts.total_ms);
-        let first = timeouts.connect_ms.saturating_add(timeouts.first_byte_ms);
-        let first_byte = total.min(now + Duration::from_millis(first));
+        let first_byte = total.min(now + Duration::from_millis(timeouts.first_byte_ms));
         Self { first_byte, total, idle: Duration::from_millis(timeouts.idle_ms) }
     }
 
@@ -245,11 +244,10 @@ async fn read_refusal(mut response: Response, clock: &Clock) -> ModelError {
     while let Ok(Ok(Some(chunk))) = timeout_at(clock.next_chunk(), response.chunk()).await {
         body.extend_from_slice(&chunk);
         if body.len() > ERROR_BYTES_MAX {
-            body.truncate(ERROR_BYTES_MAX);
             break;
         }
     }
-    let mut error = refusal(status, &body);
+    let mut error = refusal(status, within(&body, ERROR_BYTES_MAX));
     error.retry_after_ms = wait.or(error.retry_after_ms);
     if let Some(to) = response.headers().get("location").and_then(|to| to.to_str().ok()) {
         error.detail.push_str(&format!("; the endpoint has moved to {to}"));

@@ -7,7 +7,7 @@
 //! ```
 
 use super::draft::Draft;
-use super::fault::clip;
+use super::fault::{clip, within};
 use super::lines::{Line, Lines};
 use super::mend::mend;
 use crate::Delta;
@@ -284,10 +284,13 @@ fn first_object(body: &[u8]) -> usize {
     }
 }
 
+/// Bytes of an odd reply that an error shows.
+const SHOWN_BYTES_MAX: usize = 800;
+
 fn malformed(error: &serde_json::Error, data: &[u8]) -> ModelError {
     ModelError::new(ModelErrorKind::Malformed, format!("{error} in: {}", lossy(data)))
 }
 
 fn lossy(data: &[u8]) -> String {
-    clip(&String::from_utf8_lossy(&data[..data.len().min(400)]))
+    clip(&String::from_utf8_lossy(within(data, SHOWN_BYTES_MAX)))
 }

@@ -32,6 +32,45 @@ impl Drop for Sole {
     }
 }
 
+/// Which files a database was opened as. Its name may come to mean another file, or none: then what
+/// is written goes where nobody finds it.
+#[derive(Debug)]
+pub(super) struct Identity {
+    files: Vec<(PathBuf, Id)>,
+}
+
+impl Identity {
+    /// Of a database that is open: the file itself, its log, and the log's index.
+    pub(super) fn of(path: &Path) -> Self {
+        let names = ["", "-wal", "-shm"].map(|ending| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(ending);
+            PathBuf::from(name)
+        });
+        let known = |name: PathBuf| id(&name).map(|id| (name, id));
+        Self { files: names.into_iter().filter_map(known).collect() }
+    }
+
+    /// Looks whether the names still mean the files. Opens none of them.
+    pub(super) fn check(&self) -> Result<(), DbError> {
+        match self.files.iter().find(|(name, was)| id(name) != Some(*was)) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let words = format!(
+                    "{} was removed or replaced while it was open; stop every everloop, then put \
+                     the file back or restore a backup",
+                    name.display()
+                );
+                Err(DbError::Other { source: std::sync::Arc::new(io::Error::other(words)) })
+            }
+        }
+    }
+}
+
+fn id(path: &Path) -> Option<Id> {
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
 /// Makes the folder (0700) and the file (0600) where they are missing. Opens no file that exists.
 ///
 /// SQLite gives its log the rights of the database, so this one place covers all three files.
@@ -61,6 +100,12 @@ pub(super) fn prepare(path: &Path) -> Result<Sole, OpenError> {
         return Err(OpenError::AlreadyOpen { path: path.to_owned() });
     }
     Ok(Sole { id })
+}
+
+/// Whether the file and its folder, where the log lies, may be written.
+pub(super) fn is_writable(path: &Path) -> bool {
+    let may = |path: &Path| rustix::fs::access(path, Access::WRITE_OK).is_ok();
+    may(path) && may(&folder_of(path))
 }
 
 /// Checks that a file is there and is one.

@@ -2,6 +2,7 @@
 
 use super::{files, open::OpenError, session::classify};
 use crate::{
+    db::DbError,
     dialect,
     schema::{Found, META, Migration, Next, SET_META},
 };
@@ -58,7 +59,8 @@ pub(super) fn read(conn: &Connection, file: &Arc<Path>) -> Result<Found, OpenErr
         let sql = "SELECT v FROM schema_meta WHERE k = ?1";
         let text: Option<String> =
             conn.query_row(sql, [key], |row| row.get(0)).optional().map_err(broken)?;
-        Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
+        let damaged = || DbError::Damaged { file: Arc::clone(file) };
+        text.and_then(|text| text.parse().ok()).ok_or_else(|| damaged().into())
     };
     Ok(Found::Version { schema: number("schema_version")?, min_reader: number("min_reader")? })
 }

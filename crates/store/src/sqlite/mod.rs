@@ -10,7 +10,7 @@ mod readers;
 mod session;
 mod writer;
 
-pub(crate) use copy::{back_up, check_copy, restore};
+pub(crate) use copy::{back_up, check_copy, compact, restore, stage, unstage};
 pub(crate) use files::create_new;
 pub(crate) use look::look;
 pub use memory::MemoryDb;

@@ -59,11 +59,15 @@ impl SqliteDb {
         let conn = connect_and_migrate(&file, migrations)?;
         let commits = Arc::new(AtomicU64::new(0));
         let thread = |error| DbError::Unreachable { source: Arc::new(error) };
-        let session = Session::new(conn, Arc::clone(&file), machine_now)?;
-        let writer = Writer::start(session, &commits).map_err(thread)?;
+        let identity = Arc::new(files::Identity::of(path));
+        let guarded = |conn| {
+            let session = Session::new(conn, Arc::clone(&file), machine_now)?;
+            Ok::<_, DbError>(session.guarded(&identity))
+        };
+        let writer = Writer::start(guarded(conn)?, &commits).map_err(thread)?;
         let reader = |_| {
             let conn = connect(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-            Ok(Session::new(conn, Arc::clone(&file), machine_now)?)
+            Ok(guarded(conn)?)
         };
         let sessions = (0..READERS).map(reader).collect::<Result<Vec<_>, OpenError>>()?;
         let readers = Readers::start(sessions).map_err(thread)?;
@@ -136,6 +140,11 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
     let broken = |error| OpenError::from(classify(error, file, 0));
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(file, flags).map_err(broken)?;
+    if access == OpenFlags::SQLITE_OPEN_READ_WRITE {
+        // Counts for a file that is still empty, so that free pages can be given back; no setting
+        // that anything rests on.
+        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL").map_err(broken)?;
+    }
     for (name, wanted, read) in dialect::probes(Engine::Sqlite).settings {
         let set = format!("PRAGMA {name} = {wanted}");
         patiently(|| conn.execute_batch(&set)).map_err(broken)?;

@@ -329,6 +329,51 @@ async fn what_gives_the_whole_batch_up_does_not_fail_its_neighbours() {
 }
 
 #[tokio::test]
+async fn a_file_that_was_removed_or_replaced_is_noticed_before_anything_is_acknowledged() {
+    let removed = |path: &Path| fs::remove_file(path).unwrap();
+    let replaced = |path: &Path| {
+        let other = path.with_extension("other");
+        fs::write(&other, fs::read(path).unwrap()).unwrap();
+        fs::rename(other, path).unwrap();
+    };
+    let renamed = |path: &Path| fs::rename(path, path.with_extension("away")).unwrap();
+    let without_log = |path: &Path| {
+        fs::remove_file(path.with_extension("db-wal")).unwrap();
+    };
+    let ways: [&dyn Fn(&Path); 4] = [&removed, &replaced, &renamed, &without_log];
+    for (n, way) in ways.into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("e.db");
+        let store = Store::open(&path).unwrap();
+        let mut claim = claimed(&store, "run_a").await;
+        store.append(&mut claim, entry("a")).await.unwrap();
+        way(&path);
+        let refused = store.append(&mut claim, entry("b")).await.unwrap_err();
+        assert!(!refused.is_transient(), "{n}: waiting does not help");
+        let words = std::error::Error::source(&refused).unwrap().to_string();
+        assert!(words.contains("removed or replaced"), "{n}: {words}");
+        assert!(store.position(&claim.run).await.is_err(), "{n}: nor is it read");
+        assert!(store.create_run(&new_run("run_b")).await.is_err(), "{n}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_does_not_say_what_it_is_is_damaged() {
+    let ruins =
+        ["UPDATE schema_meta SET v = 'x' WHERE k = 'min_reader'", "DELETE FROM schema_meta"];
+    for ruin in ruins {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("e.db");
+        let (db, _) = on_file(&folder);
+        db.commit(vec![write(ruin)], Urgency::Critical).await.unwrap();
+        drop(db);
+        drop(Store::look(&path).unwrap_err());
+        let refused = SqliteDb::open(&path).err();
+        assert!(matches!(refused, Some(OpenError::Db(DbError::Damaged { .. }))), "{refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn row_04_a_commit_that_breaks_off_is_unknown_and_the_next_one_works() {
     let folder = tempfile::tempdir().unwrap();
     let (db, store) = on_file(&folder);

@@ -38,6 +38,8 @@ super::texts! {
     "audit.ending.open" => zh: "未结束", en: "open";
     "audit.ending.retried" => zh: "已重试", en: "retried";
     "by.user" => zh: "用户", en: "user";
+    "audit.no_file" => zh: "无法写入审计文件 {file}（设置 audit.file）：{detail}", en: "Cannot write the audit file {file} (setting audit.file): {detail}";
+    "audit.not_written" => zh: "审计文件 {file} 有内容没有写入；everloop audit 仍能列出全部调用", en: "Some lines could not be written to the audit file {file}; everloop audit still tells every call";
     "audit.unreadable" => zh: "运行 {id} 的日志无法读取，已跳过：{detail}", en: "The journal of {id} cannot be read and is passed over: {detail}";
     "export.holds_a_secret" => zh: "运行 {id} 的日志里有一个现在已知的密钥（记录它时还不知道），没有导出。请更换该密钥。", en: "The journal of {id} holds a secret that is known by now and was not then, so it is not exported. Replace that secret.";
     "import.holds_a_secret" => zh: "文件 {file} 里有一个这里已知的密钥，没有导入。", en: "The file {file} holds a secret that is known here, so it is not taken in.";
@@ -143,7 +145,7 @@ super::texts! {
     "restore.not_ours" => zh: "拒绝 {file}：不是 everloop 的数据库（{detail}）。没有改变任何内容。", en: "Refused {file}: it is no database of everloop ({detail}). Nothing was changed.";
     "restore.newer" => zh: "拒绝 {file}：由更新的 everloop 写成（{detail}）。请先更新。没有改变任何内容。", en: "Refused {file}: a newer everloop wrote it ({detail}). Update this one first. Nothing was changed.";
     "restore.driven" => zh: "另一个 everloop 进程（pid {pid}）正在驱动运行。先停止它，再恢复。没有改变任何内容。", en: "Another everloop process (pid {pid}) drives runs here. Stop it first, then restore. Nothing was changed.";
-    "restore.open_runs" => zh: "注意：备份中有 {count} 个运行没有结束。恢复后它们从当时继续；此后已做的事不在备份里，可能会再做一次。", en: "Note: runs in the backup that had not ended: {count}. They go on from that moment; what they did since then is not in the backup and may be done again.";
+    "restore.open_runs" => zh: "注意：备份中有 {count} 个运行没有结束。此后已做的事不在备份里，为了不重做，它们只作为历史保留，不再继续；需要时用 everloop fork ID 接着做。备份中还没有送出的消息不会再发送。", en: "Note: runs in the backup that had not ended: {count}. What they did since is not in the backup, so they are kept as history and do not go on; everloop fork ID continues one. Messages that had not been sent are not sent.";
     "restore.needs_yes" => zh: "恢复 {file} 会替换现有数据。确定时请加 --yes。没有改变任何内容。", en: "Restoring {file} replaces the present data. Add --yes if that is meant. Nothing was changed.";
     "restore.ask" => zh: "用 {file} 替换现有数据？现有数据会保留一份。[y] 是   其他 = 否 › ", en: "Replace the present data with {file}? A copy of the present data is kept. [y] yes   anything else = no › ";
     "restore.left" => zh: "没有恢复 {file}；没有改变任何内容", en: "{file} was not restored; nothing was changed";

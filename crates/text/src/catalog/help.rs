@@ -147,7 +147,7 @@ super::texts! {
     "help.run.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
     "help.run.workspace" => zh: "工具只能在这个目录内活动；默认为当前目录", en: "The folder that tools are confined to; the current one by default";
     "help.run.yes" => zh: "允许这次运行的每个工具请求", en: "Approve every tool request of this run";
-    "help.runs" => zh: "列出、查看、取消、继续、换循环和确认运行", en: "List, show, cancel, resume, switch and settle runs";
+    "help.runs" => zh: "列出、查看、取消、继续、换循环、确认和删除运行", en: "List, show, cancel, resume, switch, settle and delete runs";
     "help.runs.list" => zh: "列出运行，最新的在前", en: "List runs, newest first";
     "help.runs.list.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.runs.list.status" => zh: "只列出这种状态的运行；可以给多次", en: "Only runs in this state; may be given several times";
@@ -173,6 +173,11 @@ super::texts! {
     "help.runs.switch.loop_name" => zh: "此后由哪个循环决定", en: "The loop that decides from there on";
     "help.runs.switch.yes" => zh: "允许接替的运行的每个工具请求", en: "Approve every tool request of the run that goes on";
     "help.runs.switch.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
+    "help.runs.delete" => zh: "彻底删除已结束的运行：日志、消息、命令记录；它委派的子运行一起删除", en: "Delete runs that are over for good: journals, messages, records of commands; runs below them go too";
+    "help.runs.delete.id" => zh: "运行的 id，或其结尾几位；可以有多个", en: "Ids, or the ends of them";
+    "help.runs.delete.dry_run" => zh: "只说明会删除什么", en: "Only say what would be deleted";
+    "help.runs.delete.yes" => zh: "不再询问", en: "Do not ask";
+    "help.runs.delete.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.runs.settle" => zh: "说明结果未知的操作是否发生了", en: "Say whether an effect happened whose outcome is unknown";
     "help.runs.settle.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";
     "help.runs.settle.word" => zh: "发生了、没有发生，或让工具自己探查", en: "It happened, it did not, or let the tool look itself";
@@ -289,6 +294,11 @@ super::texts! {
     "help.config.edit" => zh: "用 VISUAL、EDITOR 或 vi 打开设置文件，然后检查", en: "Open the settings file in VISUAL, EDITOR or vi, then check it";
     "help.config.setup" => zh: "再次选择语言和模型，像第一次启动时那样", en: "Choose language and model again, as at the first start";
     "help.config.path" => zh: "显示设置文件的位置", en: "Print where the settings file lies";
+    "help.clean" => zh: "按 store.keep 缩短旧日志，把空出的空间还给磁盘；加 --older-than 还会删除更早结束的运行", en: "Shorten old journals as store.keep says and give free space back to the disk; with --older-than also delete runs that ended longer ago";
+    "help.clean.older_than" => zh: "删除结束超过这么久的运行，如 90d", en: "Delete runs that ended longer ago than this, such as 90d";
+    "help.clean.dry_run" => zh: "只说明会做什么", en: "Only say what would be done";
+    "help.clean.yes" => zh: "删除前不再询问", en: "Do not ask before deleting";
+    "help.clean.json" => zh: "以 JSON 输出", en: "As JSON";
     "help.backup" => zh: "把全部数据复制到一个文件；其他 everloop 进程可以继续工作", en: "Copy all data to a file; other everloop processes may go on";
     "help.backup.file" => zh: "新文件；默认在数据目录的 backups 中，以时间命名", en: "The new file; by default one in the data folder's backups, named after the time";
     "help.restore" => zh: "用一份备份替换全部数据；原来的数据保留在旁边", en: "Put a backup in the place of all data; what was there is kept beside it";

@@ -65,6 +65,16 @@ super::texts! {
     "reason.too_many_questions" => zh: "[澄清次数过多]", en: "[Too many clarifications]";
     "reason.unknown_outcome" => zh: "[有操作的结果未知]", en: "[The outcome of an effect is unknown]";
     "reason.canceled" => zh: "[已取消]", en: "[Canceled]";
+    "runs.deleted" => zh: "已删除 {id}（连同 {count} 个子运行）", en: "Deleted {id} (and {count} runs below it)";
+    "runs.would_delete" => zh: "会删除 {id}", en: "Would delete {id}";
+    "runs.not_over" => zh: "没有删除 {id}：{other} 还没有结束。先取消它：everloop runs cancel {other}", en: "Not deleted {id}: {other} has not ended. Cancel it first: everloop runs cancel {other}";
+    "runs.unsent" => zh: "没有删除 {id}：{other} 还有没有送出的消息；everloop worker 会继续发送", en: "Not deleted {id}: {other} has messages that are still to be sent; everloop worker goes on sending them";
+    "runs.delete_needs_yes" => zh: "将删除 {count} 个运行，无法撤销。确定时请加 --yes。没有删除任何内容。", en: "{count} run(s) would be deleted for good. Add --yes if that is meant. Nothing was deleted.";
+    "runs.delete_sure" => zh: "删除 {count} 个运行？无法撤销。[y] 是   其他 = 否 › ", en: "Delete {count} run(s)? This cannot be undone. [y] yes   anything else = no › ";
+    "runs.not_deleted" => zh: "没有删除任何内容", en: "Nothing was deleted";
+    "clean.done" => zh: "已缩短 {trimmed} 个运行的日志，删除 {deleted} 个运行；数据库从 {before} 字节变为 {after} 字节", en: "Journals shortened: {trimmed}, runs deleted: {deleted}; the database went from {before} to {after} bytes";
+    "clean.would" => zh: "会缩短 {trimmed} 个运行的日志，删除 {deleted} 个运行；数据库现在有 {before} 字节", en: "Would shorten {trimmed} journals and delete {deleted} runs; the database has {before} bytes";
+    "clean.busy" => zh: "数据库正被占用，文件暂时没有变小：{detail}", en: "The database is busy, so its file is not smaller yet: {detail}";
     "run.canceled" => zh: "已取消：完成 {done}/{total} 步，结果保留。", en: "Canceled: {done} of {total} plan items done, results kept.";
     "run.switched" => zh: "在步骤边界停下，改由 {loop} 以 {to} 继续。", en: "Stopped at a step border; it goes on under {loop} as {to}.";
     "run.not_switched" => zh: "在步骤边界停下，没有换成 {loop}：先用 everloop runs settle {id} 说明那次调用的结果，再用 everloop fork {id} --loop {loop} 继续。", en: "Stopped at a step border and did not go on under {loop}: say what became of that call with everloop runs settle {id}, then go on with everloop fork {id} --loop {loop}";
@@ -83,6 +93,7 @@ super::texts! {
     "approve.bare_off" => zh: "注意：这条命令没有沙箱（设置 tools.shell_sandbox = off），可以做这个帐户能做的一切。\n允许运行 {tool} 吗？\n{args}", en: "Careful: no wall stands around this command (tools.shell_sandbox = off); it can do whatever this account can.\nAllow {tool} to run?\n{args}";
     "approve.bare_none" => zh: "注意：这条命令没有沙箱（{why}），可以做这个帐户能做的一切。\n允许运行 {tool} 吗？\n{args}", en: "Careful: no wall stands around this command ({why}); it can do whatever this account can.\nAllow {tool} to run?\n{args}";
     "approve.veiled" => zh: "这条命令执行哪个程序，只有运行中的 shell 才知道（{part}），所以禁止命令的规则无法检查它；--yes 和规则都不算数。\n允许运行 {tool} 吗？\n{args}", en: "Only the running shell knows which program this is ({part}), so the rules that deny commands cannot be held against it; --yes and rules do not cover it.\nAllow {tool} to run?\n{args}";
+    "approve.long" => zh: "↑ 以上是对 {tool} 一次调用的询问，参数共 {count} 个字符，开头是：{start} …", en: "↑ All of this asks about one call of {tool}, {count} characters long, which begins: {start} …";
     "approve.question" => zh: "允许运行 {tool} 吗？\n{args}", en: "Allow {tool} to run?\n{args}";
     "approve.labels" => zh: "注意：这次运行读过别人写的内容（{untrusted}），也读过私有数据（{private}）。\n下一步会把数据带到外面：{place}。读到的文字可能正想让它这样做。\n允许 {tool} 吗？（always = 这次运行都可以发到这个去处）\n{args}", en: "Careful: this run has read what others wrote ({untrusted}) and private data ({private}).\nThis call can carry it out: {place}. The text that was read may be what asks for it.\nAllow {tool}? (always = this run may send to this place)\n{args}";
     "approve.labels_later" => zh: "注意：这次运行读过别人写的内容（{untrusted}）。\n下一步会写一个以后的运行或别的程序会当作指令的文件：{place}。\n允许 {tool} 吗？（always = 这次运行都可以写这个文件）\n{args}", en: "Careful: this run has read what others wrote ({untrusted}).\nThis call writes a file that later runs or other programs take instructions from: {place}.\nAllow {tool}? (always = this run may write this file)\n{args}";
