@@ -153,7 +153,10 @@ impl Finder<'_> {
                     false => self.both(second, first),
                 }
             }
-            (Some(one), None, _) | (None, Some(one), _) | (None, None, Some(one)) => self.one(one),
+            (Some(one), None, _) | (None, Some(one), _) | (None, None, Some(one)) => {
+                self.check_others(one, &all)?;
+                self.one(one)
+            }
             (None, None, None) => self.none(&all),
         }
     }
@@ -182,6 +185,29 @@ impl Finder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A day that was not taken, where one is missing or a repetition has another: "Christmas Eve
+    /// dinner at 7pm", "每周五复盘 从12月1日开始".
+    fn check_others(&self, one: &Found, all: &[Found]) -> Result<(), Unclear> {
+        let pieces = &one.phrase.pieces;
+        let is_missing = pieces.day.is_none() && pieces.elapsed.is_none() && pieces.start.is_none();
+        let first = self.scan.skip_spaces(0);
+        if let Some(end) = self.scan.any(first, words::FRONT_HOLIDAYS).filter(|_| is_missing) {
+            return Err(Unclear(self.words(first, end)));
+        }
+        let other = all.iter().find(|other| {
+            let Some(day) = other.phrase.pieces.day.filter(|_| other.from != one.from) else {
+                return false;
+            };
+            let is_attribute = self.scan.any(other.to, words::POSSESSIVE) == Some(other.to + 1);
+            match day.sort {
+                Sort::Holiday => is_missing && other.place == Place::Front,
+                Sort::Shy => false,
+                _ => pieces.every.is_some() && !is_attribute,
+            }
+        });
+        other.map_or(Ok(()), |other| Err(Unclear(self.words(other.from, other.to))))
     }
 
     /// Every phrase, from left to right; what stands in quotes is not looked into.
