@@ -61,7 +61,7 @@ fn counted(scan: &Scan, at: usize, repeats: bool) -> Option<(usize, usize)> {
 /// "两次", "once" at the front, "of November" behind a day that it does not have.
 fn how_often(scan: &Scan, at: usize) -> Option<(usize, usize)> {
     let is_front = at == scan.skip_spaces(0);
-    if let Some(end) = scan.any(at, words::OFTEN).filter(|_| is_front) {
+    if let Some(end) = scan.any(at, words::OFTEN).filter(|end| is_front && *end < scan.len()) {
         return Some((at, end));
     }
     let month = scan.any(at, words::OF).and_then(|next| scan.word(next, words::MONTH_NAMES));
