@@ -29,6 +29,7 @@ mod meaning;
 mod month_days;
 mod numeric;
 mod offsets;
+pub mod optional;
 mod quarters;
 mod scan;
 mod titles;

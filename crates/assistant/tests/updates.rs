@@ -24,6 +24,30 @@ async fn a_time_alone_keeps_the_day_of_an_entry() {
     }
 }
 
+/// Dinner at 7 that is moved to 8 is still dinner.
+#[tokio::test]
+async fn a_bare_hour_stays_in_the_half_of_the_day() {
+    for (was, said, expected) in [
+        ("19:00", "八点", "20:00"),
+        ("19:00", "改到八点半", "20:30"),
+        ("19:00", "at 8", "20:00"),
+        ("19:00", "上午八点", "08:00"),
+        ("19:00", "08:00", "08:00"),
+        ("09:00", "八点", "08:00"),
+        ("09:00", "三点", "15:00"),
+    ] {
+        let p = person_in(NOW);
+        p.say(&format!("/schedule add 2026-11-20 {was} 吃饭")).await;
+        let told = p.say(&format!("/schedule update 1 {said}")).await;
+        assert!(told.contains(&format!("吃饭（2026-11-20 {expected}")), "{was} {said}: {told}");
+    }
+    let p = person_in(NOW);
+    p.say("/schedule add 2026-11-20 19:00 吃饭").await;
+    assert!(!p.say("/schedule update 1 8").await.contains("已修改"));
+    p.say("/todo add 吃饭 --due \"2026-11-20 19:00\"").await;
+    assert!(p.say("/todo update 1 --due 八点").await.contains("2026-11-20 20:00"));
+}
+
 #[tokio::test]
 async fn a_time_alone_keeps_the_rule_of_an_entry() {
     for (rule, shown) in

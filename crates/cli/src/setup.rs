@@ -75,9 +75,7 @@ async fn language(app: &App) -> Result<App, Failure> {
     let chosen = loop {
         match terminal::ask(&prompt).await.as_deref() {
             None | Some("") => break detected,
-            Some("1") => break name_of(Lang::ZhCn),
-            Some("2") => break name_of(Lang::En),
-            Some(other) => match Lang::parse(other) {
+            Some(said) => match language_said(said) {
                 Some(lang) => break name_of(lang),
                 None => not_understood(app, "1, 2"),
             },
@@ -87,6 +85,16 @@ async fn language(app: &App) -> Result<App, Failure> {
     // The answer counts from now on, whatever the environment says.
     app.lang = Lang::parse(chosen).unwrap_or(app.lang);
     Ok(app)
+}
+
+/// A language by its number or by a name that people use.
+fn language_said(said: &str) -> Option<Lang> {
+    let said = said.trim().to_lowercase();
+    match said.as_str() {
+        name if choice::is_one_of(name, "setup.words_zh") => Some(Lang::ZhCn),
+        name if choice::is_one_of(name, "setup.words_en") => Some(Lang::En),
+        other => Lang::parse(other),
+    }
 }
 
 fn name_of(lang: Lang) -> &'static str {

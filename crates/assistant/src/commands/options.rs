@@ -3,7 +3,7 @@
 use super::update::Shift;
 use super::words::{Words, known, typed};
 use super::{Wrong, written};
-use crate::time::{Ahead, Precision, When, ahead, texts};
+use crate::time::{Ahead, Precision, When, ahead, optional};
 use jiff::{Timestamp, Zoned};
 
 /// When a person is reminded.
@@ -200,7 +200,7 @@ pub(super) fn priority(value: &str) -> Option<i64> {
 
 /// A date that stands in an option.
 pub(super) fn date(text: &str, now: &Zoned) -> Result<When, Wrong> {
-    let when = texts::read_option(text, now);
+    let when = optional::read_option(text, now);
     let when = when.map_err(|unclear| Wrong::unclear(text, unclear.0))?;
     ahead_of_now(when, text, now)
 }

@@ -5,7 +5,9 @@ use super::todo::{TEXT_CHARS_MAX, once, remind_words};
 use super::update::{self, Shift};
 use super::words::{Words, known, plain, quoted, unquoted};
 use super::{Wrong, exact};
-use crate::time::{About, Every, Precision, Reading, Repeat, When, dates, lengths, texts};
+use crate::time::{
+    About, Every, Precision, Reading, Repeat, When, dates, lengths, optional, texts,
+};
 use everloop_types::Lang;
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, Zoned};
@@ -314,7 +316,7 @@ fn repeat(text: &str, usage: &'static str) -> Result<Option<Every>, Wrong> {
         return Ok(None);
     }
     let written = Repeat::parse_option(&plain(text)).map(Every::from);
-    let every = written.or_else(|| texts::read_every(text));
+    let every = written.or_else(|| optional::read_every(text));
     every.map(Some).ok_or_else(|| Wrong::BadValue("repeat", text.to_owned(), usage))
 }
 

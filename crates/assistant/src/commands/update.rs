@@ -10,7 +10,7 @@ use super::todo::{self, NewTodo, Said, TEXT_CHARS_MAX};
 use super::words::{Words, unquoted};
 use super::{Wrong, moves};
 use crate::time::{About, Ahead, Every, Precision, Reading, When, texts};
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::{Timestamp, ToSpan, Zoned};
 
 /// What changes about a moment of which not all is said.
@@ -18,6 +18,8 @@ use jiff::{Timestamp, ToSpan, Zoned};
 pub enum Shift {
     /// The same day, at this minute of it.
     Time(i64),
+    /// The same at an hour that says nothing of the half of the day: that it was in.
+    OpenTime(i64),
     /// The same time, on this day.
     Day(Date),
     /// So much later.
@@ -31,6 +33,7 @@ impl Shift {
         match when.precision {
             Precision::Day => Some(Self::Day(when.at.date())),
             Precision::Part => None,
+            Precision::Minute if when.is_open => when.clock.map(Self::OpenTime),
             Precision::Minute => when.clock.map(Self::Time),
         }
     }
@@ -39,8 +42,10 @@ impl Shift {
     #[must_use]
     pub fn apply(self, was: &Zoned) -> Option<Zoned> {
         let wall = match self {
-            Self::Time(minute) => {
-                was.date().to_datetime(Time::midnight()).checked_add(minute.minutes()).ok()?
+            Self::Time(minute) => at_minute(was, minute)?,
+            Self::OpenTime(minute) => {
+                let is_later = was.hour() >= 12 && minute < NOON;
+                at_minute(was, if is_later { minute + NOON } else { minute })?
             }
             Self::Day(date) => date.to_datetime(was.time()),
             Self::Later(amount) => return amount.after(was),
@@ -51,18 +56,27 @@ impl Shift {
 
     /// Whether it is a part of a date, not an amount.
     pub(super) fn is_part(self) -> bool {
-        matches!(self, Self::Time(_) | Self::Day(_))
+        matches!(self, Self::Time(_) | Self::OpenTime(_) | Self::Day(_))
     }
 
     /// As a command has it.
     pub(super) fn words(self) -> String {
         match self {
             Self::Time(minute) => format!("{:02}:{:02}", minute / 60, minute % 60),
+            Self::OpenTime(minute) if minute % 60 == 0 => format!("at {}", minute / 60),
+            Self::OpenTime(minute) => format!("{}:{:02}", minute / 60, minute % 60),
             Self::Day(date) => date.to_string(),
             Self::Later(amount) => format!("postpone by {}", amount.amounts().join(" ")),
             Self::Earlier(amount) => format!("bring forward by {}", amount.amounts().join(" ")),
         }
     }
+}
+
+/// The minute in which the second half of a day begins.
+const NOON: i64 = 12 * 60;
+
+fn at_minute(was: &Zoned, minute: i64) -> Option<DateTime> {
+    was.date().to_datetime(Time::midnight()).checked_add(minute.minutes()).ok()
 }
 
 /// The moment that words make of another one, if they say one: "改到四点", "Friday".
@@ -99,6 +113,10 @@ pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
                     Some(shift) => move_part(&mut entry, shift, &read, when, now)?,
                     None => schedule::fill(&mut entry, &read, &when, now)?,
                 }
+            }
+            // A bare number is an hour or a title; nobody can tell.
+            Reading { title, .. } if title.parse::<u32>().is_ok() => {
+                return Err(Wrong::Usage(schedule::UPDATE));
             }
             Reading { title, .. } => entry.title = Some(unquoted(&title).to_owned()),
         }

@@ -59,6 +59,8 @@ pub struct When {
     pub minutes: Option<i64>,
     /// The minute of the day, if a time of day is all that was said.
     pub clock: Option<i64>,
+    /// Whether that minute may as well be in the other half of the day: "at 8".
+    pub is_open: bool,
     /// Whether it is the end of something: "by Friday".
     pub is_deadline: bool,
     /// Whether the year was said: then a moment that is over is meant as it is.

@@ -264,7 +264,10 @@ fn english_days(scan: &Scan, at: usize) -> Readings<MonthDay> {
     while let Some(at) = next {
         let Some((day, end)) = ordinal(scan, scan.maybe(at, words::THE)) else { break };
         days = days.with(day.number);
-        found.extend(days.day().map(|day| (day, end)));
+        // "every 2nd and 4th Tuesday": no day of a month.
+        if english_weekday(scan, scan.skip_spaces(end)).is_none() {
+            found.extend(days.day().map(|day| (day, end)));
+        }
         next = scan.any(end, words::DAY_AND);
     }
     found

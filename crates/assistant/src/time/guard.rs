@@ -128,7 +128,7 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     if let Some((_, end)) = digit.filter(|(_, end)| !is_counted(scan, *end, false)) {
         return Some((to, end));
     }
-    if let Some(end) = loose_minutes(scan, to) {
+    if let Some(end) = loose_minutes(scan, to).or_else(|| glued_clock(scan, to)) {
         return Some((next, end));
     }
     if let Some(end) = scan.any(to, words::VAGUE) {
@@ -179,6 +179,14 @@ fn loose_minutes(scan: &Scan, to: usize) -> Option<usize> {
     let is_clock = minute < 60 && minute % 5 == 0 && scan.get(to) == Some(' ');
     let is_length = || !super::offsets::amounts(scan, scan.skip_spaces(to)).is_empty();
     (is_clock && !is_length()).then_some(end)
+}
+
+/// "明天1730打电话": four digits right behind a day that are a time, or count something.
+fn glued_clock(scan: &Scan, to: usize) -> Option<usize> {
+    let (n, end) = scan.digits(to, 4, 4).filter(|_| scan.get(to) != Some(' '))?;
+    let is_free = scan.before(to).is_some_and(|c| !c.is_ascii());
+    let is_more = scan.get(end).is_some_and(|c| c.is_ascii_digit() || c == '年');
+    (n / 100 < 24 && n % 100 < 60 && is_free && !is_more).then_some(end)
 }
 
 /// "周三四", "三四点": two numbers that follow each other, either of them meant.
@@ -240,6 +248,14 @@ fn before(scan: &Scan, from: usize, pieces: &Pieces) -> Option<Place> {
             .is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_alphanumeric()))
     }) {
         let begin = head.rfind(' ').map_or(0, |at| head[..at].chars().count() + 1);
+        return Some((begin, end));
+    }
+    // "10 minutes before midnight".
+    let amount = (0..end).find(|at| {
+        let is_start = super::dates::may_start(scan, *at);
+        is_start && super::offsets::amounts(scan, *at).iter().any(|(_, after)| *after == end)
+    });
+    if let Some(begin) = amount.filter(|_| pieces.is_deadline && head.is_ascii()) {
         return Some((begin, end));
     }
     let no_day = !pieces.has_day() && pieces.elapsed.is_none() && pieces.spoken.is_some();

@@ -25,6 +25,8 @@ pub(super) fn leftover(title: &str, when: &When, about: About) -> Option<String>
             .or_else(|| reminder(&scan, at, about))
             .or_else(|| at_word(words::LEFT_OF_REPEATS).filter(|_| repeats))
             .or_else(|| counted(&scan, at, repeats))
+            .or_else(|| how_often(&scan, at))
+            .or_else(|| begins(&scan, at).filter(|_| repeats))
             .or_else(|| every(&scan, at))
             .or_else(|| unknown_day(&scan, at, when))
             .or_else(|| length(&scan, at, when, about))
@@ -54,6 +56,28 @@ fn counted(scan: &Scan, at: usize, repeats: bool) -> Option<(usize, usize)> {
     let amount = amounts(scan, next).into_iter().map(|(_, end)| end).max();
     let times = || scan.number(next).and_then(|(_, end)| scan.any(end, words::TIMES).or(Some(end)));
     amount.or_else(times).map(|end| (at, end))
+}
+
+/// "两次", "once" at the front, "of November" behind a day that it does not have.
+fn how_often(scan: &Scan, at: usize) -> Option<(usize, usize)> {
+    let is_front = at == scan.skip_spaces(0);
+    if let Some(end) = scan.any(at, words::OFTEN).filter(|end| is_front && *end < scan.len()) {
+        return Some((at, end));
+    }
+    let month = scan.any(at, words::OF).and_then(|next| scan.word(next, words::MONTH_NAMES));
+    if let Some((_, end)) = month.filter(|_| is_front) {
+        return Some((at, end));
+    }
+    let (_, end) = scan.number(at).filter(|_| scan.before(at) != Some('第'))?;
+    let is_more = scan.len() > end + 1;
+    (scan.get(end) == Some('次') && is_more).then_some((at, end + 1))
+}
+
+/// "from December": where a repetition begins.
+fn begins(scan: &Scan, at: usize) -> Option<(usize, usize)> {
+    let next = scan.any(at, words::BEGINS)?;
+    let (_, end) = scan.word(scan.skip_spaces(next), words::MONTH_NAMES)?;
+    Some((at, end))
 }
 
 /// "every 31st", "each January": a repetition that no rule knows.

@@ -178,7 +178,9 @@ fn alone(spoken: Spoken, now: &Zoned) -> Option<When> {
     let is_next = |minute: &i64| at_minute(today, *minute).is_some_and(|at| at > now.datetime());
     let minute = rounds.find(|minute| is_next(minute) && !is_small(*minute))?;
     let minutes = spoken.minutes(minute, None)?;
-    Some(When { minutes, clock: Some(time.usual()), ..plain(at_minute(today, minute)?) })
+    let is_open = matches!(time, Time::Dial(_)) && spoken.until.is_none();
+    let clock = Some(time.usual());
+    Some(When { minutes, clock, is_open, ..plain(at_minute(today, minute)?) })
 }
 
 fn repeating(every: &Every, pieces: &Pieces, now: &Zoned) -> Option<When> {
@@ -266,6 +268,7 @@ pub(super) fn plain(at: DateTime) -> When {
         clock: None,
         is_deadline: false,
         is_full: false,
+        is_open: false,
     }
 }
 

@@ -14,7 +14,8 @@ pub(super) struct Scan {
 
 impl Scan {
     pub(super) fn new(text: &str) -> Self {
-        let chars = text.chars().map(plain).collect();
+        let mut chars: Vec<char> = text.chars().map(plain).collect();
+        words::plain_numerals(&mut chars);
         let ends = std::iter::once(text.len());
         let offsets = text.char_indices().map(|(at, _)| at).chain(ends).collect();
         Self { chars, offsets, is_capital: text.chars().map(char::is_uppercase).collect() }

@@ -9,12 +9,10 @@ use jiff::Zoned;
 use super::ahead::{self, Ahead};
 use super::dates::{self, Phrase, Precision, When, longest, may_start};
 use super::days::Sort;
-use super::every::Every;
 use super::guard;
 use super::leftovers;
 use super::limits;
 use super::meaning;
-use super::offsets::amounts;
 use super::scan::Scan;
 use super::titles::{half_of_day, is_border, is_end, is_opening, join, length};
 use super::words;
@@ -62,42 +60,6 @@ pub fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, Unclear> {
         Some(piece) => Err(Unclear(piece)),
         None => Ok(Reading { ahead, ..found }),
     }
-}
-
-/// Understands a text that is one date phrase, as an option has it. A bare amount is from now.
-///
-/// # Errors
-/// With the piece that was not understood.
-pub fn read_option(text: &str, now: &Zoned) -> Result<When, Unclear> {
-    let text = text.trim();
-    if let Some(when) = dates::parse(text, now) {
-        return Ok(when);
-    }
-    let scan = Scan::new(text);
-    let is_amount = amounts(&scan, 0).iter().any(|(_, end)| *end == scan.len());
-    if let Some(when) = dates::parse(&format!("in {text}"), now).filter(|_| is_amount) {
-        return Ok(when);
-    }
-    let start = scan.skip_spaces(0);
-    let piece = match longest(&scan, start, now) {
-        Some((_, end)) => text[scan.offset(end)..].trim_matches(is_border),
-        None => text,
-    };
-    Err(Unclear(if piece.is_empty() { text.to_owned() } else { piece.to_owned() }))
-}
-
-/// A repetition that stands in an option, without a time of its own.
-#[must_use]
-pub fn read_every(text: &str) -> Option<Every> {
-    let scan = Scan::new(text.trim());
-    let all = super::every::everies(&scan, 0).into_iter();
-    let every = all.filter(|(_, end)| *end == scan.len()).map(|(every, _)| every).next();
-    let amount = || {
-        let all = super::every::everies(&Scan::new(&format!("every {}", text.trim())), 0);
-        let is_amount = amounts(&scan, 0).iter().any(|(_, end)| *end == scan.len());
-        all.into_iter().find(|(_, end)| *end == scan.len() + 6 && is_amount).map(|(every, _)| every)
-    };
-    every.or_else(amount)
 }
 
 /// A date phrase and where it stands.
@@ -153,7 +115,10 @@ impl Finder<'_> {
                     false => self.both(second, first),
                 }
             }
-            (Some(one), None, _) | (None, Some(one), _) | (None, None, Some(one)) => self.one(one),
+            (Some(one), None, _) | (None, Some(one), _) | (None, None, Some(one)) => {
+                self.check_others(one, &all)?;
+                self.one(one)
+            }
             (None, None, None) => self.none(&all),
         }
     }
@@ -182,6 +147,29 @@ impl Finder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A day that was not taken, where one is missing or a repetition has another: "Christmas Eve
+    /// dinner at 7pm", "每周五复盘 从12月1日开始".
+    fn check_others(&self, one: &Found, all: &[Found]) -> Result<(), Unclear> {
+        let pieces = &one.phrase.pieces;
+        let is_missing = pieces.day.is_none() && pieces.elapsed.is_none() && pieces.start.is_none();
+        let first = self.scan.skip_spaces(0);
+        if let Some(end) = self.scan.any(first, words::FRONT_HOLIDAYS).filter(|_| is_missing) {
+            return Err(Unclear(self.words(first, end)));
+        }
+        let other = all.iter().find(|other| {
+            let Some(day) = other.phrase.pieces.day.filter(|_| other.from != one.from) else {
+                return false;
+            };
+            let is_attribute = self.scan.any(other.to, words::POSSESSIVE) == Some(other.to + 1);
+            match day.sort {
+                Sort::Holiday => is_missing && other.place == Place::Front,
+                Sort::Shy => false,
+                _ => pieces.every.is_some() && !is_attribute,
+            }
+        });
+        other.map_or(Ok(()), |other| Err(Unclear(self.words(other.from, other.to))))
     }
 
     /// Every phrase, from left to right; what stands in quotes is not looked into.

@@ -48,6 +48,26 @@ pub(super) fn numerals(c: char) -> Option<&'static [u32]> {
     })
 }
 
+/// The numerals of cheques, each before the usual one.
+const FORMAL: &str = "壹一贰二貳二叁三參三肆四伍五陆六陸六柒七捌八玖九拾十";
+/// What a number has to stand before to be one: 陆 is a name, too.
+const BEHIND_FORMAL: &str = "点月号日时";
+
+/// Writes formal numerals as usual ones where a unit of dates follows: "下午伍点".
+pub(super) fn plain_numerals(chars: &mut [char]) {
+    let usual = |c: char| {
+        let place = FORMAL.chars().step_by(2).position(|formal| formal == c)?;
+        FORMAL.chars().nth(place * 2 + 1)
+    };
+    for at in (0..chars.len().saturating_sub(1)).rev() {
+        let next = chars[at + 1];
+        let is_before = BEHIND_FORMAL.contains(next) || numerals(next).is_some();
+        if let Some(plain) = usual(chars[at]).filter(|_| is_before) {
+            chars[at] = plain;
+        }
+    }
+}
+
 pub(super) fn is_number(c: char) -> bool {
     c.is_ascii_digit() || numerals(c).is_some()
 }

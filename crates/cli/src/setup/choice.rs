@@ -71,7 +71,7 @@ fn called() -> String {
     everloop_text::get(Lang::En, "setup.called", &[])
 }
 
-fn is_one_of(name: &str, key: &str) -> bool {
+pub(super) fn is_one_of(name: &str, key: &str) -> bool {
     everloop_text::get(Lang::En, key, &[]).split('|').any(|word| word == name)
 }
 

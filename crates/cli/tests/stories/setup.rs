@@ -43,7 +43,7 @@ fn a_local_model_is_found_written_down_and_tried() {
     let server = FakeServer::start(vec![offers(&["qwen3:8b", "other"]), says_ok()]);
     let url = format!("{}/v1", server.url().trim_end_matches("/v1"));
     let home = alone().with("EVERLOOP_SETUP_PROBE", &format!("http://127.0.0.1:1/v1,{url}"));
-    let mut terminal = asked(&home, "1");
+    let mut terminal = asked(&home, "中文");
     terminal.until("还没有配置模型").until(&format!("检测到 {url}：qwen3:8b"));
     terminal.until("› ").types("8");
     terminal.until("✔ 模型 qwen3:8b 可用（首字 ").until("数据目录").until("试试：");

@@ -25,6 +25,8 @@ super::texts! {
     "setup.prompt" => zh: "› ", en: "› ";
     "setup.not_understood" => zh: "请输入 {choices} 中的一个", en: "Please enter one of {choices}";
     "setup.called" => zh: "深度求索=deepseek|通义=qwen|通义千问=qwen|千问=qwen|百炼=qwen|阿里=qwen|dashscope=qwen|智谱=glm|智谱清言=glm|zhipu=glm|bigmodel=glm|z.ai=glm-intl|月之暗面=moonshot|kimi=moonshot|豆包=doubao|火山=doubao|混元=hunyuan|硅基流动=siliconflow|chatgpt=openai|gpt=openai|claude=anthropic|google=gemini|grok=xai|llama.cpp=llamacpp", en: "深度求索=deepseek|通义=qwen|通义千问=qwen|千问=qwen|百炼=qwen|阿里=qwen|dashscope=qwen|智谱=glm|智谱清言=glm|zhipu=glm|bigmodel=glm|z.ai=glm-intl|月之暗面=moonshot|kimi=moonshot|豆包=doubao|火山=doubao|混元=hunyuan|硅基流动=siliconflow|chatgpt=openai|gpt=openai|claude=anthropic|google=gemini|grok=xai|llama.cpp=llamacpp";
+    "setup.words_zh" => zh: "1|１|中文|汉语|简体中文|chinese", en: "1|１|中文|汉语|简体中文|chinese";
+    "setup.words_en" => zh: "2|２|英文|英语|english", en: "2|２|英文|英语|english";
     "setup.words_local" => zh: "local|本机|本地", en: "local|本机|本地";
     "setup.words_other" => zh: "other|其他|其它", en: "other|其他|其它";
     "setup.address" => zh: "接口地址（如 https://api.example.com/v1）› ", en: "Address (such as https://api.example.com/v1) › ";

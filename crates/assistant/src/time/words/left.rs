@@ -308,6 +308,41 @@ pub(in super::super) const UNKNOWN_HOLIDAYS: List = &[
     "anzac day",
     "mardi gras",
 ];
+/// Names of feasts that are the day of a text that begins with one and says a time alone.
+pub(in super::super) const FRONT_HOLIDAYS: List = &[
+    "easter",
+    "lent",
+    "ramadan",
+    "thanksgiving",
+    "christmas",
+    "xmas",
+    "halloween",
+    "valentine",
+    "new year",
+    "chinese new year",
+    "lunar new year",
+    "mother's day",
+    "father's day",
+    "元宵",
+    "端午",
+    "冬至",
+    "国庆",
+    "小年",
+    "重阳",
+    "腊八",
+    "七夕",
+    "春节",
+    "中秋",
+    "圣诞",
+    "除夕",
+    "元旦",
+    "清明",
+    "黑色星期五",
+];
+/// Words that say how often without a rule.
+pub(in super::super) const OFTEN: List = &["三天两头", "once", "twice", "thrice"];
+/// Words that begin a repetition later.
+pub(in super::super) const BEGINS: List = &["from", "starting", "beginning", "since", "as of"];
 /// Short names of days, as they are written.
 pub(in super::super) const SHORT_DAYS: &[&str] = &[
     "Mon", "Tue", "Tues", "Wed", "Thu", "Thur", "Thurs", "Fri", "Sat", "mon", "tue", "tues", "thu",
