@@ -197,9 +197,14 @@ impl Look {
     }
 
     fn is_bare(&self) -> bool {
-        let [head, common, objects, refs] = self.has;
-        head && (common || objects && refs)
+        let known = |name: &str| Self::NAMES.iter().position(|known| *known == name);
+        is_layout(|name| known(name).is_some_and(|at| self.has[at]))
     }
+}
+
+/// Whether git takes a folder for a repository that has these names in it.
+pub(crate) fn is_layout(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 /// The folder that a file, or a link, instead of a repository leads to.
