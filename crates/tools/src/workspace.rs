@@ -7,6 +7,7 @@
 use crate::home::Home;
 use crate::links;
 use crate::protected::{Protected, START_UP, VERSION_CONTROL};
+use crate::walls::repositories::is_layout;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use everloop_types::{instructs, path_within};
@@ -245,7 +246,8 @@ impl Workspace {
             let name = path_within(&path.to_string_lossy(), "");
             name.is_none_or(|name| instructs(&name))
         });
-        by_name || Home::of_account().is_some_and(|home| home.obeys(self.root(), &goal))
+        let is_obeyed = by_name || makes_repository(self.root(), &goal);
+        is_obeyed || Home::of_account().is_some_and(|home| home.obeys(self.root(), &goal))
     }
 
     /// Refuses a file of the program itself under any other name.
@@ -293,6 +295,17 @@ impl Workspace {
 
 fn refuse(path: &Path, protected: bool) -> Result<(), WorkspaceError> {
     if protected { Err(WorkspaceError::Protected { path: path.to_owned() }) } else { Ok(()) }
+}
+
+/// Whether git takes a folder around the place for a repository, once something is there.
+fn makes_repository(root: &Path, place: &Path) -> bool {
+    let folders = place.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
+    folders.into_iter().any(|folder| {
+        let new = place.strip_prefix(folder).ok().and_then(|inner| inner.iter().next());
+        is_layout(|name| {
+            new.is_some_and(|new| new.eq_ignore_ascii_case(name)) || folder.join(name).exists()
+        })
+    })
 }
 
 /// Refuses all but regular files.

@@ -184,3 +184,32 @@ async fn a_link_leads_to_the_question_also_where_nothing_is_yet() {
         assert!(!seen.is_ok() && !place.path(goal).exists(), "{link}: {}", seen.text);
     }
 }
+
+/// Git takes a folder for a repository by what is in it, and file tools could put that there.
+#[tokio::test]
+async fn a_file_that_makes_a_folder_a_repository_or_lies_in_one_is_asked_about() {
+    for order in [
+        ["HEAD", "objects/x", "refs/x", "config"],
+        ["config", "refs/x", "objects/x", "HEAD"],
+        ["config", "HEAD", "objects/x", "refs/x"],
+        ["config", "x", "commondir", "HEAD"],
+    ] {
+        for folder in [".", "src/deep"] {
+            let place = Place::walled();
+            let mut asked = Vec::new();
+            for name in order {
+                let path = format!("{folder}/{name}");
+                let args = json!({"path": path, "content": "x"}).to_string();
+                asked.push(place.tool("write_file").judge(&args).await == Judgement::Delicate);
+                place.write(&path, "x");
+            }
+            assert!(asked[3], "{folder} {order:?}: {asked:?}");
+            assert!(!asked[0], "{folder} {order:?}: {asked:?}");
+        }
+    }
+    let place = Place::walled();
+    for path in ["config", "HEAD", "refs/x", "hooks/x", "docs/objects/x"] {
+        let args = json!({"path": path, "content": "x"}).to_string();
+        assert_eq!(place.tool("write_file").judge(&args).await, Judgement::AsSet, "{path}");
+    }
+}

@@ -8,7 +8,7 @@ mod support;
 use everloop_tools::{GitAccess, Judgement, Level, Sandbox, Setting, Standing};
 use serde_json::json;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use support::{Place, guard};
@@ -389,10 +389,17 @@ async fn a_nested_repository_is_disarmed_where_commands_write_the_one_at_the_top
 /// The git tools themselves, on a nested repository that nobody disarmed.
 #[tokio::test]
 async fn git_commit_runs_nothing_of_a_nested_repository() {
+    let has_walls = Standing::here(&guard()).level() != Level::None;
+    nested(Some(guard()), has_walls).await;
+    // Without a program to build walls with, none stand.
+    nested(None, false).await;
+}
+
+async fn nested(helper: Option<PathBuf>, has_walls: bool) {
     let place = Place::with(|setting| {
         let made = Command::new("git").args(["init", "-q"]).arg(&setting.workspace).status();
         assert!(made.unwrap().success());
-        Setting { guard: Some(guard()), ..setting }
+        Setting { guard: helper, ..setting }
     });
     let mark = place.root().parent().unwrap().join("mark");
     let script = "{new} echo hi > a; git add a; mkdir sub; cd sub; git init -q .; echo x > f; \
@@ -414,6 +421,5 @@ async fn git_commit_runs_nothing_of_a_nested_repository() {
         assert!(!mark.exists(), "{tool} {args}");
     }
     let status = place.call("git_read", json!({"view": "log"})).await;
-    let has_walls = Standing::here(&guard()).level() != Level::None;
     assert_eq!(status.text.contains(" one"), has_walls, "{}", status.text);
 }

@@ -436,6 +436,31 @@ fn nobody_is_left_when_the_parent_is_killed() {
     }
 }
 
+/// A folder that commands may read brings the sockets of its programs with it.
+#[tokio::test]
+async fn a_socket_in_a_readable_folder_leads_nowhere() {
+    if Standing::here(&guard()).level() == Level::None {
+        println!("SKIPPED: no wall stands here");
+        return;
+    }
+    let readable = folder();
+    fs::create_dir(readable.path().join("run")).unwrap();
+    let socket = readable.path().join("run/agent");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let place = Place::with(|mut setting| {
+        setting.shell.walls.readable = vec![readable.path().to_owned()];
+        Setting { guard: Some(guard()), ..setting }
+    });
+    let command = format!(
+        "perl -MSocket -e 'socket(S,AF_UNIX,SOCK_STREAM,0) or exit 1; \
+         exit !connect(S,sockaddr_un(\"{}\"))' && echo ESCAPED",
+        socket.display()
+    );
+    assert!(!place.shell(&command).await.text.contains("ESCAPED"));
+    let seen = place.shell(&format!("ls {}", readable.path().display())).await;
+    assert!(seen.text.starts_with("run"), "{}", seen.text);
+}
+
 async fn judged(place: &Place) -> Judgement {
     place.tool("shell").judge(r#"{"command":"touch file"}"#).await
 }

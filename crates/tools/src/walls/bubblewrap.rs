@@ -111,3 +111,45 @@ fn hide(argv: &mut Argv, path: &Path) {
         false => argv.mount("--ro-bind", Path::new("/dev/null"), path),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WallSetting;
+    use crate::programs::find_program;
+    use std::process::Command;
+
+    #[test]
+    fn root_cannot_change_the_kernel_behind_the_outer_wall_alone() {
+        let Some(program) = find_program("bwrap") else {
+            println!("SKIPPED: bwrap is not installed");
+            return;
+        };
+        if !rustix::process::geteuid().is_root() {
+            println!("SKIPPED: only root owns the kernel's settings");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path().canonicalize().unwrap();
+        let (setting, helper) = (WallSetting::default(), Path::new("/bin/true"));
+        let plot = Plot { setting: &setting, workspace: &workspace, own: &[], helper };
+        let wall = Bubblewrap { program, is_sized: false };
+        // Each is opened and not written.
+        for (command, works) in [
+            ("cat /proc/sys/kernel/pid_max", true),
+            (": >> /proc/sys/kernel/core_pattern", false),
+            (": >> /proc/sys/vm/drop_caches", false),
+            (": >> /proc/sysrq-trigger", false),
+        ] {
+            let argv = wall.around(&plot, &Survey::default()).unwrap();
+            let sh = ["/bin/sh", "-c", command].map(OsString::from);
+            let output = Command::new(&argv[0]).args(&argv[1..]).args(sh).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            if said.starts_with("bwrap:") {
+                println!("SKIPPED: bubblewrap does not work here: {said}");
+                return;
+            }
+            assert_eq!(output.status.success(), works, "{command}: {said}");
+        }
+    }
+}

@@ -130,7 +130,13 @@ impl Survey {
             }
         }
         all.hide(plot.own)?;
-        Ok(Self { places: all.listed(), found, written: None })
+        let mut places = all.listed();
+        if plot.setting.network == Network::Off && look == Look::Through {
+            let readable = plot.setting.readable.iter().flat_map(|path| Found::sockets_in(path));
+            let outside = readable.filter(|path| !path.starts_with(workspace));
+            places.extend(outside.map(|path| Place { path, how: How::Hidden }));
+        }
+        Ok(Self { places, found, written: None })
     }
 
     /// For a git of ours: all is read-only, but for the repository if it is to be written.

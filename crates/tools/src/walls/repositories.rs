@@ -19,6 +19,9 @@ use std::path::{Path, PathBuf};
 /// Files and folders that are looked at before a command: some tenths of a second.
 const ENTRIES_MAX: usize = 600_000;
 
+/// The same for a folder outside the workspace that commands may read.
+const READABLE_MAX: usize = 20_000;
+
 /// Places that are shut: each costs some mounts.
 const FOUND_MAX: usize = 500;
 
@@ -77,6 +80,12 @@ impl Found {
         let mut found = Self::at_top(workspace);
         found.named.retain(|path| !shut.contains(path));
         found.walked(workspace, shut, Mode::Thorough)
+    }
+
+    /// The sockets in a folder that commands may only read.
+    pub(crate) fn sockets_in(folder: &Path) -> Vec<PathBuf> {
+        let mode = Mode::Bounded(READABLE_MAX);
+        Self::default().walked(folder, &BTreeSet::new(), mode).sockets
     }
 
     fn walked(mut self, workspace: &Path, shut: &BTreeSet<PathBuf>, mode: Mode) -> Self {
@@ -188,9 +197,14 @@ impl Look {
     }
 
     fn is_bare(&self) -> bool {
-        let [head, common, objects, refs] = self.has;
-        head && (common || objects && refs)
+        let known = |name: &str| Self::NAMES.iter().position(|known| *known == name);
+        is_layout(|name| known(name).is_some_and(|at| self.has[at]))
     }
+}
+
+/// Whether git takes a folder for a repository that has these names in it.
+pub(crate) fn is_layout(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 /// The folder that a file, or a link, instead of a repository leads to.
