@@ -15,8 +15,8 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> UtcMs;
     /// Milliseconds since boot, those spent asleep included: what bounds the start of an effect.
     fn since_boot_ms(&self) -> u64;
-    /// Milliseconds on a clock that nobody sets and that stands still while the machine sleeps: what
-    /// the length of work is measured by.
+    /// Milliseconds on a clock that nobody sets and that stands still while the machine sleeps:
+    /// what the length of work is measured by.
     fn awake_ms(&self) -> u64 {
         self.since_boot_ms()
     }

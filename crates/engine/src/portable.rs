@@ -169,9 +169,9 @@ impl Parcel {
     }
 }
 
-/// Makes history of every run of a restored database that has not ended, and drops its messages that
-/// were still to be sent: what was done since the copy was made is not in it, and would be done
-/// again. Tells how many runs there were.
+/// Makes history of every run of a restored database that has not ended, and drops its messages
+/// that were still to be sent: what was done since the copy was made is not in it, and would be
+/// done again. Tells how many runs there were.
 ///
 /// # Errors
 /// If something could not be written; then the database must not be used.

@@ -1,7 +1,7 @@
 //! Folders that commands may read beside the workspace, without what belongs to the program itself.
 //!
 //! ```text
-//!   /home/me  with  /home/me/.local/share/everloop   ──►   /home/me/bin  /home/me/.cargo  …
+//!   home  with  home/.local/share/everloop   ──►   home/bin  home/.cargo  …
 //! ```
 //!
 //! A folder that holds something of ours is shown by its other entries. So it does not matter which

@@ -11,8 +11,8 @@
 //! guard and probe does first: so "nothing is on record" is never said of a command that starts
 //! later. The guard holds a lock on its file until it is gone.
 //!
-//! The records of a run lie in a folder of its own, with a file that names it. They are removed as a
-//! whole once the run is over and every outcome is in its journal; no clock has a say. A folder
+//! The records of a run lie in a folder of its own, with a file that names it. They are removed as
+//! a whole once the run is over and every outcome is in its journal; no clock has a say. A folder
 //! that is gone, or that was made anew, says nothing about a call that began before.
 //!
 //! Deliberately absent: who decides that a run is over (`engine`).

@@ -21,7 +21,6 @@ mod token;
 pub(crate) use text::{decoded, is_hidden, spaced};
 pub(crate) use token::{Token, Tokens};
 
-use crate::fetch_web::DATA;
 use crate::http::canceled;
 use crate::request::is_passing;
 use crate::tool::Boxed;
@@ -267,10 +266,7 @@ impl Tool for InternetSearch {
         let words = |error: SearchError| format!("search failed: {error}");
         match found {
             Ok(hits) => {
-                let text = match hits.is_empty() {
-                    true => shown(&hits, self.top_k),
-                    false => format!("{DATA}\n{}", shown(&hits, self.top_k)),
-                };
+                let text = shown(&hits, self.top_k);
                 Done::Seen(Observation::ok(clip::head(&text, context.observation_chars)))
             }
             Err(error) if error.is_transient() => {

@@ -7,8 +7,8 @@ const BLANKS_MAX: usize = 40;
 const LINES_MAX: usize = 3;
 
 /// A text as a person must see it before they allow something: what takes no room, turns the
-/// direction, or hides the rest behind blanks is spelled out. What has no ink is counted where there
-/// is much of it, whatever character it is.
+/// direction, or hides the rest behind blanks is spelled out. What has no ink is counted where
+/// there is much of it, whatever character it is.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

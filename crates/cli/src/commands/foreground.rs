@@ -314,16 +314,8 @@ impl Foreground<'_> {
             Ok(Driven::Parked(WaitingOn::Model { error })) => Round::NoModel(error),
             // Somebody else has it, or the database was out of reach: it is followed from here.
             Err(error) if self.app.is_cluster() && waiting::is_passing(&error) => {
-                if let Some(exit) = self.await_database(signals).await {
-                    return Ok(Some(Round::Signal(exit)));
-                }
-                if let DriveError::LeaseLost(_) = error {
-                    self.app.note("run.lease_lost", &[("id", self.run.as_str())]);
-                }
-                // If it is still ours nobody else could have it; if not, this does nothing.
-                let given_back = self.store().release(&held, self.engine.clock().now()).await;
-                given_back.map_err(|error| self.app.store_failure(&error))?;
-                return Ok(None);
+                let exit = self.give_back(&held, &error, signals).await?;
+                return Ok(exit.map(Round::Signal));
             }
             // A run below was put aside; its parent has its letter, and goes on.
             Err(DriveError::Quarantined { .. }) if held.run != self.run => Round::Again,

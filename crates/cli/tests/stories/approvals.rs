@@ -249,7 +249,7 @@ fn what_a_person_would_not_see_is_spelled_out_in_the_question() {
     let home = Home::scripted(&[calls("shell", json!({ "command": command })), says("No.")]);
     let asked = home.run(RUN).ends_with(3);
     assert!(!asked.stderr.contains('\u{202e}'), "{}", asked.stderr);
-    asked.says(&["ls \\u{202e}txt.esaelp\\u{202c};", "[+460 U+0020]rm -rf x"]);
+    asked.says(&["ls \\u{202e}txt.esaelp\\u{202c};", "[+460 blank]rm -rf x"]);
 }
 
 #[test]

@@ -153,8 +153,7 @@ fn what_an_imported_run_still_wants_to_send_or_read_is_left_out() {
     });
     let home = Home::scripted(&[says("hi")]);
     let log = home.path("ops.log");
-    let channel = format!("[\"ops=file:{}\"]", log.display());
-    let set = format!("tools.channels={channel}");
+    let set = format!("tools.channels=ops=file:{}", log.display());
     import(&home, &file);
     home.run(["run", "--loop", "react", "--set", &set, "go"]).ends_with(0);
     assert!(!log.exists(), "{}", std::fs::read_to_string(&log).unwrap_or_default());

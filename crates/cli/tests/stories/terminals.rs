@@ -107,7 +107,7 @@ fn a_paste_that_answers_one_question_of_a_run_allows_nothing_else() {
     let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
     let mut run = home.on_terminal(["run", "--loop", "react", "go"]);
     run.until("paste the log").until("› ").keys("line 1 of the log\nalways\ny\nmore\n");
-    run.until("Allow shell").until("this once").until("› ").types("no");
+    run.until("Allow shell").until("allow once").until("› ").types("no");
     run.ended().ends_with(0);
     assert!(!home.work("TWO").exists());
     let allowed = home.run(["approvals"]).ends_with(0).stdout;
@@ -121,7 +121,7 @@ fn a_yes_that_was_typed_before_the_question_allows_nothing() {
     let home = Home::scripted(&[call, says("done")]).with("TERM", "xterm").with("NO_COLOR", "1");
     let mut run = home.on_terminal(["run", "--loop", "react", "go"]);
     run.until("has begun").types("y");
-    run.until("Allow shell").until("this once").until("› ").types("no");
+    run.until("Allow shell").until("allow once").until("› ").types("no");
     run.ended().ends_with(0);
     assert!(!home.work("ONE").exists());
 }
@@ -133,7 +133,7 @@ fn a_question_cannot_be_pushed_off_the_screen() {
     let home = Home::scripted(&[calls("shell", json!({ "command": command })), says("done")]);
     let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
     let mut run = home.on_terminal(["run", "--loop", "react", "go"]);
-    run.until("one call of shell").until("touch EVIL #").until("this once").until("› ");
+    run.until("one call of shell").until("touch EVIL #").until("allow once").until("› ");
     run.types("no");
     run.ended().ends_with(0);
     assert!(!home.work("EVIL").exists());

@@ -126,7 +126,7 @@ pub(super) async fn an_inspection_counts_runs(store: Store) {
     create(&store, "run_a").await;
     claimed(&store, "run_b").await;
     let seen = store.inspect().await.unwrap();
-    assert_eq!((seen.schema_version, seen.quick_check.as_str()), (6, "ok"));
+    assert_eq!((seen.schema_version, seen.quick_check.as_str()), (crate::SCHEMA_VERSION, "ok"));
     assert_eq!(seen.runs_by_status, [(Status::Queued, 1), (Status::Running, 1)]);
     assert!(seen.bytes_on_disk > 0);
 }

@@ -140,7 +140,7 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
     let broken = |error| OpenError::from(classify(error, file, 0));
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(file, flags).map_err(broken)?;
-    if access == OpenFlags::SQLITE_OPEN_READ_WRITE {
+    if std::fs::metadata(file).is_ok_and(|file| file.len() == 0) {
         // Counts for a file that is still empty, so that free pages can be given back; no setting
         // that anything rests on.
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL").map_err(broken)?;

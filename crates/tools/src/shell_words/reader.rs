@@ -151,6 +151,7 @@ impl Reader<'_> {
         self.target = Some(match (first, doubled) {
             ('<', true) if self.rest.next_if_eq(&'<').is_some() => Target::HereString,
             ('<', true) => Target::Heredoc { tabs: self.rest.next_if_eq(&'-').is_some() },
+            ('<', false) if self.rest.next_if_eq(&'&').is_some() => Target::Input,
             _ if self.rest.next_if_eq(&'&').is_some() => Target::Joined,
             ('<', false) if self.rest.next_if_eq(&'>').is_some() => Target::Output,
             ('<', _) => Target::Input,

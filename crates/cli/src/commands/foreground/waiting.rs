@@ -6,6 +6,7 @@ use crate::commands::{family, runs};
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use everloop_engine::DriveError;
+use everloop_store::Claim;
 use everloop_types::journal::WaitingOn;
 use everloop_types::{ModelError, Status};
 
@@ -24,6 +25,25 @@ impl Foreground<'_> {
             }
         }
         None
+    }
+
+    /// Gives back a run whose drive broke off, once the database answers; or the signal that came.
+    pub(super) async fn give_back(
+        &self,
+        held: &Claim,
+        error: &DriveError,
+        signals: &mut Signals,
+    ) -> Result<Option<Exit>, Failure> {
+        if let Some(exit) = self.await_database(signals).await {
+            return Ok(Some(exit));
+        }
+        if let DriveError::LeaseLost(_) = error {
+            self.app.note("run.lease_lost", &[("id", self.run.as_str())]);
+        }
+        // If it is still ours nobody else could have it; if not, this does nothing.
+        let given_back = self.store().release(held, self.engine.clock().now()).await;
+        given_back.map_err(|error| self.app.store_failure(&error))?;
+        Ok(None)
     }
 
     /// What the model said, if whoever drives the run has parked it for that.
