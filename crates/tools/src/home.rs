@@ -106,8 +106,8 @@ pub(crate) fn is_shut(workspace: &Path, place: &Path) -> bool {
 fn is_obeyed(name: &OsStr) -> bool {
     let is = |known: &&str| name.eq_ignore_ascii_case(known);
     let has_dot = name.as_encoded_bytes().starts_with(b".");
-    let is_ordinary = ORDINARY.iter().chain(&VERSION_CONTROL).any(|known| is(&known));
-    RUN.iter().any(|known| is(&known)) || has_dot && !is_ordinary
+    let is_ordinary = ORDINARY.iter().chain(&VERSION_CONTROL).any(&is);
+    RUN.iter().any(is) || has_dot && !is_ordinary
 }
 
 /// The paths in a folder, links included.

@@ -176,7 +176,10 @@ mod tests {
         let inner = folder(&shared, "inner", 0o755);
         assert!(is_trusted(&good, &[]));
         assert!(!is_trusted(&shared, &[]) && !is_trusted(&inner, &[]));
-        assert!(!is_trusted(&good, &[root.clone()]) && !is_trusted(&good, &[good.clone()]));
+        assert!(
+            !is_trusted(&good, std::slice::from_ref(&root))
+                && !is_trusted(&good, std::slice::from_ref(&good))
+        );
         assert!(is_trusted(&good, &[root.join("goo")]));
         let group = folder(&root, "group", 0o775);
         let is_private =

@@ -78,7 +78,7 @@ async fn put_back(app: &App, copy: &Path, staged: &Path, kept: &Path) -> Result<
     let (from, to) = (copy.to_owned(), staged.to_owned());
     let opened = aside(app, move || {
         Store::stage(&from, &to)?;
-        Store::open(&to).map_err(StoreError::from)
+        Store::open(&to)
     });
     let store = opened.await?.map_err(failed)?;
     set_unfinished_aside(&store, SystemClock.now()).await.map_err(failed)?;
