@@ -192,6 +192,15 @@ mod tests {
     }
 
     #[test]
+    fn an_argument_that_is_rarely_of_use_is_not_offered() {
+        let mut frame = frame(&["read_file"]);
+        frame.tools[0].schema["properties"]["hash"] = json!({"type": "boolean", "x-rare": true});
+        let text = output_schema(Contract::Thought, &frame).schema.to_string();
+        assert!(text.contains("path") && !text.contains("hash"), "{text}");
+        assert!(!crate::toolbox::listed(frame.tools.iter()).contains("hash"));
+    }
+
+    #[test]
     fn many_tools_share_one_form_and_no_tool_leaves_none() {
         let names: Vec<String> = (0..13).map(|n| format!("tool_{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

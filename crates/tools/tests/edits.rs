@@ -118,3 +118,23 @@ async fn a_finished_edit_probes_as_happened_and_is_not_repeated() {
     let found = tool.probe(ARGS, &intent(&before)).await;
     assert_eq!(found, Probe::Happened(edited("file", 1, "2")));
 }
+
+/// Small models fill in every argument that they know of.
+#[tokio::test]
+async fn a_hash_that_was_made_up_is_told_as_that_and_changes_nothing() {
+    let place = Place::new();
+    place.write("file", "a\n");
+    let write = |hash: &str| json!({"path": "file", "content": "b\n", "expect_hash": hash});
+    for made_up in ["0", "abc", "0123456789abcdef", "not a hash!!"] {
+        let mut edit = editing("file", "a", "x");
+        edit["expect_hash"] = json!(made_up);
+        for seen in
+            [place.call("edit_file", edit).await, place.call("write_file", write(made_up)).await]
+        {
+            assert!(seen.text.starts_with("expect_hash: is not a hash"), "{made_up}: {seen:?}");
+        }
+    }
+    assert_eq!(place.content("file"), "a\n");
+    place.call("write_file", write(" ")).await;
+    assert_eq!(place.content("file"), "b\n");
+}

@@ -115,3 +115,24 @@ fn a_reply_is_read_in_its_notation_and_what_is_neither_stays_as_it_was_said() {
         assert_eq!(said(CallWay::Schema, text).text, text);
     }
 }
+
+#[test]
+fn an_argument_that_is_rarely_of_use_is_neither_told_nor_offered() {
+    let mut read = tool("read_file");
+    read.schema["properties"]["hash"] = json!({"type": "boolean", "x-rare": true});
+    let held = schema(&[&read], &ToolChoice::Auto, None).schema.to_string();
+    assert!(held.contains("read_file") && !held.contains("hash"), "{held}");
+    let told = words(CallWay::Schema, &[&read]);
+    assert!(told.contains("read_file") && !told.contains("hash"), "{told}");
+}
+
+#[test]
+fn the_example_calls_a_tool_that_is_there() {
+    let mut shell = tool("shell");
+    shell.schema = json!({"type": "object", "properties": {"command": {"type": "string"}},
+        "required": ["command"]});
+    let read = tool("read_file");
+    let of = |tools: &[&ToolSpec]| words(CallWay::Schema, tools).contains("stock.csv");
+    assert!(of(&[&read, &shell]));
+    assert!(!of(&[&read]));
+}

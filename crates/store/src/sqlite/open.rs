@@ -159,7 +159,7 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
 
 /// Asks again while others hold the file. The time-out of SQLite does not cover the change to a
 /// write-ahead log: of two that open a new file at once, one would be refused.
-fn patiently<T>(mut ask: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+pub(super) fn patiently<T>(mut ask: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let until = Instant::now() + PATIENCE;
     loop {
         match ask() {

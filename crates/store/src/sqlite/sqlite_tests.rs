@@ -575,6 +575,23 @@ fn tables_that_appear_during_a_look_are_not_taken_for_those_of_another_program()
     }
 }
 
+#[test]
+fn a_file_that_others_hold_is_asked_again_and_other_failures_are_told_at_once() {
+    let refused = |code| rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+    let mut tries = 0;
+    let asked = super::open::patiently(|| {
+        tries += 1;
+        if tries < 3 { Err(refused(rusqlite::ffi::SQLITE_BUSY)) } else { Ok(tries) }
+    });
+    assert_eq!(asked.unwrap(), 3);
+    let mut tries = 0;
+    let asked: rusqlite::Result<()> = super::open::patiently(|| {
+        tries += 1;
+        Err(refused(rusqlite::ffi::SQLITE_CORRUPT))
+    });
+    assert!(asked.is_err() && tries == 1, "{tries}");
+}
+
 /// Two terminals may be opened for the first time at once.
 #[test]
 fn many_that_open_a_new_file_at_once_all_get_it() {

@@ -311,7 +311,6 @@ pub(in super::super) const UNKNOWN_HOLIDAYS: List = &[
 /// Names of feasts that are the day of a text that begins with one and says a time alone.
 pub(in super::super) const FRONT_HOLIDAYS: List = &[
     "easter",
-    "lent",
     "ramadan",
     "thanksgiving",
     "christmas",
