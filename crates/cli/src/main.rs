@@ -39,6 +39,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // Before any key is read.
     everloop_tools::leave_no_core();
+    everloop_tools::hand_on_no_files();
     let cli = match help::parse() {
         Ok(cli) => cli,
         Err(code) => return code,

@@ -38,7 +38,8 @@ impl Bars {
 
     /// Why a redirect may not be followed: nobody was asked about another host.
     pub(crate) fn closes_redirect(&self, from: &Url, to: &Url) -> Option<String> {
-        if from.host_str() == to.host_str() {
+        let place = |url: &Url| (url.host_str().map(str::to_owned), url.port_or_known_default());
+        if place(from) == place(to) {
             return None;
         }
         let host = to.host_str().unwrap_or_default();

@@ -31,6 +31,7 @@
 //! to a daemon. Those need a sandbox with a process namespace.
 
 use crate::capture::Capture;
+use crate::descriptors::hand_on_no_files;
 use crate::handover;
 use crate::process_table::descendants;
 use crate::record::{self, Record};
@@ -78,6 +79,7 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// `everloop __guard [--apart] [--grace MS] [--processes MOST] [--memory BYTES]
 /// [--stdin] [--record FILE] -- sh …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    hand_on_no_files();
     let Ok(mut control) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
         return ExitCode::from(NEVER_STARTED);
     };

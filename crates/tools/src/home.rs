@@ -7,13 +7,14 @@
 //! Deliberately absent: homes of other accounts, which are closed to us or their own concern.
 
 use crate::protected::VERSION_CONTROL;
+use everloop_types::is_listed;
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Names with a dot that nobody runs or obeys because they lie in a home.
-const ORDINARY: [&str; 20] = [
-    ".cache",
+const ORDINARY: [&str; 19] = [
     ".coverage",
     ".directory",
     ".ds_store",
@@ -35,6 +36,13 @@ const ORDINARY: [&str; 20] = [
     ".wget-hsts",
 ];
 
+/// Files and folders of a home that are looked through for links.
+const LINKS_MAX: usize = 3_000;
+
+/// Folders of a home that are large and hold nothing that others obey.
+const STORES: [&str; 8] =
+    [".cache", ".cargo/registry", ".gradle", ".local/share", ".m2", ".mozilla", ".npm", ".rustup"];
+
 /// Names without a dot whose programs shells and desktops find or start by themselves.
 const RUN: [&str; 3] = ["bin", "Desktop", "Library"];
 
@@ -43,9 +51,24 @@ const RUN: [&str; 3] = ["bin", "Desktop", "Library"];
 pub(crate) struct Home {
     /// Without links.
     folder: PathBuf,
-    /// Where settings lie, if elsewhere than in the home.
-    settings: Option<PathBuf>,
+    /// Where settings and start-up files lie, if elsewhere than in the home.
+    settings: Vec<PathBuf>,
 }
+
+/// Variables that lead shells, git and others to settings that they obey.
+const LEADS: [&str; 11] = [
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "ZDOTDIR",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "BASH_ENV",
+    "ENV",
+    "INPUTRC",
+    "PYTHONSTARTUP",
+    "MYVIMRC",
+    "STARSHIP_CONFIG",
+];
 
 impl Home {
     /// The one of this account, by its variables.
@@ -55,32 +78,48 @@ impl Home {
             path.filter(|path| path.is_absolute()).and_then(|path| path.canonicalize().ok())
         };
         let folder = named("HOME").filter(|home| home.parent().is_some())?;
-        let settings = named("XDG_CONFIG_HOME").filter(|path| !path.starts_with(&folder));
+        let settings = LEADS.iter().filter_map(|name| named(name));
+        let settings = settings.filter(|path| !path.starts_with(&folder)).collect();
         Some(Self { folder, settings })
     }
 
     /// Whether others would run or obey a place, given without links, because of this home.
     pub(crate) fn obeys(&self, workspace: &Path, place: &Path) -> bool {
         self.is_shut(workspace, place)
+            || self.is_settings(place)
             || self.led_into(workspace).iter().any(|p| place.starts_with(p))
     }
 
     /// Whether it is such a place in a home that the workspace holds.
     fn is_shut(&self, workspace: &Path, place: &Path) -> bool {
         let holds = |folder: &&PathBuf| folder.starts_with(workspace);
-        let in_settings =
-            self.settings.iter().filter(holds).any(|folder| place.starts_with(folder));
+        let in_settings = self.settings.iter().filter(holds).any(|folder| {
+            let below = place.strip_prefix(folder).ok();
+            let name = below.and_then(|below| below.iter().next());
+            // A whole workspace of settings is a home like any other.
+            below.is_some() && (folder != workspace || name.is_some_and(is_obeyed))
+        });
         let below = Some(&self.folder).filter(holds).and_then(|home| place.strip_prefix(home).ok());
         in_settings || below.and_then(|below| below.iter().next()).is_some_and(is_obeyed)
+    }
+
+    /// Whether it is known by its path in the home: the workspace may lie among settings.
+    fn is_settings(&self, place: &Path) -> bool {
+        let in_home = place.strip_prefix(&self.folder).ok();
+        in_home.is_some_and(|path| is_listed(&path.to_string_lossy()))
     }
 
     /// What is there of it in a workspace: commands only read it.
     pub(crate) fn shut(&self, workspace: &Path) -> Vec<PathBuf> {
         let own = self.folder.starts_with(workspace).then(|| names(&self.folder));
         let own = own.into_iter().flatten().filter(|path| path.file_name().is_some_and(is_obeyed));
-        let settings = self.settings.clone().filter(|folder| folder.starts_with(workspace));
-        let settings = settings.filter(|folder| folder != workspace);
-        own.chain(settings).chain(self.led_into(workspace)).collect()
+        let settings = self.settings.iter().filter(|path| path.starts_with(workspace)).cloned();
+        let (all, settings): (Vec<_>, Vec<_>) = settings.partition(|path| path == workspace);
+        let all = all.iter().flat_map(|folder| names(folder));
+        let all = all.filter(|path| path.file_name().is_some_and(is_obeyed));
+        let inner = Some(workspace).filter(|folder| folder.starts_with(&self.folder));
+        let inner = inner.into_iter().flat_map(names).filter(|path| self.is_settings(path));
+        own.chain(all).chain(inner).chain(settings).chain(self.led_into(workspace)).collect()
     }
 
     /// Places of a workspace that links in the home lead to, as those who keep their start-up files
@@ -89,13 +128,39 @@ impl Home {
         if self.folder.starts_with(workspace) {
             return Vec::new();
         }
-        let home =
-            names(&self.folder).into_iter().filter(|path| path.file_name().is_some_and(is_obeyed));
-        let links =
-            home.chain(names(&self.folder.join(".config"))).filter(|path| path.is_symlink());
-        let goals = links.filter_map(|link| link.canonicalize().ok());
-        goals.filter(|goal| goal.starts_with(workspace) && goal != workspace).collect()
+        let mut found = Vec::new();
+        for goal in self.links() {
+            if goal == workspace {
+                found.extend(names(workspace));
+            } else if goal.starts_with(workspace) {
+                found.push(goal);
+            }
+        }
+        found
     }
+
+    /// Where the links among the home's start-up files lead, however deep they lie.
+    fn links(&self) -> Vec<PathBuf> {
+        let home = names(&self.folder).into_iter();
+        let mut paths: VecDeque<PathBuf> =
+            home.filter(|path| path.file_name().is_some_and(is_obeyed)).collect();
+        let (mut goals, mut left) = (Vec::new(), LINKS_MAX);
+        while let Some(path) = paths.pop_front().filter(|_| left > 0) {
+            left -= 1;
+            let Ok(found) = fs::symlink_metadata(&path) else { continue };
+            if found.is_symlink() {
+                goals.extend(path.canonicalize().ok());
+            } else if found.is_dir() && !STORES.iter().any(|store| path.ends_with(store)) {
+                paths.extend(names(&path));
+            }
+        }
+        goals
+    }
+}
+
+/// The account's home, without links.
+pub(crate) fn folder() -> Option<PathBuf> {
+    Home::of_account().map(|home| home.folder)
 }
 
 /// Whether a folder is the account's home, or the home lies in it.
@@ -132,7 +197,7 @@ mod tests {
         let folder = temp.path().canonicalize().unwrap().join("me");
         fs::create_dir_all(folder.join("work/shell")).unwrap();
         fs::create_dir(folder.join(".config")).unwrap();
-        (temp, Home { folder, settings: None })
+        (temp, Home { folder, settings: Vec::new() })
     }
 
     #[test]

@@ -37,12 +37,23 @@ pub(crate) fn distrust(workspace: &Path) {
 #[must_use]
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let workspaces = workspaces();
-    folders(&workspaces).into_iter().find_map(|folder| {
+    let folders = folders(&workspaces);
+    // A folder of another project may be on the path; what the system has comes first.
+    let (system, others): (Vec<_>, Vec<_>) = folders.into_iter().partition(|f| is_of_system(f));
+    let others = others.into_iter().filter(|folder| !is_of_project(folder));
+    system.into_iter().chain(others).find_map(|folder| {
         let file = folder.join(name).canonicalize().ok()?;
         let found = fs::metadata(&file).ok()?;
         let is_program = found.is_file() && found.permissions().mode() & 0o111 != 0;
         (is_program && is_trusted(&file, &workspaces)).then_some(file)
     })
+}
+
+/// The real path of a program that a person named, if nobody else can have put it there.
+#[must_use]
+pub fn trusted_program(path: &Path) -> Option<PathBuf> {
+    let file = path.canonicalize().ok().filter(|_| path.is_absolute())?;
+    is_trusted(&file, &workspaces()).then_some(file)
 }
 
 /// Whether a place lies where runs write, and is not shut to them.
@@ -53,7 +64,28 @@ pub(crate) fn is_in_workspace(place: &Path) -> bool {
 /// The search path without the folders that are not trusted.
 #[must_use]
 pub fn search_path() -> OsString {
-    std::env::join_paths(folders(&workspaces())).unwrap_or_default()
+    let folders = folders(&workspaces()).into_iter().filter(|folder| !is_of_project(folder));
+    std::env::join_paths(folders).unwrap_or_default()
+}
+
+/// Where the system's own packages put programs.
+const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/nix/store", "/gnu/store", "/run", "/snap"];
+
+fn is_of_system(folder: &Path) -> bool {
+    SYSTEM.iter().any(|system| folder.starts_with(system))
+}
+
+/// Names by which a folder shows itself to be somebody's project, in which commands may have run.
+const PROJECT: [&str; 6] =
+    [".git", "pyvenv.cfg", "package.json", "node_modules", "Cargo.toml", "pyproject.toml"];
+
+fn is_of_project(folder: &Path) -> bool {
+    let home = home::folder();
+    let around = folder.ancestors().take_while(|part| Some(*part) != home.as_deref());
+    !is_of_system(folder)
+        && around
+            .filter(|part| part.parent().is_some())
+            .any(|part| PROJECT.iter().any(|name| part.join(name).exists()))
 }
 
 /// This program itself, to be started again: the image that runs, whatever became of its file.

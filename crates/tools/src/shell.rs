@@ -9,17 +9,19 @@ use crate::protected::real;
 use crate::readable::without_own;
 use crate::record::{self, Origin, Record, Records};
 use crate::shell_rules::{self, Say};
-use crate::walls::{Enclosure, Plot};
+use crate::walls::{self, Enclosure, Plot};
 use crate::{
     Bareness, CallContext, Done, GitAccess, Intent, Judgement, Network, Probe, Sandbox, ShellRule,
     Tool, WallSetting, Workspace, clip,
 };
 use everloop_types::{
     Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, RunId, Sends,
+    instructs,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -276,8 +278,8 @@ impl Shell {
         let mut setting = self.setting.walls.clone();
         let data = self.records.as_ref().and_then(|records| records.parent()).map(Path::to_owned);
         let look = move || {
-            if let Some(data) = data.filter(|data| is_shown(data)) {
-                let words = format!("{} lies where every command may read", data.display());
+            if let Some(own) = data.iter().chain(&own).find(|own| is_shown(own)) {
+                let words = format!("{} lies where every command may read", own.display());
                 return Err(Bareness::NoWall(words));
             }
             setting.readable = without_own(&setting.readable, &own);
@@ -327,20 +329,25 @@ impl Shell {
         };
         let status = [vec![status], notes].concat().join("; ");
         let mut text = observed(capture, &status, chars);
-        if ending == Ending::Error && met_a_shut_repository(&text) {
-            text = format!("{}\n[{SHUT}]", clip::ends(&text, chars.saturating_sub(SHUT.len() + 3)));
+        if let Some(hint) = Some(&text).filter(|_| ending == Ending::Error).and_then(|t| hint(t)) {
+            text = format!("{}\n[{hint}]", clip::ends(&text, chars.saturating_sub(hint.len() + 3)));
         }
         Done::Seen(Observation { ending, text })
     }
 }
 
-/// Folders of the system that every command sees.
-const SHOWN: [&str; 6] = ["/usr", "/opt", "/nix", "/gnu", "/etc", "/bin"];
-
-/// Whether our data lies where no wall hides it.
-fn is_shown(data: &Path) -> bool {
-    let data = real(data);
-    SHOWN.iter().any(|folder| data.starts_with(folder))
+/// Whether something of ours lies where every command reads. Of the system's settings it sees only
+/// what is for everybody.
+fn is_shown(own: &Path) -> bool {
+    let own = real(own);
+    let is_private = || {
+        let mut found = own.ancestors().filter_map(|part| part.metadata().ok());
+        found.any(|found| found.permissions().mode() & 0o004 == 0)
+    };
+    match own.starts_with(walls::SETTINGS) {
+        true => !is_private(),
+        false => walls::SYSTEM.iter().any(|folder| own.starts_with(folder)),
+    }
 }
 
 /// What the command left at the top of the workspace; looking takes a moment.
@@ -350,10 +357,27 @@ async fn aftermath(walls: Option<Enclosure>) -> Vec<String> {
 }
 
 /// Said of a command that tried to write what it may only read.
-const SHUT: &str = "commands read .git and do not write it: use git_commit, or ask the user";
+const SHUT: &str = "commands read repositories (.git) and do not write them: use git_commit, or ask \
+    the user";
+const HELD: &str = "files that later runs or other programs obey (AGENTS.md, .github, .vscode and \
+    the like) are read-only for commands: write_file asks the user";
+const BUSY: &str = "a folder with a repository in it is neither moved nor removed by commands: ask \
+    the user to do it";
 
-fn met_a_shut_repository(text: &str) -> bool {
-    text.contains(".git") && text.contains("Read-only file system")
+/// What to do instead, where a command met something that is shut to it.
+fn hint(text: &str) -> Option<&'static str> {
+    let names_git = |line: &str| {
+        let after = line.split(".git").skip(1);
+        after.map(|rest| rest.chars().next()).any(|next| !next.is_some_and(char::is_alphanumeric))
+    };
+    let refused = |words: &str| text.lines().find(|line| line.contains(words));
+    match (refused("Read-only file system"), refused("Device or resource busy")) {
+        (Some(line), _) if names_git(line) || line.contains("index") => Some(SHUT),
+        (Some(line), _) if line.split(['\'', '"', ' ', ':']).any(instructs) => Some(HELD),
+        (Some(_), _) => None,
+        (None, Some(_)) => Some(BUSY),
+        (None, None) => None,
+    }
 }
 
 fn observed(capture: Capture, status: &str, chars_max: usize) -> String {

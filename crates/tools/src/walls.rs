@@ -20,24 +20,26 @@ mod places;
 pub(crate) mod repositories;
 #[cfg(target_os = "linux")]
 mod rights;
+mod sockets;
 mod stings;
 #[cfg(target_os = "linux")]
 mod syscalls;
 mod trial;
 
 pub use inner::wall_main;
+pub(crate) use places::{SETTINGS, SYSTEM};
 pub use trial::{Level, Standing};
 
 use crate::Bareness;
 use aftermath::Watch;
 use bubblewrap::Bubblewrap;
-use inner::{Files, Inner, Sockets};
-use places::{Look, Survey};
+use inner::{Files, Inner, Kernel, Sockets, identity};
+use places::{How, Look, Survey};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -217,13 +219,26 @@ impl Plot<'_> {
             read: vec![PathBuf::from("/")],
             write: ["/tmp", "/dev"].map(PathBuf::from).to_vec(),
         };
+        // Names without files are the network's where it is shared, unless Landlock stands.
+        let is_shared = self.setting.network == Network::On && standing.landlock.is_err();
+        let sockets = match (survey.hides_sockets && !is_shared, &standing.seccomp) {
+            (true, _) => Sockets::Usual,
+            (false, Ok(())) => Sockets::WithoutFiles,
+            (false, Err(why)) => return Err(io::Error::other(format!("sockets: {why}"))),
+        };
+        let kernel = Kernel { sockets, is_shared: false };
         let inner = Inner {
             files: standing.landlock.is_ok().then(|| files.and_write(self.written(survey))),
-            sockets: standing.seccomp.is_ok().then_some(Sockets::Usual),
+            kernel: standing.seccomp.is_ok().then_some(kernel),
             limits: self.setting.limits,
         };
+        let shown = survey.places.iter().filter(|place| place.how != How::Hidden);
+        let shown = shown.map(|place| place.path.clone()).chain([self.workspace.to_owned()]);
+        let same: Option<Vec<_>> =
+            shown.map(|path| Some((path.clone(), identity(&path)?))).collect();
+        let same = same.ok_or_else(|| io::Error::other("the workspace changes under our eyes"))?;
         let mut argv = bubblewrap.around(self, survey)?;
-        argv.extend(inner.call(Path::new(bubblewrap::HELPER)));
+        argv.extend(inner.call_where(Path::new(bubblewrap::HELPER), &same));
         let watch = Watch::begin(self.workspace, survey);
         Ok(Enclosure { argv, is_apart: true, limits: self.setting.limits, scratch: None, watch })
     }
@@ -246,11 +261,12 @@ impl Plot<'_> {
         let files = Files { read, write };
         let sockets = match self.setting.network {
             Network::Off => Sockets::None,
-            Network::On => Sockets::Usual,
+            // Landlock has no right for what listens at a path, such as the account's own bus.
+            Network::On => Sockets::WithoutFiles,
         };
         let inner = Inner {
             files: Some(files.and_write(self.written(survey))),
-            sockets: Some(sockets),
+            kernel: Some(Kernel { sockets, is_shared: true }),
             limits: self.setting.limits,
         };
         let argv = inner.call(self.helper);
@@ -289,6 +305,17 @@ enum Kind<'a> {
     Inside(Survey),
 }
 
+/// Opens the folders of a tree that a command closed, links not followed.
+fn unlock(folder: &Path) {
+    let open = std::fs::Permissions::from_mode(0o700);
+    let _ = std::fs::set_permissions(folder, open);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            unlock(&entry.path());
+        }
+    }
+}
+
 /// A private folder for one command, which vanishes with it.
 #[derive(Debug)]
 pub(crate) struct Scratch {
@@ -308,6 +335,9 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // What cannot be removed is left to whoever clears the system's temporary files.
-        let _ = std::fs::remove_dir_all(&self.path);
+        if std::fs::remove_dir_all(&self.path).is_err() {
+            unlock(&self.path);
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
     }
 }

@@ -39,7 +39,7 @@ const OBEYED: &[&str] = &[
     "folder/.zshenv",
 ];
 
-const FREE: &[&str] = &["notes.txt", "project/.zprofile.txt", "project/src/main.rs", ".venv/x"];
+const FREE: &[&str] = &["notes.txt", "project/zprofile.txt", "project/src/main.rs", ".venv/x"];
 
 async fn asked(registry: &Registry, path: &str) -> bool {
     let args = json!({"path": path, "content": "x\n"}).to_string();

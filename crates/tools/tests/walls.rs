@@ -5,6 +5,8 @@
 
 #[path = "walls/attempts.rs"]
 mod attempts;
+#[path = "walls/kernel.rs"]
+mod kernel;
 mod support;
 
 use attempts::{Attempt, Check, Wall};
@@ -125,9 +127,19 @@ impl Scene {
             ("{add_key}", number(libc::SYS_add_key)),
             ("{mmap}", number(libc::SYS_mmap)),
             ("{read}", number(libc::SYS_read)),
+            ("{key}", self.key().to_string()),
             ("{tty}", self.terminal.name.clone()),
         ];
         names.iter().fold(command.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+
+    pub(crate) fn victim_id(&self) -> u32 {
+        self.victim.id()
+    }
+
+    /// A name of shared memory that nobody else uses.
+    pub(crate) fn key(&self) -> u32 {
+        0x4556_0000 + self.victim.id()
     }
 
     pub(crate) fn outside(&self, name: &str) -> PathBuf {
@@ -299,6 +311,11 @@ async fn no_attempt_at_more_rights_gets_through() {
 }
 
 #[tokio::test]
+async fn no_attempt_on_modes_limits_and_memory_of_others_gets_through() {
+    run(Things::None, kernel::KERNEL).await;
+}
+
+#[tokio::test]
 async fn no_attempt_at_more_than_the_limits_gets_through() {
     run(Things::None, attempts::LIMITS).await;
 }
@@ -329,6 +346,7 @@ fn the_inner_walls_alone_hold_what_they_promise() {
         .args(["--exact", "--nocapture", "--test-threads=1"])
         .args(["no_attempt_on_files_gets_out", "no_attempt_on_the_network_gets_out"])
         .args(["no_attempt_at_more_rights_gets_through"])
+        .args(["no_attempt_on_modes_limits_and_memory_of_others_gets_through"])
         .args(["no_attempt_at_more_than_the_limits_gets_through"])
         .args(["nobody_is_left_of_an_attempt_to_outlive_the_command"])
         .env("PATH", programs.path())
@@ -629,4 +647,22 @@ async fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_deni
         let judged = place[0].tool("shell").judge(&json!({"command": command}).to_string()).await;
         assert!(matches!(judged, Judgement::Deny(_)), "{command}: {judged:?}");
     }
+}
+
+/// A look that ends early must not leave a socket within reach.
+#[tokio::test]
+async fn no_socket_is_reached_where_there_is_too_much_to_look_at() {
+    if Standing::here(&guard()).level() != Level::Full {
+        println!("SKIPPED: bubblewrap does not stand here");
+        return;
+    }
+    let place = Place::walled();
+    let make = "mkdir aa; for i in $(seq 600); do mkdir -p aa/$i/.git; done; mkdir zz";
+    assert!(place.shell(make).await.is_ok());
+    let listener = UnixListener::bind(place.path("zz/agent.sock")).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let connect = "perl -MIO::Socket::UNIX -e 'print IO::Socket::UNIX->new(\"zz/agent.sock\") ? \
+        \"ESCAPED\" : \"no: $!\"'";
+    let seen = place.shell(connect).await;
+    assert!(seen.text.contains("no: ") && listener.accept().is_err(), "{seen:?}");
 }

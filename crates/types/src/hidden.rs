@@ -6,6 +6,9 @@ const BLANKS_MAX: usize = 40;
 /// Ends of lines among them that are shown.
 const LINES_MAX: usize = 3;
 
+/// Marks on one letter that are shown.
+const MARKS_MAX: usize = 3;
+
 /// A text as a person must see it before they allow something: what takes no room, turns the
 /// direction, or hides the rest behind blanks is spelled out. What has no ink is counted where
 /// there is much of it, whatever character it is.
@@ -13,8 +16,13 @@ const LINES_MAX: usize = 3;
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let (mut blanks, mut lines) = (0_usize, 0_usize);
-    let mut left_out = 0_usize;
+    let (mut left_out, mut marks) = (0_usize, 0_usize);
     for c in text.chars() {
+        marks = if is_mark(c) && !is_hidden(c) { marks + 1 } else { 0 };
+        if marks > MARKS_MAX {
+            shown.extend((marks == MARKS_MAX + 1).then_some('\u{fffd}'));
+            continue;
+        }
         if !is_blank(c) && !is_hidden(c) {
             end_blanks(&mut shown, std::mem::take(&mut left_out));
             (blanks, lines) = (0, 0);
@@ -56,6 +64,15 @@ pub fn visible_call(text: &str) -> String {
     format!("{first}\n[… {} of {count} characters left out …]\n{last}", count - head - tail)
 }
 
+/// Marks over or through the letter before them; a pile of them hides what is written.
+fn is_mark(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}'
+        | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{e31}' | '\u{e34}'..='\u{e3a}'
+        | '\u{e47}'..='\u{e4e}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
 /// Characters that take room and have no ink.
 fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\n' | '\t' | '\u{3000}' | '\u{2800}')
@@ -72,7 +89,10 @@ pub fn is_hidden(c: char) -> bool {
         '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{feff}' => true,
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
         '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' => true,
-        '\u{e0000}'..='\u{e01ef}' => true,
+        '\u{e0000}'..='\u{e0fff}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}' => true,
+        '\u{16fe4}' | '\u{13430}'..='\u{1343f}' | '\u{1d159}' | '\u{70f}' | '\u{8e2}' => true,
+        '\u{110bd}' | '\u{110cd}' | '\u{600}'..='\u{605}' | '\u{6dd}' => true,
+        '\u{890}' | '\u{891}' => true,
         c => c.is_control() || c.is_whitespace() && c != ' ' && c != '\u{3000}',
     }
 }
@@ -128,6 +148,10 @@ mod tests {
         let far = format!("echo ok;{}rm -rf x", " ".repeat(3_000));
         let expected = format!("echo ok;{}[+2960 blank]rm -rf x", " ".repeat(40));
         assert_eq!(visible(&far), expected);
+        let pile = visible(&format!("rm{} x", "\u{336}".repeat(2_400)));
+        assert_eq!(pile, "rm\u{336}\u{336}\u{336}\u{fffd} x");
+        assert_eq!(visible("e\u{301}te\u{301}"), "e\u{301}te\u{301}");
+        assert!("\u{1bca0}\u{fff3}\u{e0abc}\u{13437}\u{70f}".chars().all(is_hidden));
         assert!("plain words, 中文, ünï".chars().all(|c| !is_hidden(c)));
     }
 }

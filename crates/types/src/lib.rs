@@ -37,7 +37,7 @@ pub use event::*;
 pub use frame::*;
 pub use hidden::{is_hidden, visible, visible_call};
 pub use ids::*;
-pub use instructions::instructs;
+pub use instructions::{instructs, is_listed};
 pub use labels::*;
 pub use limits::*;
 pub use mark::{Unmarked, without_mark};

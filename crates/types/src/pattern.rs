@@ -2,6 +2,8 @@
 //!
 //! Whatever can be read in two ways is read in none: the caller decides what that means for it.
 
+use std::net::Ipv6Addr;
+
 /// Whether a path fits a pattern. `?` is one letter, `*` any letters of one part, `**` any parts,
 /// also none.
 #[must_use]
@@ -89,10 +91,14 @@ pub fn host_of(address: &str) -> Option<String> {
     }
     let host = host.to_ascii_lowercase();
     let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => (name, format!(":{port}")),
+        Some((name, port)) if !port.ends_with(']') => (name, format!(":{}", shortest_port(port)?)),
         _ => (host.as_str(), String::new()),
     };
     let name = name.strip_suffix('.').unwrap_or(name);
+    if let Some(inner) = name.strip_prefix('[') {
+        let address: Ipv6Addr = inner.strip_suffix(']')?.parse().ok()?;
+        return Some(format!("[{address}]{port}"));
+    }
     let last = name.rsplit('.').next().unwrap_or_default();
     let is_number = last.starts_with(|c: char| c.is_ascii_digit());
     // A number can be written in many ways, and only one of them is that of the rules.
@@ -100,6 +106,20 @@ pub fn host_of(address: &str) -> Option<String> {
         return None;
     }
     Some(format!("{name}{port}"))
+}
+
+/// The port that an address of this scheme has where it names none.
+pub(crate) fn usual_port(address: &str) -> Option<u16> {
+    match address.split_once("://")?.0.to_ascii_lowercase().as_str() {
+        "http" => Some(80),
+        "https" => Some(443),
+        _ => None,
+    }
+}
+
+/// A number can be written with zeros in front: two readers, two ports.
+fn shortest_port(port: &str) -> Option<u16> {
+    port.parse::<u16>().ok().filter(|number| number.to_string() == port)
 }
 
 /// Whether it is an address in four parts, each in its shortest form.

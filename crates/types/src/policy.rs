@@ -4,7 +4,7 @@
 //!   deny ──► ask ──► allow ──► the tool's own default
 //! ```
 
-use crate::pattern::{host_of, path_fits, path_within, word_fits};
+use crate::pattern::{host_of, path_fits, path_within, usual_port, word_fits};
 use crate::{Approval, Frame, Holding, LabelGuard, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -90,9 +90,11 @@ impl ArgPattern {
         let fit = match self.arg.as_str() {
             "url" => host_of(value).map(|host| {
                 let pattern = self.matches.to_ascii_lowercase();
-                let name = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']'));
-                word_fits(&pattern, &host)
-                    || name.is_some_and(|(name, _)| word_fits(&pattern, name))
+                let parted = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']'));
+                let usual = usual_port(value).map(|port| port.to_string()).unwrap_or_default();
+                let (name, port) = parted.unwrap_or((&host, &usual));
+                // The port may be named or not, where it is the usual one, and by either side.
+                word_fits(&pattern, name) || word_fits(&pattern, &format!("{name}:{port}"))
             }),
             "path" => path_within(value, workspace).map(|path| path_fits(&self.matches, &path)),
             _ => Some(word_fits(&self.matches, value)),

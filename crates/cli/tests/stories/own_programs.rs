@@ -127,3 +127,55 @@ fn no_core_file_is_left_with_what_everloop_knows() {
     let cores: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with("core")).collect();
     assert!(cores.is_empty(), "{cores:?}");
 }
+
+#[test]
+fn a_program_of_another_project_on_the_search_path_is_not_run_either() {
+    let home = Home::scripted(&[calls("git_read", json!({"view": "status"})), says("x")]);
+    repository(&home);
+    let trace = home.path("trace").display().to_string();
+    for name in ["git", "bwrap"] {
+        let planted = home.path(&format!("other/.venv/bin/{name}"));
+        program(&planted, &format!("id > {trace}; exec /usr/bin/{name} \"$@\""));
+    }
+    fs::write(home.path("other/.venv/pyvenv.cfg"), "").unwrap();
+    let bin = home.path("other/.venv/bin").display().to_string();
+    let home = home.with("PATH", &format!("{bin}:{}", std::env::var("PATH").unwrap()));
+    home.run(RUN).ends_with(0);
+    home.run(["doctor"]);
+    assert!(!home.path("trace").exists());
+    // Nor where the system has none of that name.
+    let home = home.with("PATH", &bin);
+    home.run(["doctor"]);
+    assert!(!home.path("trace").exists());
+}
+
+#[test]
+fn a_program_that_gives_a_key_starts_where_no_run_has_files() {
+    let home = Home::new();
+    let config = "[model]\nkey = \"command:/usr/bin/python3 -m everloop_no_such_module\"\n";
+    fs::create_dir_all(home.data()).unwrap();
+    fs::write(home.data().join("config.toml"), config).unwrap();
+    let trace = home.path("trace").display().to_string();
+    let module = format!("open('{trace}', 'w').write('x')\nprint('sk-x')\n");
+    fs::write(home.work("everloop_no_such_module.py"), module).unwrap();
+    let home = home.endpoint("http://127.0.0.1:9/v1");
+    home.run(["run", "--no-input", "go"]);
+    assert!(!home.path("trace").exists());
+}
+
+#[test]
+fn files_that_a_parent_has_open_reach_no_command() {
+    let command = "cat <&9; echo EVIL >&8; ls /proc/self/fd/";
+    let home = Home::scripted(&[shell(command), says("done")]);
+    fs::write(home.path("secret"), "SECRET OUTSIDE").unwrap();
+    let (secret, file) = (home.path("secret"), home.path("file"));
+    let line = format!(
+        "everloop run --loop react --yes go 9<'{}' 8>>'{}'",
+        secret.display(),
+        file.display()
+    );
+    home.shell(&line).ends_with(0);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "");
+    let seen = home.run(["audit", "--json"]).stdout;
+    assert!(seen.contains("shell") && !seen.contains("SECRET OUTSIDE"), "{seen}");
+}

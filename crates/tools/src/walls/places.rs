@@ -1,11 +1,12 @@
 //! Which files a command may see, and which of the workspace it may not change.
 
 use super::repositories::{Found, led_to};
+use super::sockets;
 use super::{GitAccess, Network, Plot};
 use crate::home::Home;
 use crate::programs::file_of;
 use crate::protected::{START_UP, VERSION_CONTROL, real};
-use everloop_types::instructs;
+use everloop_types::is_listed;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -83,6 +84,8 @@ pub(crate) struct Survey {
     pub(crate) found: Found,
     /// What may be written instead of the workspace.
     pub(crate) written: Option<Vec<PathBuf>>,
+    /// Whether no socket was overlooked that a command must not reach.
+    pub(crate) hides_sockets: bool,
 }
 
 /// How far a survey looks.
@@ -114,7 +117,7 @@ impl Survey {
         }
         for entry in fs::read_dir(workspace).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            let decides = name.to_str().is_some_and(instructs)
+            let decides = name.to_str().is_some_and(is_listed)
                 || START_UP.iter().any(|own| name.eq_ignore_ascii_case(own));
             let is_repository = VERSION_CONTROL.iter().any(|own| name.eq_ignore_ascii_case(own));
             if decides && !is_repository && is_itself(&entry.path()) {
@@ -130,13 +133,17 @@ impl Survey {
             }
         }
         all.hide(plot.own)?;
-        let mut places = all.listed();
-        if plot.setting.network == Network::Off && look == Look::Through {
-            let readable = plot.setting.readable.iter().flat_map(|path| Found::sockets_in(path));
-            let outside = readable.filter(|path| !path.starts_with(workspace));
-            places.extend(outside.map(|path| Place { path, how: How::Hidden }));
+        if plot.setting.network == Network::On || look != Look::Through {
+            return Ok(Self { places: all.listed(), found, written: None, hides_sockets: true });
         }
-        Ok(Self { places, found, written: None })
+        let inside = sockets::of_repositories(&found.named);
+        inside.paths.into_iter().for_each(|socket| all.add(socket, How::Hidden));
+        let outside = sockets::outside(&plot.setting.readable);
+        let hides_sockets = found.unseen.is_empty() && inside.is_whole && outside.is_whole;
+        let outside = outside.paths.into_iter().filter(|path| !path.starts_with(workspace));
+        let outside = outside.map(|path| Place { path, how: How::Hidden });
+        let places = all.listed().into_iter().chain(outside).collect();
+        Ok(Self { places, found, written: None, hides_sockets })
     }
 
     /// For a git of ours: all is read-only, but for the repository if it is to be written.
@@ -158,7 +165,8 @@ impl Survey {
             }
         }
         let written = repository.iter().filter(|_| is_written).map(|path| (*path).to_owned());
-        Self { places, found: Found::default(), written: Some(written.collect()) }
+        let written = Some(written.collect());
+        Self { places, found: Found::default(), written, hides_sockets: true }
     }
 }
 
@@ -304,9 +312,10 @@ pub(crate) fn private() -> Vec<PathBuf> {
 
 fn private_in(folder: &Path, depth: usize, places: &mut Vec<PathBuf>) {
     for (path, is_folder, is_private) in entries(folder) {
-        if is_private {
+        // What lies deeper is not looked into, and so not shown.
+        if is_private || is_folder && depth == 0 {
             places.push(path);
-        } else if is_folder && depth > 0 {
+        } else if is_folder {
             private_in(&path, depth - 1, places);
         }
     }
@@ -318,7 +327,7 @@ fn open_in(folder: &Path, depth: usize, places: &mut Vec<PathBuf>) {
         if is_folder && depth > 0 {
             private_in(&path, depth - 1, &mut within);
         }
-        match (is_private, within.is_empty()) {
+        match (is_private || is_folder && depth == 0, within.is_empty()) {
             (true, _) => {}
             (false, true) => places.push(path),
             (false, false) => open_in(&path, depth - 1, places),

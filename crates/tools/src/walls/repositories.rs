@@ -19,9 +19,6 @@ use std::path::{Path, PathBuf};
 /// Files and folders that are looked at before a command: some tenths of a second.
 const ENTRIES_MAX: usize = 600_000;
 
-/// The same for a folder outside the workspace that commands may read.
-const READABLE_MAX: usize = 20_000;
-
 /// Places that are shut: each costs some mounts.
 const FOUND_MAX: usize = 500;
 
@@ -80,12 +77,6 @@ impl Found {
         let mut found = Self::at_top(workspace);
         found.named.retain(|path| !shut.contains(path));
         found.walked(workspace, shut, Mode::Thorough)
-    }
-
-    /// The sockets in a folder that commands may only read.
-    pub(crate) fn sockets_in(folder: &Path) -> Vec<PathBuf> {
-        let mode = Mode::Bounded(READABLE_MAX);
-        Self::default().walked(folder, &BTreeSet::new(), mode).sockets
     }
 
     fn walked(mut self, workspace: &Path, shut: &BTreeSet<PathBuf>, mode: Mode) -> Self {

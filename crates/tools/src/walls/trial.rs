@@ -1,7 +1,7 @@
 //! Which walls stand on this machine: each is built once around a command that does nothing.
 
 use super::bubblewrap::Bubblewrap;
-use super::inner::{Files, Inner, Sockets};
+use super::inner::{Files, Inner, Kernel, Sockets};
 use super::places::Survey;
 use super::{Limits, Network, Plot, Scratch, WallSetting};
 use crate::programs::find_program;
@@ -64,10 +64,11 @@ impl Standing {
 
     fn tried(helper: &Path) -> Self {
         let nothing = Limits { cpu_s: 0, memory_bytes: 0, file_bytes: 0, processes: 0 };
-        let bare = Inner { files: None, sockets: None, limits: nothing };
+        let bare = Inner { files: None, kernel: None, limits: nothing };
         let files = Files { read: vec![PathBuf::from("/")], write: Vec::new() };
         let landlock = Inner { files: Some(files), ..bare.clone() };
-        let seccomp = Inner { sockets: Some(Sockets::None), ..bare };
+        let kernel = Kernel { sockets: Sockets::None, is_shared: true };
+        let seccomp = Inner { kernel: Some(kernel), ..bare };
         Self {
             bubblewrap: outer(helper),
             landlock: stands(landlock.call(helper)),

@@ -42,12 +42,17 @@ pub(crate) struct Attempt {
     pub(crate) works_bare: bool,
 }
 
-const fn works(name: &'static str, wall: Wall, command: &'static str, check: Check) -> Attempt {
+pub(crate) const fn works(
+    name: &'static str,
+    wall: Wall,
+    command: &'static str,
+    check: Check,
+) -> Attempt {
     Attempt { name, wall, command, check, works_bare: true }
 }
 
 /// It would do harm without walls, or work only for some accounts.
-const fn never_bare(
+pub(crate) const fn never_bare(
     name: &'static str,
     wall: Wall,
     command: &'static str,
