@@ -1,7 +1,7 @@
 //! Seccomp: system calls that no command in a workspace needs, and that have led out of sandboxes.
 //!
-//! Refused with "not permitted", so that a program can go on without; `clone3`, whose arguments a
-//! filter cannot see, is refused as unknown, and programs take `clone` instead.
+//! Refused with "not permitted", so that a program can go on without; `clone3` and `openat2`, whose
+//! arguments a filter cannot see, are refused as unknown, and programs take the older ones instead.
 
 use super::inner::Sockets;
 use seccompiler::SeccompCmpOp::{Eq, Gt, MaskedEq, Ne};
@@ -63,6 +63,53 @@ const REFUSED: &[i64] = &[
     libc::SYS_setdomainname,
 ];
 
+/// Memory and queues that processes of the account share by a number or a name. Behind the outer
+/// wall they are the command's own; Landlock knows nothing of them.
+const SHARED: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// Calls that give a file its mode, with the place of the mode and of the flags that say whether it
+/// counts.
+#[cfg(target_arch = "x86_64")]
+const MODES: &[(i64, u8, Option<u8>)] = &[
+    (libc::SYS_fchmod, 1, None),
+    (libc::SYS_fchmodat, 2, None),
+    (libc::SYS_fchmodat2, 2, None),
+    (libc::SYS_mknodat, 2, None),
+    (libc::SYS_openat, 3, Some(2)),
+    (libc::SYS_chmod, 1, None),
+    (libc::SYS_mknod, 1, None),
+    (libc::SYS_creat, 1, None),
+    (libc::SYS_open, 2, Some(1)),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const MODES: &[(i64, u8, Option<u8>)] = &[
+    (libc::SYS_fchmod, 1, None),
+    (libc::SYS_fchmodat, 2, None),
+    (libc::SYS_fchmodat2, 2, None),
+    (libc::SYS_mknodat, 2, None),
+    (libc::SYS_openat, 3, Some(2)),
+];
+
+/// Flags of opening a file with which its mode counts: it is made, with or without a name.
+const MAKING: [u64; 2] = [0o100, 0o20_000_000];
+
+/// Whoever runs such a file has the rights of its owner.
+const SET_UID: u64 = 0o4000;
+
 /// What makes `clone` make namespaces.
 const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWNS,
@@ -89,7 +136,8 @@ const OTHER_NUMBERS: Option<i64> = None;
 /// Refuses them, for this process and all that it starts.
 pub(crate) fn restrict(sockets: Sockets, memory_max: Option<u64>) -> Result<(), String> {
     let refused = rules(sockets).map_err(|error| error.to_string())?;
-    let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    let unknown = [libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new()));
+    let unknown = BTreeMap::from(unknown);
     let large = memory_max.map_or(Ok(Rules::new()), large).map_err(|error| error.to_string())?;
     let filters = [(unknown, libc::ENOSYS), (refused, libc::EPERM), (large, libc::ENOMEM)];
     for (rules, error) in filters.into_iter().filter(|(rules, _)| !rules.is_empty()) {
@@ -130,7 +178,24 @@ fn rules(sockets: Sockets) -> Result<Rules, seccompiler::BackendError> {
         }
     };
     rules.insert(libc::SYS_socket, unusual);
+    if sockets == Sockets::None {
+        rules.extend(SHARED.iter().map(|call| (*call, Vec::new())));
+    }
+    // The limits of others: a process without time or files ends.
+    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![condition(0, Ne, 0)?])?]);
+    for (call, mode, flags) in MODES {
+        rules.insert(*call, set_uid(*mode, *flags)?);
+    }
     Ok(rules)
+}
+
+/// A file that would give the account's rights to whoever runs it is not made.
+fn set_uid(mode: u8, flags: Option<u8>) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let is_set = || condition(mode, MaskedEq(SET_UID), SET_UID);
+    let Some(flags) = flags else { return Ok(vec![SeccompRule::new(vec![is_set()?])?]) };
+    let making = MAKING
+        .map(|flag| SeccompRule::new(vec![is_set()?, condition(flags, MaskedEq(flag), flag)?]));
+    making.into_iter().collect()
 }
 
 /// Memory that is shared is not counted among a process's own: no single piece is larger than that.
