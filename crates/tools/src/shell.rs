@@ -20,6 +20,7 @@ use everloop_types::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -276,8 +277,9 @@ impl Shell {
         let mut setting = self.setting.walls.clone();
         let data = self.records.as_ref().and_then(|records| records.parent()).map(Path::to_owned);
         let look = move || {
-            if let Some(data) = data.filter(|data| is_shown(data)) {
-                let words = format!("{} lies where every command may read", data.display());
+            let mut ours = data.iter().chain(own.iter().filter(|path| !is_private(path)));
+            if let Some(ours) = ours.find(|path| is_shown(path)) {
+                let words = format!("{} lies where every command may read", ours.display());
                 return Err(Bareness::NoWall(words));
             }
             setting.readable = without_own(&setting.readable, &own);
@@ -337,10 +339,17 @@ impl Shell {
 /// Folders of the system that every command sees.
 const SHOWN: [&str; 6] = ["/usr", "/opt", "/nix", "/gnu", "/etc", "/bin"];
 
-/// Whether our data lies where no wall hides it.
-fn is_shown(data: &Path) -> bool {
-    let data = real(data);
-    SHOWN.iter().any(|folder| data.starts_with(folder))
+/// Whether something of ours lies where no wall hides it.
+fn is_shown(ours: &Path) -> bool {
+    let ours = real(ours);
+    SHOWN.iter().any(|folder| ours.starts_with(folder))
+}
+
+/// Whether a file is among the system's settings that no command sees.
+fn is_private(path: &Path) -> bool {
+    let path = real(path);
+    let is_closed = || std::fs::metadata(&path).is_ok_and(|found| found.mode() & 0o004 == 0);
+    path.starts_with("/etc") && is_closed()
 }
 
 /// What the command left at the top of the workspace; looking takes a moment.

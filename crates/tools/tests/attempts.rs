@@ -130,6 +130,7 @@ impl Stand {
         command.args(["--exact", "--nocapture"]);
         command.arg("tells_the_attempts_of_one_setting_if_it_is_asked_to");
         command.envs(stage.asking()).env("EVERLOOP_TEST_FOLDER", &folder).env("HOME", &folder);
+        command.env("TMPDIR", &folder);
         command.env("EVERLOOP_TEST_GUARD", &self.guard).current_dir(&folder);
         if stage.walls != Walls::Both {
             command.env("PATH", &self.without_bubblewrap);

@@ -18,6 +18,7 @@ use serde_json::json;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -211,6 +212,32 @@ async fn what_is_ours_and_not_there_yet_is_no_ground_for_walls_until_it_is_made(
     ] {
         place.shell(command).await;
         assert_eq!(place.content(".config/everloop/config.toml"), "ours", "{command}");
+    }
+}
+
+/// Nothing is written there: where it would lie is enough.
+#[tokio::test]
+async fn what_is_ours_below_a_folder_of_the_system_is_no_ground_for_walls() {
+    for folder in ["/usr/share", "/usr/local", "/opt", "/etc", "/bin"] {
+        let ours = Path::new(folder).join("no-such-everloop");
+        let data = Place::with(|setting| Setting {
+            guard: Some(guard()),
+            records: Some(ours.join("effects")),
+            ..setting
+        });
+        let database = Place::with(|setting| Setting {
+            guard: Some(guard()),
+            protected: vec![ours.join("everloop.db")],
+            ..setting
+        });
+        for place in [data, database] {
+            let bare = judged(&place).await;
+            let words = "lies where every command may read";
+            assert!(
+                matches!(&bare, Judgement::Bare(Bareness::NoWall(why)) if why.contains(words)),
+                "{folder}: {bare:?}"
+            );
+        }
     }
 }
 

@@ -150,7 +150,7 @@ where
 {
     const AT_ONCE: usize = 6;
     let places = Arc::new(Semaphore::new(AT_ONCE));
-    let (mut all, begun) = (JoinSet::new(), std::time::Instant::now());
+    let mut all = JoinSet::new();
     for row in rows {
         let (places, attempt) = (Arc::clone(&places), attempt(row));
         all.spawn(async move {
@@ -158,9 +158,7 @@ where
             attempt.await
         });
     }
-    let all = all.join_all().await;
-    eprintln!("{} rows in {:?}", all.len(), begun.elapsed());
-    all
+    all.join_all().await
 }
 
 /// Whether a command is run only if a person says yes to that; an error if it ran all the same.
