@@ -5,8 +5,8 @@
 //!                               ──► each room tries its rows ──► one line for each row
 //! ```
 //!
-//! `cargo nextest run -p everloop-tools --no-capture -E 'test(every_attempt_is_held)'` prints it all.
-//! Attempts that take a whole everloop are listed in `docs/attempts.md`, with the test of each.
+//! How to see it is told in `docs/attempts.md`, with the attempts that take a whole everloop and the
+//! test of each.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

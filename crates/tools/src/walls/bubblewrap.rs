@@ -104,7 +104,7 @@ impl Bubblewrap {
     }
 }
 
-/// `/var/tmp` is `/tmp`, unless something that is shown lies in it: nothing is mounted below a link.
+/// `/var/tmp` is `/tmp`, unless something that is shown lies in it: no mount stands below a link.
 fn long_tmp(plot: &Plot<'_>, survey: &Survey) -> Vec<OsString> {
     let places = survey.places.iter().map(|place| &place.path).chain(&plot.setting.readable);
     let mut shown = places.map(PathBuf::as_path).chain([plot.workspace]);

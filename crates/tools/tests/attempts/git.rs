@@ -97,12 +97,12 @@ async fn our_git(way: &Way) -> Option<String> {
     way.commands.iter().for_each(|command| given(&place, command));
     let _ = fs::set_permissions(place.root(), fs::Permissions::from_mode(0o755));
     fs::remove_file(&mark).unwrap_or_default();
-    let read = ["status", "diff", "log"].map(|view| ("git_read", json!({ "view": view })));
-    let written = [
-        ("git_commit", json!({"message": "m", "paths": ["."]})),
-        ("git_push", json!({"remote": "origin", "branch": "master"})),
-    ];
-    for (tool, args) in read.into_iter().chain(written) {
+    let read = ["status", "diff"].map(|view| ("git_read", json!({ "view": view })));
+    let commit = ("git_commit", json!({"message": "m", "paths": ["."]}));
+    let push = ("git_push", json!({"remote": "origin", "branch": "master"}));
+    let has_remote = way.commands.iter().chain([&way.given]).any(|text| text.contains("origin"));
+    let calls = read.into_iter().chain([commit]).chain(has_remote.then_some(push));
+    for (tool, args) in calls {
         let seen = place.call(tool, args.clone()).await;
         if mark.exists() {
             return Some(format!("{tool} {args} ran it: {}", seen.text));
