@@ -13,6 +13,9 @@ pub(crate) const HELPER: &str = "/run/everloop";
 /// Bytes of the private `/tmp`, and of `/dev/shm`, where bubblewrap can bound them.
 const TMP_BYTES: &str = "1073741824";
 
+/// Where files stay longer than in `/tmp`.
+const LONG_TMP: &str = "/var/tmp";
+
 /// The program, and what it can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bubblewrap {
@@ -46,6 +49,10 @@ impl Bubblewrap {
             argv.add(["--unshare-net"]);
         }
         self.system(&mut argv, plot);
+        argv.add(long_tmp(plot, survey));
+        for folder in &plot.setting.readable {
+            argv.mount("--ro-bind-try", folder, folder);
+        }
         let workspace = plot.workspace;
         argv.mount("--bind", workspace, workspace);
         for place in &survey.places {
@@ -94,10 +101,16 @@ impl Bubblewrap {
         }
         // Its devices are mounts of their own; files beside them would be memory without a bound.
         argv.add(["--remount-ro", "/dev"]);
-        argv.add(["--dir", "/var", "--symlink", "/tmp", "/var/tmp"]);
-        for folder in &plot.setting.readable {
-            argv.mount("--ro-bind-try", folder, folder);
-        }
+    }
+}
+
+/// `/var/tmp` is `/tmp`, unless something that is shown lies in it: no mount stands below a link.
+fn long_tmp(plot: &Plot<'_>, survey: &Survey) -> Vec<OsString> {
+    let places = survey.places.iter().map(|place| &place.path).chain(&plot.setting.readable);
+    let mut shown = places.map(PathBuf::as_path).chain([plot.workspace]);
+    match shown.any(|path| path.starts_with(LONG_TMP)) {
+        true => ["--dir", "/var", "--dir", LONG_TMP].map(OsString::from).to_vec(),
+        false => ["--dir", "/var", "--symlink", "/tmp", LONG_TMP].map(OsString::from).to_vec(),
     }
 }
 

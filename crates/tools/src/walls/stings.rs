@@ -5,6 +5,7 @@ use crate::clean::clean;
 use crate::git_config::is_harmless;
 use crate::programs::find_program;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -75,12 +76,20 @@ fn of_git(workspace: &Path, path: &Path) -> Vec<Sting> {
     if is_folder(path) {
         return of_folder(workspace, path, 0);
     }
+    if has_second_name(path) {
+        return vec![Sting::new(path.to_owned(), "it has a second name")];
+    }
     // A module or another work tree of a repository in here; anything else is not git's doing.
     let goal = lead(path).filter(|goal| goal.starts_with(workspace) && is_part(workspace, goal));
     match goal {
         Some(goal) => of_folder(workspace, &goal, 0),
         None => vec![Sting::new(path.to_owned(), "it leads elsewhere")],
     }
+}
+
+/// Whether a file can also be written under another name, which no wall around this one shuts.
+fn has_second_name(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.nlink() > 1)
 }
 
 /// Whether a folder lies in what a repository keeps of its modules and work trees.
@@ -105,6 +114,11 @@ fn of_folder(workspace: &Path, folder: &Path, depth: usize) -> Vec<Sting> {
     for name in ["hooks", "config", "config.worktree", "modules", "worktrees"] {
         if folder.join(name).is_symlink() {
             all.push(Sting::new(folder.join(name), format!("{name} is a link")));
+        }
+    }
+    for name in ["config", "config.worktree", "commondir"] {
+        if has_second_name(&folder.join(name)) {
+            all.push(Sting::new(folder.join(name), format!("{name} has a second name")));
         }
     }
     let hooks = folder.join("hooks");
