@@ -252,6 +252,8 @@ fn too_few_files_that_may_be_open_are_said_to_be_so_and_not_that_the_data_is_rea
         }
     }
     assert!(refused > 0 && shown > 0, "{refused} {shown}");
+    let zh = home.run_after("ulimit -n 16", ["--lang", "zh-CN", "runs", "list"]).ends_with(6);
+    zh.says(&["本进程打开的文件已达上限", "ulimit -n"]);
     home.verified(&ids[0]);
 }
 
