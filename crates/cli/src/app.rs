@@ -22,7 +22,7 @@ use everloop_types::{Lang, RunId, WorkerId};
 use jiff::tz::TimeZone;
 use std::error::Error;
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A shorter lease would run out between two heartbeats on a busy machine.
@@ -128,13 +128,10 @@ impl App {
     }
 
     /// Says that commands run without walls, if the settings turned them off: also to those who
-    /// want quiet. Says too that the workspace is the home, where more is shut.
-    pub(crate) fn warn_of_walls(&self, workspace: &str) {
+    /// want quiet.
+    pub(crate) fn warn_of_no_walls(&self) {
         if self.settings.text("tools.shell_sandbox") == "off" {
             terminal::complain(&self.text("run.no_walls", &[]));
-        }
-        if everloop_tools::holds_home(Path::new(workspace)) {
-            self.note("run.in_home", &[]);
         }
     }
 
@@ -154,7 +151,16 @@ impl App {
     }
 
     pub(crate) async fn open_store(&self) -> Result<Store, Failure> {
-        let store = self.database.open().await.map_err(|error| self.store_failure(&error))?;
+        self.screened(self.database.open().await)
+    }
+
+    /// For commands that read, and for those that find out themselves that nothing can be written.
+    pub(crate) async fn open_to_read(&self) -> Result<Store, Failure> {
+        self.screened(self.database.open_to_read().await)
+    }
+
+    fn screened(&self, opened: Result<Store, StoreError>) -> Result<Store, Failure> {
+        let store = opened.map_err(|error| self.store_failure(&error))?;
         Ok(store.with_redactor(secrets::redactor().clone()))
     }
 

@@ -178,6 +178,8 @@ pub(crate) struct Help {
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     pub(crate) goal: String,
+    #[arg(long)]
+    pub(crate) background: bool,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output_format: Format,
     #[command(flatten)]

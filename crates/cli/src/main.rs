@@ -36,13 +36,16 @@ use args::{Chat, Cli, Command, Print, Run};
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
+/// Files that the runtime opens for itself, and a few more.
+const SPARE_FILES: usize = 8;
+
 fn main() -> ExitCode {
     // Before any key is read.
     everloop_tools::leave_no_core();
     everloop_tools::hand_on_no_files();
     let cli = match help::parse() {
         Ok(cli) => cli,
-        Err(code) => return code,
+        Err(code) => return terminal::unwritten().map_or(code, |error| not_written(&error)),
     };
     // These must start in a moment and need nothing of what follows.
     match cli.command {
@@ -68,6 +71,9 @@ fn main() -> ExitCode {
         Ok(app) => app,
         Err(failure) => return report(&failure),
     };
+    if let Err(error) = spare_files() {
+        return report(&app.failure(Exit::Failed, "error.few_files", &error));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(app.threads(cli.command.as_ref()))
         .enable_all()
@@ -95,6 +101,12 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether as many files can be opened as the runtime needs, which gives up without a word.
+fn spare_files() -> std::io::Result<()> {
+    let files = (0..SPARE_FILES).map(|_| std::fs::File::open("/dev/null"));
+    files.collect::<std::io::Result<Vec<_>>>().map(drop)
+}
+
 /// Without a command it is a question to be printed, or the chat.
 fn wanted(cli: Cli) -> Command {
     let Cli { message, print, output_format, continued, resume, how, command, .. } = cli;
@@ -114,6 +126,7 @@ fn wanted(cli: Cli) -> Command {
 }
 
 async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
+    signals::outlive_length_limits();
     match command {
         Command::Print(args) => commands::print::print(app, args).await,
         Command::Chat(args) => chat::chat(app, &args).await,
@@ -153,6 +166,14 @@ async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
             unreachable!("these were started before")
         }
     }
+}
+
+/// For a page of help that was not written; there are no settings yet.
+fn not_written(error: &std::io::Error) -> ExitCode {
+    let detail = error.to_string();
+    let lang = app::early_language(None);
+    let words = everloop_text::get(lang, "error.unwritten", &[("detail", &detail)]);
+    report(&Failure { exit: Exit::Failed, words })
 }
 
 fn report(failure: &Failure) -> ExitCode {

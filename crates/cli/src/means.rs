@@ -198,7 +198,10 @@ impl LocalMeans {
             lang,
         };
         let setting = Setting { workspace: workspace.clone(), ..self.tools.clone() };
-        let registry = Registry::builtin(&setting).ok()?.with(Delegate);
+        let mut registry = Registry::builtin(&setting).ok()?.with(Delegate);
+        if self.settings.text("tools.restrict_to_workspace") == "off" {
+            registry = registry.reading_outside(&setting).ok()?;
+        }
         let registry = registry.with(TodoTool(office.clone())).with(ScheduleTool(office));
         Some(match self.load_skill(workspace) {
             Some(tool) => registry.with(tool),

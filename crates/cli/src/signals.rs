@@ -4,6 +4,14 @@ use crate::app::App;
 use crate::exit::{Exit, Failure};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+/// Lets a write to a file that may not grow any further fail, instead of ending the process without
+/// a word. Programs that are started have the usual signal again.
+pub(crate) fn outlive_length_limits() {
+    // What cannot be had leaves the process as every other is.
+    let listening = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
+    drop(listening);
+}
+
 /// SIGINT, SIGTERM, and SIGHUP unless whoever started us wants it ignored.
 pub(crate) struct Signals {
     interrupt: Signal,

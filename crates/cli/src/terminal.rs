@@ -171,7 +171,8 @@ pub(crate) fn answer(line: &str) {
     note_unwritten(write!(out, "{line}").and_then(|()| out.flush()));
 }
 
-fn note_unwritten(written: std::io::Result<()>) {
+/// Keeps the error of a write to the output until somebody asks for it.
+pub(crate) fn note_unwritten(written: std::io::Result<()>) {
     if let Err(error) = written {
         UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }

@@ -62,6 +62,7 @@ pub fn export_footer(runs: usize) -> String {
 pub async fn export_lines(store: &Store, run: &RunId) -> Result<Vec<String>, ExportError> {
     let rows = store.export_run(run).await?;
     let rows = rows.ok_or_else(|| ExportError::UnderWay(run.clone()))?;
+    store.check_run(run).await?;
     let parcel = Parcel::unchecked(run.clone(), rows);
     let state_hash = parcel.state_hash()?;
     let mut lines: Vec<String> = parcel.rows.iter().map(line).collect();

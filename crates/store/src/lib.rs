@@ -15,6 +15,7 @@
 //! users.
 
 mod append;
+mod check;
 mod conversations;
 mod copies;
 mod create;
@@ -54,6 +55,7 @@ pub mod conformance;
 pub mod testing;
 
 pub use append::{Commit, NewMessage, Taken, Then};
+pub use check::RunCheck;
 pub use conversations::Said;
 pub use copies::SCHEMA_VERSION;
 pub use create::{Created, NewRun};

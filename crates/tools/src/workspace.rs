@@ -23,7 +23,9 @@ pub struct Workspace {
     dir: Dir,
     /// The root as it was given, and without symbolic links: both are accepted in paths.
     roots: [PathBuf; 2],
-    protected: Protected,
+    pub(crate) protected: Protected,
+    /// Whether files outside can be read.
+    pub(crate) reads_outside: bool,
 }
 
 /// Why a path of the workspace cannot be used.
@@ -134,7 +136,8 @@ impl Workspace {
         let failed = |source| WorkspaceError::Root { root: root.to_owned(), source };
         let real = root.canonicalize().map_err(failed)?;
         let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(failed)?;
-        Ok(Self { dir, roots: [root.to_owned(), real], protected: Protected::default() })
+        let (roots, protected) = ([root.to_owned(), real], Protected::default());
+        Ok(Self { dir, roots, protected, reads_outside: false })
     }
 
     /// The same folder, but for these files: no tool opens, replaces or makes them.
@@ -182,7 +185,10 @@ impl Workspace {
     /// # Errors
     /// If there is no regular file at the path.
     pub fn read(&self, path: &Path, bytes_max: u64) -> Result<(Vec<u8>, u64), WorkspaceError> {
-        let (file, metadata) = self.open_file(path)?;
+        let (file, metadata) = match self.outside(path) {
+            Some(place) => self.open_outside(path, &place)?,
+            None => self.open_file(path)?,
+        };
         let mut bytes = Vec::new();
         let read = file.take(bytes_max).read_to_end(&mut bytes);
         read.map_err(|error| WorkspaceError::io(path, error))?;
@@ -192,16 +198,26 @@ impl Workspace {
     /// Looks before it opens, since opening a device may act, and again afterwards, since the
     /// path may have changed in between; a pipe without a writer must not block.
     fn open_file(&self, path: &Path) -> Result<(File, Metadata), WorkspaceError> {
-        let failed = |error| WorkspaceError::io(path, error);
         let relative = self.resolve(path)?;
         self.check_place(path, &relative)?;
-        let metadata = self.dir.metadata(&relative).map_err(failed)?;
+        self.open_below(&self.dir, path, &relative)
+    }
+
+    /// The same for a path below any folder, by a name that was checked.
+    pub(crate) fn open_below(
+        &self,
+        dir: &Dir,
+        path: &Path,
+        relative: &Path,
+    ) -> Result<(File, Metadata), WorkspaceError> {
+        let failed = |error| WorkspaceError::io(path, error);
+        let metadata = dir.metadata(relative).map_err(failed)?;
         self.check_file(path, &metadata)?;
         check_regular(path, &metadata)?;
         let mut options = OpenOptions::new();
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         options.read(true).custom_flags(flags.bits().cast_signed());
-        let file = self.dir.open_with(&relative, &options).map_err(failed)?;
+        let file = dir.open_with(relative, &options).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if let Err(refused) = self.check_file(path, &metadata) {
             // Closing it would drop the program's locks: better a descriptor that nobody closes.
@@ -284,6 +300,9 @@ impl Workspace {
 
     /// Where a path leads once links are followed, if that is another one.
     pub(crate) fn leads_to(&self, path: &Path) -> Option<String> {
+        if let Some(place) = self.outside(path) {
+            return (place != path).then(|| place.to_string_lossy().into_owned());
+        }
         links::leads_to(self.root(), &self.resolve(path).ok()?)
     }
 
@@ -293,7 +312,7 @@ impl Workspace {
     }
 }
 
-fn refuse(path: &Path, protected: bool) -> Result<(), WorkspaceError> {
+pub(crate) fn refuse(path: &Path, protected: bool) -> Result<(), WorkspaceError> {
     if protected { Err(WorkspaceError::Protected { path: path.to_owned() }) } else { Ok(()) }
 }
 

@@ -319,6 +319,35 @@ fn the_tree_is_gone_when_its_parent_is_killed() {
     reader.read_to_end(&mut Vec::new()).unwrap();
 }
 
+/// The number of a process's parent.
+fn parent_of(pid: &str) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().to_owned()
+}
+
+/// Nobody is left to end the command then, so it ends by itself.
+#[test]
+fn a_command_without_walls_ends_when_its_guard_and_its_owner_are_killed() {
+    let place = Place::new();
+    let pipe = alive(&place.root());
+    let command = "exec 3>alive; echo $$ >&3; read line < never; echo on > went";
+    assert!(Command::new("mkfifo").arg(place.root().join("never")).status().unwrap().success());
+    let mut parent = parent(&place.root(), command, &[]);
+    let mut reader = BufReader::new(File::open(pipe).unwrap());
+    let mut leader = String::new();
+    reader.read_line(&mut leader).unwrap();
+    let guard = parent_of(leader.trim());
+    // Stopped first, so that none of them sees the other go.
+    for signal in ["-STOP", "-KILL"] {
+        let killed = Command::new("kill").args([signal, &guard, &parent.id().to_string()]).status();
+        assert!(killed.unwrap().success());
+    }
+    parent.wait().unwrap();
+    // Comes to an end when the command has closed the pipe by ending.
+    reader.read_to_end(&mut Vec::new()).unwrap();
+    assert!(!place.root().join("went").exists());
+}
+
 #[test]
 fn no_secret_of_ours_is_in_the_environment_of_a_command() {
     let place = Place::new();

@@ -10,7 +10,7 @@ use everloop_types::Standing;
 use serde_json::{Value, json};
 
 pub(crate) async fn approvals(app: &App, args: args::Approvals) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     match args.verb {
         None => list(app, &store, args.json).await,
         Some(ApprovalsVerb::List { json }) => list(app, &store, json).await,

@@ -16,7 +16,7 @@ const ENTRIES_PER_PAGE: usize = 500;
 const SHOWN_CHARS: usize = 60;
 
 pub(crate) async fn audit(app: &App, args: &Audit) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let now = SystemClock.now();
     let since = args.since.map_or(0, |ms| now.saturating_sub_unsigned(ms));
     let failed = |error| app.store_failure(&error);
@@ -70,7 +70,9 @@ async fn one(
             });
         }
     };
-    let mut after = 0;
+    // A journal that was shortened has gaps.
+    let is_short = row.times.trimmed_at.is_some();
+    let (mut after, mut missing) = (0, false);
     loop {
         let page = match store.journal(&row.run, after, ENTRIES_PER_PAGE).await {
             Ok(page) => page,
@@ -81,12 +83,19 @@ async fn one(
             }
         };
         let Some(last) = page.last() else { break };
+        let (first, count) = (after + 1, i64::try_from(page.len()).unwrap_or(i64::MAX));
         after = last.seq;
+        missing |= !is_short && first + count - 1 != after;
         for entry in &page {
             tell(auditor.entry(entry));
         }
     }
     tell(auditor.rest());
+    // More may have come since the row was read; less means that something is gone.
+    if missing || after + 1 < row.lease.next_seq {
+        app.note("audit.gaps", &[("id", row.run.as_str())]);
+        return Ok(Exit::Data);
+    }
     Ok(Exit::Done)
 }
 

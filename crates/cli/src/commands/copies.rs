@@ -7,8 +7,9 @@ use crate::settings::file::make_folder;
 use crate::terminal;
 use everloop_engine::{Clock, SystemClock, fresh_id, set_unfinished_aside};
 use everloop_store::{Inspection, OpenError, Store, StoreError};
-use everloop_types::WorkerId;
+use everloop_types::{RunId, WorkerId};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failure> {
     let database = own_file(app)?;
@@ -35,8 +36,23 @@ pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failur
     let runs: u64 = copied.runs_by_status.iter().map(|(_, count)| count).sum();
     let (runs, bytes) = (runs.to_string(), copied.bytes_on_disk.to_string());
     let file = to.display().to_string();
+    let damaged = damaged_runs(&to).await.map_err(|error| app.store_failure(&error))?;
+    if !damaged.is_empty() {
+        let words = app.text("backup.damaged", &[("file", &file), ("all", &damaged)]);
+        return Err(Failure { exit: Exit::Data, words });
+    }
     app.note("backup.done", &[("runs", &runs), ("bytes", &bytes), ("file", &file)]);
     Ok(Exit::Done)
+}
+
+/// The runs of a copy whose rows are not what was written. A copy of an older schema is not read.
+async fn damaged_runs(copy: &Path) -> Result<String, StoreError> {
+    let store = match Store::open_read_only(copy) {
+        Err(error) if error.is_read_only() => return Ok(String::new()),
+        opened => opened?,
+    };
+    let damaged = store.check_runs(Duration::MAX).await?.damaged;
+    Ok(damaged.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "))
 }
 
 pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Failure> {

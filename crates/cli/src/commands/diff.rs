@@ -10,7 +10,7 @@ use everloop_engine::{Differs, Divergence, Place, first_divergence, tools_after}
 use serde_json::{Value, json};
 
 pub(crate) async fn diff(app: &App, args: &Diff) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let (one, other) =
         (app.find_run(&store, &args.one).await?, app.find_run(&store, &args.other).await?);
     let (one, other) = (shown(app, &store, &one).await?, shown(app, &store, &other).await?);

@@ -20,7 +20,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 pub(crate) async fn export(app: &App, args: &Export) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let runs = chosen(app, &store, args).await?;
     let name = args.out.display().to_string();
     let mut out = Out::new(&args.out).map_err(|error| no_file(app, &name, &error))?;

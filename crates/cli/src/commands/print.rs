@@ -52,7 +52,7 @@ pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
         Some(beside) => beside,
         None => beside_question(&input(app)?),
     };
-    let run = Run { goal, output_format: args.output_format, how: args.how };
+    let run = Run { goal, background: false, output_format: args.output_format, how: args.how };
     let conversation = match continued {
         Some(conversation) => conversation,
         None => ConversationId::new(fresh_id(&own_prefix(app)?, SystemClock.now())),

@@ -11,7 +11,7 @@ use everloop_types::{Message, without_mark};
 use serde_json::json;
 
 pub(crate) async fn replay(app: &App, args: &Replay) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let run = app.find_run(&store, &args.id).await?;
     let history = match (history(app, &store, &run).await, args.verify) {
         (Err(failure), true) if failure.exit == Exit::Data => {

@@ -25,7 +25,7 @@ const LOOP_COLUMNS: usize = 18;
 const CANCEL_WAIT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     match args {
         Runs::List { json, status, limit, cursor } => {
             let filter = filter(app, &status, limit, cursor)?;

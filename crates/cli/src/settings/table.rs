@@ -75,6 +75,7 @@ pub(crate) const TABLE: &[Setting] = &[
     setting("persona.default", Text, "default"),
     setting("persona.name", Text, "Everloop"),
     setting("persona.address", Text, ""),
+    setting("tools.restrict_to_workspace", OneOf(&["on", "off"]), "on"),
     setting("tools.shell_timeout", Duration, "120s"),
     setting("tools.shell_sandbox", OneOf(&["auto", "require", "off"]), "auto"),
     setting("tools.shell_network", OneOf(&["on", "off"]), "off"),

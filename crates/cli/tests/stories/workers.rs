@@ -215,3 +215,24 @@ fn an_old_run_keeps_its_words_and_numbers_when_its_journal_is_trimmed() {
     let verdict = home.run(["replay", "--verify", &run]).ends_with(1);
     assert!(verdict.stdout.starts_with("Cannot be verified"), "{}", verdict.stdout);
 }
+
+#[test]
+fn a_goal_that_is_only_queued_waits_for_a_worker() {
+    let home = Home::scripted(&[says("done")]);
+    let queued = home.run(["run", "--loop", "react", "--background", "go"]).ends_with(0);
+    let id = queued.stdout.trim_end().to_owned();
+    queued.says(&["Queued", "No worker is running", "everloop worker"]);
+    assert_eq!(home.status(&id), "queued");
+    home.run(["worker", "--drain"]).ends_with(0).says(&[&format!("{id} ended: succeeded")]);
+    assert_eq!(home.show(&id)["text"], "done");
+    let mut worker = home.spawn(["worker"]);
+    worker.until("Ready");
+    let args = ["run", "--loop", "react", "--background", "--output-format", "json", "go"];
+    let queued = home.run(args).ends_with(0);
+    assert!(!queued.stderr.contains("No worker"), "{}", queued.stderr);
+    let queued = queued.json();
+    assert_eq!(queued["status"], "queued");
+    worker.until(&format!("{} ended: succeeded", queued["run_id"].as_str().unwrap()));
+    let zh = home.run(["--lang", "zh-CN", "run", "--background", "go"]).ends_with(0);
+    assert!(zh.stderr.contains("已排队"), "{}", zh.stderr);
+}

@@ -176,6 +176,7 @@ impl Client {
     ) -> Result<Reply, ModelError> {
         let mut decoder = Decoder::<R>::new(self.reply_bytes_max);
         let mut deadline = clock.first_byte;
+        let (mut events, mut said) = (decoder.events(), Instant::now());
         while !decoder.is_done() {
             match timeout_at(deadline, response.chunk()).await {
                 Ok(Ok(Some(chunk))) => decoder.feed(&chunk, on_delta)?,
@@ -184,7 +185,10 @@ impl Client {
                 Ok(Err(e)) => return Err(ModelError::new(ModelErrorKind::Cut, words(e))),
                 Err(_) => return Err(clock.late("the stream stood still")),
             }
-            deadline = clock.next_chunk();
+            if std::mem::replace(&mut events, decoder.events()) != decoder.events() {
+                said = Instant::now();
+            }
+            deadline = clock.next_chunk().min(clock.alive_until(said));
             if deadline == clock.total && Instant::now() >= clock.total {
                 return Err(clock.late("the stream did not end"));
             }
@@ -213,6 +217,8 @@ struct Clock {
     first_byte: Instant,
     total: Instant,
     idle: Duration,
+    /// How long a stream may say nothing but that it is there.
+    alive: Duration,
 }
 
 impl Clock {
@@ -220,7 +226,14 @@ impl Clock {
         let now = Instant::now();
         let total = now + Duration::from_millis(timeouts.total_ms);
         let first_byte = total.min(now + Duration::from_millis(timeouts.first_byte_ms));
-        Self { first_byte, total, idle: Duration::from_millis(timeouts.idle_ms) }
+        let idle = Duration::from_millis(timeouts.idle_ms);
+        let alive = idle.max(Duration::from_millis(timeouts.first_byte_ms));
+        Self { first_byte, total, idle, alive }
+    }
+
+    /// Until when comments alone are listened to: a server that sends them may be at work, or hang.
+    fn alive_until(&self, said: Instant) -> Instant {
+        said + self.alive
     }
 
     fn next_chunk(&self) -> Instant {

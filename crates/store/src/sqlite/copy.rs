@@ -35,8 +35,11 @@ const ALL_PAGES: i32 = -1;
 pub(crate) fn back_up(database: &Path, to: &Path) -> Result<Inspection, OpenError> {
     look(database)?;
     files::regular(database)?;
-    // May write, so that the last to close takes the log away as always.
-    let source = writable(database)?;
+    let source = match files::is_writable(database) {
+        // May write, so that the last to close takes the log away as always.
+        true => writable(database)?,
+        false => connect(database)?,
+    };
     place_copy(&source, to, Existing::Refuse)
 }
 

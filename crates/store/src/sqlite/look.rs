@@ -1,6 +1,11 @@
 //! A look at a database file that leaves no trace: nothing is made, brought up to date or changed.
 
-use super::{files, migrate, open::OpenError, session::classify};
+use super::{
+    files::{self, Identity},
+    migrate,
+    open::OpenError,
+    session::classify,
+};
 use crate::{
     db::{DbError, Engine},
     dialect,
@@ -37,14 +42,22 @@ fn look_once(path: &Path) -> Result<Inspection, OpenError> {
 
 /// A connection that only reads.
 pub(super) fn connect(path: &Path) -> Result<Connection, OpenError> {
+    connect_as_it_lies(path).map(|(conn, _)| conn)
+}
+
+/// The same, and what the file must still be for what was read to count.
+pub(super) fn connect_as_it_lies(path: &Path) -> Result<(Connection, Identity), OpenError> {
     files::regular(path)?;
-    if !has_log(path) {
+    let still = !has_log(path);
+    let identity = Identity::of_read(path, still);
+    if still {
         // As it lies there, because SQLite would make a log to read it.
-        return open(path, "?immutable=1");
+        return Ok((open(path, "?immutable=1")?, identity));
     }
     // The log has a process, or had one that died; its index is made in memory then. Where that
     // does not do, a reader like any other looks: it writes to the index, which is no data.
-    open(path, "?mode=ro&readonly_shm=1").or_else(|_| open(path, "?mode=ro"))
+    let conn = open(path, "?mode=ro&readonly_shm=1").or_else(|_| open(path, "?mode=ro"))?;
+    Ok((conn, identity))
 }
 
 fn open(path: &Path, how: &str) -> Result<Connection, OpenError> {

@@ -7,6 +7,7 @@ mod memory;
 mod migrate;
 mod open;
 mod readers;
+mod reading;
 mod session;
 mod writer;
 
@@ -15,6 +16,7 @@ pub(crate) use files::create_new;
 pub(crate) use look::look;
 pub use memory::MemoryDb;
 pub use open::{OpenError, SqliteDb};
+pub(crate) use reading::ReadingDb;
 
 #[cfg(test)]
 mod sqlite_tests;

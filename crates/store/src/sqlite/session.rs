@@ -90,6 +90,10 @@ impl Session {
             Some(ErrorCode::DiskFull) => DbError::Full { file: file() },
             Some(ErrorCode::ReadOnly) => DbError::ReadOnly { file: file() },
             Some(ErrorCode::DatabaseBusy) => DbError::Locked { file: file() },
+            Some(ErrorCode::SystemIoFailure) => match files::length_limit(&self.file) {
+                Some(words) => DbError::CommitUnknown { source: Arc::new(words) },
+                None => DbError::CommitUnknown { source },
+            },
             _ => DbError::CommitUnknown { source },
         })
     }
@@ -204,6 +208,14 @@ pub(super) fn classify(error: rusqlite::Error, file: &Arc<Path>, index: usize) -
     let Some(code) = error.sqlite_error() else {
         return DbError::Other { source: Arc::new(error) };
     };
+    let limit = match code.code {
+        ErrorCode::ReadOnly | ErrorCode::CannotOpen => files::no_more_files(),
+        ErrorCode::SystemIoFailure => files::length_limit(&file).or_else(files::no_more_files),
+        _ => None,
+    };
+    if let Some(words) = limit {
+        return DbError::Other { source: Arc::new(words) };
+    }
     match code.code {
         ErrorCode::ReadOnly => DbError::ReadOnly { file },
         ErrorCode::CannotOpen if !files::is_writable(&file) => DbError::ReadOnly { file },

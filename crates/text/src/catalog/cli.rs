@@ -2,6 +2,7 @@
 
 super::texts! {
     "error.unwritten" => zh: "输出没有全部写出：{detail}。请腾出空间或换一个位置，再执行一次。", en: "Not all of the output could be written: {detail}. Free some space or write elsewhere, then try again.";
+    "error.few_files" => zh: "可以打开的文件太少：{detail}。请提高限制（ulimit -n），再执行一次。", en: "Too few files may be open: {detail}. Raise the limit (ulimit -n), then try again.";
     "error.system" => zh: "系统出错：{detail}", en: "The system refused: {detail}";
     "error.store" => zh: "数据不可用：{detail}", en: "The data cannot be used: {detail}";
     "settings.no_file" => zh: "无法读取设置文件 {file}：{detail}", en: "Cannot read the settings file {file}: {detail}";
@@ -52,6 +53,8 @@ super::texts! {
     "near.hint" => zh: "是否想写 {nearest}？", en: " Did you mean {nearest}?";
     "run.no_workspace" => zh: "工作目录 {folder} 无法使用：{detail}", en: "The workspace {folder} cannot be used: {detail}";
     "run.not_a_folder" => zh: "不是目录", en: "it is not a folder";
+    "run.queued" => zh: "已排队，由 worker 接手。查看：everloop runs show {id}", en: "Queued; a worker takes it up. To see it: everloop runs show {id}";
+    "run.no_worker" => zh: "现在没有 worker 在运行。启动一个：everloop worker", en: "No worker is running now. Start one: everloop worker";
     "run.begun" => zh: "运行 {id} 已开始", en: "Run {id} has begun";
     "run.not_found" => zh: "没有找到运行 {id}。everloop runs list 可以列出全部。", en: "There is no run {id}. everloop runs list shows them all.";
     "run.ambiguous" => zh: "{id} 对应多个运行：{all}", en: "{id} fits several runs: {all}";

@@ -40,6 +40,7 @@ super::texts! {
     "by.user" => zh: "用户", en: "user";
     "audit.no_file" => zh: "无法写入审计文件 {file}（设置 audit.file）：{detail}", en: "Cannot write the audit file {file} (setting audit.file): {detail}";
     "audit.not_written" => zh: "审计文件 {file} 有内容没有写入；everloop audit 仍能列出全部调用", en: "Some lines could not be written to the audit file {file}; everloop audit still tells every call";
+    "audit.gaps" => zh: "运行 {id} 的日志缺少条目，列出的调用可能不全。有备份时：everloop restore 文件", en: "Entries are missing from the journal of {id}, so calls may be missing here. With a backup: everloop restore FILE";
     "audit.unreadable" => zh: "运行 {id} 的日志无法读取，已跳过：{detail}", en: "The journal of {id} cannot be read and is passed over: {detail}";
     "export.holds_a_secret" => zh: "运行 {id} 的日志里有一个现在已知的密钥（记录它时还不知道），没有导出。请更换该密钥。", en: "The journal of {id} holds a secret that is known by now and was not then, so it is not exported. Replace that secret.";
     "import.holds_a_secret" => zh: "文件 {file} 里有一个这里已知的密钥，没有导入。", en: "The file {file} holds a secret that is known here, so it is not taken in.";
@@ -57,6 +58,12 @@ super::texts! {
     "doctor.database" => zh: "数据库", en: "database";
     "doctor.no_database" => zh: "{file}（还没有；第一次使用时建立）", en: "{file} (not there yet; the first use makes it)";
     "doctor.database_detail" => zh: "{database}（{engine}，结构 {schema}，{size}；运行 {runs} 个，未结束 {open} 个；quick_check：{check}）", en: "{database} ({engine}, schema {schema}, {size}; runs: {runs}, open: {open}; quick_check: {check})";
+    "doctor.journals" => zh: "运行记录", en: "journals";
+    "doctor.journals_detail" => zh: "已校验 {checked} 个运行，没有损坏", en: "runs checked: {checked}, none is damaged";
+    "doctor.journals_part" => zh: "已校验 {checked} 个运行，没有损坏；时间不够，还有 {left} 个没有校验", en: "runs checked: {checked}, none is damaged; not checked for lack of time: {left}";
+    "doctor.journals_damaged" => zh: "已损坏：{all}（已校验 {checked} 个运行，未校验 {left} 个）", en: "damaged: {all} (runs checked: {checked}, not checked: {left})";
+    "doctor.journals_unread" => zh: "没有校验：{detail}", en: "not checked: {detail}";
+    "doctor.journals_advice" => zh: "这些运行无法继续，其余不受影响。有备份时：everloop restore 文件", en: "These runs cannot go on; the others are not affected. With a backup: everloop restore FILE";
     "doctor.driven" => zh: "由进程 {pid} 驱动", en: "driven by process {pid}";
     "doctor.no_good_database" => zh: "数据无法使用。有备份时：everloop restore 文件；也可以用 --database 另选一个数据库", en: "The data cannot be used. With a backup: everloop restore FILE; or choose another database with --database";
     "doctor.will_be_upgraded" => zh: "结构较旧；下次使用时自动升级，并先保留一份副本", en: "The schema is older; the next use brings it up to date, after a copy was kept";
@@ -122,10 +129,6 @@ super::texts! {
     "doctor.sandbox_full" => zh: "命令在沙箱里执行：文件、网络、进程都隔离", en: "commands run behind walls: files, network and processes";
     "doctor.sandbox_inner" => zh: "命令在沙箱里执行：文件和网络隔离；工作目录里有受保护的路径（如 .git）时每次都问", en: "commands run behind walls: files and network; asked each time where the workspace holds protected paths such as .git";
     "doctor.sandbox_none" => zh: "没有沙箱", en: "no wall stands";
-    "doctor.workspace" => zh: "工作目录", en: "workspace";
-    "doctor.workspace_walls" => zh: "{folder}：命令在沙箱里执行", en: "{folder}: commands run behind walls";
-    "doctor.workspace_bare" => zh: "{folder}：这里没有沙箱（{why}）", en: "{folder}: no wall stands here ({why})";
-    "doctor.workspace_home" => zh: "这是你的主目录：命令不能改以点开头的文件，文件工具改它们之前都会问。建议换一个项目目录", en: "This is your home: commands cannot change what begins with a dot, and file tools ask first. A project folder is the better place";
     "doctor.label_guard" => zh: "标签守卫", en: "label guard";
     "doctor.label_guard_ask" => zh: "读过私有数据和别人的内容之后，往外发送都要先问人", en: "after private data and others' words, whatever sends out is asked about";
     "doctor.label_guard_deny" => zh: "读过私有数据和别人的内容之后，不允许往外发送", en: "after private data and others' words, whatever sends out is denied";
@@ -142,6 +145,7 @@ super::texts! {
     "backup.exists" => zh: "{file} 已经存在，没有覆盖。请换一个文件名。", en: "{file} exists and was not written over. Choose another name.";
     "backup.failed" => zh: "无法备份到 {file}：{detail}。没有留下不完整的文件。", en: "Cannot back up to {file}: {detail}. No half copy was left.";
     "backup.done" => zh: "已备份 {runs} 个运行（{bytes} 字节），并已检查。恢复：everloop restore {file}", en: "Backed up and checked. Runs: {runs}, bytes: {bytes}. To go back to it: everloop restore {file}";
+    "backup.damaged" => zh: "已备份到 {file}，但这些运行的记录在原数据中就已损坏：{all}。其余运行完好。", en: "Backed up to {file}, but the rows of these runs are damaged, in the data as in the copy: {all}. The other runs are sound.";
     "backup.server" => zh: "数据在 PostgreSQL 服务器上：备份用 pg_dump，恢复用 pg_restore；everloop export 可以导出单个运行", en: "The data lies on a PostgreSQL server: copy it with pg_dump and restore it with pg_restore; everloop export copies single runs";
     "restore.no_file" => zh: "没有文件 {file}", en: "There is no file {file}";
     "restore.same" => zh: "{file} 就是正在使用的数据库", en: "{file} is the database itself";

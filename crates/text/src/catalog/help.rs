@@ -144,6 +144,7 @@ super::texts! {
     "help.run" => zh: "为一个目标工作，直到完成", en: "Work on one goal until it is done";
     "help.run.goal" => zh: "要做的事", en: "What is to be done";
     "help.run.loop_name" => zh: "由哪个循环决定：plan-replan、react、plan-execute-think、tool-driven、task-driven、staged、hybrid 或 autonomous", en: "The loop that decides: plan-replan, react, plan-execute-think, tool-driven, task-driven, staged, hybrid or autonomous";
+    "help.run.background" => zh: "只排队，打印运行的 id；由 everloop worker 执行", en: "Only queue it and print the run's id; everloop worker works on it";
     "help.run.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
     "help.run.workspace" => zh: "工具只能在这个目录内活动；默认为当前目录", en: "The folder that tools are confined to; the current one by default";
     "help.run.yes" => zh: "允许这次运行的每个工具请求", en: "Approve every tool request of this run";
