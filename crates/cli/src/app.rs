@@ -22,7 +22,7 @@ use everloop_types::{Lang, RunId, WorkerId};
 use jiff::tz::TimeZone;
 use std::error::Error;
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A shorter lease would run out between two heartbeats on a busy machine.
@@ -128,10 +128,13 @@ impl App {
     }
 
     /// Says that commands run without walls, if the settings turned them off: also to those who
-    /// want quiet.
-    pub(crate) fn warn_of_no_walls(&self) {
+    /// want quiet. Says too that the workspace is the home, where more is shut.
+    pub(crate) fn warn_of_walls(&self, workspace: &str) {
         if self.settings.text("tools.shell_sandbox") == "off" {
             terminal::complain(&self.text("run.no_walls", &[]));
+        }
+        if everloop_tools::holds_home(Path::new(workspace)) {
+            self.note("run.in_home", &[]);
         }
     }
 

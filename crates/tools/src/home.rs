@@ -163,6 +163,13 @@ pub(crate) fn folder() -> Option<PathBuf> {
     Home::of_account().map(|home| home.folder)
 }
 
+/// Whether a folder is the account's home, or the home lies in it.
+#[must_use]
+pub fn holds_home(folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    Home::of_account().is_some_and(|home| home.folder.starts_with(folder))
+}
+
 /// Whether a place in a workspace is shut to commands, and asked about, because of the home.
 pub(crate) fn is_shut(workspace: &Path, place: &Path) -> bool {
     Home::of_account().is_some_and(|home| home.is_shut(workspace, place))

@@ -75,6 +75,7 @@ pub use fetch_web::{FetchWeb, FetchWebArgs, WebSetting};
 pub use git::{GitCommit, GitCommitArgs, GitPush, GitPushArgs, GitRead, GitReadArgs, GitView};
 pub use git_program::Git;
 pub use guard::guard_main;
+pub use home::holds_home;
 pub use hosts::{Host, Hosts, Names, Resolve};
 pub use http::{HttpGet, HttpGetArgs, HttpSend, HttpSendArgs, SendMethod};
 pub use list_dir::{ListDir, ListDirArgs};

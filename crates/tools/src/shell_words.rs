@@ -8,6 +8,7 @@
 //! how the rest is read (`eval`, `bash -c`, functions, loops) is not guessed at: such a line is
 //! still split where that is certain, so that it can be denied, but it is never plain.
 
+mod inner;
 mod reader;
 
 /// One simple command: its words without quotes.
@@ -25,12 +26,13 @@ pub(crate) struct Line {
 }
 
 /// Programs that run what their arguments say.
-const RUNNERS: [&str; 51] = [
+const RUNNERS: [&str; 58] = [
     "eval", "exec", "source", ".", "sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "env",
     "xargs", "sudo", "doas", "su", "nohup", "setsid", "time", "timeout", "nice", "command",
     "builtin", "trap", "alias", "watch", "parallel", "find", "stdbuf", "ionice", "chrt", "taskset",
     "chroot", "unshare", "nsenter", "setpriv", "prlimit", "flock", "script", "strace", "ltrace",
     "toybox", "ash", "mksh", "runuser", "setarch", "linux64", "unbuffer", "entr", "fd", "coproc",
+    "linux32", "i386", "i486", "i586", "i686", "x86_64", "uname26",
 ];
 
 /// Shells that read their commands from somewhere if no argument holds them.
@@ -45,6 +47,9 @@ const TAKERS: [&str; 2] = ["at", "batch"];
 
 /// Options of `xargs` and `parallel` whose value is the next word.
 const XARGS_VALUES: [&str; 9] = ["-I", "-n", "-P", "-L", "-s", "-d", "-E", "-a", "-j"];
+
+/// Programs that add words to the command that they run.
+const FILLERS: [&str; 3] = ["xargs", "parallel", "fd"];
 
 /// Names of what a program reads.
 const INPUTS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
@@ -86,10 +91,14 @@ fn unfold(words: Words, depth: usize, all: &mut Vec<Words>, veiled: &mut Option<
     }
     if !is_simple(&words) {
         let mut lines: Vec<String> = words.iter().skip(1).flat_map(|w| lines_in(w)).collect();
-        if program(&words[0]) == "eval" {
-            lines.push(words[1..].join(" "));
+        if let Some(place) = words.iter().position(|word| program(word) == "eval") {
+            lines.push(words[place + 1..].join(" "));
         }
         all.extend((1..words.len()).map(|place| words[place..].to_vec()));
+        if words.iter().any(|word| FILLERS.contains(&program(word))) {
+            let filled = |place| [&words[place..], &["$".to_owned()]].concat();
+            all.extend((1..words.len()).map(filled));
+        }
         if !matches!(program(&words[0]), "find" | "fd") {
             let tail = words.iter().skip(1).position(|word| RUNNERS.contains(&program(word)));
             let tail = tail.map(|place| &words[place + 1..]).filter(|tail| is_veiled(tail));

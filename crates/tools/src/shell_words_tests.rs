@@ -215,7 +215,8 @@ fn what_stands_in_quotes_heredocs_and_targets_is_still_seen() {
     ] {
         let hidden: Vec<String> = ["rm", "-rf", "d"].map(str::to_owned).into();
         let seen = parse(line).commands.iter().any(|words| words.starts_with(&hidden));
-        assert!(seen, "{line}: {:?}", parse(line));
+        // Where it is not certain what a line runs, a person is asked.
+        assert!(seen || parse(line).veiled.is_some(), "{line}: {:?}", parse(line));
     }
 }
 
@@ -279,6 +280,13 @@ fn ordinary_lines_are_understood() {
         "bash -c 'ls; pwd'",
         "bash build.sh -s x",
         "nohup python3 server.py > log 2>&1 &",
+        "curl -s \\\n  -H 'a: b' \\\n  http://127.0.0.1/",
+        "cat a |\\\n  sort",
+        "echo \"${x:-default} ${#list} ${a[@]} ${p##*/}\"",
+        "cd \"$(dirname \"$0\")\" && pwd",
+        "echo `date` \"$(grep -c '#' f)\"",
+        "echo $(( (a + b) * 2 )) \"cost: $5\" \"foo$\\|bar\"",
+        "cat <<EOF > f\nit costs 5$'s\nEOF",
     ] {
         assert_eq!(parse(line).veiled, None, "{line}: {:?}", parse(line));
     }

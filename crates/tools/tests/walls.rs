@@ -324,7 +324,7 @@ async fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_deni
     }
     for (command, with_denial) in [
         ("x=rm; $x -rf d", Some("$x -rf d")),
-        ("$(echo rm) -rf d", Some("$")),
+        ("$(echo rm) -rf d", Some("$ -rf d")),
         ("rm${IFS}-rf${IFS}d", Some("rm${IFS}-rf${IFS}d")),
         ("echo $x", None),
     ] {

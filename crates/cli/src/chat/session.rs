@@ -94,7 +94,7 @@ impl Session {
             images: context::images(&app, &how.image)?,
             key: None,
         };
-        app.warn_of_no_walls();
+        app.warn_of_walls(&choice.workspace.display().to_string());
         let store = app.open_store().await?;
         let engine = app.engine(store.clone()).await?;
         let watch = engine.watch();

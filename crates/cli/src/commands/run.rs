@@ -47,12 +47,13 @@ pub(crate) async fn run_with(
     if !beside.is_empty() {
         submission.frame.policy.inherited.take(Labels::ALL, "stdin");
     }
+    let workspace = submission.frame.workspace.clone();
     let asks = submission.frame.tools_that_ask().join(", ");
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
     let run = submit(app, &engine, submission, conversation).await?;
     app.note("run.begun", &[("id", run.as_str())]);
-    app.warn_of_no_walls();
+    app.warn_of_walls(&workspace);
     if !app.interactive && !asks.is_empty() {
         let key = match app.settings.text("approvals.unattended") {
             "deny" => "run.unattended_deny",

@@ -129,6 +129,10 @@ super::texts! {
     "doctor.sandbox_full" => zh: "命令在沙箱里执行：文件、网络、进程都隔离", en: "commands run behind walls: files, network and processes";
     "doctor.sandbox_inner" => zh: "命令在沙箱里执行：文件和网络隔离；工作目录里有受保护的路径（如 .git）时每次都问", en: "commands run behind walls: files and network; asked each time where the workspace holds protected paths such as .git";
     "doctor.sandbox_none" => zh: "没有沙箱", en: "no wall stands";
+    "doctor.workspace" => zh: "工作目录", en: "workspace";
+    "doctor.workspace_walls" => zh: "{folder}：命令在沙箱里执行", en: "{folder}: commands run behind walls";
+    "doctor.workspace_bare" => zh: "{folder}：这里没有沙箱（{why}）", en: "{folder}: no wall stands here ({why})";
+    "doctor.workspace_home" => zh: "这是你的主目录：命令不能改以点开头的文件，文件工具改它们之前都会问。建议换一个项目目录", en: "This is your home: commands cannot change what begins with a dot, and file tools ask first. A project folder is the better place";
     "doctor.label_guard" => zh: "标签守卫", en: "label guard";
     "doctor.label_guard_ask" => zh: "读过私有数据和别人的内容之后，往外发送都要先问人", en: "after private data and others' words, whatever sends out is asked about";
     "doctor.label_guard_deny" => zh: "读过私有数据和别人的内容之后，不允许往外发送", en: "after private data and others' words, whatever sends out is denied";

@@ -89,6 +89,7 @@ super::texts! {
     "approvals.none" => zh: "没有长期有效的许可", en: "Nothing is allowed for good";
     "approvals.removed" => zh: "已撤回：{tool} {resource}", en: "Withdrawn: {tool} {resource}";
     "approvals.not_found" => zh: "没有名为 {id} 的许可，或不止一个。查看：everloop approvals", en: "There is no approval {id}, or more than one. See them with: everloop approvals";
+    "run.in_home" => zh: "注意：工作目录就是你的主目录；命令不能改以点开头的文件（如 .bashrc），文件工具改它们之前都会问", en: "Note: the workspace is your home; commands cannot change what begins with a dot (such as .bashrc), and file tools ask first";
     "run.no_walls" => zh: "注意：tools.shell_sandbox = off，命令没有沙箱；每条命令都会先问，--yes 也不例外", en: "Careful: tools.shell_sandbox = off, no wall stands around commands; each is asked about first, also with --yes";
     "approve.bare_off" => zh: "注意：这条命令没有沙箱（设置 tools.shell_sandbox = off），可以做这个帐户能做的一切。\n允许运行 {tool} 吗？\n{args}", en: "Careful: no wall stands around this command (tools.shell_sandbox = off); it can do whatever this account can.\nAllow {tool} to run?\n{args}";
     "approve.bare_none" => zh: "注意：这条命令没有沙箱（{why}），可以做这个帐户能做的一切。\n允许运行 {tool} 吗？\n{args}", en: "Careful: no wall stands around this command ({why}); it can do whatever this account can.\nAllow {tool} to run?\n{args}";

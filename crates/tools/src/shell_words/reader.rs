@@ -5,6 +5,7 @@
 //! certainty makes the whole line unsure.
 
 use super::Words;
+use super::inner::{self, Inner};
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -85,9 +86,17 @@ impl Reader<'_> {
                 '"' => self.double_quoted(),
                 '\\' => self.escaped(),
                 '#' if self.word.is_none() => self.comment(),
-                '$' | '`' => self.expansion(next),
+                '$' | '`' => {
+                    self.join();
+                    // Some shells read escapes in these quotes, others do not.
+                    self.reading.is_unsure |= next == '$' && self.rest.peek() == Some(&'\'');
+                    self.expansion(next);
+                }
                 // What is in brackets is a command of its own, and may be denied.
                 '(' | ')' => {
+                    self.join();
+                    // `((` is arithmetic to some shells and two brackets to others.
+                    self.reading.is_unsure |= next == '(' && self.rest.peek() == Some(&'(');
                     self.reading.is_plain = false;
                     self.end_command();
                 }
@@ -96,7 +105,7 @@ impl Reader<'_> {
                     self.push(next);
                 }
                 // Invisible ones could make a line look like another.
-                next if next.is_control() => self.reading.is_plain = false,
+                next if next.is_control() => self.give_up(),
                 next => self.push(next),
             }
         }
@@ -124,17 +133,32 @@ impl Reader<'_> {
         }
     }
 
+    /// Takes out the line breaks that a backslash hides, also within an operator.
+    fn join(&mut self) {
+        loop {
+            let mut ahead = self.rest.clone();
+            if (ahead.next(), ahead.next()) != (Some('\\'), Some('\n')) {
+                return;
+            }
+            self.rest = ahead;
+        }
+    }
+
+    /// Takes the sign that comes next, if it is this one.
+    fn takes(&mut self, sign: char) -> bool {
+        self.join();
+        self.rest.next_if_eq(&sign).is_some()
+    }
+
     /// `|`, `||`, `&&` part two commands; a lone `&` leaves one in the background.
     fn operator(&mut self, first: char) {
-        let doubled = self.rest.next_if_eq(&first).is_some();
+        let doubled = self.takes(first);
         if first == '&' && !doubled {
             self.reading.is_plain = false;
-            // `&> file` is no end of a command.
-            if self.rest.peek() == Some(&'>') {
-                return self.end_word();
-            }
+            // `&> file` ends a command in some shells and not in others.
+            self.reading.is_unsure |= self.rest.peek() == Some(&'>');
         }
-        if first == '|' && !doubled && self.rest.next_if_eq(&'&').is_some() {
+        if first == '|' && !doubled && self.takes('&') {
             self.reading.is_plain = false;
         }
         self.end_command();
@@ -147,16 +171,16 @@ impl Reader<'_> {
             self.word = None;
         }
         self.end_word();
-        let doubled = self.rest.next_if_eq(&first).is_some();
+        let doubled = self.takes(first);
         self.target = Some(match (first, doubled) {
-            ('<', true) if self.rest.next_if_eq(&'<').is_some() => Target::HereString,
-            ('<', true) => Target::Heredoc { tabs: self.rest.next_if_eq(&'-').is_some() },
-            ('<', false) if self.rest.next_if_eq(&'&').is_some() => Target::Input,
-            _ if self.rest.next_if_eq(&'&').is_some() => Target::Joined,
-            ('<', false) if self.rest.next_if_eq(&'>').is_some() => Target::Output,
+            ('<', true) if self.takes('<') => Target::HereString,
+            ('<', true) => Target::Heredoc { tabs: self.takes('-') },
+            ('<', false) if self.takes('&') => Target::Input,
+            _ if self.takes('&') => Target::Joined,
+            ('<', false) if self.takes('>') => Target::Output,
             ('<', _) => Target::Input,
             (_, appends) => {
-                let forced = self.rest.next_if_eq(&'|').is_some();
+                let forced = self.takes('|');
                 self.reading.is_plain &= !appends && !forced;
                 Target::Output
             }
@@ -172,6 +196,7 @@ impl Reader<'_> {
             Target::Joined => matches!(word.as_str(), "1" | "2"),
             Target::HereString => false,
             Target::Heredoc { tabs } => {
+                self.reading.is_unsure |= word.contains(['$', '`']);
                 self.heredocs.push(Heredoc { end: word, tabs, quoted });
                 false
             }
@@ -197,6 +222,8 @@ impl Reader<'_> {
                 body.push('\n');
             }
             if !heredoc.quoted {
+                // A hidden line break joins two lines, and so may hide the end.
+                self.reading.is_unsure |= body.contains("\\\n");
                 self.expansions_in(&body);
             }
         }
@@ -255,47 +282,37 @@ impl Reader<'_> {
     fn expansion(&mut self, sign: char) {
         self.reading.is_plain = false;
         self.push(sign);
-        let inner = match sign {
-            '`' => backticks(&mut self.rest),
-            _ if self.rest.next_if_eq(&'(').is_some() => brackets(&mut self.rest),
-            _ => return,
-        };
-        match inner {
-            // Arithmetic; only what stands in it runs something.
-            Some(inner) if sign == '$' && inner.starts_with('(') && inner.ends_with(')') => {
-                self.expansions_in(&inner);
-            }
-            Some(inner) => self.run(inner),
-            None => self.give_up(),
-        }
+        self.join();
+        let Some(inner) = inner::read(sign, &mut self.rest) else { return self.give_up() };
+        self.take_inner(inner);
     }
 
-    /// A line that the shell runs to fill something in. Where its end is not certain, neither is
-    /// what comes after it.
-    fn run(&mut self, inner: String) {
-        let is_case = |word: &str| word == "case";
-        let is_hard =
-            inner.contains("<<") || inner.split(|c: char| !c.is_alphanumeric()).any(is_case);
-        self.reading.is_unsure |= is_hard;
-        self.reading.inner.push(inner);
+    fn take_inner(&mut self, inner: Inner) {
+        match inner {
+            Inner::None => {}
+            Inner::Name(name) => name.chars().for_each(|next| self.push(next)),
+            Inner::Arithmetic(text) => self.expansions_in(&text),
+            Inner::Line(line) => self.reading.inner.push(line),
+            Inner::Unsure(line) => {
+                self.reading.is_unsure = true;
+                self.reading.inner.push(line);
+            }
+        }
     }
 
     /// The substitutions of a text in which quotes mean nothing.
     fn expansions_in(&mut self, text: &str) {
         let mut rest = text.chars().peekable();
         while let Some(next) = rest.next() {
-            let inner = match next {
-                '\\' => {
-                    rest.next();
-                    continue;
-                }
-                '`' => backticks(&mut rest),
-                '$' if rest.next_if_eq(&'(').is_some() => brackets(&mut rest),
-                _ => continue,
-            };
-            match inner {
-                Some(inner) => self.run(inner),
-                None => self.give_up(),
+            match next {
+                '\\' => drop(rest.next()),
+                '`' | '$' => match inner::read(next, &mut rest) {
+                    // It is no word here.
+                    Some(Inner::Name(_)) => {}
+                    Some(inner) => self.take_inner(inner),
+                    None => self.give_up(),
+                },
+                _ => {}
             }
         }
     }
@@ -304,75 +321,5 @@ impl Reader<'_> {
     fn give_up(&mut self) {
         self.reading.is_plain = false;
         self.reading.is_unsure = true;
-    }
-}
-
-/// What stands up to the bracket that closes, quotes and comments respected.
-fn brackets(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
-    let (mut inner, mut depth) = (String::new(), 0_usize);
-    let mut begins_word = true;
-    loop {
-        let next = rest.next()?;
-        match next {
-            ')' if depth == 0 => return Some(inner),
-            ')' => depth -= 1,
-            '(' => depth += 1,
-            '#' if begins_word => {
-                while rest.next_if(|next| *next != '\n').is_some() {}
-                continue;
-            }
-            _ => {}
-        }
-        begins_word = next.is_whitespace() || matches!(next, ';' | '|' | '&' | '(');
-        inner.push(next);
-        match next {
-            '\\' => inner.push(rest.next()?),
-            '\'' => loop {
-                let quoted = rest.next()?;
-                inner.push(quoted);
-                if quoted == '\'' {
-                    break;
-                }
-            },
-            '"' => quoted_text(rest, &mut inner)?,
-            '`' => {
-                inner.push_str(&backticks(rest)?);
-                inner.push('`');
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Copies what stands in double quotes, with the substitutions in it.
-fn quoted_text(rest: &mut Peekable<Chars<'_>>, inner: &mut String) -> Option<()> {
-    loop {
-        let next = rest.next()?;
-        inner.push(next);
-        match next {
-            '"' => return Some(()),
-            '\\' => inner.push(rest.next()?),
-            '$' if rest.next_if_eq(&'(').is_some() => {
-                inner.push('(');
-                inner.push_str(&brackets(rest)?);
-                inner.push(')');
-            }
-            _ => {}
-        }
-    }
-}
-
-/// What stands up to the next backtick, without one level of backslashes.
-fn backticks(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
-    let mut inner = String::new();
-    loop {
-        match rest.next()? {
-            '`' => return Some(inner),
-            '\\' => match rest.next()? {
-                next @ ('`' | '\\' | '$') => inner.push(next),
-                next => inner.extend(['\\', next]),
-            },
-            next => inner.push(next),
-        }
     }
 }
