@@ -7,8 +7,8 @@
 //! every command to fit a rule that allows it, and a line without anything that only a running
 //! shell could know. So denials win over questions, and questions over permissions. Where there is
 //! a denial, a line whose program only the running shell knows is asked about: it might be the
-//! denied one. So is a line that names all words of a denial in another place. All are a person's ease, not a wall: what a program does once it runs is up to the
-//! walls.
+//! denied one. So is a line that names all words of a denial in another place. All are a person's
+//! ease, not a wall: what a program does once it runs is up to the walls.
 
 use crate::shell_words::{self as words, Line, Words};
 
