@@ -5,8 +5,8 @@
 //!                               ──► each room tries its rows ──► one line for each row
 //! ```
 //!
-//! How to see it is told in `docs/attempts.md`, with the attempts that take a whole everloop and the
-//! test of each.
+//! `docs/attempts.md` says how to see it, and names the tests of attempts that take a whole
+//! everloop.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

@@ -13,6 +13,7 @@ pub(super) async fn queue(app: &App, args: &args::Run) -> Result<Exit, Failure> 
     let app = &App { interactive: false, ..app.clone() };
     let fail = |error| app.store_failure(&error);
     let submission = run::submission(app, args)?;
+    let workspace = submission.frame.workspace.clone();
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
     let run = engine.submit(submission).await.map_err(fail)?;
@@ -21,7 +22,7 @@ pub(super) async fn queue(app: &App, args: &args::Run) -> Result<Exit, Failure> 
         Format::Json | Format::StreamJson => json!({"run_id": run, "status": "queued"}).to_string(),
     });
     app.note("run.queued", &[("id", run.as_str())]);
-    app.warn_of_no_walls();
+    app.warn_of_walls(&workspace);
     if !is_driven(app, engine.store()).await.map_err(fail)? {
         terminal::complain(&app.text("run.no_worker", &[]));
     }
