@@ -155,6 +155,12 @@ impl App {
 
     pub(crate) async fn open_store(&self) -> Result<Store, Failure> {
         let store = self.database.open().await.map_err(|error| self.store_failure(&error))?;
+        if self.database.file().is_some()
+            && let Ok(home) = self.home.id()
+        {
+            // Where this cannot be written, a copy counts as one of another home: the safe side.
+            let _ = store.belong_to(&home).await;
+        }
         Ok(store.with_redactor(secrets::redactor().clone()))
     }
 

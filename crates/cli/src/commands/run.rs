@@ -26,16 +26,26 @@ use std::path::{Path, PathBuf};
 pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
     match front::door(app, &args.goal, &args.how, args.output_format).await? {
         Front::Done(exit) => Ok(exit),
-        Front::Goal(goal) => run_with(app, args::Run { goal, ..args }, "", None).await,
+        Front::Goal(goal) => run_with(app, args::Run { goal, ..args }, Piped::Nothing, None).await,
     }
 }
 
 /// A goal that came through the front door, with something that the model reads beside it. In a
 /// conversation of its own unless one is named.
+/// What came on stdin. Nobody knows who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piped {
+    Nothing,
+    /// The goal itself.
+    Goal,
+    /// What goes with the goal.
+    Beside(String),
+}
+
 pub(crate) async fn run_with(
     app: &App,
     args: args::Run,
-    beside: &str,
+    piped: Piped,
     conversation: Option<&ConversationId>,
 ) -> Result<Exit, Failure> {
     let mut submission = submission(app, &args).inspect_err(|failure| {
@@ -43,8 +53,10 @@ pub(crate) async fn run_with(
             terminal::answer(&trouble::not_begun(app, failure).to_string());
         }
     })?;
-    submission.goal.context.push_str(beside);
-    if !beside.is_empty() {
+    if let Piped::Beside(text) = &piped {
+        submission.goal.context.push_str(text);
+    }
+    if piped != Piped::Nothing {
         submission.frame.policy.inherited.take(Labels::ALL, "stdin");
     }
     let workspace = submission.frame.workspace.clone();
@@ -92,6 +104,7 @@ fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
     let mut frame = frame(app, &loop_name, &workspace, model, &persona)?;
     frame.policy = policy(app, how.yes);
     frame.policy.inherited.join(&context::held(app, &workspace));
+    frame.policy.inherited.join(&context::pictured(app, &workspace, &how.image));
     suit(app, &mut frame, &args.goal);
     let goal = Goal { text: args.goal.clone(), context: place_of(&workspace), images };
     Ok(Submission { loop_name, goal, frame, idem_key: None })

@@ -5,7 +5,7 @@ use super::{GitAccess, Network, Plot};
 use crate::home::Home;
 use crate::programs::file_of;
 use crate::protected::{START_UP, VERSION_CONTROL, real};
-use everloop_types::instructs;
+use everloop_types::is_closed_to_commands;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -114,7 +114,7 @@ impl Survey {
         }
         for entry in fs::read_dir(workspace).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            let decides = name.to_str().is_some_and(instructs)
+            let decides = name.to_str().is_some_and(is_closed_to_commands)
                 || START_UP.iter().any(|own| name.eq_ignore_ascii_case(own));
             let is_repository = VERSION_CONTROL.iter().any(|own| name.eq_ignore_ascii_case(own));
             if decides && !is_repository && is_itself(&entry.path()) {
