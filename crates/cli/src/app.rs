@@ -154,7 +154,14 @@ impl App {
     }
 
     pub(crate) async fn open_store(&self) -> Result<Store, Failure> {
-        self.screened(self.database.open().await)
+        let store = self.screened(self.database.open().await)?;
+        if self.database.file().is_some()
+            && let Ok(home) = self.home.id()
+        {
+            // Where this cannot be written, a copy counts as one of another home: the safe side.
+            let _ = store.belong_to(&home).await;
+        }
+        Ok(store)
     }
 
     /// For commands that read, and for those that find out themselves that nothing can be written.

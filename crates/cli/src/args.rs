@@ -228,6 +228,8 @@ pub(crate) enum Runs {
         id: String,
         #[arg(long)]
         answer: Option<String>,
+        #[arg(long, value_name = "QUESTION", requires = "answer")]
+        to: Option<String>,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         output_format: Format,
     },

@@ -1,6 +1,7 @@
 //! The terminal: who is there, and lines to and from them.
 
 use crate::secrets;
+use everloop_types::turns_text;
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush,
     tcgetattr, tcsetattr,
@@ -97,13 +98,30 @@ fn shown(line: &str, on_terminal: bool) -> String {
     let line = &*secrets::redactor().text(line);
     match on_terminal {
         true if crossterm::terminal::is_raw_mode_enabled().unwrap_or(false) => {
-            everloop_tools::clean(line.as_bytes()).replace('\n', "\r\n") + "\r\n"
+            cleaned(line).replace('\n', "\r\n") + "\r\n"
         }
-        true => everloop_tools::clean(line.as_bytes()) + "\n",
+        true => cleaned(line) + "\n",
         // Who reads the pipe may be a terminal in the end. JSON keeps every character it has.
         false if line.starts_with(['{', '[']) => spelled_out(line) + "\n",
-        false => everloop_tools::clean(line.as_bytes()) + "\n",
+        false => cleaned(line) + "\n",
     }
+}
+
+/// The text without controls, and with those characters spelled out that would show it in another
+/// order.
+fn cleaned(line: &str) -> String {
+    let line = everloop_tools::clean(line.as_bytes());
+    if !line.contains(turns_text) {
+        return line;
+    }
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        match turns_text(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
+        }
+    }
+    out
 }
 
 /// The same text with the controls that JSON lets through in the form that JSON has for them.
@@ -112,7 +130,9 @@ fn spelled_out(line: &str) -> String {
     for c in line.chars() {
         match c {
             '\n' | '\t' => out.push(c),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if c.is_control() || turns_text(c) => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)))
+            }
             c => out.push(c),
         }
     }
@@ -268,9 +288,12 @@ mod tests {
             let line = shown(evil, on_terminal);
             assert_eq!(line, "abcd\tlast\n");
         }
+        assert_eq!(shown("a\u{202e}b", true), "a\\u{202e}b\n");
+        let evil = format!("{evil}\u{202e}");
         let json = serde_json::json!({"text": evil}).to_string();
         let piped = shown(&json, false);
         assert!(!piped.trim_end().contains(char::is_control), "{piped}");
+        assert!(!piped.contains('\u{202e}'), "{piped}");
         let read: serde_json::Value = serde_json::from_str(&piped).expect("it is still JSON");
         assert_eq!(read["text"], evil);
     }

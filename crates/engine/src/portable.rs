@@ -14,6 +14,7 @@
 //! both drive it, and repeat what is dangerous. It is put aside there; a fork of it goes on.
 
 mod read;
+mod sane;
 
 pub use read::{ImportError, Parcel, read_export};
 

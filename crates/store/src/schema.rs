@@ -177,7 +177,7 @@ impl Found {
         let path = || name.to_path_buf();
         match *self {
             Self::Empty => Ok(Next::Create),
-            Self::Foreign => Err(OpenError::NotOurs { path: path() }),
+            Self::Foreign => Err(OpenError::NotOurs { path: path(), altered: None }),
             Self::Version { min_reader, .. } if min_reader > known => {
                 Err(OpenError::NewerSchema { path: path(), needed: min_reader, known })
             }

@@ -35,7 +35,7 @@ pub use digest::{digest_bytes, digest_json};
 pub use effect::*;
 pub use event::*;
 pub use frame::*;
-pub use hidden::{is_hidden, visible, visible_call};
+pub use hidden::{is_hidden, one_line, spelled, turns_text, visible, visible_call};
 pub use ids::*;
 pub use instructions::{instructs, is_listed};
 pub use labels::*;

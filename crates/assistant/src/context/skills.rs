@@ -172,6 +172,15 @@ impl Skill {
         self.place.folder.components().collect()
     }
 
+    /// The path of `SKILL.md`, or of a further file, within a workspace; none if the skill does not
+    /// lie there.
+    #[must_use]
+    pub fn path_within(&self, workspace: &Path, file: Option<&Path>) -> Option<String> {
+        let path = self.folder().join(file.unwrap_or(Path::new("SKILL.md")));
+        let (root, path) = (real(workspace), real(&path));
+        path.strip_prefix(root).ok().map(|path| path.to_string_lossy().into_owned())
+    }
+
     /// The text of a further file; the program's own files are never opened.
     ///
     /// # Errors
@@ -193,6 +202,11 @@ impl Skill {
         all.retain(|file| file != "SKILL.md");
         all
     }
+}
+
+/// Where links lead, as far as something is there.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 impl Place {

@@ -152,7 +152,7 @@ fn todo_row(todo: &ReadTodo, before: Option<&TodoRow>, now: &Zoned) -> TodoRow {
     };
     let mut said = todo.said.clone();
     let lead = before.and_then(|row| row.said.remind_lead);
-    if said.due_at.zip(said.remind_at).map(|(due, remind)| due - remind) == lead {
+    if said.due_at.zip(said.remind_at).map(|(due, remind)| due.saturating_sub(remind)) == lead {
         said.remind_lead = said.remind_lead.or(lead);
     }
     TodoRow {

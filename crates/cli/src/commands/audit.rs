@@ -7,7 +7,7 @@ use crate::show::timestamp;
 use crate::terminal;
 use everloop_engine::{AuditCall, Auditor, Clock, SystemClock};
 use everloop_store::{RunRow, Store};
-use everloop_types::{RunId, UtcMs};
+use everloop_types::{RunId, UtcMs, canonical, one_line};
 
 const RUNS_PER_PAGE: usize = 100;
 const ENTRIES_PER_PAGE: usize = 500;
@@ -32,18 +32,28 @@ pub(crate) async fn audit(app: &App, args: &Audit) -> Result<Exit, Failure> {
         };
     }
     let (mut after, mut exit) = (None::<RunId>, Exit::Done);
+    let mut left_out = 0_usize;
     loop {
         let page = store.runs_since(since, after.as_ref(), RUNS_PER_PAGE).await.map_err(failed)?;
         for row in &page {
+            // What a file says was done is no call of this machine.
+            if row.origin.imported {
+                left_out += 1;
+                continue;
+            }
             if one(app, &store, row, args, since).await? != Exit::Done {
                 exit = Exit::Data;
             }
         }
         match page.last() {
             Some(last) => after = Some(last.run.clone()),
-            None => return Ok(exit),
+            None => break,
         }
     }
+    if left_out > 0 {
+        app.note("audit.left_out", &[("count", &left_out.to_string())]);
+    }
+    Ok(exit)
 }
 
 /// The calls of one run. A journal that cannot be read is said to be so and passed over; the exit
@@ -108,21 +118,26 @@ fn json(row: &RunRow, call: &AuditCall) -> String {
 fn line(app: &App, row: &RunRow, call: &AuditCall) -> String {
     let took = call.end.duration_ms.map_or("-".to_owned(), |ms| format!("{ms}ms"));
     let run = row.run.as_str();
-    let end = &run[run.len().saturating_sub(8)..];
-    let tool = call.tool.as_deref().unwrap_or("?");
+    let end = run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..]);
+    let (end, tool) = (one_line(end), one_line(call.tool.as_deref().unwrap_or("?")));
     let by = match call.approved_by.as_deref() {
         Some("user") => app.text("by.user", &[]),
-        Some(by) => by.to_owned(),
+        Some(by) => one_line(by),
         None => "-".to_owned(),
+    };
+    let imported = match row.origin.imported {
+        true => app.text("audit.imported", &[]),
+        false => String::new(),
     };
     let ending = app.text(&format!("audit.ending.{}", call.end.ending), &[]);
     let result = short(&everloop_text::observed(app.lang, &call.end.result));
-    let (at, args) = (timestamp(call.at), short(&call.args));
-    format!("{at}  {end}  {tool}  #{}  {ending}  {took}  {by}  {args}  {result}", call.attempt)
+    let (at, args) = (timestamp(call.at), short(&canonical(&call.args)));
+    let attempt = call.attempt;
+    format!("{at}  {end}  {imported}{tool}  #{attempt}  {ending}  {took}  {by}  {args}  {result}")
 }
 
 fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match line.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None if line.is_empty() => "-".to_owned(),

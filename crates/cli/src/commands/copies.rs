@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::settings::file::make_folder;
 use crate::terminal;
 use everloop_engine::{Clock, SystemClock, fresh_id, set_unfinished_aside};
-use everloop_store::{Inspection, OpenError, Store, StoreError};
+use everloop_store::{Inspection, OpenError, SCHEMA_VERSION, Store, StoreError};
 use everloop_types::{RunId, WorkerId};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -70,22 +70,63 @@ pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Fail
     make_folder(database)
         .map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
     let _lock = lock(app)?;
+    let origin = origin(app, &copy)?;
+    if origin == Origin::Elsewhere {
+        if seen.schema_version > SCHEMA_VERSION {
+            // What such a file may hold is known to a newer program only.
+            let detail = seen.schema_version.to_string();
+            return Err(failure(app, Exit::Data, "restore.newer", &copy, &detail));
+        }
+        let file = copy.display().to_string();
+        terminal::complain(&app.text("restore.foreign", &[("file", &file)]));
+    }
     confirm(app, args.yes, &copy, &seen).await?;
     let kept = unused(&beside(database, &format!(".before-restore-{}", stamp())), "");
     let was_there = database.exists();
     let staged = beside(database, ".restoring");
-    let restored = put_back(app, &copy, &staged, &kept).await;
+    let restored = put_back(app, (&copy, origin), &staged, &kept).await;
     Store::unstage(&staged);
-    restored?;
+    let dropped = restored?;
     let (copy, kept) = (copy.display().to_string(), kept.display().to_string());
     let key = if was_there { "restore.done" } else { "restore.done_first" };
     terminal::complain(&app.text(key, &[("file", &copy), ("kept", &kept)]));
+    if dropped > 0 {
+        let count = dropped.to_string();
+        terminal::complain(&app.text("restore.approvals_dropped", &[("count", &count)]));
+    }
     Ok(Exit::Done)
 }
 
+/// Which home wrote a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// This one, so what the person allowed for good in it still counts.
+    Here,
+    /// Another one, or nobody can tell.
+    Elsewhere,
+}
+
+/// A copy is of this home if it names this home, or the home of the database that it replaces.
+fn origin(app: &App, copy: &Path) -> Result<Origin, Failure> {
+    let wrote = Store::home_of(copy).map_err(|error| refused(app, copy, &error))?;
+    let database = own_file(app)?;
+    let present = Store::home_of(database).ok().flatten();
+    let own = [app.home.id().ok(), present];
+    match wrote.is_some() && own.contains(&wrote) {
+        true => Ok(Origin::Here),
+        false => Ok(Origin::Elsewhere),
+    }
+}
+
 /// Unfinished runs are put aside in a working copy first: if this breaks off at any moment, the
-/// database is as it was or nothing in it goes on by itself.
-async fn put_back(app: &App, copy: &Path, staged: &Path, kept: &Path) -> Result<(), Failure> {
+/// database is as it was or nothing in it goes on by itself. A copy of another home loses what was
+/// allowed for good there; tells how much that was.
+async fn put_back(
+    app: &App,
+    (copy, origin): (&Path, Origin),
+    staged: &Path,
+    kept: &Path,
+) -> Result<u64, Failure> {
     let database = own_file(app)?;
     let failed = |error: StoreError| {
         let cause = crate::app::chain(&error);
@@ -97,10 +138,19 @@ async fn put_back(app: &App, copy: &Path, staged: &Path, kept: &Path) -> Result<
         Store::open(&to)
     });
     let store = opened.await?.map_err(failed)?;
-    set_unfinished_aside(&store, SystemClock.now()).await.map_err(failed)?;
+    let now = SystemClock.now();
+    let mut dropped = 0;
+    if origin == Origin::Elsewhere {
+        let home = app.home.id();
+        let home =
+            home.map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
+        dropped = store.take_over(&home, now).await.map_err(failed)?.approvals;
+    }
+    set_unfinished_aside(&store, now).await.map_err(failed)?;
     drop(store);
     let (from, to, keep) = (staged.to_owned(), database.to_owned(), kept.to_owned());
-    aside(app, move || Store::restore(&from, &to, &keep)).await?.map_err(failed)
+    aside(app, move || Store::restore(&from, &to, &keep)).await?.map_err(failed)?;
+    Ok(dropped)
 }
 
 /// The database file; a server has its own ways.
@@ -151,6 +201,7 @@ async fn confirm(app: &App, yes: bool, copy: &Path, seen: &Inspection) -> Result
 fn refused(app: &App, copy: &Path, error: &StoreError) -> Failure {
     let key = match error {
         StoreError::Open(OpenError::NewerSchema { .. }) => "restore.newer",
+        StoreError::Open(OpenError::NotOurs { altered: Some(_), .. }) => "restore.altered",
         StoreError::Open(OpenError::NotOurs { .. }) => "restore.not_ours",
         _ => "restore.damaged",
     };

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::args;
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::show::preview;
+use crate::show::call_args;
 use crate::terminal;
 use everloop_engine::{Engine, Fork, ForkError, Forking, History};
 use everloop_loops::Unknown;
@@ -137,7 +137,8 @@ async fn make(app: &App, engine: &Engine, mut fork: Fork) -> Result<Forking, Fai
 }
 
 async fn ask(app: &App, unknown: &Unknown) -> Option<Settled> {
-    let args = [("tool", unknown.call.tool.as_str()), ("args", unknown.call.args.as_str())];
+    let shown = call_args(&unknown.call.args);
+    let args = [("tool", unknown.call.tool.as_str()), ("args", shown.as_str())];
     terminal::complain(&app.text("settle.question", &args));
     let said = terminal::ask(&app.text("settle.prompt", &[])).await?;
     match said.to_lowercase().as_str() {
@@ -169,7 +170,7 @@ fn failure(app: &App, parent: &RunId, error: &ForkError) -> Failure {
 fn unsettled(app: &App, parent: &RunId, open: &[Unknown]) -> Failure {
     let calls = open.iter().map(|unknown| {
         let place = unknown.effect.place();
-        format!("  {place}  {} {}", unknown.call.tool, preview(&unknown.call.args))
+        format!("  {place}  {} {}", unknown.call.tool, call_args(&unknown.call.args))
     });
     let calls = calls.collect::<Vec<_>>().join("\n");
     let args = [("id", parent.as_str()), ("calls", calls.as_str())];

@@ -12,7 +12,7 @@ use everloop_engine::{
 };
 use everloop_store::portable::Imported;
 use everloop_store::{RunFilter, Store, StoreError};
-use everloop_types::{RunId, Status};
+use everloop_types::{RunId, Status, one_line};
 use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
@@ -210,7 +210,8 @@ fn no_import(app: &App, file: &str, error: &ImportError) -> Failure {
         ImportError::Newer(format) => with("import.newer", &[("format", &format.to_string())]),
         ImportError::Damaged(line) => with("import.damaged", &[("line", &line.to_string())]),
         ImportError::NewerLine { line, what } => {
-            with("import.newer_line", &[("line", &line.to_string()), ("what", what)])
+            let what = one_line(what);
+            with("import.newer_line", &[("line", &line.to_string()), ("what", &what)])
         }
         ImportError::BreaksOff(line) => with("import.breaks_off", &[("line", &line.to_string())]),
         ImportError::OtherState { line, run } => {

@@ -30,21 +30,33 @@ pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
         Front::Goal(goal) if args.background => {
             background::queue(app, &args::Run { goal, ..args }).await
         }
-        Front::Goal(goal) => run_with(app, args::Run { goal, ..args }, "", None).await,
+        Front::Goal(goal) => run_with(app, args::Run { goal, ..args }, Piped::Nothing, None).await,
     }
 }
 
 /// A goal that came through the front door, with something that the model reads beside it. In a
 /// conversation of its own unless one is named.
+/// What came on stdin. Nobody knows who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piped {
+    Nothing,
+    /// The goal itself.
+    Goal,
+    /// What goes with the goal.
+    Beside(String),
+}
+
 pub(crate) async fn run_with(
     app: &App,
     args: args::Run,
-    beside: &str,
+    piped: Piped,
     conversation: Option<&ConversationId>,
 ) -> Result<Exit, Failure> {
     let mut submission = submission(app, &args)?;
-    submission.goal.context.push_str(beside);
-    if !beside.is_empty() {
+    if let Piped::Beside(text) = &piped {
+        submission.goal.context.push_str(text);
+    }
+    if piped != Piped::Nothing {
         submission.frame.policy.inherited.take(Labels::ALL, "stdin");
     }
     let workspace = submission.frame.workspace.clone();
@@ -101,6 +113,7 @@ fn checked(app: &App, args: &args::Run) -> Result<Submission, Failure> {
     let mut frame = frame(app, &loop_name, &workspace, model, &persona)?;
     frame.policy = policy(app, how.yes);
     frame.policy.inherited.join(&context::held(app, &workspace));
+    frame.policy.inherited.join(&context::pictured(app, &workspace, &how.image));
     suit(app, &mut frame, &args.goal);
     let goal = Goal { text: args.goal.clone(), context: place_of(&workspace), images };
     Ok(Submission { loop_name, goal, frame, idem_key: None })

@@ -196,3 +196,129 @@ fn a_run_whose_id_is_a_path_or_an_escape_is_refused() {
         home.run(["import", file.to_str().unwrap()]).ends_with(6).says(&["nothing was written"]);
     }
 }
+
+/// An export in which the rows of one table are edited.
+fn forged(attacker: &Attacker, table: &str, edit: impl Fn(&mut Value)) -> PathBuf {
+    let file = attacker.export_with(|rows, _| {
+        for row in rows.iter_mut() {
+            let mut value: Value = serde_json::from_str(row).unwrap();
+            if value["table"] == json!(table) {
+                edit(&mut value["row"]);
+            }
+            *row = value.to_string();
+        }
+    });
+    let named = attacker.home.path(&format!("{table}.jsonl"));
+    std::fs::rename(file, &named).unwrap();
+    named
+}
+
+#[test]
+fn a_value_that_no_everloop_writes_is_refused_by_its_line() {
+    let attacker = Attacker::new();
+    let home = Home::new();
+    let run = attacker.run.as_str();
+    let row = "react 2026-01-01T00:00:00+00:00  hi\nrun_01  succeeded";
+    for (table, column, value) in [
+        ("runs", "loop_name", json!(row)),
+        ("runs", "loop_name", json!("evil\u{202e}")),
+        ("runs", "loop_name", json!("no-such-loop")),
+        ("runs", "loop_name", json!("autonomous")),
+        ("runs", "loop_ver", json!(-1)),
+        ("runs", "status", json!("good")),
+        ("runs", "goal", json!(5)),
+        ("runs", "note", json!(5)),
+        ("runs", "created_at", json!(i64::MIN)),
+        ("runs", "created_at", json!(i64::MAX)),
+        ("runs", "updated_at", json!(-1)),
+        ("runs", "wake_at", json!(i64::MIN)),
+        ("runs", "trimmed_at", json!(i64::MIN)),
+        ("runs", "next_seq", json!(i64::MAX)),
+        ("runs", "next_seq", json!(1)),
+        ("runs", "epoch", json!(i64::MAX)),
+        ("runs", "priority", json!(i64::MAX)),
+        ("runs", "forked_from", json!("../x")),
+        ("runs", "forked_at_seq", json!(3)),
+        ("messages", "role", json!("system\n")),
+        ("messages", "role", json!("anew")),
+        ("messages", "slot", json!("other")),
+        ("messages", "message_id", json!("msg_of_another_run")),
+        ("messages", "created_at", json!(i64::MAX)),
+        ("messages", "body", json!(null)),
+    ] {
+        let file = forged(&attacker, table, |cells| cells[column] = value.clone());
+        let refused = home.run(["import", file.to_str().unwrap()]).ends_with(6);
+        let refused = refused.says(&["nothing was written", "line "]);
+        assert!(!refused.stderr.contains('\u{202e}'), "{}", refused.stderr);
+        assert_eq!(refused.stderr.lines().count(), 1, "{table}.{column} {}", refused.stderr);
+        let _ = std::fs::remove_file(file);
+    }
+    let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
+    assert_eq!(list["data"], json!([]));
+    import(&home, &attacker.export());
+    assert_eq!(home.newest(), run, "the same file, as it was, is taken in");
+}
+
+#[test]
+fn no_word_of_an_imported_run_moves_the_lines_around_it() {
+    let attacker = Attacker::new();
+    let evil = "a\u{202e}b\r\nrun_01  succeeded\u{1b}[2J\u{2066}";
+    let file = attacker.export_with(|rows, _| {
+        for row in rows.iter_mut() {
+            let mut value: Value = serde_json::from_str(row).unwrap();
+            for (table, column) in [("runs", "goal"), ("runs", "note"), ("messages", "body")] {
+                if value["table"] == json!(table) {
+                    value["row"][column] = json!(evil);
+                }
+            }
+            *row = value.to_string();
+        }
+    });
+    let home = Home::new();
+    import(&home, &file);
+    let id = attacker.run.as_str();
+    for args in [
+        vec!["runs", "list"],
+        vec!["runs", "list", "--json"],
+        vec!["runs", "show", id],
+        vec!["runs", "show", id, "--json"],
+        vec!["runs", "tree", id],
+        vec!["replay", id],
+    ] {
+        let told = home.run(&args).ends_with(0).stdout;
+        let moves = |c: char| c.is_control() && c != '\n' || matches!(c, '\u{202e}' | '\u{2066}');
+        assert!(!told.contains(moves), "{args:?}: {told:?}");
+        // What the run said last stands below all else, in its own lines.
+        let above = told.split("\n\n").next().unwrap();
+        assert!(!above.lines().any(|line| line.starts_with("run_01 ")), "{args:?}: {told}");
+    }
+    let list = home.run(["runs", "list"]).ends_with(0).stdout;
+    assert_eq!(list.lines().count(), 1, "{list}");
+}
+
+#[test]
+fn an_imported_run_says_so_wherever_it_is_shown() {
+    let attacker = Attacker::new();
+    let home = Home::scripted(&[says("hi")]);
+    home.run(["run", "--loop", "react", "mine"]).ends_with(0);
+    let mine = home.newest();
+    import(&home, &attacker.export());
+    let theirs = attacker.run.as_str();
+    let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
+    for run in list["data"].as_array().unwrap() {
+        assert_eq!(run["imported"], json!(run["run_id"] == json!(theirs)), "{run}");
+    }
+    assert_eq!(home.show(theirs)["imported"], json!(true));
+    assert_eq!(home.show(&mine)["imported"], json!(false));
+    for (lang, mark, origin) in
+        [("en", "[imported] go", "it came in a file"), ("zh-CN", "[导入] go", "来自文件")]
+    {
+        let list = home.run(["runs", "list", "--lang", lang]).ends_with(0).stdout;
+        let marked: Vec<bool> = list.lines().map(|line| line.contains(mark)).collect();
+        assert_eq!(marked.iter().filter(|marked| **marked).count(), 1, "{list}");
+        let shown = home.run(["runs", "show", theirs, "--lang", lang]).ends_with(0).stdout;
+        assert!(shown.contains(origin), "{shown}");
+        let shown = home.run(["runs", "show", &mine, "--lang", lang]).ends_with(0).stdout;
+        assert!(!shown.contains(origin), "{shown}");
+    }
+}

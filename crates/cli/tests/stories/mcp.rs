@@ -196,3 +196,16 @@ fn all_that_a_model_will_read_of_a_tool_is_shown_before_it_is_approved() {
     let shown = home.run(["mcp", "approve", "long", "--yes"]).ends_with(0).stdout;
     assert!(shown.contains("THE LAST WORDS OF IT"), "{}", shown.len());
 }
+
+#[test]
+fn an_address_of_a_server_is_shown_without_what_is_secret_in_it() {
+    let home = Home::new();
+    let text = "[mcp.servers.h]\nurl = \"http://user:PASSWORD@127.0.0.1:9/mcp?key=QUERY\"\n";
+    std::fs::write(home.data().join("config.toml"), text).unwrap();
+    for args in [&["mcp"][..], &["mcp", "--json"], &["mcp", "approve", "h", "--yes"]] {
+        let ran = home.run(args);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(said.contains("127.0.0.1:9/mcp"), "{said}");
+        assert!(!said.contains("PASSWORD") && !said.contains("QUERY"), "{said}");
+    }
+}

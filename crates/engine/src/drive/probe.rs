@@ -80,7 +80,7 @@ impl Driver<'_> {
         let Some(over_by) = started.and_then(|started| started.over_by) else {
             return Owner::MayActForEver;
         };
-        match u64::try_from(over_by - self.engine.clock.now()) {
+        match u64::try_from(over_by.saturating_sub(self.engine.clock.now())) {
             Ok(0) | Err(_) => Owner::Gone,
             Ok(wait_ms) => Owner::MayActFor(wait_ms),
         }

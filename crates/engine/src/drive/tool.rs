@@ -227,7 +227,7 @@ impl Driver<'_> {
     async fn wait_for_retry(&mut self, open: &[Outstanding]) -> Result<Waited, DriveError> {
         let now = self.engine.clock.now();
         let retry_at = open.iter().filter_map(|open| open.retry_at).max();
-        let left_ms = retry_at.map_or(0, |at| u64::try_from(at - now).unwrap_or(0));
+        let left_ms = retry_at.map_or(0, |at| u64::try_from(at.saturating_sub(now)).unwrap_or(0));
         let wait_ms = left_ms.min(self.engine.rules.tool_retry_ms.max(RETRY_AFTER_MS_MAX));
         if wait_ms == 0 {
             return Ok(Waited::Enough);
@@ -278,7 +278,8 @@ impl Desk<'_> {
         let clock = self.engine.clock();
         match &open.planned {
             EffectPlanned::CallTool { call, deadline, .. } => {
-                let left_ms = deadline.map(|at| u64::try_from(at - clock.now()).unwrap_or(0));
+                let left_ms =
+                    deadline.map(|at| u64::try_from(at.saturating_sub(clock.now())).unwrap_or(0));
                 match left_ms {
                     Some(0) => (CameBack::Done(Done::Seen(too_late())), 0),
                     _ => measured(clock, self.make(open, call, left_ms)).await,

@@ -13,6 +13,7 @@ use super::{
     look::{beside, connect, look},
     open::OpenError,
     session::classify,
+    shape::harden,
 };
 use crate::{db::DbError, keep::Inspection};
 use rusqlite::{
@@ -81,7 +82,7 @@ fn place_copy(source: &Connection, to: &Path, existing: Existing) -> Result<Insp
 fn whole(path: &Path) -> Result<Inspection, OpenError> {
     let seen = look(path)?;
     match (seen.quick_check.as_str(), seen.schema_version) {
-        ("ok", 0) => Err(OpenError::NotOurs { path: path.to_owned() }),
+        ("ok", 0) => Err(OpenError::NotOurs { path: path.to_owned(), altered: None }),
         ("ok", _) => Ok(seen),
         _ => Err(DbError::Damaged { file: path.into() }.into()),
     }
@@ -105,6 +106,7 @@ fn writable(path: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(broken)?;
     conn.busy_timeout(Duration::from_secs(5)).map_err(broken)?;
+    harden(&conn).map_err(broken)?;
     Ok(conn)
 }
 
@@ -151,7 +153,8 @@ pub(crate) fn restore(from: &Path, database: &Path, aside: &Path) -> Result<(), 
         return place_copy(&source, database, Existing::Refuse).map(drop);
     }
     match look(database) {
-        Ok(_) => {
+        // A copy is also the way out of a database that somebody has put triggers into.
+        Ok(_) | Err(OpenError::NotOurs { altered: Some(_), .. }) => {
             let failed = |source| OpenError::Backup { path: aside.to_owned(), source };
             let kept = files::create_new(aside).map_err(failed)?;
             copy(&writable(database)?, aside)?;

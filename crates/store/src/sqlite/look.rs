@@ -2,9 +2,9 @@
 
 use super::{
     files::{self, Identity},
-    migrate,
     open::OpenError,
     session::classify,
+    shape,
 };
 use crate::{
     db::{DbError, Engine},
@@ -13,7 +13,7 @@ use crate::{
     schema::{Found, MIGRATIONS},
 };
 use everloop_types::Status;
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, config::DbConfig};
 use std::{
     ffi::OsString,
     fmt::Write,
@@ -35,9 +35,15 @@ pub(crate) fn look(path: &Path) -> Result<Inspection, OpenError> {
 fn look_once(path: &Path) -> Result<Inspection, OpenError> {
     let file: Arc<Path> = path.into();
     let conn = connect(path)?;
-    let found = migrate::read(&conn, &file)?;
-    found.next(path, MIGRATIONS)?;
+    let found = shape::read(&conn, &file, MIGRATIONS)?;
     inspect(&conn, &file, &found)
+}
+
+/// One text that a database keeps about itself, if it is there.
+pub(crate) fn meta(path: &Path, sql: &str) -> Result<Option<String>, OpenError> {
+    let file: Arc<Path> = path.into();
+    let read = connect(path)?.query_row(sql, [], |row| row.get(0)).optional();
+    read.map_err(|error| OpenError::from(classify(error, &file, 0)))
 }
 
 /// A connection that only reads.
@@ -68,6 +74,7 @@ fn open(path: &Path, how: &str) -> Result<Connection, OpenError> {
         | OpenFlags::SQLITE_OPEN_URI;
     let conn = Connection::open_with_flags(address(path) + how, flags).map_err(broken)?;
     conn.busy_timeout(std::time::Duration::from_secs(5)).map_err(broken)?;
+    shape::harden(&conn).map_err(broken)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(broken)?;
     // The file is only opened now.
     let count = "SELECT count(*) FROM sqlite_schema";

@@ -1,6 +1,6 @@
 //! Forward-only migrations: numbered, under an exclusive lock, with a copy of the old file first.
 
-use super::{files, open::OpenError, session::classify};
+use super::{files, open::OpenError, session::classify, shape};
 use crate::{
     db::DbError,
     dialect,
@@ -20,7 +20,7 @@ pub(super) fn migrate(
     file: &Arc<Path>,
     steps: &[Migration],
 ) -> Result<(), OpenError> {
-    match read(conn, file)?.next(file, steps)? {
+    match shape::read(conn, file, steps)?.next(file, steps)? {
         Next::Nothing => return Ok(()),
         Next::Upgrade { to } => back_up(conn, file, to)?,
         Next::Create => {}

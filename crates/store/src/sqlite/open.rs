@@ -4,6 +4,7 @@ use super::{
     files, migrate,
     readers::Readers,
     session::{Session, classify, machine_now},
+    shape,
     writer::{self, Request},
 };
 use crate::{
@@ -140,6 +141,7 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
     let broken = |error| OpenError::from(classify(error, file, 0));
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(file, flags).map_err(broken)?;
+    shape::harden(&conn).map_err(broken)?;
     if std::fs::metadata(file).is_ok_and(|file| file.len() == 0) {
         // Counts for a file that is still empty, so that free pages can be given back; no setting
         // that anything rests on.
@@ -194,6 +196,13 @@ fn check_version(number: i32, name: &str) -> Result<(), OpenError> {
     Ok(())
 }
 
+fn not_ours(altered: Option<&str>) -> String {
+    match altered {
+        Some(what) => format!("{what}; restore a backup"),
+        None => "is no Everloop database; choose another file".to_owned(),
+    }
+}
+
 /// Why a database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -222,11 +231,13 @@ pub enum OpenError {
         /// The kind of file system.
         system: &'static str,
     },
-    /// The file holds tables of something else.
-    #[error("{} is no Everloop database; choose another file", .path.display())]
+    /// The file holds what another program made, beside our tables or instead of them.
+    #[error("{} {}", .path.display(), not_ours(.altered.as_deref()))]
     NotOurs {
         /// The file.
         path: PathBuf,
+        /// What was added to a file of ours, or taken out of it; none for a file that never was.
+        altered: Option<String>,
     },
     /// A newer program has written the file.
     #[error(

@@ -72,7 +72,9 @@ super::texts! {
     "run.stopped" => zh: "运行 {id} 暂停：{detail}\n继续：everloop runs resume {id}", en: "Run {id} stopped: {detail}\nGo on with: everloop runs resume {id}";
     "run.put_aside" => zh: "运行 {id} 无法继续：{detail}", en: "Run {id} cannot go on: {detail}";
     "run.left" => zh: "已离开；运行 {id} 保留。继续：everloop runs resume {id}", en: "Left; run {id} is kept. Go on with: everloop runs resume {id}";
-    "run.needs_person" => zh: "运行 {id} 需要有人回答：{question}\n回答：everloop runs resume {id} --answer \"…\"", en: "Run {id} needs a person to answer: {question}\nAnswer with: everloop runs resume {id} --answer \"…\"";
+    "run.needs_person" => zh: "运行 {id} 需要有人回答：{question}\n回答：everloop runs resume {id} --answer \"…\" --to {to}", en: "Run {id} needs a person to answer: {question}\nAnswer with: everloop runs resume {id} --answer \"…\" --to {to}";
+    "run.answers" => zh: "回答的问题：{question}", en: "The answer to: {question}";
+    "run.other_question" => zh: "那个问题已经有人回答过了；现在问的是另一个，没有替你回答：{question}", en: "That question has been answered already. It asks another one by now, which was not answered: {question}";
     "run.empty_answer" => zh: "回答是空的；运行 {id} 的问题仍在等待", en: "The answer is empty; the question of run {id} stays open";
     "run.asks_nothing" => zh: "运行 {id} 没有等待回答的问题", en: "Run {id} has no open question";
     "run.already_answered" => zh: "这个问题已经有人回答过了", en: "This question was already answered";
@@ -117,6 +119,8 @@ super::texts! {
     "runs.show_goal" => zh: "目标      {value}", en: "goal         {value}";
     "runs.show_status" => zh: "状态      {value}", en: "status       {value}";
     "runs.show_loop" => zh: "循环      {value}", en: "loop         {value}";
+    "runs.imported" => zh: "[导入] ", en: "[imported] ";
+    "runs.show_imported" => zh: "来源      导入：来自文件，内容未经证实", en: "origin       imported: it came in a file, and nothing vouches for it";
     "runs.show_created" => zh: "创建时间  {value}", en: "created      {value}";
     "runs.show_model_calls" => zh: "模型调用  {value}", en: "model calls  {value}";
     "runs.show_tool_calls" => zh: "工具调用  {value}", en: "tool calls   {value}";

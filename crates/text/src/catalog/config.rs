@@ -38,7 +38,10 @@ super::texts! {
     "audit.ending.open" => zh: "未结束", en: "open";
     "audit.ending.retried" => zh: "已重试", en: "retried";
     "by.user" => zh: "用户", en: "user";
+    "audit.imported" => zh: "[导入] ", en: "[imported] ";
+    "audit.left_out" => zh: "没有列出导入的运行：{count} 个；它们来自文件，不是这台机器上的调用。查看其中一个：everloop audit --run ID", en: "Imported runs that are left out: {count}. They came in a file, so their calls were not made by this machine. To see one: everloop audit --run ID";
     "audit.no_file" => zh: "无法写入审计文件 {file}（设置 audit.file）：{detail}", en: "Cannot write the audit file {file} (setting audit.file): {detail}";
+    "audit.replaced" => zh: "审计文件 {file} 被移走或替换了，已重新建立；everloop audit 仍能列出全部调用", en: "The audit file {file} was taken away or replaced, and is begun anew; everloop audit still tells every call";
     "audit.not_written" => zh: "审计文件 {file} 有内容没有写入；everloop audit 仍能列出全部调用", en: "Some lines could not be written to the audit file {file}; everloop audit still tells every call";
     "audit.gaps" => zh: "运行 {id} 的日志缺少条目，列出的调用可能不全。有备份时：everloop restore 文件", en: "Entries are missing from the journal of {id}, so calls may be missing here. With a backup: everloop restore FILE";
     "audit.unreadable" => zh: "运行 {id} 的日志无法读取，已跳过：{detail}", en: "The journal of {id} cannot be read and is passed over: {detail}";
@@ -155,6 +158,9 @@ super::texts! {
     "restore.same" => zh: "{file} 就是正在使用的数据库", en: "{file} is the database itself";
     "restore.damaged" => zh: "拒绝 {file}：备份不完整或已损坏（{detail}）。没有改变任何内容。", en: "Refused {file}: the backup is incomplete or damaged ({detail}). Nothing was changed.";
     "restore.not_ours" => zh: "拒绝 {file}：不是 everloop 的数据库（{detail}）。没有改变任何内容。", en: "Refused {file}: it is no database of everloop ({detail}). Nothing was changed.";
+    "restore.altered" => zh: "拒绝 {file}：里面有不是 everloop 写的内容（{detail}）。没有改变任何内容。", en: "Refused {file}: it holds something that everloop did not write ({detail}). Nothing was changed.";
+    "restore.foreign" => zh: "注意：{file} 不是由这个数据目录写成的。其中的长期批准不会生效；其中的运行按导入处理：只是文字，不带任何许可。要连同批准一起搬到另一台机器，请复制整个数据目录。", en: "Note: {file} was not written by this data folder. What was allowed for good in it does not count here, and its runs are treated as imported: words, never permission. To move to another machine with all approvals, copy the whole data folder.";
+    "restore.approvals_dropped" => zh: "没有保留的长期批准：{count} 条。需要时会再次询问。", en: "Standing approvals that were not kept: {count}. You are asked again when one is needed.";
     "restore.newer" => zh: "拒绝 {file}：由更新的 everloop 写成（{detail}）。请先更新。没有改变任何内容。", en: "Refused {file}: a newer everloop wrote it ({detail}). Update this one first. Nothing was changed.";
     "restore.driven" => zh: "另一个 everloop 进程（pid {pid}）正在驱动运行。先停止它，再恢复。没有改变任何内容。", en: "Another everloop process (pid {pid}) drives runs here. Stop it first, then restore. Nothing was changed.";
     "restore.open_runs" => zh: "注意：备份中有 {count} 个运行没有结束。此后已做的事不在备份里，为了不重做，它们只作为历史保留，不再继续；需要时用 everloop fork ID 接着做。备份中还没有送出的消息不会再发送。", en: "Note: runs in the backup that had not ended: {count}. What they did since is not in the backup, so they are kept as history and do not go on; everloop fork ID continues one. Messages that had not been sent are not sent.";

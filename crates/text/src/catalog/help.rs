@@ -168,6 +168,7 @@ super::texts! {
     "help.runs.resume" => zh: "在这里继续一个运行，直到结束或下一个问题", en: "Go on with a run, here, to its end or its next question";
     "help.runs.resume.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";
     "help.runs.resume.answer" => zh: "对它正在等待的问题的回答", en: "The answer to its open question";
+    "help.runs.resume.to" => zh: "回答只算给这个问题；它问的已是别的问题时拒绝", en: "The question that the answer is for; refused if it asks another one by now";
     "help.runs.resume.output_format" => zh: "答案的输出格式", en: "How the answer is printed";
     "help.runs.switch" => zh: "让一个运行从下一个步骤边界起改由另一个循环决定，并在这里跟随", en: "Let a run go on under another loop from its next step border, and follow it here";
     "help.runs.switch.id" => zh: "运行的 id，或其结尾几位", en: "Its id, or the end of it";

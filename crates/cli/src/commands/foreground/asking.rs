@@ -113,8 +113,9 @@ impl Foreground<'_> {
         question: &Question,
     ) -> Result<Exit, Failure> {
         let app = self.app;
-        let question = self.question_text(run, question).await?;
-        let args = [("id", self.run.as_str()), ("question", question.as_str())];
+        let asked = self.question_text(run, question).await?;
+        let (id, to) = (self.run.as_str(), question.id.as_str());
+        let args = [("id", id), ("question", asked.as_str()), ("to", to)];
         terminal::complain(&app.text("run.needs_person", &args));
         match self.format {
             Format::Text => terminal::answer(self.run.as_str()),

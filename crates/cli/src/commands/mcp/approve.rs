@@ -45,7 +45,7 @@ fn show_command(app: &App, server: &Server, standing: &Standing) {
         Way::Command { .. } => "mcp.command",
         Way::Address { .. } => "mcp.address",
     };
-    terminal::answer(&app.text(key, &[("way", &way.to_string())]));
+    terminal::answer(&app.text(key, &[("way", &super::way(server.setting()))]));
     if let Standing::OtherCommand(approved) = standing {
         terminal::answer(&app.text("mcp.command_was", &[("way", &approved.shown)]));
     }
