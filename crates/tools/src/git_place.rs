@@ -4,7 +4,7 @@
 //! disk: by a file, a link, `commondir`, `alternates`. What leads out of the workspace is refused,
 //! but for a work tree that the repository itself knows: only the person can have told it.
 
-use crate::walls::repositories::lead;
+use crate::walls::repositories::{common, lead};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,11 +26,7 @@ impl GitPlace {
         let name = root.join(".git");
         let outside = || format!("{} leads out of the workspace; ask the user", name.display());
         let folder = lead(&name).ok_or_else(|| "there is no repository".to_owned())?;
-        let link = folder.join("commondir");
-        let common = match fs::symlink_metadata(&link) {
-            Ok(_) => lead(&link).ok_or_else(outside)?,
-            Err(_) => folder.clone(),
-        };
+        let common = common(&folder).ok_or_else(outside)?;
         let place = Self { folder, common };
         let is_inside = place.folder.starts_with(root) && place.common.starts_with(root);
         if !is_inside && !place.knows(&name) {

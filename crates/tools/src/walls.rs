@@ -14,8 +14,11 @@
 //! Deliberately absent: who is asked (`Judgement`, the engine's), walls elsewhere than on Linux.
 
 mod aftermath;
+mod aside;
 mod bubblewrap;
+mod handle;
 mod inner;
+pub(crate) mod obeyed;
 mod places;
 pub(crate) mod repositories;
 #[cfg(target_os = "linux")]

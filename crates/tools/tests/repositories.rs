@@ -4,30 +4,17 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod support;
+#[path = "support/ways.rs"]
+mod ways;
 
-use everloop_tools::{GitAccess, Judgement, Level, Sandbox, Setting, Standing};
+use everloop_tools::{GitAccess, Judgement, Level, Setting, Standing};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use support::{Place, guard};
-
-/// What a trap does: it says so outside the workspace, and hands on what it was given.
-const TRAP: &str = "touch {mark}; cat";
-
-/// A command's ways to leave a repository that runs a trap, and where the person then works.
-struct Way {
-    name: &'static str,
-    /// What the person has before: run without walls.
-    given: &'static str,
-    commands: &'static [&'static str],
-    /// Folders in which the person runs git.
-    folders: &'static [&'static str],
-}
-
-const NEW: &str = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a \
-    GIT_COMMITTER_EMAIL=a@b; ";
+use ways::{Way, all_are_held, filled, person};
 
 const WAYS: &[Way] = &[
     Way {
@@ -194,77 +181,9 @@ const WAYS: &[Way] = &[
     },
 ];
 
-/// What a person does, also by a prompt or an editor that does it for them.
-const PERSON: &[&str] = &[
-    "status",
-    "st",
-    "diff",
-    "add -A",
-    "-c user.name=a -c user.email=a@b commit -q --allow-empty -m x",
-    "push -q origin HEAD",
-    "log -1",
-];
-
-fn filled(text: &str, mark: &Path) -> String {
-    let trap = TRAP.replace("{mark}", &mark.display().to_string());
-    text.replace("{new}", NEW).replace("{trap}", &trap)
-}
-
-fn person(place: &Place, folders: &[&str]) {
-    let lines = PERSON.iter().map(|line| format!("timeout 20 git {line} < /dev/null"));
-    let script = lines.collect::<Vec<_>>().join("; ");
-    for folder in folders.iter().map(|folder| place.path(folder)).filter(|path| path.is_dir()) {
-        let mut command = Command::new("sh");
-        command.args(["-c", &script]).current_dir(&folder).env("GIT_PAGER", "cat");
-        let _ = command.env("HOME", place.root().parent().unwrap()).output();
-    }
-}
-
-/// Whether the trap was sprung.
-async fn springs(way: &Way, sandbox: Sandbox) -> (bool, String) {
-    let place = Place::with(|mut setting| {
-        setting.shell.walls.sandbox = sandbox;
-        Setting { guard: Some(guard()), ..setting }
-    });
-    let mark = place.root().parent().unwrap().join("mark");
-    let mut sh = Command::new("sh");
-    sh.args(["-c", &filled(way.given, &mark)]).current_dir(place.root());
-    assert!(sh.output().unwrap().status.success(), "{}", way.name);
-    let mut said = String::new();
-    for command in way.commands {
-        said += &place.shell(&filled(command, &mark)).await.text;
-    }
-    fs::remove_file(&mark).unwrap_or_default();
-    person(&place, way.folders);
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    let _ = fs::set_permissions(place.root(), open);
-    (mark.exists(), said)
-}
-
 #[tokio::test]
 async fn no_git_of_a_person_runs_what_a_command_left() {
-    if Standing::here(&guard()).level() == Level::None {
-        println!("SKIPPED: no wall stands here, so a person is asked about every command");
-        return;
-    }
-    let is_full = Standing::here(&guard()).level() == Level::Full;
-    let (mut held, mut wrong) = (0, Vec::new());
-    for way in WAYS {
-        if !is_full && !way.given.is_empty() {
-            println!("SKIPPED  {}: Landlock alone asks where a repository is", way.name);
-            continue;
-        }
-        let (sprung, said) = springs(way, Sandbox::Auto).await;
-        println!("{}  {}: {}", if sprung { "BROKEN" } else { "held" }, way.name, said.trim());
-        let (would, _) = springs(way, Sandbox::Off).await;
-        match (sprung, would) {
-            (true, _) => wrong.push(way.name.to_owned()),
-            (false, false) => wrong.push(format!("{} proves nothing", way.name)),
-            (false, true) => held += 1,
-        }
-    }
-    println!("{held} of {} held", WAYS.len());
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    all_are_held(WAYS).await;
 }
 
 #[tokio::test]
@@ -382,7 +301,7 @@ async fn a_nested_repository_is_disarmed_where_commands_write_the_one_at_the_top
     let seen = place.shell(&filled(command, &mark)).await;
     assert!(seen.text.contains("sub/.git"), "{}", seen.text);
     let _ = fs::remove_file(&mark);
-    person(&place, &[".", "sub"]);
+    person(&place, &[".", "sub"], &mark);
     assert!(!mark.exists());
 }
 
