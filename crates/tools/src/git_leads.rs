@@ -7,7 +7,7 @@
 
 use crate::git_config::is_harmless;
 use crate::git_settings::{BYTES_MAX, GitSetting, parse};
-use crate::walls::repositories::{common, lead};
+use crate::walls::repositories::{common, lead, led_to_nothing};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,9 @@ struct Site {
 /// The paths that a repository's settings and the person's own lead to, whether they exist or not;
 /// given its `.git`, or the folder that is one.
 pub(crate) fn leads(repository: &Path) -> BTreeSet<PathBuf> {
-    let Some(folder) = lead(repository) else { return BTreeSet::new() };
+    let Some(folder) = lead(repository) else {
+        return led_to_nothing(repository).into_iter().collect();
+    };
     let shared = common(&folder).unwrap_or_else(|| folder.clone());
     let is_named = repository.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
     let tree = repository.parent().filter(|_| is_named).unwrap_or(&folder).to_owned();

@@ -116,6 +116,25 @@ const WAYS: &[Way] = &[
         folders: &["."],
     },
     Way {
+        name: "a log that is a link to what others run",
+        given: "printf 'true\n' > ../profile",
+        commands: &["{new} git init -q .; git commit -q --allow-empty -m a; \
+            git config committer.name 'x;{trap} < /dev/null;y'; \
+            rm .git/logs/HEAD; ln -s ../../../profile .git/logs/HEAD"],
+        folders: &["."],
+    },
+    Way {
+        name: "picks with a strategy of their own",
+        given: "",
+        commands: &["{new} git init -q .; printf '#!/bin/sh\n{trap} < /dev/null\n' > run; \
+            chmod +x run; mkdir git-merge-..; echo a > a; git add a; git commit -qm a; \
+            git checkout -q -b o; echo b > a; git commit -qam b; echo c > a; git commit -qam c; \
+            git checkout -q -; echo d > a; git commit -qam d; git cherry-pick o~1 o; \
+            echo e > a; git add a; git commit -qm e; \
+            printf '[options]\nstrategy = ../../run\n' > .git/sequencer/opts"],
+        folders: &["."],
+    },
+    Way {
         name: "a repository at the end of a path",
         given: "",
         commands: &["{new} git init -q s; cd s; echo x > f; git add f; git commit -qm s; \

@@ -18,6 +18,7 @@ use super::obeyed::Obeyed;
 use super::places::{How, Survey};
 use super::repositories::Found;
 use super::stings::{Sting, stings};
+use crate::clip;
 use crate::home::Home;
 use rustix::fs::{AtFlags, FileType, unlinkat};
 use std::collections::BTreeSet;
@@ -25,6 +26,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+
+/// Characters of a path that are told.
+const NAME_CHARS: usize = 300;
 
 /// How a repository is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,6 +125,7 @@ impl Watch {
         let words = all.map(|(path, done)| match done {
             Ok(done) => {
                 let name = self.name(&path);
+                let done = done.said(|new| self.name(new));
                 format!("{name} was changed by this command, and other programs obey it: {done}")
             }
             Err(error) => {
@@ -134,7 +139,7 @@ impl Watch {
 
     fn name(&self, path: &Path) -> String {
         let inner = path.strip_prefix(&self.workspace).unwrap_or(path);
-        crate::clean(inner.as_os_str().as_encoded_bytes())
+        clip::ends(&crate::clean(inner.as_os_str().as_encoded_bytes()), NAME_CHARS)
     }
 
     /// A new repository is put aside as a whole, of an older one only what is new.

@@ -127,7 +127,7 @@ impl Obeyed {
     }
 
     /// Puts back what a command changed, and says what it was.
-    pub(crate) fn restore(&self, root: &Root) -> Vec<(PathBuf, io::Result<&'static str>)> {
+    pub(crate) fn restore(&self, root: &Root) -> Vec<(PathBuf, io::Result<Mended>)> {
         let mut all = Vec::new();
         for (link, says) in &self.links {
             match is_link(root, link, says) {
@@ -137,8 +137,8 @@ impl Obeyed {
             }
         }
         for path in self.missing.iter().filter_map(|path| made(root, path)) {
-            let fate = set_aside(root, &path).map(|_| "it was set aside");
-            all.push((path, fate));
+            let fate = set_aside(root, &path);
+            all.push((path, fate.map(Mended::Aside)));
         }
         for (path, twin) in &self.twins {
             let now = root.stat(path).ok().flatten();
@@ -158,13 +158,14 @@ fn is_link(root: &Root, link: &Path, says: &Path) -> io::Result<bool> {
     }
 }
 
-fn relink(root: &Root, link: &Path, says: &Path) -> io::Result<&'static str> {
+fn relink(root: &Root, link: &Path, says: &Path) -> io::Result<Mended> {
     let (folder, name) = root.place(link)?;
-    if stat_in(&folder, &name)?.is_some() {
-        set_aside(root, link)?;
-    }
+    let fate = match stat_in(&folder, &name)? {
+        Some(_) => set_aside(root, link)?,
+        None => Fate::Removed,
+    };
     symlinkat(says, folder, name)?;
-    Ok("it was put back as it was, and what stood in its place set aside")
+    Ok(Mended::PutBack(fate))
 }
 
 /// What stands where nothing was: the path itself, or a link on the way to it.
@@ -183,19 +184,38 @@ fn made(root: &Root, path: &Path) -> Option<PathBuf> {
 
 impl Twin {
     /// Gives it back its content, in a file of its own.
-    fn rewrite(&self, root: &Root, path: &Path) -> io::Result<&'static str> {
+    fn rewrite(&self, root: &Root, path: &Path) -> io::Result<Mended> {
         let fate = set_aside(root, path)?;
         let Some(content) = &self.content else {
-            return Ok("it was set aside");
+            return Ok(Mended::Aside(fate));
         };
         let (folder, name) = root.place(path)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file: OwnedFd = openat(folder, name, flags, Mode::from_raw_mode(self.mode))?;
         File::from(file).write_all(content)?;
-        Ok(match fate {
-            Fate::Renamed(_) => "it was put back as it was, and the changed one set aside",
-            Fate::Removed => "it was put back as it was",
-        })
+        Ok(Mended::PutBack(fate))
+    }
+}
+
+/// What was done about a change.
+#[derive(Debug)]
+pub(crate) enum Mended {
+    /// It is gone from its place.
+    Aside(Fate),
+    /// It is as it was, and this became of what stood there.
+    PutBack(Fate),
+}
+
+impl Mended {
+    pub(crate) fn said(&self, name: impl Fn(&Path) -> String) -> String {
+        match self {
+            Self::Aside(Fate::Renamed(new)) => format!("it was renamed to {}", name(new)),
+            Self::Aside(Fate::Removed) => "it was made useless".to_owned(),
+            Self::PutBack(Fate::Renamed(new)) => {
+                format!("it was put back as it was, and the other is now {}", name(new))
+            }
+            Self::PutBack(Fate::Removed) => "it was put back as it was".to_owned(),
+        }
     }
 }
 

@@ -259,6 +259,12 @@ pub(crate) fn common(folder: &Path) -> Option<PathBuf> {
     }
 }
 
+/// Where a file instead of a folder leads, if nothing is there yet.
+pub(crate) fn led_to_nothing(name: &Path) -> Option<PathBuf> {
+    let goal = name.parent()?.join(gitfile(&short(name)?)?);
+    (!goal.exists()).then_some(goal)
+}
+
 fn short(file: &Path) -> Option<Vec<u8>> {
     let found = fs::metadata(file).ok()?;
     let is_short = found.is_file() && found.len() <= LEAD_BYTES_MAX;

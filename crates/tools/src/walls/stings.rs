@@ -16,6 +16,9 @@ use std::path::{Component, Path, PathBuf};
 /// Names in one folder of a repository that are looked at.
 const NAMES_MAX: usize = 5_000;
 
+/// Entries of one of its folders that are looked at for links.
+const ENTRIES_MAX: usize = 500_000;
+
 /// Bytes of a file that is read, beside settings.
 const BYTES_MAX: u64 = 65_536;
 
@@ -64,18 +67,16 @@ const FILES: [&str; 9] = [
 ];
 
 /// Folders of a repository that hold data, or other repositories, which are found by themselves.
-const FOLDERS: [&str; 12] = [
+const FOLDERS: [&str; 10] = [
     "NOTES_MERGE_WORKTREE",
     "lfs",
     "logs",
     "lost-found",
     "modules",
     "objects",
-    "rebase-apply",
     "refs",
     "reftable",
     "rr-cache",
-    "sequencer",
     "worktrees",
 ];
 
@@ -239,11 +240,13 @@ impl GitFolder<'_> {
         let text = name.to_str().unwrap_or_default();
         let is_folder = kind(found) == FileType::Directory;
         match text {
-            "hooks" | "info" | "branches" | "rebase-merge" if is_folder => {
-                self.folder_at(text)?;
+            "hooks" | "info" | "branches" => self.folder_at(text, found)?,
+            "rebase-merge" | "rebase-apply" | "sequencer" => self.folder_at(text, found)?,
+            "objects" if is_folder => {
+                self.objects()?;
+                self.links_in(text)?;
             }
-            "objects" if is_folder => self.objects()?,
-            _ if is_folder && FOLDERS.contains(&text) => {}
+            _ if is_folder && FOLDERS.contains(&text) => self.links_in(text)?,
             _ if is_folder || kind(found) != FileType::RegularFile => {
                 self.sting(name, found, "is not known to be plain");
             }
@@ -286,7 +289,34 @@ impl GitFolder<'_> {
             })
     }
 
-    fn folder_at(&mut self, name: &str) -> io::Result<()> {
+    /// Git writes through links in its folders: a line of a log would be added to any file.
+    fn links_in(&mut self, name: &str) -> io::Result<()> {
+        let mut folders = vec![self.path.join(name)];
+        let mut left = ENTRIES_MAX;
+        while let Some(path) = folders.pop() {
+            for entry in entries(&self.root.folder_opened(&path)?)? {
+                let entry = entry?;
+                left -= 1;
+                let inner = path.join(&entry.name);
+                match entry.kind {
+                    _ if left == 0 => {
+                        self.all.push(Sting::new(self.path.join(name), "it is too large"));
+                        return Ok(());
+                    }
+                    FileType::Directory => folders.push(inner),
+                    FileType::RegularFile => {}
+                    _ => self.all.push(Sting::new(inner, format!("a link in {name}"))),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn folder_at(&mut self, name: &str, found: &Stat) -> io::Result<()> {
+        if kind(found) != FileType::Directory {
+            self.sting(OsStr::new(name), found, "is not a folder");
+            return Ok(());
+        }
         let inner = self.root.folder_opened(&self.path.join(name))?;
         for (count, entry) in entries(&inner)?.enumerate() {
             let entry = entry?;
@@ -296,8 +326,8 @@ impl GitFolder<'_> {
             let is_plain = match name {
                 "hooks" => text.ends_with(".sample") && kind(&found) == FileType::RegularFile,
                 "info" => INFO.contains(&text) && is_own_file(&found),
-                "rebase-merge" => is_own_file(&found) && is_plain_step(&inner, text),
-                _ => false,
+                "branches" => false,
+                _ => is_own_file(&found) && is_plain_step(&inner, text),
             };
             if !is_plain || count >= NAMES_MAX {
                 let shown = clean(part.as_os_str().as_encoded_bytes());
@@ -368,20 +398,40 @@ fn is_data(name: &str) -> bool {
     is_pseudo || is_index || ending.is_some_and(|ending| ending == "lock")
 }
 
-/// A file of an unfinished rebase: its list of what is left may say `exec`.
+/// A file of an unfinished rebase, or of several picks: its list of what is left may say `exec`, and
+/// a strategy is a program unless it is git's own.
 fn is_plain_step(folder: &OwnedFd, name: &str) -> bool {
-    if name == "strategy" {
-        let bytes = read_in(folder, name, BYTES_MAX).unwrap_or_default();
-        return matches!(bytes.trim_ascii(), b"ort" | b"recursive");
-    }
-    if !name.starts_with("git-rebase-todo") {
-        return true;
-    }
     let Ok(bytes) = read_in(folder, name, git_settings::BYTES_MAX) else { return false };
-    let text = String::from_utf8_lossy(&bytes);
-    let mut steps = text.split(['\n', '\r']).map(|line| {
-        let line = line.trim_start();
-        if line.starts_with('#') { "#" } else { line.split_whitespace().next().unwrap_or("") }
-    });
-    steps.all(|step| STEPS.contains(&step))
+    match name {
+        "strategy" => matches!(bytes.trim_ascii(), b"ort" | b"recursive"),
+        "opts" => {
+            let (options, is_whole) = parse(&bytes);
+            let is_plain = |name: &str| OPTIONS.iter().any(|plain| name == *plain);
+            is_whole && options.iter().all(|option| is_plain(&option.name))
+        }
+        _ if name.starts_with("git-rebase-todo") || name == "todo" => {
+            let text = String::from_utf8_lossy(&bytes);
+            let mut steps = text.split(['\n', '\r']).map(|line| match line.trim_start() {
+                line if line.starts_with('#') => "#",
+                line => line.split_whitespace().next().unwrap_or_default(),
+            });
+            steps.all(|step| STEPS.contains(&step))
+        }
+        _ => true,
+    }
 }
+
+/// What several picks may be told.
+const OPTIONS: [&str; 11] = [
+    "options.allow-empty",
+    "options.allow-empty-message",
+    "options.allow-ff",
+    "options.allow-rerere-auto",
+    "options.default-msg-cleanup",
+    "options.drop-redundant-commits",
+    "options.edit",
+    "options.keep-redundant-commits",
+    "options.mainline",
+    "options.record-origin",
+    "options.signoff",
+];

@@ -34,6 +34,7 @@ const PERSON: &[&str] = &[
     "push -q origin HEAD",
     "log -1",
     "rebase --continue",
+    "cherry-pick --continue",
 ];
 
 pub(crate) fn filled(text: &str, mark: &Path) -> String {
@@ -51,6 +52,8 @@ pub(crate) fn person(place: &Place, folders: &[&str], mark: &Path) {
         command.env("GIT_SSH_COMMAND", format!("touch {}; false", mark.display()));
         command.env("GIT_EDITOR", "true");
         let _ = command.env("HOME", place.root().parent().unwrap()).output();
+        let mut shell = Command::new("sh");
+        let _ = shell.args(["-c", ". ../profile"]).current_dir(place.root()).output();
     }
 }
 
