@@ -63,12 +63,9 @@ const RUN: [&str; 20] = [
     "difffilter",
 ];
 
-/// Where a git works.
+/// Where a git runs programs.
 #[derive(Debug)]
 struct Site {
-    /// Its folders: of the work tree, and of all.
-    folders: [PathBuf; 2],
-    /// Where it runs programs.
     tree: PathBuf,
 }
 
@@ -81,23 +78,22 @@ pub(crate) fn leads(repository: &Path) -> BTreeSet<PathBuf> {
     let shared = common(&folder).unwrap_or_else(|| folder.clone());
     let is_named = repository.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
     let tree = repository.parent().filter(|_| is_named).unwrap_or(&folder).to_owned();
-    let site = Site { folders: [folder, shared], tree };
-    let own = [site.folders[1].join("config"), site.folders[0].join("config.worktree")];
-    let mut reading = Reading::default();
-    own.iter().chain(&of_person()).for_each(|file| reading.file(file, DEPTH_MAX));
-    let mut all = reading.included;
-    let hooks = reading.settings.iter().filter(|setting| setting.name == "core.hookspath");
-    let hooks = hooks.filter_map(|setting| expanded(&setting.value));
-    let hooks = hooks.map(|path| site.tree.join(path)).chain([site.folders[1].join("hooks")]);
-    for folder in hooks {
-        let names = fs::read_dir(&folder).into_iter().flatten().flatten();
-        all.extend(names.map(|entry| entry.path()).filter(|path| path.is_symlink()));
-        all.insert(folder);
-    }
-    for setting in &reading.settings {
-        all.extend(site.words(setting));
-    }
+    let own = [shared.join("config"), folder.join("config.worktree")];
+    let mut all = Site { tree }.leads(own.into_iter().chain(of_person()));
+    let hooks = shared.join("hooks");
+    all.extend(links_in(&hooks));
+    all.insert(hooks);
     all
+}
+
+/// The same of the person's own settings alone.
+pub(crate) fn leads_of_person() -> BTreeSet<PathBuf> {
+    Site { tree: PathBuf::from("/") }.leads(of_person())
+}
+
+fn links_in(folder: &Path) -> Vec<PathBuf> {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    names.map(|entry| entry.path()).filter(|path| path.is_symlink()).collect()
 }
 
 /// Files with the person's own settings, and the system's.
@@ -150,6 +146,21 @@ impl Reading {
 }
 
 impl Site {
+    /// What files of settings lead to.
+    fn leads(&self, files: impl IntoIterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
+        let mut reading = Reading::default();
+        files.into_iter().for_each(|file| reading.file(&file, DEPTH_MAX));
+        let mut all = reading.included;
+        let hooks = reading.settings.iter().filter(|setting| setting.name == "core.hookspath");
+        for hooks in hooks.filter_map(|setting| expanded(&setting.value)) {
+            let hooks = self.tree.join(hooks);
+            all.extend(links_in(&hooks));
+            all.insert(hooks);
+        }
+        all.extend(reading.settings.iter().flat_map(|setting| self.words(setting)));
+        all
+    }
+
     /// Files that a setting names and git may run.
     fn words(&self, setting: &GitSetting) -> Vec<PathBuf> {
         let (name, value) = (setting.name.as_str(), setting.value.as_str());

@@ -67,6 +67,13 @@ const WAYS: &[Way] = &[
         folders: &["."],
     },
     Way {
+        name: "hooks of the repository that the workspace is a part of",
+        given: "git init -q ..; git config core.hooksPath workspace/hooks",
+        commands: &["mkdir hooks; printf '#!/bin/sh\n{trap}' > hooks/pre-commit; \
+            chmod +x hooks/pre-commit"],
+        folders: &["."],
+    },
+    Way {
         name: "a program of a nested repository's alias",
         given: "git init -q sub; echo true > sub/st.sh; git -C sub config alias.st '!sh st.sh'",
         commands: &["printf '{trap}' > sub/st.sh"],

@@ -14,7 +14,7 @@
 
 use super::aside::{Fate, hold, set_aside};
 use super::handle::{Root, kind, stat_in};
-use super::obeyed::Obeyed;
+use super::obeyed::{Mended, Obeyed};
 use super::places::{How, Survey};
 use super::repositories::Found;
 use super::stings::{Sting, stings};
@@ -23,7 +23,7 @@ use crate::home::Home;
 use rustix::fs::{AtFlags, FileType, unlinkat};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,10 @@ impl Watch {
                 return vec![format!("the workspace cannot be opened ({error}): tell the user")];
             }
         };
-        let mut said = self.restored(&root);
+        let mended = self.obeyed.restore(&root);
+        let names = mended.iter().filter_map(|(_, done)| done.as_ref().ok()?.new_name());
+        let names: BTreeSet<PathBuf> = names.map(Path::to_owned).collect();
+        let mut said = self.restored(mended);
         let found = Found::after(&root, &self.shut);
         let named = found.named.iter().chain(&found.links).map(|path| (path, Shape::Named));
         let bare = found.bare.iter().map(|path| (path, Shape::Bare));
@@ -99,7 +102,7 @@ impl Watch {
             said.extend(self.disarm(&root, path, shape));
         }
         for (path, lead) in at_home(&self.workspace) {
-            if !self.home.contains(&(path.clone(), lead)) {
+            if !names.contains(&path) && !self.home.contains(&(path.clone(), lead)) {
                 let why = "programs start it or obey it in a home";
                 said.push(self.put_aside(&root, &path, why));
             }
@@ -120,9 +123,8 @@ impl Watch {
     }
 
     /// What others obey is as it was.
-    fn restored(&self, root: &Root) -> Vec<String> {
-        let all = self.obeyed.restore(root).into_iter();
-        let words = all.map(|(path, done)| match done {
+    fn restored(&self, mended: Vec<(PathBuf, io::Result<Mended>)>) -> Vec<String> {
+        let words = mended.into_iter().map(|(path, done)| match done {
             Ok(done) => {
                 let name = self.name(&path);
                 let done = done.said(|new| self.name(new));

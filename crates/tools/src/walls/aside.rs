@@ -53,6 +53,12 @@ pub(crate) fn held(workspace: &Path) -> Option<PathBuf> {
     Some(path)
 }
 
+/// Whether it is a link that was put aside: nobody obeys it by that name.
+pub(crate) fn is_aside(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.is_symlink() && name.contains(ASIDE)
+}
+
 /// Makes a path of the workspace harmless.
 pub(crate) fn set_aside(root: &Root, path: &Path) -> io::Result<Fate> {
     let (folder, name) = root.place(path)?;

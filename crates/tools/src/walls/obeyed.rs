@@ -207,6 +207,14 @@ pub(crate) enum Mended {
 }
 
 impl Mended {
+    /// What is new because of it.
+    pub(crate) fn new_name(&self) -> Option<&Path> {
+        match self {
+            Self::Aside(Fate::Renamed(new)) | Self::PutBack(Fate::Renamed(new)) => Some(new),
+            Self::Aside(Fate::Removed) | Self::PutBack(Fate::Removed) => None,
+        }
+    }
+
     pub(crate) fn said(&self, name: impl Fn(&Path) -> String) -> String {
         match self {
             Self::Aside(Fate::Renamed(new)) => format!("it was renamed to {}", name(new)),
@@ -270,6 +278,7 @@ pub(crate) fn of_person() -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = VARIABLES.iter().filter_map(named).collect();
     all.retain(|path| path.is_absolute());
     all.extend(git_leads::of_person());
+    all.extend(git_leads::leads_of_person());
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     for folder in home.iter().flat_map(|home| LINKED.map(|name| home.join(name))) {
         let names = fs::read_dir(folder).into_iter().flatten().flatten().take(NAMES_MAX);
@@ -288,8 +297,8 @@ pub(crate) fn is_led_to(workspace: &Path, place: &Path) -> bool {
         let goal = goal(path);
         goal != workspace && goal.starts_with(workspace) && place.starts_with(goal)
     };
-    let outer = place.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace));
-    let mut repositories = outer.map(|folder| folder.join(".git")).filter(|path| path.exists());
+    let outer = place.ancestors().skip(1).map(|folder| folder.join(".git"));
+    let mut repositories = outer.filter(|path| path.exists());
     links.any(|path| leads_here(&path))
         || repositories.any(|path| leads(&path).iter().any(|path| leads_here(path)))
 }

@@ -301,7 +301,9 @@ impl Shut<'_> {
 /// What others obey in a workspace: by its name, because it is a home, or because git is told to.
 fn followed(workspace: &Path, found: &Found) -> Vec<PathBuf> {
     let mut all = named(workspace);
-    all.extend(Home::of_account().iter().flat_map(|home| home.shut(workspace)));
+    let home = Home::of_account();
+    let home = home.iter().flat_map(|home| home.shut(workspace));
+    all.extend(home.filter(|path| !aside::is_aside(path)));
     all.extend(of_person());
     let repositories = found.named.iter().chain(&found.links).chain(&found.bare);
     let git = repositories.filter(|path| {
@@ -309,6 +311,9 @@ fn followed(workspace: &Path, found: &Found) -> Vec<PathBuf> {
         !VERSION_CONTROL[1..].iter().any(|other| name.eq_ignore_ascii_case(other))
     });
     all.extend(git.flat_map(|path| leads(path)));
+    // The workspace may be a part of a repository.
+    let outer = workspace.ancestors().skip(1).map(|folder| folder.join(".git"));
+    all.extend(outer.filter(|path| path.exists()).flat_map(|path| leads(&path)));
     all
 }
 
