@@ -175,14 +175,21 @@ impl Site {
         }
         let ends = |sign: char| sign.is_whitespace() || "\"'`;|&()<>=!,:$".contains(sign);
         let words = value.split(ends).filter(|word| !word.is_empty() && !word.starts_with('-'));
-        let runs_folders = !is_alias && RUN.contains(&key);
-        let paths = words.take(WORDS_MAX).filter_map(expanded).map(|path| self.tree.join(path));
-        let counts = |path: &PathBuf| match fs::metadata(path) {
-            Ok(found) => found.is_file() || runs_folders && *path != self.tree,
-            // It may be made yet, if it is clearly a path.
-            Err(_) => runs_folders && value.contains('/') && path.parent() != Some(&self.tree),
+        let is_program = !is_alias && RUN.contains(&key);
+        let counts = |(at, word): &(usize, &str)| {
+            let has_slash = word.contains('/');
+            // A program without a path is found elsewhere.
+            let is_clear = has_slash || *at > 0 && (is_program || word.contains('.'));
+            match expanded(word).map(|path| fs::metadata(self.tree.join(path))) {
+                Some(Ok(found)) => is_clear && (found.is_file() || is_program && has_slash),
+                // It may be made yet, if it is clearly a path.
+                Some(Err(_)) => is_program && has_slash,
+                None => false,
+            }
         };
-        paths.filter(counts).collect()
+        let words = words.enumerate().take(WORDS_MAX).filter(counts);
+        let paths = words.filter_map(|(_, word)| expanded(word)).map(|path| self.tree.join(path));
+        paths.filter(|path| *path != self.tree).collect()
     }
 }
 
@@ -219,7 +226,8 @@ mod tests {
              [filter \"x\"]\n clean = python3 tools/clean.py %f\n\
              [merge \"y\"]\n driver = node tools/merge %O\n smudge = x\n\
              [alias]\n st = \"!cd src && ../tools/st\"\n l = log notes\n\
-             [diff \"z\"]\n textconv = ./yet/made.sh\n",
+             [diff \"z\"]\n textconv = ./yet/made.sh\n\
+             [core]\n pager = src\n editor = notes\n[credential]\n helper = src\n",
         )
         .unwrap();
         let found = leads(&tree.join(".git"));

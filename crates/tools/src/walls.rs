@@ -27,6 +27,7 @@ mod stings;
 #[cfg(target_os = "linux")]
 mod syscalls;
 mod trial;
+mod unfinished;
 
 pub use inner::wall_main;
 pub use trial::{Level, Standing};

@@ -7,7 +7,7 @@ mod support;
 #[path = "support/ways.rs"]
 mod ways;
 
-use everloop_tools::{Level, Standing};
+use everloop_tools::{GitAccess, Level, Setting, Standing};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -228,6 +228,59 @@ async fn a_pipe_that_is_called_like_a_repository_stops_nobody() {
     assert!(seen.text.contains("a/.git-set-aside"), "{}", seen.text);
     let again = tokio::time::timeout(Duration::from_secs(60), place.shell("echo done")).await;
     assert!(again.unwrap().is_ok());
+}
+
+/// Each folder on the way to a repository would be a mount, and a word of a command line.
+#[tokio::test]
+async fn a_repository_far_down_stops_no_later_command() {
+    if Standing::here(&guard()).level() != Level::Full {
+        println!("SKIPPED: without bubblewrap a person is asked where a repository is");
+        return;
+    }
+    let place = Place::walled();
+    let made = "i=0; while [ $i -lt 1200 ]; do mkdir d; cd d; i=$((i+1)); done; git init -q .";
+    let seen = place.shell(made).await;
+    assert!(seen.is_ok(), "{}", seen.text);
+    let seen = place.shell("echo x > d/d/new; echo x > new; find . -name config | wc -l").await;
+    assert!(seen.is_ok() && seen.text.starts_with("1\n"), "{}", seen.text);
+}
+
+/// What commands may write is looked at as if it were new.
+#[tokio::test]
+async fn where_commands_write_the_repository_links_and_programs_in_it_are_set_aside() {
+    if Standing::here(&guard()).level() != Level::Full {
+        println!("SKIPPED: without bubblewrap a person is asked where a repository is");
+        return;
+    }
+    let place = Place::with(|mut setting| {
+        setting.shell.walls.git = GitAccess::Write;
+        Setting { guard: Some(guard()), ..setting }
+    });
+    let given = "git init -q .; git config user.name a; git config user.email a@b; \
+        git commit -q --allow-empty -m a; git commit -q --allow-empty -m b; \
+        git config alias.st '!true'";
+    assert!(
+        Command::new("sh")
+            .args(["-c", given])
+            .current_dir(place.root())
+            .status()
+            .unwrap()
+            .success()
+    );
+    for (command, aside) in [
+        ("rm .git/logs/HEAD; ln -s /tmp/x .git/logs/HEAD", "logs/HEAD-set-aside"),
+        ("rm -f .git/COMMIT_EDITMSG; ln -s /tmp/x .git/COMMIT_EDITMSG", "COMMIT_EDITMSG-set-aside"),
+        (
+            "mkdir .git/rebase-merge; echo 'exec touch x' > .git/rebase-merge/git-rebase-todo",
+            "git-rebase-todo-set-aside",
+        ),
+    ] {
+        let seen = place.shell(command).await;
+        assert!(seen.text.contains(aside), "{command}: {}", seen.text);
+    }
+    let seen = place.shell("rm -r .git/rebase-merge; git commit -q --allow-empty -m c").await;
+    assert!(seen.is_ok() && !seen.text.contains("renamed"), "{}", seen.text);
+    assert!(place.content(".git/config").contains("alias"));
 }
 
 /// Not a promise, a figure: what the looks before and after a command cost.

@@ -219,7 +219,7 @@ fn wider(mode: RawMode) -> Option<Mode> {
     (mode & 0o700 != 0o700).then(|| Mode::from_raw_mode(mode & 0o7777 | 0o700))
 }
 
-/// The same for one that cannot be opened yet. Only a folder is touched, never what a link leads to.
+/// The same for one that cannot be opened yet. What a link leads to is never touched.
 #[cfg(target_os = "linux")]
 fn open_up_at(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
     use std::os::fd::AsRawFd;

@@ -14,7 +14,7 @@ use crate::home::Home;
 use crate::links::{goal, trail};
 use crate::protected::{START_UP, VERSION_CONTROL};
 use everloop_types::instructs;
-use rustix::fs::{FileType, Mode, OFlags, openat, symlinkat};
+use rustix::fs::{FileType, Mode, OFlags, RawMode, openat, symlinkat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -42,7 +42,7 @@ const KEPT_MAX: usize = 64;
 struct Twin {
     stamp: String,
     content: Option<Vec<u8>>,
-    mode: u32,
+    mode: RawMode,
 }
 
 /// What is compared after a command.
@@ -141,8 +141,7 @@ impl Obeyed {
             all.push((path, fate.map(Mended::Aside)));
         }
         for (path, twin) in &self.twins {
-            let now = root.stat(path).ok().flatten();
-            if now.is_some_and(|now| stamp(&now) != twin.stamp) {
+            if twin.is_written(root, path) {
                 all.push((path.clone(), twin.rewrite(root, path)));
             }
         }
@@ -183,6 +182,20 @@ fn made(root: &Root, path: &Path) -> Option<PathBuf> {
 }
 
 impl Twin {
+    /// Whether the same file has another content. One that was replaced is not a command's doing,
+    /// and a name that went away changes nothing.
+    fn is_written(&self, root: &Root, path: &Path) -> bool {
+        let Ok((folder, name)) = root.place(path) else { return false };
+        let Ok(Some(found)) = stat_in(&folder, &name) else { return false };
+        let (now, file) = (stamp(&found), |stamp: &str| stamp.split(' ').next().map(str::to_owned));
+        let is_same = file(&now) == file(&self.stamp);
+        let is_as_it_was = || match &self.content {
+            Some(content) => read_in(&folder, &name, BYTES_MAX).is_ok_and(|now| now == *content),
+            None => false,
+        };
+        is_same && now != self.stamp && !is_as_it_was()
+    }
+
     /// Gives it back its content, in a file of its own.
     fn rewrite(&self, root: &Root, path: &Path) -> io::Result<Mended> {
         let fate = set_aside(root, path)?;

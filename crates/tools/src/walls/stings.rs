@@ -4,6 +4,7 @@
 //! and settings, and what cannot be looked at is not plain either.
 
 use super::handle::{self, Root, entries, is_own_file, kind, link_in, read_in, stamp, stat_in};
+use super::unfinished::is_plain_step;
 use crate::clean::clean;
 use crate::git_config::is_harmless;
 use crate::git_settings::{self, commondir, gitfile, parse};
@@ -82,38 +83,6 @@ const FOLDERS: [&str; 10] = [
 
 /// Files in its `info`.
 const INFO: [&str; 6] = ["attributes", "exclude", "grafts", "packs", "refs", "sparse-checkout"];
-
-/// What an unfinished rebase may still do: all but running programs.
-const STEPS: [&str; 28] = [
-    "pick",
-    "p",
-    "reword",
-    "r",
-    "edit",
-    "e",
-    "squash",
-    "s",
-    "fixup",
-    "f",
-    "drop",
-    "d",
-    "label",
-    "l",
-    "reset",
-    "t",
-    "merge",
-    "m",
-    "noop",
-    "break",
-    "b",
-    "update-ref",
-    "u",
-    "revert",
-    "#",
-    "",
-    "-c",
-    "-C",
-];
 
 /// All of a repository, by its own path: a folder, a file or a link with one of the known names, or
 /// a folder that git takes for one.
@@ -397,41 +366,3 @@ fn is_data(name: &str) -> bool {
     let is_index = name.starts_with("sharedindex.") || name.starts_with("index.");
     is_pseudo || is_index || ending.is_some_and(|ending| ending == "lock")
 }
-
-/// A file of an unfinished rebase, or of several picks: its list of what is left may say `exec`, and
-/// a strategy is a program unless it is git's own.
-fn is_plain_step(folder: &OwnedFd, name: &str) -> bool {
-    let Ok(bytes) = read_in(folder, name, git_settings::BYTES_MAX) else { return false };
-    match name {
-        "strategy" => matches!(bytes.trim_ascii(), b"ort" | b"recursive"),
-        "opts" => {
-            let (options, is_whole) = parse(&bytes);
-            let is_plain = |name: &str| OPTIONS.iter().any(|plain| name == *plain);
-            is_whole && options.iter().all(|option| is_plain(&option.name))
-        }
-        _ if name.starts_with("git-rebase-todo") || name == "todo" => {
-            let text = String::from_utf8_lossy(&bytes);
-            let mut steps = text.split(['\n', '\r']).map(|line| match line.trim_start() {
-                line if line.starts_with('#') => "#",
-                line => line.split_whitespace().next().unwrap_or_default(),
-            });
-            steps.all(|step| STEPS.contains(&step))
-        }
-        _ => true,
-    }
-}
-
-/// What several picks may be told.
-const OPTIONS: [&str; 11] = [
-    "options.allow-empty",
-    "options.allow-empty-message",
-    "options.allow-ff",
-    "options.allow-rerere-auto",
-    "options.default-msg-cleanup",
-    "options.drop-redundant-commits",
-    "options.edit",
-    "options.keep-redundant-commits",
-    "options.mainline",
-    "options.record-origin",
-    "options.signoff",
-];
