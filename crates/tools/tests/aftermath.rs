@@ -277,6 +277,7 @@ async fn where_commands_write_the_repository_links_and_programs_in_it_are_set_as
     ] {
         let seen = place.shell(command).await;
         assert!(seen.text.contains(aside), "{command}: {}", seen.text);
+        assert!(!seen.text.contains("set-aside-set-aside"), "{command}: {}", seen.text);
     }
     let seen = place.shell("rm -r .git/rebase-merge; git commit -q --allow-empty -m c").await;
     assert!(seen.is_ok() && !seen.text.contains("renamed"), "{}", seen.text);

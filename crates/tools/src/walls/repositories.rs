@@ -159,7 +159,9 @@ impl Found {
                     self.sockets.push(path);
                 }
             }
-            if look.is_bare() && !folder.is_shut {
+            let name = folder.path.file_name().filter(|_| folder.path != root.path());
+            let is_named = name.is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+            if look.is_bare() && !is_named && !folder.is_shut {
                 self.bare.push(folder.path);
             }
         }
