@@ -3,7 +3,7 @@
 //! Whoever approves a commit or a push sees its arguments, not this configuration, and looking at a
 //! repository asks nobody. The person's own configuration, outside the repository, is theirs.
 //!
-//! Deliberately absent: values. A key that could run something is reason enough.
+//! Deliberately absent: values that are programs. A key that could run something is reason enough.
 
 /// Whether a key, as `git config --list` names it, is one of them.
 pub(crate) fn runs_programs(name: &str) -> bool {
@@ -25,8 +25,39 @@ pub(crate) fn runs_programs(name: &str) -> bool {
     }
 }
 
-/// Whether a key is one of those that certainly make no git run anything, or go elsewhere.
-pub(crate) fn is_harmless(name: &str) -> bool {
+/// Whether a setting is one of those that certainly make no git run anything, or go elsewhere by
+/// itself.
+pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
+    is_harmless_key(name) && is_harmless_value(name, value)
+}
+
+/// Where a value is an address or a form, only usual ones count.
+fn is_harmless_value(name: &str, value: &str) -> bool {
+    let (section, rest) = name.split_once('.').unwrap_or((name, ""));
+    let key = rest.rsplit_once('.').map_or(rest, |(_, key)| key);
+    let is_address = matches!(
+        (section, key),
+        ("remote", "url" | "pushurl" | "pushdefault")
+            | ("branch", "remote" | "pushremote")
+            | ("submodule", "url")
+    );
+    let is_plain = !value.contains(char::is_control);
+    match section {
+        "extensions" => is_plain && value.chars().all(|sign| sign.is_ascii_alphanumeric()),
+        _ if is_address => is_plain && is_plain_address(value),
+        _ => true,
+    }
+}
+
+/// A path, another machine, or one of the usual protocols; nothing that names a program.
+fn is_plain_address(value: &str) -> bool {
+    const USUAL: [&str; 5] = ["https", "http", "ssh", "git", "file"];
+    let is_usual = value.split_once("://").is_none_or(|(protocol, _)| USUAL.contains(&protocol));
+    let is_option = value.starts_with('-') || value.contains("://-") || value.contains("@-");
+    is_usual && !is_option && !value.contains("::")
+}
+
+fn is_harmless_key(name: &str) -> bool {
     let (section, rest) = name.split_once('.').unwrap_or((name, ""));
     let (between, key) = rest.rsplit_once('.').map_or((None, rest), |(sub, key)| (Some(sub), key));
     let known = HARMLESS
@@ -118,7 +149,7 @@ const HARMLESS_BRANCH: [&str; 8] = [
     "github-pr-owner-number",
 ];
 
-const HARMLESS_REMOTE: [&str; 12] = [
+const HARMLESS_REMOTE: [&str; 10] = [
     "url",
     "pushurl",
     "fetch",
@@ -127,8 +158,6 @@ const HARMLESS_REMOTE: [&str; 12] = [
     "tagopt",
     "prune",
     "prunetags",
-    "promisor",
-    "partialclonefilter",
     "gh-resolved",
     "followremotehead",
 ];
@@ -145,14 +174,10 @@ const HARMLESS_DIFF: [&str; 9] = [
     "renames",
 ];
 
-const HARMLESS_EXTENSIONS: [&str; 6] = [
-    "objectformat",
-    "compatobjectformat",
-    "refstorage",
-    "partialclone",
-    "preciousobjects",
-    "relativeworktrees",
-];
+/// What a repository is made of; where it would lie elsewhere, or be fetched when it is missing, it
+/// is not among them.
+const HARMLESS_EXTENSIONS: [&str; 5] =
+    ["objectformat", "compatobjectformat", "refstorage", "preciousobjects", "relativeworktrees"];
 
 /// Not `hookspath`, which many repositories have: every call overrules it.
 const CORE: [&str; 7] =
@@ -185,6 +210,30 @@ mod tests {
     }
 
     #[test]
+    fn an_address_that_names_a_program_is_not_harmless() {
+        for (value, is) in [
+            ("https://example.org/a.git", true),
+            ("git@example.org:a/b.git", true),
+            ("ssh://git@example.org:22/a", true),
+            ("../a", true),
+            ("/srv/a", true),
+            ("file:///srv/a", true),
+            ("ext::sh -c x", false),
+            ("foo::https://example.org", false),
+            ("foo://example.org", false),
+            ("ssh://-oProxyCommand=x/a", false),
+            ("-u", false),
+            ("a\nb", false),
+        ] {
+            for name in ["remote.a.url", "submodule.b.c.url", "branch.main.remote"] {
+                assert_eq!(is_harmless(name, value), is, "{name} {value}");
+            }
+        }
+        assert!(is_harmless("extensions.refstorage", "reftable"));
+        assert!(!is_harmless("extensions.refstorage", "files:///srv/refs"));
+    }
+
+    #[test]
     fn only_what_is_known_is_harmless() {
         for name in [
             "core.bare",
@@ -194,7 +243,7 @@ mod tests {
             "color.ui",
             "submodule.a/b.url",
         ] {
-            assert!(is_harmless(name), "{name}");
+            assert!(is_harmless(name, "x"), "{name}");
         }
         for name in [
             "core.fsmonitor",
@@ -212,8 +261,11 @@ mod tests {
             "unheard.of",
             "remote.origin.vcs",
             "extensions.worktreeconfig",
+            "extensions.partialclone",
+            "remote.origin.promisor",
+            "remote.origin.partialclonefilter",
         ] {
-            assert!(!is_harmless(name), "{name}");
+            assert!(!is_harmless(name, "x"), "{name}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! disk: by a file, a link, `commondir`, `alternates`. What leads out of the workspace is refused,
 //! but for a work tree that the repository itself knows: only the person can have told it.
 
-use crate::walls::repositories::lead;
+use crate::walls::repositories::{common, lead};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,11 +26,7 @@ impl GitPlace {
         let name = root.join(".git");
         let outside = || format!("{} leads out of the workspace; ask the user", name.display());
         let folder = lead(&name).ok_or_else(|| "there is no repository".to_owned())?;
-        let link = folder.join("commondir");
-        let common = match fs::symlink_metadata(&link) {
-            Ok(_) => lead(&link).ok_or_else(outside)?,
-            Err(_) => folder.clone(),
-        };
+        let common = common(&folder).ok_or_else(outside)?;
         let place = Self { folder, common };
         let is_inside = place.folder.starts_with(root) && place.common.starts_with(root);
         if !is_inside && !place.knows(&name) {
@@ -54,18 +50,29 @@ impl GitPlace {
         [root, &self.folder, &self.common].iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Links in the repository that lead out of it and of the workspace.
+    /// Links in the repository that lead out of it and of the workspace: git reads and writes
+    /// through them.
     fn check_links(&self, root: &Path) -> Result<(), String> {
         let objects = self.common.join("objects");
-        let folders = [&self.folder, &self.common, &objects, &objects.join("pack")];
-        let entries =
-            folders.into_iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
-        for entry in entries.flatten().filter(|e| e.file_type().is_ok_and(|kind| kind.is_symlink()))
-        {
-            let goal = entry.path().canonicalize().ok();
-            if !goal.is_some_and(|goal| self.is_within(root, &goal)) {
-                let path = entry.path();
-                return Err(format!("{} leads out of the workspace; ask the user", path.display()));
+        let flat = [&self.folder, &self.common, &objects, &objects.join("pack")].map(Clone::clone);
+        let mut folders: Vec<(PathBuf, bool)> = flat.map(|folder| (folder, false)).into();
+        for folder in [&self.folder, &self.common] {
+            folders.extend(["logs", "refs", "info"].map(|name| (folder.join(name), true)));
+        }
+        while let Some((folder, is_deep)) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let kind = entry.file_type();
+                if is_deep && kind.as_ref().is_ok_and(fs::FileType::is_dir) {
+                    folders.push((entry.path(), true));
+                }
+                if kind.is_ok_and(|kind| kind.is_symlink()) {
+                    let path = entry.path();
+                    let goal = path.canonicalize().ok();
+                    if !goal.is_some_and(|goal| self.is_within(root, &goal)) {
+                        let path = path.display();
+                        return Err(format!("{path} leads out of the workspace; ask the user"));
+                    }
+                }
             }
         }
         Ok(())

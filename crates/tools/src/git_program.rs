@@ -102,8 +102,10 @@ pub(crate) fn is_repository(folder: &Path) -> bool {
 }
 
 /// Variables of every git: nothing may ask, and its words are those that are looked for.
-const VARIABLES: [(&str, &str); 7] = [
+const VARIABLES: [(&str, &str); 8] = [
     ("GIT_TERMINAL_PROMPT", "0"),
+    // What is missing is not asked for.
+    ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_ASKPASS", "true"),
     ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
     ("GIT_ALLOW_PROTOCOL", "https:ssh:file"),
@@ -260,6 +262,9 @@ impl Git {
             argv.extend(LOCAL.map(str::to_owned));
             // Nothing of the person's home counts.
             variables.push(("HOME", "/dev/null".to_owned()));
+        }
+        if reach == Reach::Look {
+            variables.push(("GIT_OPTIONAL_LOCKS", "0".to_owned()));
         }
         if local || programs::is_in_workspace(&global_settings()) {
             variables.push(("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()));

@@ -55,20 +55,8 @@ pub(crate) struct Home {
     settings: Vec<PathBuf>,
 }
 
-/// Variables that lead shells, git and others to settings that they obey.
-const LEADS: [&str; 11] = [
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "ZDOTDIR",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "BASH_ENV",
-    "ENV",
-    "INPUTRC",
-    "PYTHONSTARTUP",
-    "MYVIMRC",
-    "STARSHIP_CONFIG",
-];
+/// Variables that lead programs to a folder of settings that they obey.
+const LEADS: [&str; 3] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "ZDOTDIR"];
 
 impl Home {
     /// The one of this account, by its variables.

@@ -20,18 +20,23 @@ pub(crate) fn leads_to(root: &Path, relative: &Path) -> Option<String> {
 /// Where an absolute path leads, part by part. A link whose goal does not exist yet leads there all
 /// the same: whoever writes to it makes the goal.
 pub(crate) fn goal(path: &Path) -> PathBuf {
+    trail(path).0
+}
+
+/// The same, and the links that were followed, each by its own path.
+pub(crate) fn trail(path: &Path) -> (PathBuf, Vec<PathBuf>) {
     let parts = |path: &Path| path.iter().map(OsString::from).collect::<Vec<_>>();
     let mut left: VecDeque<OsString> = parts(path).into();
-    let (mut place, mut links) = (PathBuf::new(), 0);
+    let (mut place, mut links) = (PathBuf::new(), Vec::new());
     while let Some(part) = left.pop_front() {
         match Path::new(&part).components().next() {
             Some(Component::RootDir) => place = PathBuf::from("/"),
             Some(Component::ParentDir) => drop(place.pop()),
             Some(Component::Normal(name)) => {
                 let next = place.join(name);
-                match fs::read_link(&next).ok().filter(|_| links < LINKS_MAX) {
+                match fs::read_link(&next).ok().filter(|_| links.len() < LINKS_MAX) {
                     Some(target) => {
-                        links += 1;
+                        links.push(next);
                         parts(&target).into_iter().rev().for_each(|part| left.push_front(part));
                     }
                     None => place = next,
@@ -40,7 +45,7 @@ pub(crate) fn goal(path: &Path) -> PathBuf {
             _ => {}
         }
     }
-    place
+    (place, links)
 }
 
 /// The same path without `.` and `..`.

@@ -14,8 +14,11 @@
 //! Deliberately absent: who is asked (`Judgement`, the engine's), walls elsewhere than on Linux.
 
 mod aftermath;
+mod aside;
 mod bubblewrap;
+mod handle;
 mod inner;
+pub(crate) mod obeyed;
 mod places;
 pub(crate) mod repositories;
 #[cfg(target_os = "linux")]
@@ -25,6 +28,7 @@ mod stings;
 #[cfg(target_os = "linux")]
 mod syscalls;
 mod trial;
+mod unfinished;
 
 pub use inner::wall_main;
 pub(crate) use places::{SETTINGS, SYSTEM};

@@ -7,6 +7,7 @@
 use crate::home::Home;
 use crate::links;
 use crate::protected::{Protected, START_UP, VERSION_CONTROL};
+use crate::walls::obeyed::is_led_to;
 use crate::walls::repositories::is_layout;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
@@ -262,7 +263,8 @@ impl Workspace {
             let name = path_within(&path.to_string_lossy(), "");
             name.is_none_or(|name| instructs(&name))
         });
-        let is_obeyed = by_name || makes_repository(self.root(), &goal);
+        let is_obeyed =
+            by_name || makes_repository(self.root(), &goal) || is_led_to(self.root(), &goal);
         is_obeyed || Home::of_account().is_some_and(|home| home.obeys(self.root(), &goal))
     }
 

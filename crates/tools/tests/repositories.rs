@@ -131,7 +131,7 @@ async fn a_nested_repository_is_disarmed_where_commands_write_the_one_at_the_top
     let seen = place.shell(&filled(command, &mark)).await;
     assert!(seen.text.contains("sub/.git"), "{}", seen.text);
     let _ = fs::remove_file(&mark);
-    person(&place, &[".", "sub"]);
+    person(&place, &[".", "sub"], &mark);
     assert!(!mark.exists());
 }
 

@@ -12,23 +12,23 @@
 //!
 //! Deliberately absent: a look after a command whose end nobody here saw, because we were killed.
 
+use super::aside::{Fate, hold, set_aside};
+use super::handle::{Root, kind, stat_in};
+use super::obeyed::{Mended, Obeyed};
 use super::places::{How, Survey};
-use super::repositories::{Found, open_up};
+use super::repositories::Found;
 use super::stings::{Sting, stings};
+use crate::clip;
 use crate::home::Home;
+use rustix::fs::{AtFlags, FileType, unlinkat};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What a renamed thing is called.
-const ASIDE: &str = "set-aside";
-
-/// Names with a number that are tried for it, before one is made up that nobody can have taken.
-const NAMES_MAX: u32 = 9;
+/// Characters of a path that are told.
+const NAME_CHARS: usize = 300;
 
 /// How a repository is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,8 @@ pub(crate) struct Watch {
     known: BTreeSet<Sting>,
     sockets: BTreeSet<PathBuf>,
     /// Start-up files of a home in the workspace, with what each leads to if it is a link.
-    obeyed: BTreeSet<(PathBuf, Option<PathBuf>)>,
+    home: BTreeSet<(PathBuf, Option<PathBuf>)>,
+    obeyed: Obeyed,
     /// Folders that nobody looked into.
     unseen: usize,
 }
@@ -64,35 +65,55 @@ impl Watch {
         let found = &survey.found;
         let open = found.named.iter().chain(&found.links).chain(&found.bare);
         let open: Vec<PathBuf> = open.filter(|path| !shut.contains(*path)).cloned().collect();
-        let known = open.iter().flat_map(|path| stings(workspace, path)).collect();
+        let root = Root::open(workspace);
+        let known = root.iter().flat_map(|root| open.iter().flat_map(|path| stings(root, path)));
         Self {
             workspace: workspace.to_owned(),
+            known: known.collect(),
             open,
-            known,
             sockets: found.sockets.iter().cloned().collect(),
-            obeyed: obeyed(workspace),
+            home: at_home(workspace),
             unseen: found.unseen.len(),
+            obeyed: survey.obeyed.clone(),
             shut,
         }
     }
 
     /// Takes the sting out of what the command made, and says so.
     pub(crate) fn end(&self) -> Vec<String> {
-        let found = Found::after(&self.workspace, &self.shut);
-        let mut said = Vec::new();
-        for path in found.named.iter().chain(&found.links) {
-            said.extend(self.disarm(path, Shape::Named));
+        let root = match Root::reopen(&self.workspace) {
+            Ok(root) => root,
+            Err(error) => {
+                hold(&self.workspace, &self.workspace);
+                return vec![format!("the workspace cannot be opened ({error}): tell the user")];
+            }
+        };
+        let mended = self.obeyed.restore(&root);
+        let names = mended.iter().filter_map(|(_, done)| done.as_ref().ok()?.new_name());
+        let names: BTreeSet<PathBuf> = names.map(Path::to_owned).collect();
+        let mut said = self.restored(mended);
+        let found = Found::after(&root, &self.shut);
+        let named = found.named.iter().chain(&found.links).map(|path| (path, Shape::Named));
+        let bare = found.bare.iter().map(|path| (path, Shape::Bare));
+        let mut all: Vec<(&PathBuf, Shape)> = named.chain(bare).collect();
+        // What lies in another comes first: it has another path once that one is renamed.
+        all.sort_by_key(|(path, _)| std::cmp::Reverse(path.iter().count()));
+        for (path, shape) in all {
+            said.extend(self.disarm(&root, path, shape));
         }
-        for path in &found.bare {
-            said.extend(self.disarm(path, Shape::Bare));
-        }
-        for (path, lead) in obeyed(&self.workspace) {
-            if !self.obeyed.contains(&(path.clone(), lead)) {
-                said.push(self.set_aside(&path, "programs start it or obey it in a home"));
+        for (path, lead) in at_home(&self.workspace) {
+            if !names.contains(&path) && !self.home.contains(&(path.clone(), lead)) {
+                let why = "programs start it or obey it in a home";
+                said.push(self.put_aside(&root, &path, why));
             }
         }
         for socket in found.sockets.iter().filter(|socket| !self.sockets.contains(*socket)) {
-            forget(socket);
+            forget(&root, socket);
+        }
+        if let Some(path) = found.unseen.first() {
+            hold(&self.workspace, path);
+            let words = "cannot be looked into after this command: tell the user";
+            said.push(format!("{} {words}", self.name(path)));
         }
         if self.unseen > 0 {
             let words = "the workspace is very wide: commands only read what was not looked into";
@@ -101,97 +122,86 @@ impl Watch {
         said
     }
 
+    /// What others obey is as it was.
+    fn restored(&self, mended: Vec<(PathBuf, io::Result<Mended>)>) -> Vec<String> {
+        let words = mended.into_iter().map(|(path, done)| match done {
+            Ok(done) => {
+                let name = self.name(&path);
+                let done = done.said(|new| self.name(new));
+                format!("{name} was changed by this command, and other programs obey it: {done}")
+            }
+            Err(error) => {
+                hold(&self.workspace, &path);
+                let name = self.name(&path);
+                format!("{name} was changed and cannot be put back ({error}): tell the user")
+            }
+        });
+        words.collect()
+    }
+
+    fn name(&self, path: &Path) -> String {
+        let inner = path.strip_prefix(&self.workspace).unwrap_or(path);
+        clip::ends(&crate::clean(inner.as_os_str().as_encoded_bytes()), NAME_CHARS)
+    }
+
     /// A new repository is put aside as a whole, of an older one only what is new.
-    fn disarm(&self, path: &Path, shape: Shape) -> Vec<String> {
-        let new = stings(&self.workspace, path).into_iter();
+    fn disarm(&self, root: &Root, path: &Path, shape: Shape) -> Vec<String> {
+        let new = stings(root, path).into_iter();
         let mut new = new.filter(|sting| !self.known.contains(sting)).peekable();
         if self.open.iter().any(|open| open == path) {
-            return new.map(|sting| self.set_aside(&sting.part, &sting.why)).collect();
+            let (mut parts, mut said) = (BTreeSet::new(), Vec::new());
+            for sting in new.filter(|sting| parts.insert(sting.part.clone())) {
+                said.push(self.put_aside(root, &sting.part, &sting.why));
+            }
+            return said;
         }
         let is_bare = shape == Shape::Bare;
-        let is_top = is_bare && path == self.workspace && !path.join(".git").exists();
+        let is_top = is_bare
+            && path == self.workspace
+            && !matches!(root.stat(&path.join(".git")), Ok(Some(_)));
         let why = match new.peek() {
             Some(sting) => sting.why.clone(),
             None if is_top => "git takes the folder for a repository".to_owned(),
             None => return Vec::new(),
         };
         let name = if is_bare { path.join("HEAD") } else { path.to_owned() };
-        vec![self.set_aside(&name, &why)]
+        vec![self.put_aside(root, &name, &why)]
     }
 
-    fn set_aside(&self, path: &Path, why: &str) -> String {
-        let name = |path: &Path| {
-            let inner = path.strip_prefix(&self.workspace).unwrap_or(path);
-            crate::clean(inner.as_os_str().as_encoded_bytes())
-        };
+    fn put_aside(&self, root: &Root, path: &Path, why: &str) -> String {
         let told = format!(
             "{} was made by this command and would make others run programs ({why}): ",
-            name(path)
+            self.name(path)
         );
-        match renamed(path) {
-            Ok(new) => {
-                // Git takes the folder for a repository under any name, if one comes to it.
-                let _ = renamed(&new.join("HEAD"));
-                format!("{told}it was renamed to {}", name(&new))
+        match set_aside(root, path) {
+            Ok(Fate::Renamed(new)) => format!("{told}it was renamed to {}", self.name(&new)),
+            Ok(Fate::Removed) => format!("{told}it could not be renamed and was made useless"),
+            Err(error) => {
+                hold(&self.workspace, path);
+                format!("{told}it can be neither renamed ({error}) nor removed: tell the user")
             }
-            // Nothing that needs room on the disk, or a free name.
-            Err(error) => match close(path) {
-                Ok(()) => format!("{told}it cannot be renamed ({error}) and was closed to all"),
-                Err(_) => {
-                    format!("{told}it can be neither renamed ({error}) nor closed: tell the user")
-                }
-            },
         }
     }
 }
 
 /// Start-up files of a home that lies in the workspace.
-fn obeyed(workspace: &Path) -> BTreeSet<(PathBuf, Option<PathBuf>)> {
+fn at_home(workspace: &Path) -> BTreeSet<(PathBuf, Option<PathBuf>)> {
     let home = Home::of_account();
     let paths = home.iter().flat_map(|home| home.shut(workspace));
     paths.map(|path| (path.clone(), fs::read_link(&path).ok())).collect()
 }
 
-/// Gives it another name beside it; a folder that was closed to prevent that is opened.
-fn renamed(path: &Path) -> io::Result<PathBuf> {
-    let named = |ending: String| {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(ending);
-        path.with_file_name(name)
-    };
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let numbers = (2..=NAMES_MAX).map(|number| format!("-{ASIDE}-{number}"));
-    let made_up = (0..NAMES_MAX).map(|more| {
-        format!("-{ASIDE}-{:x}-{more}", since.as_nanos() ^ u128::from(std::process::id()))
-    });
-    let endings = std::iter::once(format!("-{ASIDE}")).chain(numbers).chain(made_up);
-    fs::symlink_metadata(path)?;
-    let mut free = endings.map(named).filter(|path| fs::symlink_metadata(path).is_err());
-    let new = free.next().ok_or(ErrorKind::AlreadyExists)?;
-    match fs::rename(path, &new) {
-        Ok(()) => Ok(new),
-        Err(_) => {
-            open_up(path.parent().unwrap_or(path))?;
-            fs::rename(path, &new).map(|()| new)
-        }
-    }
-}
-
-/// Makes it useless where it stands: a folder is closed, and of git's the settings are emptied,
-/// because nothing is closed to root.
-fn close(path: &Path) -> io::Result<()> {
-    let config = if path.is_dir() { path.join("config") } else { path.to_owned() };
-    let emptied = fs::OpenOptions::new().write(true).truncate(true).open(config);
-    let closed = fs::set_permissions(path, fs::Permissions::from_mode(0o000));
-    emptied.map(drop).or(closed)
-}
-
 /// A socket that nobody listens at is what a command left that has ended. A later one could not
 /// take its place, since sockets are shut.
-fn forget(socket: &Path) {
-    if UnixStream::connect(socket).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
-    {
+fn forget(root: &Root, socket: &Path) {
+    let Ok((folder, name)) = root.place(socket) else { return };
+    let is_socket = |found: rustix::fs::Stat| kind(&found) == FileType::Socket;
+    let is_deaf = || {
+        let heard = UnixStream::connect(socket);
+        heard.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    };
+    if stat_in(&folder, &name).is_ok_and(|found| found.is_some_and(is_socket)) && is_deaf() {
         // What stays is shut to the next command, no more.
-        let _ = fs::remove_file(socket);
+        let _ = unlinkat(&folder, &name, AtFlags::empty());
     }
 }

@@ -1,12 +1,14 @@
 //! Which files a command may see, and which of the workspace it may not change.
 
+use super::aside;
+use super::obeyed::{Obeyed, named, of_person};
 use super::repositories::{Found, led_to};
 use super::sockets;
 use super::{GitAccess, Network, Plot};
+use crate::git_leads::leads;
 use crate::home::Home;
 use crate::programs::file_of;
 use crate::protected::{START_UP, VERSION_CONTROL, real};
-use everloop_types::is_listed;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -52,6 +54,12 @@ pub(crate) const SETTINGS: &str = "/etc";
 /// Folders below the settings that are looked into for what not everybody may read.
 const DEPTH_MAX: usize = 4;
 
+/// How deep in the workspace a place can be shut by itself.
+const DEPTH_SHUT_MAX: usize = 40;
+
+/// Bytes of the path of such a place, from the workspace.
+const PATH_BYTES_MAX: usize = 2_000;
+
 /// What stays shut in a repository that commands may write: what makes git run programs, or leads
 /// it elsewhere.
 const SHUT_IN_GIT: [&str; 6] =
@@ -82,6 +90,8 @@ pub(crate) struct Survey {
     pub(crate) places: Vec<Place>,
     /// What was found on the way.
     pub(crate) found: Found,
+    /// What is compared after the command because no wall holds it.
+    pub(crate) obeyed: Obeyed,
     /// What may be written instead of the workspace.
     pub(crate) written: Option<Vec<PathBuf>>,
     /// Whether no socket was overlooked that a command must not reach.
@@ -106,6 +116,10 @@ impl Survey {
         if let Some(link) = loose(workspace) {
             return Err(format!("{} is a link, which nothing protects", link.display()));
         }
+        if let Some(path) = aside::held(workspace) {
+            let path = path.display();
+            return Err(format!("a command made {path}, and it could not be made harmless"));
+        }
         let found = match look {
             Look::Top => Found::at_top(workspace),
             Look::Through | Look::PastSockets => Found::before(workspace),
@@ -115,35 +129,34 @@ impl Survey {
         if plot.setting.network == Network::Off && look == Look::Through {
             found.sockets.iter().for_each(|socket| all.add(socket.clone(), How::Hidden));
         }
-        for entry in fs::read_dir(workspace).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let decides = name.to_str().is_some_and(is_listed)
-                || START_UP.iter().any(|own| name.eq_ignore_ascii_case(own));
-            let is_repository = VERSION_CONTROL.iter().any(|own| name.eq_ignore_ascii_case(own));
-            if decides && !is_repository && is_itself(&entry.path()) {
-                all.add(entry.path(), How::ReadOnly);
-            }
+        let mut obeyed = Obeyed::default();
+        for path in followed(workspace, &found) {
+            let asked = obeyed.obey(workspace, &path);
+            asked.pinned.into_iter().for_each(|folder| all.add(folder, How::Pinned));
+            asked.shut.into_iter().for_each(|place| all.add(place, How::ReadOnly));
         }
         if let Some(program) = file_of(plot.helper).filter(|file| file.starts_with(workspace)) {
             all.add(program, How::ReadOnly);
         }
-        for path in Home::of_account().iter().flat_map(|home| home.shut(workspace)) {
-            if is_itself(&path) {
-                all.add(path, How::ReadOnly);
-            }
-        }
         all.hide(plot.own)?;
-        if plot.setting.network == Network::On || look != Look::Through {
-            return Ok(Self { places: all.listed(), found, written: None, hides_sockets: true });
+        let is_cut_off = plot.setting.network == Network::Off && look == Look::Through;
+        let (mut outside, mut hides_sockets) = (Vec::new(), true);
+        if is_cut_off {
+            let inside = sockets::of_repositories(&found.named);
+            inside.paths.into_iter().for_each(|socket| all.add(socket, How::Hidden));
+            let readable = sockets::outside(&plot.setting.readable);
+            hides_sockets = found.unseen.is_empty() && inside.is_whole && readable.is_whole;
+            outside = readable.paths;
         }
-        let inside = sockets::of_repositories(&found.named);
-        inside.paths.into_iter().for_each(|socket| all.add(socket, How::Hidden));
-        let outside = sockets::outside(&plot.setting.readable);
-        let hides_sockets = found.unseen.is_empty() && inside.is_whole && outside.is_whole;
-        let outside = outside.paths.into_iter().filter(|path| !path.starts_with(workspace));
-        let outside = outside.map(|path| Place { path, how: How::Hidden });
-        let places = all.listed().into_iter().chain(outside).collect();
-        Ok(Self { places, found, written: None, hides_sockets })
+        let mut places = all.listed();
+        if look != Look::Top {
+            let shut = places.iter().filter(|place| place.how == How::ReadOnly);
+            let shut: Vec<PathBuf> = shut.map(|place| place.path.clone()).collect();
+            obeyed.keep_twins(workspace, &shut);
+        }
+        let outside = outside.into_iter().filter(|path| !path.starts_with(workspace));
+        places.extend(outside.map(|path| Place { path, how: How::Hidden }));
+        Ok(Self { places, found, obeyed, written: None, hides_sockets })
     }
 
     /// For a git of ours: all is read-only, but for the repository if it is to be written.
@@ -166,7 +179,7 @@ impl Survey {
         }
         let written = repository.iter().filter(|_| is_written).map(|path| (*path).to_owned());
         let written = Some(written.collect());
-        Self { places, found: Found::default(), written, hides_sockets: true }
+        Self { places, written, hides_sockets: true, ..Self::default() }
     }
 }
 
@@ -207,6 +220,18 @@ impl Shut<'_> {
     /// A folder that is no mount of its own could be moved away, with all that is shut in it: so
     /// all that lie between the workspace and the place are pinned.
     fn add(&mut self, path: PathBuf, how: How) {
+        if path == self.workspace && how == How::Pinned {
+            return;
+        }
+        let fits = |path: &&Path| {
+            let inner = path.strip_prefix(self.workspace).unwrap_or(path);
+            inner.iter().count() <= DEPTH_SHUT_MAX && inner.as_os_str().len() <= PATH_BYTES_MAX
+        };
+        if !fits(&path.as_path()) {
+            // As many mounts as folders on the way would stand there: one around all does.
+            let outer = path.ancestors().find(fits).unwrap_or(self.workspace).to_owned();
+            return self.add(outer, how.max(How::ReadOnly));
+        }
         let within = |folder: &&Path| *folder != self.workspace && *folder != path;
         let between = path.ancestors().take_while(|folder| *folder != self.workspace);
         let between = between.filter(within).map(Path::to_owned).collect::<Vec<_>>();
@@ -281,6 +306,25 @@ impl Shut<'_> {
         let open = self.places.iter().filter(|(path, how)| !is_covered(path, **how));
         open.map(|(path, how)| Place { path: path.clone(), how: *how }).collect()
     }
+}
+
+/// What others obey in a workspace: by its name, because it is a home, or because git is told to.
+fn followed(workspace: &Path, found: &Found) -> Vec<PathBuf> {
+    let mut all = named(workspace);
+    let home = Home::of_account();
+    let home = home.iter().flat_map(|home| home.shut(workspace));
+    all.extend(home.filter(|path| !aside::is_aside(path)));
+    all.extend(of_person());
+    let repositories = found.named.iter().chain(&found.links).chain(&found.bare);
+    let git = repositories.filter(|path| {
+        let name = path.file_name().unwrap_or_default();
+        !VERSION_CONTROL[1..].iter().any(|other| name.eq_ignore_ascii_case(other))
+    });
+    all.extend(git.flat_map(|path| leads(path)));
+    // The workspace may be a part of a repository.
+    let outer = workspace.ancestors().skip(1).map(|folder| folder.join(".git"));
+    all.extend(outer.filter(|path| path.exists()).flat_map(|path| leads(&path)));
+    all
 }
 
 /// A protected name at the top that is a link. No mount holds a link in its place, so it could be

@@ -8,12 +8,15 @@
 //! git to others elsewhere (`commondir`). Git also takes a folder of any name for a repository if
 //! it looks like one. What nobody looked into is shut too, so a wide workspace hides nothing.
 
+use super::handle::{Root, entries};
+use crate::git_settings::{commondir, gitfile};
 use crate::protected::VERSION_CONTROL;
+use rustix::fs::FileType;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
-use std::fs::{self, ReadDir};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// Files and folders that are looked at before a command: some tenths of a second.
@@ -26,7 +29,10 @@ const FOUND_MAX: usize = 500;
 const UNSEEN_MAX: usize = 64;
 
 /// Bytes of a file that leads to a repository.
-const LEAD_BYTES_MAX: usize = 4_096;
+const LEAD_BYTES_MAX: u64 = 4_096;
+
+/// Bytes of a path that can be shut; of a longer one, a folder around it is.
+const PLACE_BYTES_MAX: usize = 3_800;
 
 /// What was found.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -52,6 +58,13 @@ enum Mode {
     Thorough,
 }
 
+/// A folder that is still to be looked into.
+struct Ahead {
+    path: PathBuf,
+    /// Whether it lies in a repository that is shut as a whole: only sockets count there.
+    is_shut: bool,
+}
+
 impl Found {
     /// What lies at the top, by name alone: no number of other files is in the way.
     pub(crate) fn at_top(workspace: &Path) -> Self {
@@ -60,7 +73,7 @@ impl Found {
             let path = workspace.join(name);
             match fs::symlink_metadata(&path) {
                 Ok(entry) if entry.is_symlink() => found.links.push(path),
-                Ok(_) => found.name(path),
+                Ok(_) => found.named.push(path),
                 Err(_) => {}
             }
         }
@@ -69,69 +82,93 @@ impl Found {
 
     /// What lies in a workspace, as far as it can be looked through in a moment.
     pub(crate) fn before(workspace: &Path) -> Self {
-        Self::at_top(workspace).walked(workspace, &BTreeSet::new(), Mode::Bounded(ENTRIES_MAX))
+        let found = Self::at_top(workspace);
+        let found = found.looked(workspace, Mode::Bounded(ENTRIES_MAX));
+        Self { unseen: shutable(found.unseen, workspace), ..found }.gathered(workspace)
     }
 
     /// All that lies in a workspace now, but for places that nobody could change.
-    pub(crate) fn after(workspace: &Path, shut: &BTreeSet<PathBuf>) -> Self {
-        let mut found = Self::at_top(workspace);
+    pub(crate) fn after(root: &Root, shut: &BTreeSet<PathBuf>) -> Self {
+        let mut found = Self::at_top(root.path());
         found.named.retain(|path| !shut.contains(path));
-        found.walked(workspace, shut, Mode::Thorough)
+        found.walked(root, shut, Mode::Thorough)
     }
 
-    fn walked(mut self, workspace: &Path, shut: &BTreeSet<PathBuf>, mode: Mode) -> Self {
-        let mut folders = VecDeque::from([workspace.to_owned()]);
+    fn looked(mut self, folder: &Path, mode: Mode) -> Self {
+        match Root::open(folder) {
+            Ok(root) => self.walked(&root, &BTreeSet::new(), mode),
+            Err(_) => {
+                self.unseen.push(folder.to_owned());
+                self
+            }
+        }
+    }
+
+    fn walked(mut self, root: &Root, shut: &BTreeSet<PathBuf>, mode: Mode) -> Self {
+        let top = Ahead { path: root.path().to_owned(), is_shut: false };
+        let mut folders = VecDeque::from([top]);
         let mut left = match mode {
             Mode::Bounded(most) => most,
             Mode::Thorough => usize::MAX,
         };
         while let Some(folder) = folders.pop_front() {
-            let Ok(entries) = opened(&folder, mode) else {
-                self.unseen.push(folder);
+            let Ok(names) = opened(root, &folder.path, mode).and_then(|open| entries(&open)) else {
+                self.unseen.push(folder.path);
                 continue;
             };
             let mut look = Look::default();
-            for entry in entries.flatten() {
+            for entry in names {
                 let is_full = mode != Mode::Thorough && self.len() >= FOUND_MAX;
                 if left == 0 || is_full {
-                    self.unseen.push(folder);
-                    self.unseen.extend(folders);
-                    return self.gathered(workspace);
+                    self.unseen.push(folder.path);
+                    self.unseen.extend(folders.into_iter().map(|folder| folder.path));
+                    return self;
                 }
                 left -= 1;
-                let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
-                let is_own = VERSION_CONTROL.iter().any(|own| name.eq_ignore_ascii_case(own));
-                look.at(&name);
-                if !is_own && !kind.is_dir() && !kind.is_socket() {
+                let Ok(entry) = entry else {
+                    self.unseen.push(folder.path.clone());
+                    break;
+                };
+                let is_folder = entry.kind == FileType::Directory;
+                let is_own = VERSION_CONTROL.iter().any(|own| entry.name.eq_ignore_ascii_case(own));
+                look.at(&entry.name);
+                if !is_own && !is_folder && entry.kind != FileType::Socket {
                     continue;
                 }
-                let path = entry.path();
-                if shut.contains(&path) {
+                let path = folder.path.join(&entry.name);
+                // In a repository that is shut nothing is made, and objects hold nothing else.
+                let is_passed = folder.is_shut && is_folder && entry.name == "objects";
+                if is_passed || shut.contains(&path) {
                     continue;
                 }
-                match (is_own, kind.is_symlink()) {
-                    // At the top all are known by name already.
-                    (true, _)
-                        if folder == workspace && VERSION_CONTROL.iter().any(|n| name == *n) => {}
-                    (true, true) => self.links.push(path),
-                    (true, false) => self.name(path),
-                    (false, _) if kind.is_dir() => folders.push_back(path),
-                    (false, _) => self.sockets.push(path),
+                let is_shut = folder.is_shut || is_own && mode != Mode::Thorough;
+                if is_own && !folder.is_shut {
+                    self.name(&path, entry.kind, folder.path == root.path());
+                }
+                if is_folder {
+                    folders.push_back(Ahead { path, is_shut });
+                } else if entry.kind == FileType::Socket && !is_own {
+                    self.sockets.push(path);
                 }
             }
-            if look.is_bare() {
-                self.bare.push(folder);
+            let name = folder.path.file_name().filter(|_| folder.path != root.path());
+            let is_named = name.is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+            if look.is_bare() && !is_named && !folder.is_shut {
+                self.bare.push(folder.path);
             }
         }
-        self.gathered(workspace)
+        self
     }
 
-    /// A repository, and the sockets that its own programs listen at.
-    fn name(&mut self, path: PathBuf) {
-        let inner = fs::read_dir(&path).into_iter().flatten().flatten();
-        let sockets = inner.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket()));
-        self.sockets.extend(sockets.map(|entry| entry.path()));
-        self.named.push(path);
+    /// A repository by its name, or a link with one. Most at the top are known already.
+    fn name(&mut self, path: &Path, kind: FileType, is_top: bool) {
+        let list = match kind {
+            FileType::Symlink => &mut self.links,
+            _ => &mut self.named,
+        };
+        if !is_top || !list.iter().any(|known| known == path) {
+            list.push(path.to_owned());
+        }
     }
 
     fn len(&self) -> usize {
@@ -155,20 +192,19 @@ impl Found {
     }
 }
 
-/// A folder's entries. A command may have closed a folder of the account to keep us out of it.
-fn opened(folder: &Path, mode: Mode) -> io::Result<ReadDir> {
-    let opened = fs::read_dir(folder);
-    if opened.is_ok() || mode != Mode::Thorough {
-        return opened;
+/// A folder, to be listed. A command may have closed one of the account to keep us out of it.
+fn opened(root: &Root, folder: &Path, mode: Mode) -> io::Result<OwnedFd> {
+    match mode {
+        Mode::Bounded(_) => root.folder(folder),
+        Mode::Thorough => root.folder_opened(folder),
     }
-    open_up(folder)?;
-    fs::read_dir(folder)
 }
 
-/// Gives the account its rights to a folder of its own back.
-pub(crate) fn open_up(folder: &Path) -> io::Result<()> {
-    let mode = fs::symlink_metadata(folder)?.mode();
-    fs::set_permissions(folder, fs::Permissions::from_mode(mode & 0o7777 | 0o700))
+/// No mount stands at a path that is too long to be said: a folder around it is shut instead.
+fn shutable(unseen: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
+    let short = |path: &&Path| path.as_os_str().len() <= PLACE_BYTES_MAX;
+    let outer = |path: PathBuf| path.ancestors().find(short).unwrap_or(workspace).to_owned();
+    unseen.into_iter().map(outer).collect()
 }
 
 /// The names by which git takes a folder itself for a repository.
@@ -198,16 +234,35 @@ pub(crate) fn is_layout(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
-/// The folder that a file, or a link, instead of a repository leads to.
-pub(crate) fn lead(file: &Path) -> Option<PathBuf> {
-    if file.is_symlink() || file.is_dir() {
-        return file.canonicalize().ok();
+/// The folder that a `.git` is or leads to, as git finds it.
+pub(crate) fn lead(name: &Path) -> Option<PathBuf> {
+    let real = name.canonicalize().ok()?;
+    if real.is_dir() {
+        return Some(real);
     }
-    let bytes = fs::read(file).ok().filter(|bytes| bytes.len() <= LEAD_BYTES_MAX)?;
-    let text = String::from_utf8(bytes).ok()?;
-    let text = text.trim_end_matches(['\n', '\r']);
-    let path = text.strip_prefix("gitdir:").map_or(text, str::trim_start);
-    file.parent()?.join(path).canonicalize().ok()
+    name.parent()?.join(gitfile(&short(&real)?)?).canonicalize().ok()
+}
+
+/// The folder that a repository's folder shares with others, as git finds it; itself, if none.
+pub(crate) fn common(folder: &Path) -> Option<PathBuf> {
+    let file = folder.join("commondir");
+    match fs::symlink_metadata(&file) {
+        Ok(_) => folder.join(commondir(&short(&file)?)?).canonicalize().ok(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(folder.to_owned()),
+        Err(_) => None,
+    }
+}
+
+/// Where a file instead of a folder leads, if nothing is there yet.
+pub(crate) fn led_to_nothing(name: &Path) -> Option<PathBuf> {
+    let goal = name.parent()?.join(gitfile(&short(name)?)?);
+    (!goal.exists()).then_some(goal)
+}
+
+fn short(file: &Path) -> Option<Vec<u8>> {
+    let found = fs::metadata(file).ok()?;
+    let is_short = found.is_file() && found.len() <= LEAD_BYTES_MAX;
+    is_short.then(|| fs::read(file).ok()).flatten()
 }
 
 /// The folders in the workspace that a file instead of a folder leads to.
@@ -216,15 +271,16 @@ pub(crate) fn led_to(file: &Path, workspace: &Path) -> Vec<PathBuf> {
         return Vec::new();
     }
     let folder = lead(file);
-    let common = folder.as_ref().map(|folder| folder.join("commondir"));
-    let common = common.filter(|file| file.is_file()).and_then(|file| lead(&file));
+    let common = folder.as_ref().and_then(|folder| common(folder));
     let inside = |path: &PathBuf| path.starts_with(workspace) && path != workspace;
-    folder.into_iter().chain(common).filter(inside).collect()
+    let all: BTreeSet<PathBuf> = folder.into_iter().chain(common).filter(inside).collect();
+    all.into_iter().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
     use std::os::unix::net::UnixListener;
 
     fn workspace() -> (tempfile::TempDir, PathBuf) {
@@ -234,7 +290,8 @@ mod tests {
     }
 
     fn bounded(root: &Path, most: usize) -> Found {
-        Found::at_top(root).walked(root, &BTreeSet::new(), Mode::Bounded(most))
+        let found = Found::at_top(root).looked(root, Mode::Bounded(most));
+        found.gathered(root)
     }
 
     #[test]
@@ -288,7 +345,7 @@ mod tests {
         }
         let found = Found::before(&root);
         assert!(found.named.len() <= FOUND_MAX && found.unseen.contains(&root.join("many")));
-        let all = Found::after(&root, &BTreeSet::new());
+        let all = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
         assert!(all.named.len() == FOUND_MAX + 2 && all.unseen.is_empty());
     }
 
@@ -297,7 +354,25 @@ mod tests {
         let (_outer, root) = workspace();
         fs::create_dir_all(root.join("shut/.git")).unwrap();
         fs::set_permissions(root.join("shut"), fs::Permissions::from_mode(0o000)).unwrap();
-        let found = Found::after(&root, &BTreeSet::new());
+        let found = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
         assert_eq!(found.named, [root.join("shut/.git")]);
+    }
+
+    #[test]
+    fn a_repository_in_another_or_in_other_version_control_is_found_after_a_command() {
+        let (_outer, root) = workspace();
+        for folder in [".hg/sub/.git", ".git/objects/ab/.git", "a/.svn/b/.jj"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let _socket = UnixListener::bind(root.join(".hg/sub/socket")).unwrap();
+        let all = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
+        let named =
+            [".git", ".hg", ".hg/sub/.git", "a/.svn", ".git/objects/ab/.git", "a/.svn/b/.jj"];
+        let named: BTreeSet<PathBuf> = named.iter().map(|name| root.join(name)).collect();
+        assert_eq!(all.named.into_iter().collect::<BTreeSet<_>>(), named);
+        // Before a command the outer ones are shut with all that is in them, but for sockets.
+        let before = Found::before(&root);
+        assert_eq!(before.named.len(), 3);
+        assert_eq!(before.sockets, [root.join(".hg/sub/socket")]);
     }
 }

@@ -66,7 +66,7 @@ async fn springs(way: &Way, sandbox: Sandbox) -> Result<Option<bool>, String> {
         place.shell(&command).await;
     }
     fs::remove_file(&mark).unwrap_or_default();
-    ways::person(&place, way.folders);
+    ways::person(&place, way.folders, &mark);
     let _ = fs::set_permissions(place.root(), fs::Permissions::from_mode(0o755));
     Ok(Some(mark.exists()))
 }
