@@ -154,7 +154,16 @@ impl App {
     }
 
     pub(crate) async fn open_store(&self) -> Result<Store, Failure> {
-        let store = self.screened(self.database.open().await)?;
+        self.marked(self.screened(self.database.open().await)?).await
+    }
+
+    /// For commands that read, and for those that find out themselves that nothing can be written.
+    pub(crate) async fn open_to_read(&self) -> Result<Store, Failure> {
+        self.marked(self.screened(self.database.open_to_read().await)?).await
+    }
+
+    /// Writes into the database to which home it belongs.
+    async fn marked(&self, store: Store) -> Result<Store, Failure> {
         if self.database.file().is_some()
             && let Ok(home) = self.home.id()
         {
@@ -162,11 +171,6 @@ impl App {
             let _ = store.belong_to(&home).await;
         }
         Ok(store)
-    }
-
-    /// For commands that read, and for those that find out themselves that nothing can be written.
-    pub(crate) async fn open_to_read(&self) -> Result<Store, Failure> {
-        self.screened(self.database.open_to_read().await)
     }
 
     fn screened(&self, opened: Result<Store, StoreError>) -> Result<Store, Failure> {

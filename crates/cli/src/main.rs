@@ -39,10 +39,14 @@ use std::process::ExitCode;
 /// Files that the runtime opens for itself, and a few more.
 const SPARE_FILES: usize = 8;
 
-fn main() -> ExitCode {
-    // Before any key is read.
+/// What must come before any key is read and any thread is started.
+fn shut_off() {
     everloop_tools::leave_no_core();
     everloop_tools::hand_on_no_files();
+}
+
+fn main() -> ExitCode {
+    shut_off();
     let cli = match help::parse() {
         Ok(cli) => cli,
         Err(code) => return terminal::unwritten().map_or(code, |error| not_written(&error)),

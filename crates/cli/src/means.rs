@@ -104,6 +104,9 @@ impl LocalMeans {
             }),
             ..Setting::new(PathBuf::new())
         };
+        secrets::commands(settings).iter().for_each(|words| {
+            everloop_tools::will_run(words.iter().map(String::as_str));
+        });
         let settings = settings.clone();
         let (desk, models, places) = (None, Mutex::default(), Places::default());
         let servers = Servers::default();

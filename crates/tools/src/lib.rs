@@ -82,7 +82,7 @@ pub use hosts::{Host, Hosts, Names, Resolve};
 pub use http::{HttpGet, HttpGetArgs, HttpSend, HttpSendArgs, SendMethod};
 pub use list_dir::{ListDir, ListDirArgs};
 pub use marks::{BY_OTHERS, FROM_THE_WEB};
-pub use programs::{find_program, own_program, search_path, trusted_program};
+pub use programs::{find_program, own_program, search_path, trusted_program, will_run};
 pub use read_file::{ReadFile, ReadFileArgs};
 pub use record::{forget_records, recorded_runs};
 pub use registry::{Registry, Setting};

@@ -33,6 +33,36 @@ pub(crate) fn distrust(workspace: &Path) {
     known.insert(workspace.to_owned());
 }
 
+/// Files that the settings make us run, outside the walls: programs, and scripts that are given to
+/// them. Where one lies in a workspace, tools ask before they change it and commands only read it.
+static RUN_BY_US: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
+
+/// Endings of files that programs run.
+const SCRIPTS: [&str; 12] =
+    ["cjs", "jar", "js", "lua", "mjs", "php", "pl", "py", "rb", "sh", "ts", "wasm"];
+
+/// Counts the programs and scripts among the words of a command of the settings among what we run.
+/// Folders and data that it is given are not.
+pub fn will_run<'w>(words: impl IntoIterator<Item = &'w str>) {
+    let mut known = RUN_BY_US.write().unwrap_or_else(PoisonError::into_inner);
+    for word in words {
+        let value = word.split_once('=').map_or(word, |(_, value)| value);
+        let paths = [word, value].map(PathBuf::from).into_iter();
+        known.extend(paths.filter(|path| path.is_absolute() && is_run(path)));
+    }
+}
+
+fn is_run(path: &Path) -> bool {
+    let is_script = path.extension().is_some_and(|end| SCRIPTS.iter().any(|known| end == *known));
+    let is_program = |found: Metadata| found.is_file() && found.mode() & 0o111 != 0;
+    is_script || fs::metadata(path).is_ok_and(is_program)
+}
+
+pub(crate) fn run_by_us() -> Vec<PathBuf> {
+    let known = RUN_BY_US.read().unwrap_or_else(PoisonError::into_inner);
+    known.iter().cloned().collect()
+}
+
 /// The real path of a program of this name that nobody else can have put there.
 #[must_use]
 pub fn find_program(name: &str) -> Option<PathBuf> {

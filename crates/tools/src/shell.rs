@@ -357,8 +357,8 @@ async fn aftermath(walls: Option<Enclosure>) -> Vec<String> {
 }
 
 /// Said of a command that tried to write what it may only read.
-const SHUT: &str = "commands read repositories (.git) and do not write them: use git_commit, or ask \
-    the user";
+const SHUT: &str = "commands read repositories (.git) and do not write them: use git_commit, or \
+    ask the user";
 const HELD: &str = "files that later runs or other programs obey (AGENTS.md, .github, .vscode and \
     the like) are read-only for commands: write_file asks the user";
 const BUSY: &str = "a folder with a repository in it is neither moved nor removed by commands: ask \

@@ -113,7 +113,7 @@ impl Stand {
         if is_root() {
             chown(path("ordinary"), Some(ORDINARY), Some(ORDINARY)).unwrap();
         }
-        for entry in ["/usr/bin", "/bin", "/usr/local/bin"].iter().flat_map(|f| fs::read_dir(f)) {
+        for entry in ["/usr/bin", "/bin", "/usr/local/bin"].iter().flat_map(fs::read_dir) {
             for entry in entry.flatten().filter(|entry| entry.file_name() != "bwrap") {
                 let _ = symlink(entry.path(), path("programs").join(entry.file_name()));
             }

@@ -360,3 +360,29 @@ async fn no_socket_is_reached_where_there_is_too_much_to_look_at() {
     let seen = place.shell(connect).await;
     assert!(seen.text.contains("no: ") && listener.accept().is_err(), "{seen:?}");
 }
+
+/// Somebody else at work in the workspace may put a link where a folder was, while walls are built.
+#[test]
+fn a_command_does_not_begin_where_a_place_is_another_than_was_looked_at() {
+    use std::os::unix::fs::MetadataExt;
+    let outer = folder();
+    let (inside, link) = (outer.path().join("inside"), outer.path().join("link"));
+    fs::create_dir(&inside).unwrap();
+    std::os::unix::fs::symlink(&inside, &link).unwrap();
+    let found = fs::metadata(&inside).unwrap();
+    let id = format!("{}:{}", found.dev(), found.ino());
+    let spec = r#"{"files": null, "kernel": null,
+        "limits": {"cpu_s": 0, "memory_bytes": 0, "file_bytes": 0, "processes": 0}}"#;
+    for (path, id, runs) in [
+        (&inside, id.as_str(), true),
+        (&inside, "1:1", false),
+        (&link, id.as_str(), false),
+        (&outer.path().join("none"), id.as_str(), false),
+    ] {
+        let mut wall = Command::new(guard());
+        wall.args(["__wall", spec, "--same"]).arg(path).args([id, "--", "echo", "ran"]);
+        let output = wall.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(said.contains("ran"), runs, "{path:?} {id}: {output:?}");
+    }
+}

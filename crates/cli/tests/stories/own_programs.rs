@@ -179,3 +179,30 @@ fn files_that_a_parent_has_open_reach_no_command() {
     let seen = home.run(["audit", "--json"]).stdout;
     assert!(seen.contains("shell") && !seen.contains("SECRET OUTSIDE"), "{seen}");
 }
+
+#[test]
+fn a_script_that_the_settings_make_us_run_is_not_changed_unasked() {
+    let home = Home::new();
+    let (server, key) = (home.work("server.py"), home.work("key.sh"));
+    let config = format!(
+        "[mcp.servers.own]\ncommand = \"/usr/bin/python3\"\nargs = [\"{}\"]\n\
+         [model]\nkey_command = [\"/bin/sh\", \"{}\"]\n",
+        server.display(),
+        key.display()
+    );
+    fs::create_dir_all(home.data()).unwrap();
+    fs::write(home.data().join("config.toml"), config).unwrap();
+    let home = home.script(&[
+        calls("write_file", json!({"path": "server.py", "content": "evil"})),
+        says("done"),
+    ]);
+    for file in [&server, &key] {
+        fs::write(file, "mine").unwrap();
+    }
+    home.run(["run", "--loop", "react", "go"]).ends_with(3).says(&["write_file"]);
+    assert_eq!(fs::read_to_string(&server).unwrap(), "mine");
+    home.rewrite(&[shell("echo evil > server.py; echo evil > key.sh"), says("done")]);
+    home.run(RUN);
+    assert_eq!(fs::read_to_string(&server).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(&key).unwrap(), "mine");
+}

@@ -246,10 +246,10 @@ pub(crate) fn named(workspace: &Path) -> Vec<PathBuf> {
     for entry in fs::read_dir(workspace).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is = |own: &&str| name.eq_ignore_ascii_case(own);
-        if VERSION_CONTROL.iter().any(|own| is(own)) {
+        if VERSION_CONTROL.iter().any(&is) {
             continue;
         }
-        if name.to_str().is_some_and(is_listed) || START_UP.iter().any(|own| is(own)) {
+        if name.to_str().is_some_and(is_listed) || START_UP.iter().any(is) {
             all.push(entry.path());
             continue;
         }
@@ -280,11 +280,12 @@ const VARIABLES: [&str; 10] = [
     "XINITRC",
 ];
 
-/// What programs of the person obey wherever they are, by variables and by git's settings.
+/// What programs of the person, and we, obey wherever we are: by variables and by settings.
 pub(crate) fn of_person() -> Vec<PathBuf> {
     let named = |name: &&str| std::env::var_os(name).map(PathBuf::from);
     let mut all: Vec<PathBuf> = VARIABLES.iter().filter_map(named).collect();
     all.retain(|path| path.is_absolute());
+    all.extend(crate::programs::run_by_us());
     all.extend(git_leads::of_person());
     all.extend(git_leads::leads_of_person());
     all

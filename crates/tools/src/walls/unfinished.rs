@@ -59,7 +59,7 @@ pub(crate) fn is_plain_step(folder: &OwnedFd, name: &str) -> bool {
         "strategy" => matches!(bytes.trim_ascii(), b"ort" | b"recursive"),
         "opts" => {
             let (options, is_whole) = parse(&bytes);
-            let is_plain = |name: &str| OPTIONS.iter().any(|plain| name == *plain);
+            let is_plain = |name: &str| OPTIONS.contains(&name);
             is_whole && options.iter().all(|option| is_plain(&option.name))
         }
         _ if name.starts_with("git-rebase-todo") || name == "todo" => {
