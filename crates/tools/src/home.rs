@@ -117,9 +117,13 @@ impl Home {
             return Vec::new();
         }
         let mut found = Vec::new();
-        for goal in self.links() {
+        for (link, goal) in self.links() {
             if goal == workspace {
-                found.extend(names(workspace));
+                // By the path that each has in the home then.
+                let in_home = |path: &PathBuf| path.file_name().map(|name| link.join(name));
+                let is_obeyed =
+                    |path: &PathBuf| in_home(path).is_some_and(|p| self.is_settings(&p));
+                found.extend(names(workspace).into_iter().filter(is_obeyed));
             } else if goal.starts_with(workspace) {
                 found.push(goal);
             }
@@ -127,8 +131,8 @@ impl Home {
         found
     }
 
-    /// Where the links among the home's start-up files lead, however deep they lie.
-    fn links(&self) -> Vec<PathBuf> {
+    /// The links among the home's start-up files, however deep they lie, and where they lead.
+    fn links(&self) -> Vec<(PathBuf, PathBuf)> {
         let home = names(&self.folder).into_iter();
         let mut paths: VecDeque<PathBuf> =
             home.filter(|path| path.file_name().is_some_and(is_obeyed)).collect();
@@ -137,7 +141,8 @@ impl Home {
             left -= 1;
             let Ok(found) = fs::symlink_metadata(&path) else { continue };
             if found.is_symlink() {
-                goals.extend(path.canonicalize().ok());
+                let goal = path.canonicalize().ok();
+                goals.extend(goal.map(|goal| (path, goal)));
             } else if found.is_dir() && !STORES.iter().any(|store| path.ends_with(store)) {
                 paths.extend(names(&path));
             }
@@ -206,7 +211,8 @@ mod tests {
             assert_eq!(home.obeys(&root, &root.join(name)), is_obeyed, "{name}");
             assert_eq!(home.obeys(root.parent().unwrap(), &root.join(name)), is_obeyed, "{name}");
             let project = root.join(".config/nvim");
-            assert!(!home.obeys(&project, &project.join(name)), "{name}");
+            let is_listed = is_listed(&format!(".config/nvim/{name}"));
+            assert_eq!(home.obeys(&project, &project.join(name)), is_listed, "{name}");
         }
         fs::write(root.join(".zshenv"), "").unwrap();
         let mut shut = home.shut(&root);
@@ -222,9 +228,13 @@ mod tests {
         symlink("work/shell/rc", home.folder.join(".bashrc")).unwrap();
         symlink("../work/shell", home.folder.join(".config/fish")).unwrap();
         symlink(&work, home.folder.join(".here")).unwrap();
+        fs::create_dir(work.join("git")).unwrap();
         assert!(home.obeys(&work, &work.join("shell/rc")));
         assert!(home.obeys(&work, &work.join("shell/new")));
         assert!(!home.obeys(&work, &work.join("other")));
         assert_eq!(home.shut(&work).len(), 2);
+        fs::rename(home.folder.join(".config"), home.folder.join("old")).unwrap();
+        symlink(&work, home.folder.join(".config")).unwrap();
+        assert!(home.obeys(&work, &work.join("git/config")), "it is .config/git/config");
     }
 }

@@ -72,7 +72,8 @@ fn the_reference_server_is_approved_and_a_run_calls_it() {
     assert_eq!(ended.stdout, "It echoes.\n");
     let run = home.newest();
     let events = home.events(&run);
-    assert_eq!(of_type(&events, "tool.completed")[0]["result"], "Echo: hello");
+    let result = of_type(&events, "tool.completed")[0]["result"].as_str().unwrap().to_owned();
+    assert!(result.starts_with("[text by others") && result.ends_with("\nEcho: hello"), "{result}");
     home.verified(&run);
     let listed = home.run(["mcp", "--lang", "zh-CN"]).ends_with(0).stdout;
     assert!(listed.contains("已批准") && listed.contains("everything__echo"), "{listed}");
