@@ -74,7 +74,7 @@ impl Home {
     /// Whether others would run or obey a place, given without links, because of this home.
     pub(crate) fn obeys(&self, workspace: &Path, place: &Path) -> bool {
         self.is_shut(workspace, place)
-            || self.is_settings(place)
+            || self.is_around(workspace) && self.is_settings(place)
             || self.led_into(workspace).iter().any(|p| place.starts_with(p))
     }
 
@@ -91,6 +91,11 @@ impl Home {
         in_settings || below.and_then(|below| below.iter().next()).is_some_and(is_obeyed)
     }
 
+    /// Whether a workspace lies in the home, and is not the home.
+    fn is_around(&self, workspace: &Path) -> bool {
+        workspace.starts_with(&self.folder) && *workspace != self.folder
+    }
+
     /// Whether it is known by its path in the home: the workspace may lie among settings.
     fn is_settings(&self, place: &Path) -> bool {
         let in_home = place.strip_prefix(&self.folder).ok();
@@ -105,7 +110,7 @@ impl Home {
         let (all, settings): (Vec<_>, Vec<_>) = settings.partition(|path| path == workspace);
         let all = all.iter().flat_map(|folder| names(folder));
         let all = all.filter(|path| path.file_name().is_some_and(is_obeyed));
-        let inner = Some(workspace).filter(|folder| folder.starts_with(&self.folder));
+        let inner = Some(workspace).filter(|folder| self.is_around(folder));
         let inner = inner.into_iter().flat_map(names).filter(|path| self.is_settings(path));
         own.chain(all).chain(inner).chain(settings).chain(self.led_into(workspace)).collect()
     }
