@@ -17,7 +17,7 @@ use crate::commands::{View, Wrong};
 use crate::desk::{Answer, Did, Gone, Notice, Reply, TodoList};
 use crate::kept::{self, moment};
 use everloop_store::{Firing, ScheduleRow, TodoRow};
-use everloop_types::{Lang, UtcMs};
+use everloop_types::{Lang, UtcMs, one_line};
 use jiff::Zoned;
 
 /// For whom and where something is shown.
@@ -80,7 +80,8 @@ fn show_reply(reader: &Reader, reply: &Reply) -> String {
                 (false, _) => "schedule.changed",
             };
             let id = entry.id.to_string();
-            let line = reader.text(key, &[("id", &id), ("title", &entry.said.title)]);
+            let title = one_line(&entry.said.title);
+            let line = reader.text(key, &[("id", &id), ("title", &title)]);
             let line = with_details(reader, line, &entry_details(reader, entry));
             with_notices(reader, line, notices)
         }
@@ -104,8 +105,8 @@ fn marked(reader: &Reader, did: Did, todo: &TodoRow) -> String {
         Did::Changed | Did::Shown => "todo.changed",
     };
     let done = todo.done_at.map(|at| reader.moment(at)).unwrap_or_default();
-    let id = todo.id.to_string();
-    reader.text(key, &[("id", &id), ("text", &todo.said.text), ("done", &done)])
+    let (id, text) = (todo.id.to_string(), one_line(&todo.said.text));
+    reader.text(key, &[("id", &id), ("text", &text), ("done", &done)])
 }
 
 /// What was deleted, by its text, or by its number alone if the text is gone already.
@@ -113,7 +114,7 @@ fn gone(reader: &Reader, all: &[Gone], key: &str, before: &str) -> String {
     let line = |gone: &Gone| {
         let id = gone.id.to_string();
         match &gone.text {
-            Some(text) => reader.text(key, &[("id", &id), ("text", text)]),
+            Some(text) => reader.text(key, &[("id", &id), ("text", &one_line(text))]),
             None => reader.text(before, &[("id", &id)]),
         }
     };
@@ -193,7 +194,7 @@ fn todo_details(reader: &Reader, todo: &TodoRow) -> Vec<String> {
     detail("todo.detail.due", said.due_at.map(|at| reader.moment(at)));
     detail("todo.detail.remind", said.remind_at.map(|at| reader.moment(at)));
     detail("todo.detail.priority", (said.priority > 0).then(|| said.priority.to_string()));
-    let tag = Some(said.tag.clone()).filter(|tag| tag != kept::DEFAULT_TAG);
+    let tag = Some(one_line(&said.tag)).filter(|tag| tag != kept::DEFAULT_TAG);
     detail("todo.detail.tag", tag);
     details
 }
@@ -260,7 +261,7 @@ fn card(reader: &Reader, kind: &str, rows: &[(&str, String)]) -> String {
     let lines = names
         .iter()
         .zip(rows)
-        .map(|(name, (_, value))| format!("{}  {value}", padded(name, widest)));
+        .map(|(name, (_, value))| format!("{}  {}", padded(name, widest), one_line(value)));
     lines.collect::<Vec<_>>().join("\n")
 }
 

@@ -65,6 +65,31 @@ async fn a_reminder_that_was_due_while_nobody_was_there_fires_late_and_says_so()
 }
 
 #[tokio::test]
+async fn a_clock_that_is_ahead_once_silences_no_repeating_reminder_and_repeats_none() {
+    let p = person();
+    p.say("/schedule add 2026-11-16 08:00 晨报 --repeat daily --remind 2026-11-16 08:00").await;
+    assert_eq!(states(&fire(&p, "2026-11-16T08:00").await), [FiredAs::Fired]);
+    // The clock is a year ahead for a moment.
+    let ahead = fire(&p, "2027-12-21T09:00").await;
+    assert!(ahead.len() > 300 && ahead.last().unwrap().state == FiredAs::Late);
+    let now = shanghai("2026-11-16T09:00");
+    reminders::set_back(&p.store, now).await.unwrap();
+    let entry = p.store.schedule(1).await.unwrap().unwrap();
+    assert_eq!(entry.remind_next, Some(shanghai("2026-11-17T08:00")));
+    for day in 17..=20 {
+        let at = format!("2026-11-{day}T08:00");
+        assert_eq!(states(&fire(&p, &at).await), [FiredAs::Fired], "{at}");
+        assert_eq!(fire(&p, &at).await, []);
+    }
+    let shown = p.store.firings_of(everloop_store::FiringKind::Schedule, 1, 1_000).await.unwrap();
+    let fired = |firing: &&Firing| firing.state == FiredAs::Fired;
+    assert_eq!(shown.iter().filter(fired).count(), 5, "each of them is on record as fired");
+    // A clock that is behind repeats nothing of what was shown.
+    reminders::set_back(&p.store, shanghai("2026-11-18T07:00")).await.unwrap();
+    assert_eq!(fire(&p, "2026-11-20T12:00").await, []);
+}
+
+#[tokio::test]
 async fn catch_up_makes_up_for_one_none_or_all_and_the_rest_is_visible_as_missed() {
     use FiredAs::{Late, Missed};
     for (rule, want) in [

@@ -1,6 +1,7 @@
 //! What every command needs: language, settings, folders, store, engine.
 
 use crate::args::{Command, Common};
+use crate::audit_file::AuditFile;
 use crate::database::Database;
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
@@ -21,7 +22,7 @@ use everloop_types::{Lang, RunId, WorkerId};
 use jiff::tz::TimeZone;
 use std::error::Error;
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A shorter lease would run out between two heartbeats on a busy machine.
@@ -127,10 +128,13 @@ impl App {
     }
 
     /// Says that commands run without walls, if the settings turned them off: also to those who
-    /// want quiet.
-    pub(crate) fn warn_of_no_walls(&self) {
+    /// want quiet. Says too that the workspace is the home, where more is shut.
+    pub(crate) fn warn_of_walls(&self, workspace: &str) {
         if self.settings.text("tools.shell_sandbox") == "off" {
             terminal::complain(&self.text("run.no_walls", &[]));
+        }
+        if everloop_tools::holds_home(Path::new(workspace)) {
+            self.note("run.in_home", &[]);
         }
     }
 
@@ -150,7 +154,27 @@ impl App {
     }
 
     pub(crate) async fn open_store(&self) -> Result<Store, Failure> {
-        let store = self.database.open().await.map_err(|error| self.store_failure(&error))?;
+        self.marked(self.screened(self.database.open().await)?).await
+    }
+
+    /// For commands that read, and for those that find out themselves that nothing can be written.
+    pub(crate) async fn open_to_read(&self) -> Result<Store, Failure> {
+        self.marked(self.screened(self.database.open_to_read().await)?).await
+    }
+
+    /// Writes into the database to which home it belongs.
+    async fn marked(&self, store: Store) -> Result<Store, Failure> {
+        if self.database.file().is_some()
+            && let Ok(home) = self.home.id()
+        {
+            // Where this cannot be written, a copy counts as one of another home: the safe side.
+            let _ = store.belong_to(&home).await;
+        }
+        Ok(store)
+    }
+
+    fn screened(&self, opened: Result<Store, StoreError>) -> Result<Store, Failure> {
+        let store = opened.map_err(|error| self.store_failure(&error))?;
         Ok(store.with_redactor(secrets::redactor().clone()))
     }
 
@@ -177,7 +201,7 @@ impl App {
 
     /// The MCP servers of the settings.
     pub(crate) fn servers(&self, settings: &Settings) -> Servers {
-        let guard = std::env::current_exe().ok();
+        let guard = everloop_tools::own_program();
         Servers::new(settings.servers(), &self.home.data().join("mcp"), guard)
     }
 
@@ -224,7 +248,8 @@ impl App {
             build: build::VERSION.to_owned(),
         };
         let desk = self.desk(store.clone());
-        let means = Arc::new(self.means(&self.settings).with_desk(desk));
+        let means = self.means(&self.settings).with_desk(desk);
+        let means = Arc::new(means.with_audit(AuditFile::open(self)?));
         Ok(Engine::new(store, means, clock, identity, rules))
     }
 

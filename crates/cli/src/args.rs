@@ -3,6 +3,7 @@
 //! Its words are in the catalogue (`help.*`). No item here has a doc comment: clap would show it.
 
 mod approvals;
+mod clean;
 mod compare;
 mod context;
 mod keep;
@@ -11,6 +12,7 @@ mod models;
 mod secrets;
 
 pub(crate) use approvals::{Approvals, ApprovalsVerb};
+pub(crate) use clean::{Clean, DeleteRuns};
 pub(crate) use compare::{Compare, CompareOutput};
 pub(crate) use context::{Memory, MemoryVerb, Personas, Skills};
 pub(crate) use keep::{
@@ -132,6 +134,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Secrets(Secrets),
     Audit(Audit),
+    Clean(Clean),
     Backup(Backup),
     Restore(Restore),
     Completion(Completion),
@@ -175,6 +178,8 @@ pub(crate) struct Help {
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     pub(crate) goal: String,
+    #[arg(long)]
+    pub(crate) background: bool,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output_format: Format,
     #[command(flatten)]
@@ -218,10 +223,13 @@ pub(crate) enum Runs {
     Cancel {
         id: String,
     },
+    Delete(DeleteRuns),
     Resume {
         id: String,
         #[arg(long)]
         answer: Option<String>,
+        #[arg(long, value_name = "QUESTION", requires = "answer")]
+        to: Option<String>,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         output_format: Format,
     },

@@ -2,6 +2,8 @@
 
 pub(crate) mod approvals;
 pub(crate) mod audit;
+mod background;
+pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod config;
 pub(crate) mod copies;

@@ -98,9 +98,9 @@ pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     })
 }
 
-/// What the system prompt brings into a run. Notes and guidance are the person's own like any file
-/// of the workspace; notes may hold what others wrote, and so may guidance where the settings say
-/// so.
+/// What the system prompt brings into a run. Notes, guidance and skills are the person's own like
+/// any file of the workspace; notes may hold what others wrote, and so may guidance and skills
+/// where the settings say so.
 pub(crate) fn held(app: &App, workspace: &Path) -> Holding {
     let mut held = Holding::default();
     let notes = memory(app, workspace);
@@ -113,6 +113,13 @@ pub(crate) fn held(app: &App, workspace: &Path) -> Holding {
         let mut patterns = app.settings.list("tools.untrusted_paths");
         let untrusted = patterns.any(|pattern| path_fits(pattern, GUIDANCE));
         held.take(Labels { untrusted, ..Labels::PRIVATE }, GUIDANCE);
+    }
+    for skill in skills(app, workspace).skills {
+        if let Some(path) = skill.path_within(workspace, None) {
+            let mut patterns = app.settings.list("tools.untrusted_paths");
+            let untrusted = patterns.any(|pattern| path_fits(pattern, &path));
+            held.take(Labels { untrusted, ..Labels::PRIVATE }, &path);
+        }
     }
     held
 }
@@ -163,6 +170,20 @@ pub(crate) fn tuned(persona: &Persona, model: ModelChoice) -> ModelChoice {
         max_tokens: persona.max_tokens.unwrap_or(model.max_tokens),
         ..model
     }
+}
+
+/// What pictures bring into a run: a model that sees reads the words in them.
+pub(crate) fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Holding {
+    let mut held = Holding::default();
+    for file in files {
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+        let inner = real.strip_prefix(workspace).unwrap_or(&real).to_string_lossy();
+        let inner = inner.trim_start_matches('/');
+        let mut patterns = app.settings.list("tools.untrusted_paths");
+        let untrusted = patterns.any(|pattern| path_fits(pattern, inner));
+        held.take(Labels { untrusted, ..Labels::PRIVATE }, inner);
+    }
+    held
 }
 
 /// Reads the pictures that go with a goal.

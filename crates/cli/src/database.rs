@@ -70,6 +70,17 @@ impl Database {
         }
     }
 
+    /// The same for those who only want to read: on a read-only disk they can, and what they write
+    /// all the same is refused.
+    pub(crate) async fn open_to_read(&self) -> Result<Store, StoreError> {
+        match (self.open().await, self.file()) {
+            (Err(error), Some(file)) if error.is_read_only() && file.exists() => {
+                Store::open_read_only(file)
+            }
+            (opened, _) => opened,
+        }
+    }
+
     /// The right to claim runs, or who has it. On a server everybody may claim: `None`.
     pub(crate) fn take_lock(
         &self,

@@ -108,8 +108,7 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
             terminal::complain(&words);
         }
     } else {
-        // A closed pipe is no reason to fail in another way.
-        let _ = error.print();
+        terminal::note_unwritten(error.print());
     }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }

@@ -2,6 +2,10 @@
 
 use anyhow::Context;
 use etcetera::BaseStrategy;
+use everloop_engine::{Clock, SystemClock, fresh_id};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The folders of one user.
@@ -69,5 +73,27 @@ impl Home {
 
     pub(crate) fn database(&self) -> PathBuf {
         self.data.join("everloop.db")
+    }
+
+    /// What tells this home from every other one. Made when it is first asked for, beside the
+    /// database: who moves the folder moves both.
+    pub(crate) fn id(&self) -> io::Result<String> {
+        let file = self.data.join("home.id");
+        match fs::read_to_string(&file) {
+            Ok(id) if !id.trim().is_empty() => return Ok(id.trim().to_owned()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let id = fresh_id("home_", SystemClock.now());
+        let whole = self.data.join(format!(".{id}"));
+        let mut new = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&whole)?;
+        new.write_all(id.as_bytes()).and_then(|()| new.sync_all())?;
+        // Another process may have been faster, and then its id counts.
+        let named = fs::hard_link(&whole, &file);
+        let _ = fs::remove_file(&whole);
+        match named {
+            Ok(()) => Ok(id),
+            Err(_) => fs::read_to_string(&file).map(|id| id.trim().to_owned()),
+        }
     }
 }

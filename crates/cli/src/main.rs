@@ -2,6 +2,7 @@
 
 mod app;
 mod args;
+mod audit_file;
 mod build;
 mod chat;
 mod commands;
@@ -28,16 +29,27 @@ mod survey;
 mod terminal;
 mod toolset;
 mod trouble;
+mod upkeep;
 
 use app::App;
 use args::{Chat, Cli, Command, Print, Run};
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
+/// Files that the runtime opens for itself, and a few more.
+const SPARE_FILES: usize = 8;
+
+/// What must come before any key is read and any thread is started.
+fn shut_off() {
+    everloop_tools::leave_no_core();
+    everloop_tools::hand_on_no_files();
+}
+
 fn main() -> ExitCode {
+    shut_off();
     let cli = match help::parse() {
         Ok(cli) => cli,
-        Err(code) => return code,
+        Err(code) => return terminal::unwritten().map_or(code, |error| not_written(&error)),
     };
     // These must start in a moment and need nothing of what follows.
     match cli.command {
@@ -45,6 +57,7 @@ fn main() -> ExitCode {
         Some(Command::Wall { command }) => return everloop_tools::wall_main(command),
         _ => {}
     }
+    everloop_tools::clip::screen_with(|text| secrets::redactor().text(text).into_owned());
     std::panic::set_hook(Box::new(|panic| terminal::complain(&panic.to_string())));
     // These must work where the settings do not: they show what is wrong, repair it, or need none.
     let started = match cli.command {
@@ -62,6 +75,9 @@ fn main() -> ExitCode {
         Ok(app) => app,
         Err(failure) => return report(&failure),
     };
+    if let Err(error) = spare_files() {
+        return report(&app.failure(Exit::Failed, "error.few_files", &error));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(app.threads(cli.command.as_ref()))
         .enable_all()
@@ -82,10 +98,17 @@ fn main() -> ExitCode {
     let ended = runtime.block_on(dispatch(&app, wanted(cli)));
     // A reader thread may still wait for a line of input: it must not hold the process.
     runtime.shutdown_background();
-    match ended {
-        Ok(exit) => exit.into(),
-        Err(failure) => report(&failure),
+    match (ended, terminal::unwritten()) {
+        (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, "error.unwritten", &error)),
+        (Ok(exit), None) => exit.into(),
+        (Err(failure), _) => report(&failure),
     }
+}
+
+/// Whether as many files can be opened as the runtime needs, which gives up without a word.
+fn spare_files() -> std::io::Result<()> {
+    let files = (0..SPARE_FILES).map(|_| std::fs::File::open("/dev/null"));
+    files.collect::<std::io::Result<Vec<_>>>().map(drop)
 }
 
 /// Without a command it is a question to be printed, or the chat.
@@ -107,6 +130,7 @@ fn wanted(cli: Cli) -> Command {
 }
 
 async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
+    signals::outlive_length_limits();
     match command {
         Command::Print(args) => commands::print::print(app, args).await,
         Command::Chat(args) => chat::chat(app, &args).await,
@@ -136,6 +160,7 @@ async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
         Command::Config(args) => commands::config::config(app, args).await,
         Command::Secrets(args) => commands::secrets::secrets(app, args),
         Command::Audit(args) => commands::audit::audit(app, &args).await,
+        Command::Clean(args) => commands::clean::clean(app, &args).await,
         Command::Backup(args) => commands::copies::backup(app, args).await,
         Command::Restore(args) => commands::copies::restore(app, args).await,
         Command::Completion(args) => commands::pages::completion(app, &args),
@@ -145,6 +170,14 @@ async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
             unreachable!("these were started before")
         }
     }
+}
+
+/// For a page of help that was not written; there are no settings yet.
+fn not_written(error: &std::io::Error) -> ExitCode {
+    let detail = error.to_string();
+    let lang = app::early_language(None);
+    let words = everloop_text::get(lang, "error.unwritten", &[("detail", &detail)]);
+    report(&Failure { exit: Exit::Failed, words })
 }
 
 fn report(failure: &Failure) -> ExitCode {

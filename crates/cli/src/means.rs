@@ -1,5 +1,10 @@
 //! Where models and tools come from: the settings and environment of this process.
 
+mod services;
+
+pub(crate) use services::channels;
+
+use crate::audit_file::AuditFile;
 use crate::key;
 use crate::learnt::Learnt;
 use crate::place::Place;
@@ -11,17 +16,18 @@ use everloop_assistant::context::skills::find;
 use everloop_assistant::desk::Desk;
 use everloop_assistant::kept::moment;
 use everloop_assistant::tools::{self, Office, ScheduleTool, TodoTool};
-use everloop_engine::{Means, Summary, SystemClock};
+use everloop_engine::{AuditLog, Means, Summary, SystemClock};
 use everloop_models::{
     CallWay, ConnectError, Counted, Endpoint, Knowledge, Model, Notes, Timeouts, connect,
 };
 use everloop_tools::mcp::Servers;
 use everloop_tools::{
-    BUILT_IN, BuiltIn, Channel, Channels, Delegate, GitAccess, Host, Http, Limits, Network,
-    Registry, Sandbox, SearchService, SearchSetting, Setting, ShellLimits, ShellSetting,
-    WallSetting, WebSetting,
+    BUILT_IN, BuiltIn, Delegate, GitAccess, Host, Http, Limits, Network, Registry, Sandbox,
+    Setting, ShellLimits, ShellSetting, WallSetting, WebSetting, forget_records,
 };
-use everloop_types::{Frame, Lang, ModelChoice, ModelError, ModelErrorKind, TODO_WRITE, ToolSpec};
+use everloop_types::{
+    Frame, Lang, ModelChoice, ModelError, ModelErrorKind, RunId, TODO_WRITE, ToolSpec,
+};
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,6 +48,7 @@ pub(crate) struct LocalMeans {
     servers: Servers,
     models: Mutex<BTreeMap<String, Connected>>,
     places: Places,
+    audit: Option<AuditFile>,
 }
 
 /// Where skills, memories and the program itself lie; none where they are not wanted.
@@ -76,7 +83,7 @@ impl LocalMeans {
             ..Endpoint::default()
         };
         let tools = Setting {
-            guard: std::env::current_exe().ok(),
+            guard: everloop_tools::own_program(),
             shell: shell(settings),
             protected,
             records: Some(records),
@@ -88,7 +95,7 @@ impl LocalMeans {
             },
             http_key_lifetime_ms: settings.number("tools.http_key_lifetime"),
             channels: channels(settings),
-            search: search(settings),
+            search: services::search(settings),
             web: Some(WebSetting {
                 near: settings.list("tools.fetch_near").filter_map(Host::parse).collect(),
                 timeout_ms: settings.number("tools.fetch_timeout"),
@@ -97,10 +104,20 @@ impl LocalMeans {
             }),
             ..Setting::new(PathBuf::new())
         };
+        secrets::commands(settings).iter().for_each(|words| {
+            everloop_tools::will_run(words.iter().map(String::as_str));
+        });
         let settings = settings.clone();
         let (desk, models, places) = (None, Mutex::default(), Places::default());
         let servers = Servers::default();
-        Self { endpoint, settings, key_file, tools, desk, servers, models, places }
+        let audit = None;
+        Self { endpoint, settings, key_file, tools, desk, servers, models, places, audit }
+    }
+
+    /// The same, telling each call to a file.
+    pub(crate) fn with_audit(mut self, audit: Option<AuditFile>) -> Self {
+        self.audit = audit;
+        self
     }
 
     /// The same, with the tools of these servers.
@@ -184,7 +201,10 @@ impl LocalMeans {
             lang,
         };
         let setting = Setting { workspace: workspace.clone(), ..self.tools.clone() };
-        let registry = Registry::builtin(&setting).ok()?.with(Delegate);
+        let mut registry = Registry::builtin(&setting).ok()?.with(Delegate);
+        if self.settings.text("tools.restrict_to_workspace") == "off" {
+            registry = registry.reading_outside(&setting).ok()?;
+        }
         let registry = registry.with(TodoTool(office.clone())).with(ScheduleTool(office));
         Some(match self.load_skill(workspace) {
             Some(tool) => registry.with(tool),
@@ -264,29 +284,6 @@ fn shell(settings: &Settings) -> ShellSetting {
     }
 }
 
-/// Where messages may go.
-pub(crate) fn channels(settings: &Settings) -> Channels {
-    let address = |item: &str| match secrets::channel(item) {
-        // One whose address cannot be had is no channel here; the start has said so.
-        Some((name, reference)) => {
-            let found = secrets::resolve(&reference, settings).ok()?;
-            Channel::parse(&format!("{name}={found}"))
-        }
-        None => Channel::parse(item),
-    };
-    settings.list("tools.channels").filter_map(address).collect()
-}
-
-/// Where to search, unless it is off.
-fn search(settings: &Settings) -> Option<SearchSetting> {
-    Some(SearchSetting {
-        service: SearchService::parse(settings.text("search.provider"))?,
-        base_url: settings.text("search.base_url").to_owned(),
-        timeout_ms: settings.number("search.timeout"),
-        top_k: usize::try_from(settings.number("search.top_k")).unwrap_or(1),
-    })
-}
-
 /// Whether a model plays a script instead of asking an endpoint.
 pub(crate) fn is_scripted(name: &str) -> bool {
     name.starts_with("scripted/")
@@ -358,6 +355,17 @@ impl Means for LocalMeans {
         crate::own::make_within(&workspace, &self.places.own, &files);
         let own = self.own(workspace, &frame.time_zone, frame.language).unwrap_or_default();
         Arc::new(self.servers.offer_to(frame, own))
+    }
+
+    fn audit_log(&self) -> Option<&dyn AuditLog> {
+        self.audit.as_ref().map(|file| file as &dyn AuditLog)
+    }
+
+    fn forget(&self, run: &RunId) {
+        if let Some(records) = &self.tools.records {
+            // What is left is looked for again whenever old data is cleared away.
+            let _ = forget_records(records, run);
+        }
     }
 
     fn remember(&self, frame: &Frame, summary: &Summary<'_>) {

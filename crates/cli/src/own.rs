@@ -25,6 +25,7 @@ pub(crate) fn files(app: &App, settings: &Settings) -> Vec<PathBuf> {
             _ => None,
         }
     }));
+    files.extend(audit_file(settings));
     let Some(database) = app.database.file() else { return files };
     // The log lies beside the real file, where a link leads to it.
     let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
@@ -36,6 +37,17 @@ pub(crate) fn files(app: &App, settings: &Settings) -> Vec<PathBuf> {
         }));
     }
     files
+}
+
+/// The file that tool calls are noted in, by its name and by where a link leads.
+fn audit_file(settings: &Settings) -> Vec<PathBuf> {
+    let name = settings.text("audit.file");
+    if name.is_empty() {
+        return Vec::new();
+    }
+    let name = std::path::absolute(name).unwrap_or_else(|_| PathBuf::from(name));
+    let real = name.canonicalize().ok();
+    std::iter::once(name).chain(real).collect()
 }
 
 /// The folders of a home.

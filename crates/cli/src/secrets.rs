@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::home::Home;
 use crate::settings::Settings;
 use everloop_store::Redactor;
-use everloop_tools::mcp::ServerSetting;
+use everloop_tools::mcp::{ServerSetting, Way};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -82,6 +82,20 @@ pub(crate) fn references(settings: &Settings) -> Vec<(&'static str, Reference)> 
     let channels = channels.map(|(_, reference)| ("tools.channels", reference));
     let keys = settings.keys().map(|reference| ("providers", reference.clone()));
     model.into_iter().chain(keys).chain(database).chain(channels).collect()
+}
+
+/// The commands that the settings make us run: those that give secrets, and servers.
+pub(crate) fn commands(settings: &Settings) -> Vec<Vec<String>> {
+    let keys = references(settings).into_iter().filter_map(|(_, reference)| match reference {
+        Reference::Command(words) => Some(words),
+        _ => None,
+    });
+    let servers = settings.servers().into_iter().filter_map(|server| match server.way {
+        Way::Command { program, args, .. } => Some([vec![program], args].concat()),
+        Way::Address { .. } => None,
+    });
+    let own: Vec<String> = settings.list("model.key_command").map(str::to_owned).collect();
+    keys.chain(servers).chain([own]).collect()
 }
 
 /// Learns what lies open to this process: variables, files, and addresses in the settings.

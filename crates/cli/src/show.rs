@@ -18,7 +18,7 @@ pub(crate) use below::{Below, run_of};
 use everloop_engine::{History, OpenUnknown};
 use everloop_store::{ForkOrigin, OutboxCount, RunRow};
 use everloop_types::journal::{EffectPlanned, Input, Kind, Letter, RunFinished, WaitingOn};
-use everloop_types::{Counts, Progress, Reason, RunId, Status, Usage, UtcMs, visible};
+use everloop_types::{Counts, Progress, Reason, RunId, Status, Usage, UtcMs, canonical, visible};
 pub(crate) use labels::labels_line;
 pub(crate) use open::open_calls;
 pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines, replanned};
@@ -103,7 +103,7 @@ impl Shown {
 
     fn duration_ms(&self) -> i64 {
         let last = self.history.entries.last().map_or(0, |entry| entry.at);
-        (last - self.row.times.created_at).max(0)
+        last.saturating_sub(self.row.times.created_at).max(0)
     }
 
     /// The last line about a run that ended: its status, its counts, its time.
@@ -171,7 +171,7 @@ impl Shown {
         whole["unknowns"] = self.unknowns.iter().map(unknown_json).collect();
         whole["settled_since"] = json!(self.is_settled_since());
         whole["waiting_for"] = json!(self.waiting_on);
-        whole["events"] = json!(self.row.lease.next_seq - 1);
+        whole["events"] = json!(self.row.lease.next_seq.saturating_sub(1));
         let fork = |fork: &ForkOrigin| json!({"run_id": fork.run, "at": fork.at_seq});
         let OutboxCount { sent, waiting } = self.messages;
         whole["messages"] = json!({"sent": sent, "waiting": waiting});
@@ -216,6 +216,7 @@ pub(crate) fn row_json(row: &RunRow) -> Value {
         "note": row.note,
         "forked_from": row.origin.forked.as_ref().map(|origin| &origin.run),
         "parent": row.origin.parent,
+        "imported": row.origin.imported,
         "forked_at": row.origin.forked.as_ref().map(|origin| origin.at_seq),
     })
 }
@@ -236,6 +237,11 @@ pub(crate) fn clock_time(at: UtcMs) -> String {
 /// One short line of what a tool came back with, in the language of the person.
 pub(crate) fn seen_line(app: &App, text: &str) -> String {
     preview(&everloop_text::observed(app.lang, text))
+}
+
+/// One short line of a call's arguments, as the tool reads them and not as the model spelled them.
+pub(crate) fn call_args(args: &str) -> String {
+    preview(&canonical(args))
 }
 
 /// One short line of any text.

@@ -4,10 +4,19 @@ use crate::app::App;
 use crate::exit::{Exit, Failure};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGINT and SIGTERM.
+/// Lets a write to a file that may not grow any further fail, instead of ending the process without
+/// a word. Programs that are started have the usual signal again.
+pub(crate) fn outlive_length_limits() {
+    // What cannot be had leaves the process as every other is.
+    let listening = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
+    drop(listening);
+}
+
+/// SIGINT, SIGTERM, and SIGHUP unless whoever started us wants it ignored.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hangup: Option<Signal>,
     pub(crate) interrupts: u32,
 }
 
@@ -18,6 +27,7 @@ impl Signals {
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
+            hangup: (!ignores_hangup()).then(|| listen(SignalKind::hangup())).transpose()?,
             interrupts: 0,
         })
     }
@@ -29,6 +39,23 @@ impl Signals {
                 Exit::Interrupted
             }
             _ = self.terminate.recv() => Exit::Terminated,
+            _ = hangup(&mut self.hangup) => Exit::Terminated,
         }
     }
+}
+
+/// A terminal that is closed ends what runs in it, in order.
+async fn hangup(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether we were started by `nohup` or its like.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & 1 != 0)
 }

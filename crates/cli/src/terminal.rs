@@ -1,13 +1,18 @@
 //! The terminal: who is there, and lines to and from them.
 
 use crate::secrets;
+use everloop_types::turns_text;
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush,
     tcgetattr, tcsetattr,
 };
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use tokio::io::{AsyncBufReadExt, BufReader};
+
+/// Why a line of the answer could not be written; the first reason counts.
+static UNWRITTEN: Mutex<Option<std::io::Error>> = Mutex::new(None);
 
 /// Whether a passing line stands on the terminal.
 static PASSING: AtomicBool = AtomicBool::new(false);
@@ -93,11 +98,53 @@ fn shown(line: &str, on_terminal: bool) -> String {
     let line = &*secrets::redactor().text(line);
     match on_terminal {
         true if crossterm::terminal::is_raw_mode_enabled().unwrap_or(false) => {
-            everloop_tools::clean(line.as_bytes()).replace('\n', "\r\n") + "\r\n"
+            cleaned(line).replace('\n', "\r\n") + "\r\n"
         }
-        true => everloop_tools::clean(line.as_bytes()) + "\n",
-        false => format!("{line}\n"),
+        true => cleaned(line) + "\n",
+        // Who reads the pipe may be a terminal in the end. JSON keeps every character it has.
+        false if line.starts_with(['{', '[']) => spelled_out(line) + "\n",
+        false => cleaned(line) + "\n",
     }
+}
+
+/// The text without controls, and with those characters spelled out that would show it in another
+/// order.
+fn cleaned(line: &str) -> String {
+    let line = everloop_tools::clean(line.as_bytes());
+    if !line.contains(turns_text) {
+        return line;
+    }
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        match turns_text(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// The same text with the controls that JSON lets through in the form that JSON has for them.
+fn spelled_out(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() || turns_text(c) => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)))
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The content of a file of another program: its ends of lines stay as they are.
+pub(crate) fn data(text: &str) {
+    let keeps = |c: &char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
+    let text: String = secrets::redactor().text(text).chars().filter(keeps).collect();
+    let mut out = std::io::stdout().lock();
+    note_unwritten(writeln!(out, "{text}").and_then(|()| out.flush()));
 }
 
 /// A terminal that keeps every key as it was pressed until somebody reads it, also between two
@@ -141,7 +188,20 @@ pub(crate) fn answer(line: &str) {
     wipe();
     let line = shown(line, answers_are_seen());
     let mut out = std::io::stdout().lock();
-    let _ = write!(out, "{line}").and_then(|()| out.flush());
+    note_unwritten(write!(out, "{line}").and_then(|()| out.flush()));
+}
+
+/// Keeps the error of a write to the output until somebody asks for it.
+pub(crate) fn note_unwritten(written: std::io::Result<()>) {
+    if let Err(error) = written {
+        UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+}
+
+/// Why the answer is not where it should be. Whoever closed the pipe had read enough.
+pub(crate) fn unwritten() -> Option<std::io::Error> {
+    let error = UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take();
+    error.filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe)
 }
 
 /// Drops what was typed before anybody asked; whether a whole line was.
@@ -151,6 +211,26 @@ pub(crate) fn drop_typed_ahead() -> bool {
     // A terminal that refuses keeps its line: the question is then asked with it.
     let _ = tcflush(&stdin, QueueSelector::IFlush);
     waits
+}
+
+/// How long nothing may have been typed before a question that allows something is asked.
+const QUIET: std::time::Duration = std::time::Duration::from_millis(120);
+
+/// Looks for that long, at most.
+const QUIET_LOOKS_MAX: usize = 25;
+
+/// Drops what was typed before anybody asked, until nobody types any more: a paste comes line by
+/// line, and none of its lines is an answer. Whether anything was dropped.
+pub(crate) async fn await_quiet() -> bool {
+    let mut dropped = drop_typed_ahead();
+    for _ in 0..QUIET_LOOKS_MAX {
+        tokio::time::sleep(QUIET).await;
+        if !drop_typed_ahead() {
+            break;
+        }
+        dropped = true;
+    }
+    dropped
 }
 
 /// Asks and reads one line; `None` at the end of input.
@@ -194,5 +274,27 @@ pub(crate) fn marks() -> Marks {
         Marks { done: "✔", now: "◐", open: "○", failed: "✖", skipped: "⊘", act: "→" }
     } else {
         Marks { done: "[x]", now: "[~]", open: "[ ]", failed: "[!]", skipped: "[-]", act: "->" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn no_escape_leaves_also_through_a_pipe() {
+        let evil = "a\u{1b}]0;title\u{7}b\u{9b}2Jc\u{1b}[31md\tlast";
+        for on_terminal in [true, false] {
+            let line = shown(evil, on_terminal);
+            assert_eq!(line, "abcd\tlast\n");
+        }
+        assert_eq!(shown("a\u{202e}b", true), "a\\u{202e}b\n");
+        let evil = format!("{evil}\u{202e}");
+        let json = serde_json::json!({"text": evil}).to_string();
+        let piped = shown(&json, false);
+        assert!(!piped.trim_end().contains(char::is_control), "{piped}");
+        assert!(!piped.contains('\u{202e}'), "{piped}");
+        let read: serde_json::Value = serde_json::from_str(&piped).expect("it is still JSON");
+        assert_eq!(read["text"], evil);
     }
 }

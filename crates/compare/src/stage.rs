@@ -64,6 +64,10 @@ impl Clock for StandingClock {
         SystemClock.since_boot_ms()
     }
 
+    fn awake_ms(&self) -> u64 {
+        0
+    }
+
     fn pause(&self, ms: u64) -> Pause<'_> {
         SystemClock.pause(ms)
     }

@@ -65,7 +65,8 @@ impl AuditCall {
         json!({
             "ts": self.at, "run_id": row.run, "session_id": row.conversation,
             "loop": row.loop_name, "forked_from": row.origin.forked.as_ref().map(|from| &from.run),
-            "parent_run_id": row.origin.parent, "copied": self.copied, "seq": self.seq, "effect": self.effect,
+            "parent_run_id": row.origin.parent, "imported": row.origin.imported,
+            "copied": self.copied, "seq": self.seq, "effect": self.effect,
             "attempt": self.attempt, "tool": self.tool, "arguments": args,
             "user_message": short(&self.user_message), "approved_by": self.approved_by,
             "ending": self.end.ending, "result": short(&self.end.result),
@@ -180,10 +181,12 @@ impl Auditor {
 
     fn retried(&mut self, entry: &Entry, effect: &EffectId, error: &str) -> Option<AuditCall> {
         let mut open = self.open.remove(effect)?;
-        let took = u64::try_from(entry.at - open.begun).ok().filter(|_| open.is_timed);
+        let took =
+            u64::try_from(entry.at.saturating_sub(open.begun)).ok().filter(|_| open.is_timed);
         let end = AuditEnd { ending: "retried", result: error.to_owned(), duration_ms: took };
         let call = self.call(effect, entry.seq, Some(&open), end, open.begun);
-        (open.attempt, open.begun, open.is_timed) = (open.attempt + 1, entry.at, false);
+        (open.attempt, open.begun, open.is_timed) =
+            (open.attempt.saturating_add(1), entry.at, false);
         self.open.insert(effect.clone(), open);
         Some(call)
     }

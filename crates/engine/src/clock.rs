@@ -15,6 +15,11 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> UtcMs;
     /// Milliseconds since boot, those spent asleep included: what bounds the start of an effect.
     fn since_boot_ms(&self) -> u64;
+    /// Milliseconds on a clock that nobody sets and that stands still while the machine sleeps:
+    /// what the length of work is measured by.
+    fn awake_ms(&self) -> u64 {
+        self.since_boot_ms()
+    }
     /// Waits.
     fn pause(&self, ms: u64) -> Pause<'_>;
     /// The database's clock shows this now. Only a clock that is shared with others minds.
@@ -47,6 +52,10 @@ impl Clock for SharedClock {
         SystemClock.since_boot_ms()
     }
 
+    fn awake_ms(&self) -> u64 {
+        SystemClock.awake_ms()
+    }
+
     fn pause(&self, ms: u64) -> Pause<'_> {
         SystemClock.pause(ms)
     }
@@ -68,8 +77,11 @@ impl Clock for SystemClock {
     }
 
     fn since_boot_ms(&self) -> u64 {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        u64::try_from(time.tv_sec * 1000 + time.tv_nsec / 1_000_000).unwrap_or(0)
+        clock_ms(rustix::time::ClockId::Boottime)
+    }
+
+    fn awake_ms(&self) -> u64 {
+        clock_ms(rustix::time::ClockId::Monotonic)
     }
 
     fn pause(&self, ms: u64) -> Pause<'_> {
@@ -77,9 +89,74 @@ impl Clock for SystemClock {
     }
 }
 
+fn clock_ms(clock: rustix::time::ClockId) -> u64 {
+    let time = rustix::time::clock_gettime(clock);
+    u64::try_from(time.tv_sec * 1000 + time.tv_nsec / 1_000_000).unwrap_or(0)
+}
+
+/// How often somebody who measures work looks at the clock.
+const BEAT_MS: u64 = 1_000;
+
+/// Does some work and tells how many milliseconds it took. Time is counted beat by beat, and no
+/// beat for more than twice its length: a process that was stopped, or whose machine slept, did
+/// not work meanwhile, whatever its clocks say.
+pub(crate) async fn measured<T>(clock: &dyn Clock, work: impl Future<Output = T>) -> (T, u64) {
+    let mut work = std::pin::pin!(work);
+    let (mut took_ms, mut since) = (0_u64, clock.awake_ms());
+    loop {
+        let done = tokio::select! {
+            biased;
+            done = &mut work => Some(done),
+            () = clock.pause(BEAT_MS) => None,
+        };
+        let now = clock.awake_ms();
+        took_ms = took_ms.saturating_add(now.saturating_sub(since).min(2 * BEAT_MS));
+        since = now;
+        if let Some(done) = done {
+            return (done, took_ms);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// A clock that is a day ahead each time it is looked at after a sleep.
+    struct Sleepy {
+        slept_ms: AtomicU64,
+    }
+
+    impl Clock for Sleepy {
+        fn now(&self) -> UtcMs {
+            0
+        }
+
+        fn since_boot_ms(&self) -> u64 {
+            self.slept_ms.load(Ordering::SeqCst)
+        }
+
+        fn pause(&self, ms: u64) -> Pause<'_> {
+            Box::pin(async move {
+                tokio::task::yield_now().await;
+                self.slept_ms.fetch_add(ms, Ordering::SeqCst);
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn sleep_is_not_work() {
+        let clock = Sleepy { slept_ms: AtomicU64::new(0) };
+        let work = async {
+            for _ in 0..3 {
+                clock.pause(900).await;
+            }
+            clock.slept_ms.fetch_add(86_400_000, Ordering::SeqCst);
+        };
+        let ((), took_ms) = measured(&clock, work).await;
+        assert!((2_000..10_000).contains(&took_ms), "{took_ms}");
+    }
 
     #[test]
     fn a_shared_clock_shows_what_the_database_shows() {

@@ -15,6 +15,7 @@ mod commit;
 mod delegate;
 mod judge;
 mod model;
+mod others;
 mod permit;
 mod probe;
 mod recover;
@@ -25,10 +26,10 @@ mod tool;
 pub(crate) use recover::fold_from_start;
 
 use crate::mail::Ear;
-use crate::{Engine, Update};
+use crate::{Auditor, Engine, Update};
 use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
 use everloop_models::WirePrompt;
-use everloop_store::{Claim, Commit, NewMessage, StoreError, Then};
+use everloop_store::{Claim, Commit, NewMessage, RunRow, StoreError, Then};
 use everloop_tools::Registry;
 use everloop_types::journal::{
     Draft, EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, MessageEmitted, Outcome,
@@ -135,6 +136,8 @@ struct Kept {
     snapshot_at: i64,
     /// Number of the newest summary that was handed on.
     summary: u32,
+    /// Tells the calls, where somebody wants to hear of them at once.
+    audit: Option<Box<(Auditor, RunRow)>>,
 }
 
 impl Engine {
@@ -199,6 +202,7 @@ impl<'e> Driver<'e> {
             ear: engine.mail.ear(&claim.run),
             claim,
         };
+        driver.open_audit().await?;
         driver.announce_recovery();
         // Whoever drove the run before may have died between the journal and the memory.
         driver.remember();
@@ -325,6 +329,7 @@ impl<'e> Driver<'e> {
             }
             _ => Labels::default(),
         };
+        let seen = if labels.untrusted { self.marked(open, seen) } else { seen };
         self.note_labeled(open, seen, took_ms, labels);
     }
 

@@ -8,6 +8,8 @@
 //!
 //! The entries are copied, so a fork is folded from its own rows alone, at the same places; its
 //! effects have ids of their own because an effect is named by its run. Files are not rolled back.
+//! A run that came in a file is never taken over so: its fork begins with its words alone, in a
+//! frame of this machine.
 //!
 //! Deliberately absent: driving (a fork is a queued run like any other), words for people.
 
@@ -22,6 +24,7 @@ use everloop_loops::{AnyRun, Unknown, carried};
 use everloop_store::{Created, ForkOrigin, NewFork, NewRun, StoreError};
 use everloop_types::journal::{Entry, Forked, Kind, Letter, RunCreated, Switch};
 use everloop_types::{ConversationId, EffectId, Frame, Goal, RunId, Settled, UtcMs, digest_json};
+pub(crate) use inherit::Provenance;
 use std::collections::BTreeMap;
 use unsettled::Known;
 
@@ -92,6 +95,7 @@ struct Past {
     entries: Vec<Entry>,
     state: AnyRun,
     created: RunCreated,
+    provenance: Provenance,
 }
 
 impl Engine {
@@ -145,9 +149,20 @@ impl Engine {
         }
         let state = fold_from_start(parent, &entries, history.frame().clone())?.run;
         match entries.first().map(|entry| entry.kind.clone()) {
-            Some(Kind::RunCreated(created)) => Ok(Past { history, entries, state, created }),
+            Some(Kind::RunCreated(created)) => {
+                let provenance = self.provenance(parent).await?;
+                Ok(Past { history, entries, state, created, provenance })
+            }
             _ => Err(ForkError::NotWhole(parent.clone())),
         }
+    }
+
+    /// Where a run was written.
+    pub(crate) async fn provenance(&self, run: &RunId) -> Result<Provenance, StoreError> {
+        Ok(match self.store.is_foreign(run).await? {
+            true => Provenance::Elsewhere,
+            false => Provenance::Here,
+        })
     }
 
     fn new_fork(
@@ -162,8 +177,9 @@ impl Engine {
         let origin = ForkOrigin { run: fork.parent.clone(), at_seq };
         let run = RunId::new(fresh_id("run_", now));
         let version = AnyRun::version(&fork.loop_name);
-        let same_loop =
-            fork.loop_name == past.created.loop_name && version == Some(past.created.loop_ver);
+        let same_loop = fork.loop_name == past.created.loop_name
+            && version == Some(past.created.loop_ver)
+            && past.provenance == Provenance::Here;
         let said = Some(fork.word.text.clone()).filter(|text| !text.is_empty());
         let letter = fork.letter.clone();
         let made = match same_loop {
@@ -220,6 +236,7 @@ pub(crate) struct Ended<'a> {
     pub(crate) origin: ForkOrigin,
     pub(crate) created: &'a RunCreated,
     pub(crate) state: &'a AnyRun,
+    pub(crate) provenance: Provenance,
 }
 
 /// A fork before it has a row.
@@ -238,7 +255,12 @@ impl Past {
         let frame = Frame {
             system: old.system.clone(),
             tools: inherit::tools(old, &fork.frame),
-            policy: inherit::policy(&fork.parent, old, &old.policy.inherited, &fork.frame),
+            policy: inherit::policy(
+                (&fork.parent, self.provenance),
+                old,
+                &old.policy.inherited,
+                &fork.frame,
+            ),
             limits: old.limits,
             carried: old.carried.clone(),
             completion_mark: old.completion_mark.clone(),
@@ -279,7 +301,8 @@ impl Past {
         let mut goal = fork.word;
         known.tell(&mut goal);
         let origin = ForkOrigin { run: fork.parent, at_seq: self.state.last_seq() };
-        let ended = Ended { origin, created: &self.created, state: &state };
+        let provenance = self.provenance;
+        let ended = Ended { origin, created: &self.created, state: &state, provenance };
         begin_again(&ended, fork.loop_name, fork.frame, goal, now)
     }
 }
@@ -294,7 +317,8 @@ fn begin_again(
 ) -> Made {
     let limits = frame.limits;
     let old = from.state.frame();
-    let policy = inherit::policy(&from.origin.run, old, from.state.holding(), &frame);
+    let parent = (&from.origin.run, from.provenance);
+    let policy = inherit::policy(parent, old, from.state.holding(), &frame);
     let frame = Frame { carried: carried(from.state), policy, ..frame };
     let wanted = [from.created.goal.text.as_str(), goal.text.as_str()];
     let wanted: Vec<&str> = wanted.into_iter().filter(|text| !text.is_empty()).collect();

@@ -13,6 +13,8 @@
 use crate::presence;
 use crate::{Engine, Signal};
 use everloop_store::{Heartbeat, Orphan, StoreError};
+use everloop_types::journal::Kind;
+use everloop_types::{EffectId, WorkerId};
 use std::sync::Arc;
 
 /// The times of a lease, all derived from its length.
@@ -166,8 +168,8 @@ impl Engine {
     pub async fn reap(&self) -> Result<Vec<Orphan>, StoreError> {
         let mut orphans = Vec::new();
         for neighbour in self.store.workers().await? {
-            if presence::is_proved_dead(&neighbour.place) {
-                let now = self.clock.now();
+            let now = self.clock.now();
+            if neighbour.expires_at > now && presence::is_proved_dead(&neighbour.place) {
                 orphans.extend(self.store.bury(&neighbour.worker, now).await?);
             }
         }
@@ -176,6 +178,30 @@ impl Engine {
             self.speak_for_quarantined(&orphan.run).await?;
         }
         Ok(orphans)
+    }
+}
+
+impl Engine {
+    /// Whether whoever began an effect is proved dead: a process of this machine that is gone.
+    pub(crate) async fn was_begun_by_the_dead(&self, effect: &EffectId) -> bool {
+        let Some(worker) = self.who_began(effect).await else { return false };
+        let workers = self.store.workers().await.unwrap_or_default();
+        let place = workers.iter().find(|row| row.worker == worker).map(|row| &row.place);
+        place.is_some_and(|place| presence::is_proved_dead(place))
+    }
+
+    /// The worker in whose epoch an effect was begun last.
+    async fn who_began(&self, effect: &EffectId) -> Option<WorkerId> {
+        let entries = self.store.journal(&effect.run, 0, usize::MAX).await.ok()?;
+        let begun = entries.iter().rev().find(|entry| {
+            matches!(entry.kind, Kind::EffectStarted(_)) && entry.effect.as_ref() == Some(effect)
+        })?;
+        entries.iter().rev().find_map(|entry| match &entry.kind {
+            Kind::EpochStarted(started) if entry.epoch == begun.epoch => {
+                Some(started.worker.clone())
+            }
+            _ => None,
+        })
     }
 }
 

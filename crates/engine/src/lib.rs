@@ -41,6 +41,7 @@ pub use ids::fresh_id;
 pub use lease::LeaseTimes;
 pub use portable::{
     ExportError, ImportError, Parcel, export_footer, export_header, export_lines, read_export,
+    set_unfinished_aside,
 };
 pub use public::Projection;
 pub use replay::{History, Verdict};
@@ -52,7 +53,7 @@ pub use watch::{Fragment, Update, Watch};
 pub use worker::{Report, Worker};
 
 use everloop_models::Model;
-use everloop_store::Store;
+use everloop_store::{RunRow, Store};
 use everloop_tools::Registry;
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, UtcMs, WorkerId};
 use hurry::Hurries;
@@ -76,6 +77,21 @@ pub trait Means: Send + Sync {
     /// Keeps a summary of earlier work where later runs find it. The journal already has it: this
     /// is asked again after a crash, and the same run and number is the same summary.
     fn remember(&self, _frame: &Frame, _summary: &Summary<'_>) {}
+
+    /// A run is over, and the outcome of each of its calls is in the journal: what tools kept
+    /// to find out about calls that were cut short is not needed any more.
+    fn forget(&self, _run: &RunId) {}
+
+    /// Where each tool call is told as soon as its outcome is durable, if that is wanted.
+    fn audit_log(&self) -> Option<&dyn AuditLog> {
+        None
+    }
+}
+
+/// Hears of every attempt at a tool call.
+pub trait AuditLog: Send + Sync {
+    /// One attempt, in the form that [`AuditCall::json`] gives it.
+    fn write(&self, call: &AuditCall, row: &RunRow);
 }
 
 /// A summary that took the place of earlier messages of a run.
@@ -164,6 +180,12 @@ impl Engine {
     #[must_use]
     pub fn clock(&self) -> &dyn Clock {
         self.clock.as_ref()
+    }
+
+    /// The engine's clock, for tasks that outlive a borrow.
+    #[must_use]
+    pub fn shared_clock(&self) -> Arc<dyn Clock> {
+        self.clock.clone()
     }
 
     /// Everything that happens from now on, as it happens.

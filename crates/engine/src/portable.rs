@@ -14,12 +14,13 @@
 //! both drive it, and repeat what is dangerous. It is put aside there; a fork of it goes on.
 
 mod read;
+mod sane;
 
 pub use read::{ImportError, Parcel, read_export};
 
 use crate::drive::fold_from_start;
 use everloop_store::portable::{self, Imported, PutAside, TableRow, columns};
-use everloop_store::{Store, StoreError};
+use everloop_store::{RunFilter, Store, StoreError};
 use everloop_types::journal::Entry;
 use everloop_types::{Frame, RunId, SqlValue, Status, UtcMs, digest_bytes};
 use serde_json::{Map, Value, json};
@@ -29,6 +30,8 @@ use std::sync::Arc;
 const EXPORT_FORMAT: u64 = 1;
 
 const HISTORY: &str = "imported as history; fork it to go on";
+
+const RESTORED: &str = "restored as history; fork it to go on";
 
 /// Why a run was not exported.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +63,7 @@ pub fn export_footer(runs: usize) -> String {
 pub async fn export_lines(store: &Store, run: &RunId) -> Result<Vec<String>, ExportError> {
     let rows = store.export_run(run).await?;
     let rows = rows.ok_or_else(|| ExportError::UnderWay(run.clone()))?;
+    store.check_run(run).await?;
     let parcel = Parcel::unchecked(run.clone(), rows);
     let state_hash = parcel.state_hash()?;
     let mut lines: Vec<String> = parcel.rows.iter().map(line).collect();
@@ -80,7 +84,19 @@ fn line(row: &TableRow) -> String {
     let cells = names.iter().zip(&row.cells);
     let cells: Map<String, Value> =
         cells.map(|(name, cell)| ((*name).to_owned(), as_json(cell))).collect();
-    json!({"table": row.table, "row": cells}).to_string()
+    spelled_out(&json!({"table": row.table, "row": cells}).to_string())
+}
+
+/// The same JSON without the controls that it lets through: whoever prints a line changes nothing.
+fn spelled_out(json: &str) -> String {
+    let spelled = |c: char| match c.is_control() {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
+    };
+    match json.contains(char::is_control) {
+        true => json.chars().map(spelled).collect(),
+        false => json.to_owned(),
+    }
 }
 
 /// Bytes are text wherever they can be: bodies and frames are.
@@ -150,6 +166,28 @@ impl Parcel {
         let language = self.frame()?.language;
         let message = everloop_text::get(language, "run.quarantined", &[("note", HISTORY)]);
         let aside = PutAside { note: HISTORY.to_owned(), message, now };
-        store.import_run(&self.run, &self.rows, Some(&aside).filter(|_| !self.is_over())).await
+        let aside = Some(&aside).filter(|_| !self.is_over());
+        store.import_run(&self.run, &self.rows, aside, now).await
     }
+}
+
+/// Makes history of every run of a restored database that has not ended, and drops its messages
+/// that were still to be sent: what was done since the copy was made is not in it, and would be
+/// done again. Tells how many runs there were.
+///
+/// # Errors
+/// If something could not be written; then the database must not be used.
+pub async fn set_unfinished_aside(store: &Store, now: UtcMs) -> Result<usize, StoreError> {
+    let statuses = vec![Status::Queued, Status::Running, Status::Waiting];
+    let filter = RunFilter { statuses, before: None, most: usize::MAX };
+    let open = store.runs(&filter).await?;
+    for row in &open {
+        // A frame that cannot be read is no reason to let its run go on.
+        let frame = store.frame(&row.run).await.ok().flatten();
+        let language = frame.map(|frame| frame.language).unwrap_or_default();
+        let words = everloop_text::get(language, "run.quarantined", &[("note", RESTORED)]);
+        store.quarantine(&row.run, None, RESTORED, now, Some(words.into())).await?;
+    }
+    store.drop_unsent().await?;
+    Ok(open.len())
 }

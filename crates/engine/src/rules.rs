@@ -1,5 +1,8 @@
 //! What the engine may do by itself, each with a default that is on.
 
+/// The longest wait that a provider may ask for: a day. One that wants more is asked after a day.
+pub(crate) const ASKED_MS_MAX: u64 = 86_400_000;
+
 /// Numbers that bound the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
@@ -41,10 +44,25 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// The wait before the attempt after `failed`, at least as long as the provider asked for.
+    /// The wait before the attempt after `failed`, at least as long as the provider asked for, and
+    /// never longer than a day.
     #[must_use]
     pub fn backoff(&self, failed: u32, asked_ms: Option<u64>) -> u64 {
         let doubled = self.backoff_ms.saturating_mul(1 << failed.saturating_sub(1).min(20));
-        doubled.min(self.backoff_max_ms).max(asked_ms.unwrap_or(0))
+        doubled.min(self.backoff_max_ms).max(asked_ms.unwrap_or(0).min(ASKED_MS_MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_provider_makes_a_run_wait_for_longer_than_a_day() {
+        let rules = Rules::default();
+        for asked in [ASKED_MS_MAX + 1, 31_536_000_000, u64::MAX - 1, u64::MAX] {
+            assert_eq!(rules.backoff(1, Some(asked)), ASKED_MS_MAX);
+        }
+        assert_eq!(rules.backoff(1, Some(7_000)), 7_000);
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: a change of the run's status. It ended `unsettled`, whatever is known now.
 
+use crate::fork::Provenance;
 use crate::{Asked, Engine, History};
 use everloop_loops::{Outstanding, Stage, Unknown};
 use everloop_store::{Sent, Settlement, StoreError};
@@ -165,6 +166,9 @@ impl Engine {
         let Some(history) = History::read(&self.store, &open.effect.run).await? else {
             return Ok(Probe::unknown("there is no such run"));
         };
+        if self.provenance(&open.effect.run).await? == Provenance::Elsewhere {
+            return Ok(Probe::unknown("the run came in a file; what it did, it did elsewhere"));
+        }
         let (frame, started) = (history.frame(), history.intent(&open.effect));
         let tools = self.means.tools(frame);
         let found = self.look(&tools, frame, &open.effect, &open.call, started).await;

@@ -6,7 +6,8 @@ use everloop_types::journal::{
     EffectFinished, EffectPlanned, Entry, Found, Kind, Letter, Outcome, WaitingOn,
 };
 use everloop_types::{
-    EffectId, Ending, ItemState, PlanItem, Progress, Purpose, ToolCall, UtcMs, Words, without_mark,
+    EffectId, Ending, ItemState, PlanItem, Progress, Purpose, ToolCall, UtcMs, Words, canonical,
+    without_mark,
 };
 use std::collections::BTreeMap;
 
@@ -230,7 +231,7 @@ fn plan(planned: &EffectPlanned) -> Words {
         }
         EffectPlanned::CallTool { call, .. } => Words::with(
             "story.plans_tool",
-            [("tool", call.tool.clone()), ("args", short(&call.args))],
+            [("tool", call.tool.clone()), ("args", short(&canonical(&call.args)))],
         ),
     }
 }

@@ -368,6 +368,37 @@ async fn every_client_keeps_the_contract() {
     }
 }
 
+/// Comments say that the server is there, not that it gets on.
+#[tokio::test]
+async fn comments_keep_no_stream_alive_for_ever() {
+    for speaker in SPEAKERS {
+        let text = events(&(speaker.text)("piece"));
+        let hangs = Canned::stream().then(text.as_bytes()).forever(": keep-alive\n\n");
+        let server = FakeServer::start(vec![hangs]);
+        let mut endpoint = Endpoint::at(server.url());
+        endpoint.timeouts.idle_ms = 60;
+        endpoint.timeouts.first_byte_ms = 300;
+        let (model, name) = connect(&format!("{}/m", speaker.provider), endpoint).unwrap();
+        let begun = Instant::now();
+        let error = ask(&*model, &name).await.unwrap_err();
+        assert_eq!(error.kind, Kind::TimedOut, "{}: {}", speaker.provider, error.detail);
+        assert!(begun.elapsed() < Duration::from_secs(60), "far less than ten minutes");
+    }
+}
+
+/// The time for a connection is part of the time until the first byte.
+#[tokio::test]
+async fn the_first_byte_is_waited_for_no_longer_than_the_settings_say() {
+    let server = FakeServer::start(vec![Canned::default().stall()]);
+    let mut endpoint = Endpoint::at(server.url());
+    endpoint.timeouts.first_byte_ms = 50;
+    endpoint.timeouts.connect_ms = 3_600_000;
+    let (model, name) = connect(&format!("{}/m", SPEAKERS[0].provider), endpoint).unwrap();
+    let begun = Instant::now();
+    assert_eq!(ask(&*model, &name).await.unwrap_err().kind, Kind::TimedOut);
+    assert!(begun.elapsed() < Duration::from_secs(60));
+}
+
 /// llama.cpp closes a connection after each stream without a word.
 #[tokio::test]
 async fn a_kept_connection_that_was_closed_meanwhile_costs_no_attempt() {

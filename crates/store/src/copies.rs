@@ -1,6 +1,7 @@
 //! A look at a database as it lies there, copies of it, and the way back.
 
 use crate::{
+    check::RunCheck,
     db::Engine,
     dialect,
     error::StoreError,
@@ -10,7 +11,7 @@ use crate::{
     sqlite,
     store::Store,
 };
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 /// The schema that this program writes.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
@@ -25,18 +26,28 @@ impl Store {
         Ok(sqlite::look(path)?)
     }
 
-    /// Looks at the database of a server as it is. A schema of 0 means that nothing is in it.
+    /// Looks at the database of a server as it is, and for some time at the checksums of its runs.
+    /// A schema of 0 means that nothing is in it.
     ///
     /// # Errors
     /// [`StoreError::Open`] says what is wrong, without the password.
-    pub async fn look_at_server(url: &str, options: PgOptions) -> Result<Inspection, StoreError> {
+    pub async fn look_at_server(
+        url: &str,
+        options: PgOptions,
+        time: Duration,
+    ) -> Result<(Inspection, RunCheck), StoreError> {
         let (db, found) = PgDb::connect_as_is(url, options).await?;
         let store = Self::with_db(Arc::new(db));
         if !matches!(found, Found::Empty) {
-            return store.inspect().await;
+            let seen = store.inspect().await?;
+            let runs = match seen.schema_version == SCHEMA_VERSION {
+                true => store.check_runs(time).await?,
+                false => RunCheck::default(),
+            };
+            return Ok((seen, runs));
         }
         let probes = dialect::probes(Engine::Postgres);
-        Ok(Inspection {
+        let seen = Inspection {
             engine: probes.engine,
             version: store.scalar(probes.version).await?,
             schema_version: 0,
@@ -45,7 +56,8 @@ impl Store {
             checked: probes.checked,
             runs_by_status: Vec::new(),
             bytes_on_disk: store.scalar(probes.size).await?.parse().unwrap_or(0),
-        })
+        };
+        Ok((seen, RunCheck::default()))
     }
 
     /// Copies a database file into a new one, as of one moment, while other processes go on with
@@ -63,6 +75,28 @@ impl Store {
     /// [`StoreError::Open`] says why it is not.
     pub fn check_copy(copy: &Path) -> Result<Inspection, StoreError> {
         Ok(sqlite::check_copy(copy)?)
+    }
+
+    /// Gives what is free in a database file back to the disk, also where the file was made before
+    /// that could be done bit by bit. Blocks; no store of this process may have the file open.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] if others are busy with it, or there is no room for a second copy.
+    pub fn compact(database: &Path) -> Result<(), StoreError> {
+        Ok(sqlite::compact(database)?)
+    }
+
+    /// Makes a working copy of a copy, to be changed and then restored. Blocks.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] says what is wrong.
+    pub fn stage(copy: &Path, to: &Path) -> Result<(), StoreError> {
+        Ok(sqlite::stage(copy, to)?)
+    }
+
+    /// Removes a working copy.
+    pub fn unstage(staged: &Path) {
+        sqlite::unstage(staged);
     }
 
     /// Puts what a copy holds in the place of a database; what was there is kept as `aside`.

@@ -102,6 +102,32 @@ impl Store {
         }
     }
 
+    /// Makes and changes many things of `kind`, all or none: each of `adds` takes the next number,
+    /// each of `changes` touches exactly one row. The new numbers in order, or nothing if somebody
+    /// else was faster somewhere.
+    pub(crate) async fn take_in(
+        &self,
+        kind: &'static str,
+        adds: Vec<Write>,
+        changes: Vec<Write>,
+        last: Option<Write>,
+    ) -> Result<Option<Vec<i64>>, StoreError> {
+        let added = adds.len();
+        let numbered = adds.into_iter().flat_map(|add| [one(NEXT_NUMBER, params![kind]), add]);
+        let writes: Vec<Write> = numbered.chain(changes).chain(last).collect();
+        if writes.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
+        match self.db.commit(writes, Urgency::Critical).await {
+            Ok(done) => {
+                let numbers = done.into_iter().skip(1).step_by(2).take(added);
+                numbers.map(|done| number(vec![done])).collect::<Result<_, _>>().map(Some)
+            }
+            Err(DbError::Expectation { .. } | DbError::Unique { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     async fn made_before(&self, deed: Deed<'_>) -> Result<Made, StoreError> {
         let row = self.first(FIND, params![deed.key]).await?;
         let found = row.map(|row| row.cells().int()).transpose()?;

@@ -84,6 +84,12 @@ fn with_argument(sql: &str, marker: &str, before: &str, after: &str) -> String {
 /// Copies a file of SQLite into a new one, consistently, while others go on.
 pub(crate) const BACKUP: &str = "VACUUM INTO $1";
 
+/// Gives some free pages of a file of SQLite back to the disk.
+pub(crate) const GIVE_BACK: &str = "PRAGMA incremental_vacuum(2000)";
+
+/// Pages of a file of SQLite that hold nothing.
+pub(crate) const FREE_PAGES: &str = "SELECT freelist_count FROM pragma_freelist_count()";
+
 /// A setting that durability rests on: its name, what it must be, and how it is read.
 type Setting = (&'static str, &'static str, &'static str);
 

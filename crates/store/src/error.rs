@@ -95,6 +95,16 @@ impl From<DbError> for StoreError {
 }
 
 impl StoreError {
+    /// Whether the data may be read and not written.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        matches!(
+            self,
+            Self::Db(DbError::ReadOnly { .. })
+                | Self::Open(OpenError::Db(DbError::ReadOnly { .. }))
+        )
+    }
+
     /// Whether the same may succeed later without anyone's help.
     #[must_use]
     pub fn is_transient(&self) -> bool {

@@ -113,9 +113,26 @@ const STEP_SCHEDULE: &str = "
      WHERE schedule_id = $1 AND remind_next = $2
 ";
 
+/// A moment that was missed while a clock was ahead, and comes after all, counts.
 const INSERT: &str = "
     INSERT INTO firings (kind, subject, due_at, occurs_at, fired_at, state, title)
-    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (kind, subject, due_at) DO UPDATE
+       SET fired_at = excluded.fired_at, state = excluded.state, announced_at = NULL,
+           read_at = NULL
+     WHERE firings.state = 'missed' AND excluded.state <> 'missed'
+";
+
+/// Entries of which something fired later than now.
+const FIRED_AHEAD: &str = "
+    SELECT DISTINCT subject FROM firings WHERE kind = 'schedule' AND fired_at > $1
+     ORDER BY subject
+";
+
+const DONE_AHEAD: &str = "
+    SELECT due_at FROM firings
+     WHERE kind = 'schedule' AND subject = $1 AND due_at > $2 AND state <> 'missed'
+     ORDER BY due_at
 ";
 
 const UNREAD: &str = "
@@ -188,6 +205,25 @@ impl Store {
             Err(DbError::Expectation { index: 0, .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Entries of the schedule of which something fired after `now`: a clock was ahead then, or is
+    /// behind now.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn fired_ahead(&self, now: UtcMs) -> Result<Vec<i64>, StoreError> {
+        let rows = self.rows(FIRED_AHEAD, params![now]).await?;
+        rows.into_iter().map(|row| Ok(row.cells().int()?)).collect()
+    }
+
+    /// The moments after `now` of which an entry has reminded already.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn done_ahead(&self, entry: i64, now: UtcMs) -> Result<Vec<UtcMs>, StoreError> {
+        let rows = self.rows(DONE_AHEAD, params![entry, now]).await?;
+        rows.into_iter().map(|row| Ok(row.cells().int()?)).collect()
     }
 
     /// Firings that nobody has read yet, the oldest first.

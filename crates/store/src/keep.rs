@@ -54,9 +54,17 @@ const TO_TRIM: &str = "
      ORDER BY updated_at LIMIT 100
 ";
 
+/// What the audit tells of a call stays: what was planned, who allowed it, how it ended.
 const TRIM_JOURNAL: &str = "
     DELETE FROM journal
-     WHERE run_id = $1 AND kind NOT IN ('RunCreated', 'EffectFinished', 'Forked', 'RunFinished')
+     WHERE run_id = $1 AND kind NOT IN ('RunCreated', 'EffectPlanned', 'ApprovalGiven',
+                                        'EffectFinished', 'Forked', 'RunFinished')
+";
+
+const COUNT_TO_TRIM: &str = "
+    SELECT count(*) FROM runs
+     WHERE trimmed_at IS NULL AND status IN ('succeeded','unsettled','failed','canceled')
+       AND updated_at <= $1
 ";
 
 const TRIM_SNAPSHOTS: &str = "
@@ -85,8 +93,18 @@ pub(crate) const BY_STATUS: &str =
     "SELECT status, count(*) FROM runs GROUP BY status ORDER BY status";
 
 impl Store {
+    /// How many runs [`Store::trim`] would shorten.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn count_to_trim(&self, now: UtcMs, keep_ms: i64) -> Result<u64, StoreError> {
+        let row = self.first(COUNT_TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
+        row.map_or(Ok(0), |row| Ok(row.cells().int()?.unsigned_abs()))
+    }
+
     /// Shortens the journals of runs that finished longer than `keep_ms` ago to what they led to:
-    /// first and last entry, outcomes, messages, the last snapshot. Quarantined runs stay whole.
+    /// first and last entry, calls with their permissions and outcomes, messages, the last
+    /// snapshot. Quarantined runs stay whole. The space goes back to the disk.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -111,6 +129,7 @@ impl Store {
             }
         }
         trimmed.blobs = self.sweep_blobs().await?;
+        self.give_space_back().await?;
         Ok(trimmed)
     }
 

@@ -15,6 +15,7 @@
 //! users.
 
 mod append;
+mod check;
 mod conversations;
 mod copies;
 mod create;
@@ -25,6 +26,7 @@ mod error;
 mod family;
 mod firings;
 mod fork;
+mod home;
 mod inbox;
 mod keep;
 mod lock;
@@ -34,6 +36,7 @@ mod postgres;
 mod queue;
 mod read;
 mod redactor;
+mod remove;
 mod row;
 mod runs;
 mod schedules;
@@ -53,6 +56,7 @@ pub mod conformance;
 pub mod testing;
 
 pub use append::{Commit, NewMessage, Taken, Then};
+pub use check::RunCheck;
 pub use conversations::Said;
 pub use copies::SCHEMA_VERSION;
 pub use create::{Created, NewRun};
@@ -62,6 +66,7 @@ pub use error::{Limit, StoreError};
 pub use family::{Kin, NewChild, Relative, Report};
 pub use firings::{Due, FiredAs, Firing, FiringKind, Volley};
 pub use fork::{ForkOrigin, NewFork};
+pub use home::TakenOver;
 pub use inbox::{Sent, Unread};
 pub use keep::{Inspection, Trimmed};
 pub use lock::{ClaimLock, Holder};
@@ -70,6 +75,7 @@ pub use postgres::{PgDb, PgOptions, without_password};
 pub use queue::{Claim, LastWord, Orphan};
 pub use read::{Loaded, SnapshotRow};
 pub use redactor::{Redactor, SECRET_MARK};
+pub use remove::Removal;
 pub use runs::{MessageRow, Origin, Position, RunFilter, RunLease, RunRow, RunTimes};
 pub use schedules::{Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span};
 pub use settle::Settlement;

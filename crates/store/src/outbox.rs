@@ -82,6 +82,8 @@ const FAILED: &str = "
      WHERE outbox_id = $1 AND sent_at IS NULL
 ";
 
+const DROP_UNSENT: &str = "DELETE FROM outbox WHERE sent_at IS NULL";
+
 pub(crate) fn insert(claim: &Claim, new: NewOutbox, now: UtcMs) -> Write {
     let (conversation, run) = (claim.conversation.as_str(), claim.run.as_str());
     one(INSERT, params![new.outbox_id, conversation, run, new.channel, new.body, now])
@@ -139,6 +141,15 @@ impl Store {
     pub async fn outbox_sent(&self, outbox_id: &str, now: UtcMs) -> Result<(), StoreError> {
         let sent = any(SENT, params![outbox_id, now]);
         self.db.commit(vec![sent], Urgency::Critical).await?;
+        Ok(())
+    }
+
+    /// Takes away what is still to be sent: in a copy of a database nobody knows whether it was.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn drop_unsent(&self) -> Result<(), StoreError> {
+        self.db.commit(vec![any(DROP_UNSENT, params![])], Urgency::Critical).await?;
         Ok(())
     }
 

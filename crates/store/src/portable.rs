@@ -1,5 +1,9 @@
 //! Whole runs as rows: out of one database and into another, byte for byte.
 //!
+//! A run that is taken in is foreign: its rows are words, whatever they say. It gets a conversation
+//! of its own and no parent, and what still wants to be sent or read is left out. The table
+//! `imports` remembers it.
+//!
 //! Deliberately absent: a format (the caller's), leases, stalls and request keys (they belong to
 //! one database), and outbox rows that are still to be sent: whoever owes them sends them.
 
@@ -7,7 +11,7 @@ use crate::{
     db::{Row, Urgency},
     error::StoreError,
     row,
-    statement::{INSERT_MESSAGE, NEVER, any, hold_conversation, one, params},
+    statement::{INSERT_MESSAGE, NEVER, hold_conversation, one, params},
     store::Store,
 };
 use everloop_types::{RunId, SqlValue, Status, UtcMs, Write, digest_bytes, journal::Entry};
@@ -181,9 +185,9 @@ const SET_ASIDE: &str = "
     UPDATE runs SET status = 'quarantined', note = $2, wake_at = $3 WHERE run_id = $1
 ";
 
-const CLOSE_LETTERS: &str = "
-    UPDATE inbox SET taken_seq = 0 WHERE run_id = $1 AND taken_seq IS NULL
-";
+const MARK_FOREIGN: &str = "INSERT INTO imports (run_id, at) VALUES ($1, $2)";
+
+const IS_FOREIGN: &str = "SELECT 1 FROM imports WHERE run_id = $1";
 
 impl TableRow {
     /// The value of a column.
@@ -192,6 +196,15 @@ impl TableRow {
         let (_, columns) = columns(self.table)?;
         let place = columns.iter().position(|name| *name == column)?;
         self.cells.get(place)
+    }
+
+    /// Changes a column, if the table has it.
+    fn set(&mut self, column: &str, value: SqlValue) {
+        let place = columns(self.table)
+            .and_then(|(_, columns)| columns.iter().position(|name| *name == column));
+        if let Some(cell) = place.and_then(|place| self.cells.get_mut(place)) {
+            *cell = value;
+        }
     }
 
     fn text(&self, column: &str) -> Option<&str> {
@@ -266,21 +279,31 @@ impl Store {
         run: &RunId,
         rows: &[TableRow],
         aside: Option<&PutAside>,
+        now: UtcMs,
     ) -> Result<Imported, StoreError> {
         if self.run(run).await?.is_some() {
             return self.compare(run, rows).await;
         }
-        let mut writes: Vec<Write> = Vec::with_capacity(rows.len() + 3);
-        for row in rows {
-            writes.extend(insert(row));
+        let conversation = format!("imported_{run}");
+        let mut writes: Vec<Write> = Vec::with_capacity(rows.len() + 4);
+        for row in rows.iter().filter_map(|row| as_words(row, &conversation)) {
+            writes.extend(insert(&row));
         }
+        writes.push(one(MARK_FOREIGN, params![run.as_str(), now]));
         if let Some(aside) = aside {
             writes.push(one(SET_ASIDE, params![run.as_str(), aside.note.as_str(), NEVER]));
-            writes.push(any(CLOSE_LETTERS, params![run.as_str()]));
-            writes.extend(last_word(run, rows, aside));
+            writes.extend(last_word(run, &conversation, aside));
         }
         self.db.commit(writes, Urgency::Critical).await?;
         Ok(Imported::New)
+    }
+
+    /// Whether a run came in a file.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn is_foreign(&self, run: &RunId) -> Result<bool, StoreError> {
+        Ok(self.first(IS_FOREIGN, params![run.as_str()]).await?.is_some())
     }
 
     async fn compare(&self, run: &RunId, rows: &[TableRow]) -> Result<Imported, StoreError> {
@@ -295,6 +318,22 @@ impl Store {
     }
 }
 
+/// A row as this database takes it in; none if it still wants something done.
+fn as_words(row: &TableRow, conversation: &str) -> Option<TableRow> {
+    let open = match row.table {
+        "outbox" => row.get("sent_at"),
+        "inbox" => row.get("taken_seq"),
+        _ => None,
+    };
+    if open == Some(&SqlValue::Null) {
+        return None;
+    }
+    let mut row = row.clone();
+    row.set("conversation_id", SqlValue::from(conversation));
+    row.set("parent_run_id", SqlValue::Null);
+    Some(row)
+}
+
 fn insert(row: &TableRow) -> Option<Write> {
     if let Some((hash, bytes)) = blob(row) {
         return Some(row::insert_blob(hash, bytes));
@@ -303,9 +342,7 @@ fn insert(row: &TableRow) -> Option<Write> {
     Some(one(table.insert, row.cells.clone()))
 }
 
-fn last_word(run: &RunId, rows: &[TableRow], aside: &PutAside) -> [Write; 2] {
-    let conversation = rows.first().and_then(|row| row.text("conversation_id"));
-    let conversation = conversation.unwrap_or_default();
+fn last_word(run: &RunId, conversation: &str, aside: &PutAside) -> [Write; 2] {
     let id = format!("{run}:final");
     let (message, role) = (aside.message.as_str(), "assistant");
     let params = params![conversation, id, run.as_str(), "final", role, message, aside.now];

@@ -42,6 +42,8 @@ pub struct Origin {
     pub forked: Option<ForkOrigin>,
     /// The one that waits for it.
     pub parent: Option<RunId>,
+    /// Whether it came in a file.
+    pub imported: bool,
 }
 
 /// How often a run was claimed, and how far it came.
@@ -118,7 +120,8 @@ pub struct MessageRow {
 const RUN: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
            epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
-           forked_from, forked_at_seq, parent_run_id
+           forked_from, forked_at_seq, parent_run_id,
+           (SELECT count(*) FROM imports i WHERE i.run_id = runs.run_id)
       FROM runs WHERE run_id = $1
 ";
 
@@ -126,7 +129,8 @@ const RUN: &str = "
 const RUNS: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
            epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
-           forked_from, forked_at_seq, parent_run_id
+           forked_from, forked_at_seq, parent_run_id,
+           (SELECT count(*) FROM imports i WHERE i.run_id = runs.run_id)
       FROM runs
      WHERE run_id < COALESCE($1, '~') AND status IN ($3, $4, $5, $6, $7, $8, $9, $10)
      ORDER BY run_id DESC LIMIT $2
@@ -136,7 +140,8 @@ const RUNS: &str = "
 const RUNS_SINCE: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
            epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
-           forked_from, forked_at_seq, parent_run_id
+           forked_from, forked_at_seq, parent_run_id,
+           (SELECT count(*) FROM imports i WHERE i.run_id = runs.run_id)
       FROM runs
      WHERE run_id > $1 AND updated_at >= $2
      ORDER BY run_id LIMIT $3
@@ -284,6 +289,7 @@ fn read_run(row: Row) -> Result<RunRow, StoreError> {
                 (None, _) => None,
             },
             parent: cells.opt_text()?.map(RunId::new),
+            imported: cells.int()? > 0,
         },
     })
 }

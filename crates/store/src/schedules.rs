@@ -160,6 +160,31 @@ impl Store {
         Ok(if is_there { Made::Outrun } else { made })
     }
 
+    /// Makes the first ones, with the times that they have, and changes the others, in one
+    /// transaction. The new numbers in order; nothing if somebody else was faster somewhere.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn take_schedules(
+        &self,
+        adds: &[ScheduleRow],
+        changes: &[ScheduleRow],
+        now: UtcMs,
+    ) -> Result<Option<Vec<i64>>, StoreError> {
+        let at = |now| Deed { key: None, now };
+        let add = |row: &ScheduleRow| {
+            one(INSERT, columns(SqlValue::from(row.uid.as_str()), row, at(row.created_at)))
+        };
+        let change = |row: &ScheduleRow| {
+            let mut update = columns(SqlValue::from(row.id), row, at(now));
+            update.push(SqlValue::from(row.version));
+            one(UPDATE, update)
+        };
+        let (adds, changes) =
+            (adds.iter().map(add).collect(), changes.iter().map(change).collect());
+        self.take_in("schedule", adds, changes, Some(raise(ScheduleGuard::None))).await
+    }
+
     /// Takes entries away, all or none.
     ///
     /// # Errors

@@ -122,6 +122,11 @@ ALTER TABLE todos ADD COLUMN remind_lead BIGINT;
 INSERT INTO counters (name, last) VALUES ('schedule_revision', 0);
 ";
 
+/// Runs that came in a file. What such a run says is taken for words, never for permission.
+pub(crate) const V7: &str = "
+CREATE TABLE imports (run_id TEXT PRIMARY KEY, at BIGINT NOT NULL);
+";
+
 /// One step of the schema.
 pub(crate) struct Migration {
     /// The version after this step.
@@ -140,6 +145,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 4, min_reader: 1, sql: V4 },
     Migration { version: 5, min_reader: 1, sql: V5 },
     Migration { version: 6, min_reader: 1, sql: V6 },
+    Migration { version: 7, min_reader: 1, sql: V7 },
 ];
 
 /// Where a database says what it is.
@@ -171,7 +177,7 @@ impl Found {
         let path = || name.to_path_buf();
         match *self {
             Self::Empty => Ok(Next::Create),
-            Self::Foreign => Err(OpenError::NotOurs { path: path() }),
+            Self::Foreign => Err(OpenError::NotOurs { path: path(), altered: None }),
             Self::Version { min_reader, .. } if min_reader > known => {
                 Err(OpenError::NewerSchema { path: path(), needed: min_reader, known })
             }

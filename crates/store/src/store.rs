@@ -5,7 +5,7 @@ use crate::{
     error::StoreError,
     postgres::{PgDb, PgOptions},
     redactor::{Redactor, Screened},
-    sqlite::{MemoryDb, SqliteDb},
+    sqlite::{MemoryDb, ReadingDb, SqliteDb},
 };
 use everloop_types::SqlValue;
 use std::{
@@ -39,6 +39,15 @@ impl Store {
     /// [`StoreError::Open`] says what is wrong with the file or its folder.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Ok(Self::with_db(Arc::new(SqliteDb::open(path)?)))
+    }
+
+    /// Opens a database file to read it as it lies there: on a read-only disk too, and without a
+    /// trace. Every write is refused. Blocks for as long as that takes.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] says what is wrong with the file, also if its schema is an older one.
+    pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        Ok(Self::with_db(Arc::new(ReadingDb::open(path)?)))
     }
 
     /// Connects to a PostgreSQL server and brings the schema of its database up to date.

@@ -92,6 +92,22 @@ impl Store {
         self.change_todos(std::slice::from_ref(todo), deed).await
     }
 
+    /// Makes the first ones, with the times that they have, and changes the others, in one
+    /// transaction. False if somebody else was faster somewhere; then nothing was written.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn take_todos(
+        &self,
+        adds: &[TodoRow],
+        changes: &[TodoRow],
+        now: UtcMs,
+    ) -> Result<bool, StoreError> {
+        let adds = adds.iter().map(|todo| insert(todo, todo.created_at)).collect();
+        let changes = changes.iter().map(|todo| update(todo, now)).collect();
+        Ok(self.take_in("todo", adds, changes, None).await?.is_some())
+    }
+
     /// Changes several, all or none.
     ///
     /// # Errors

@@ -70,7 +70,10 @@ const REAP: &str = requeue_where!(
                  AND w.expires_at > {now}))"
 );
 
-const FORGET_EXPIRED: &str = "DELETE FROM workers WHERE expires_at <= {now}";
+/// For a day the list says where a dead worker lived, so that its calls are known to be over.
+const FORGET_EXPIRED: &str = "DELETE FROM workers WHERE expires_at <= {now} - 86400000";
+
+const EXPIRE: &str = "UPDATE workers SET expires_at = {now} WHERE worker_id = $1";
 
 const REQUEUE_OF: &str = requeue_where!("lease_owner = $5");
 
@@ -128,15 +131,15 @@ impl Store {
         self.put_back(vec![turn, reap, any(FORGET_EXPIRED, params![])]).await
     }
 
-    /// Puts back the runs of a worker that is proved dead, and takes it off the list.
+    /// Puts back the runs of a worker that is proved dead, and ends its lease.
     ///
     /// # Errors
     /// If it could not be written.
     pub async fn bury(&self, worker: &WorkerId, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
         let mut of_worker = requeue(now);
         of_worker.extend(params![worker.as_str()]);
-        let leave = any(LEAVE, params![worker.as_str()]);
-        self.put_back(vec![any(REQUEUE_OF, of_worker), leave]).await
+        let expire = any(EXPIRE, params![worker.as_str()]);
+        self.put_back(vec![any(REQUEUE_OF, of_worker), expire]).await
     }
 
     /// Everybody who is on the list, dead or alive.

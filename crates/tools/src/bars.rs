@@ -38,11 +38,13 @@ impl Bars {
 
     /// Why a redirect may not be followed: nobody was asked about another host.
     pub(crate) fn closes_redirect(&self, from: &Url, to: &Url) -> Option<String> {
-        if from.host_str() == to.host_str() {
+        let says = self.says(&self.tool, "url", to.as_str());
+        // Rules may close one port of a host and not another.
+        if from.host_str() == to.host_str() && says == self.says(&self.tool, "url", from.as_str()) {
             return None;
         }
         let host = to.host_str().unwrap_or_default();
-        match self.says(&self.tool, "url", to.as_str())? {
+        match says? {
             (Approval::Deny, rule) => {
                 Some(format!("a redirect leads to {host}, which is denied by the rule {rule}"))
             }
@@ -61,5 +63,31 @@ impl Bars {
         let args = json!({ arg: value }).to_string();
         let call = ToolCall { id: CallId::new(""), tool: tool.to_owned(), args };
         self.policy.says(&call, &self.workspace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bars;
+    use everloop_types::{Approval, ApprovalRule, ArgPattern, Policy};
+    use reqwest::Url;
+
+    #[test]
+    fn a_redirect_to_another_port_meets_the_rules_for_that_port() {
+        let closes = |decision, matches: &str, from: &str, to: &str| {
+            let when = Some(ArgPattern { arg: "url".into(), matches: matches.into() });
+            let rules = vec![ApprovalRule { tool: "fetch_web".into(), decision, when }];
+            let policy = Policy { rules, ..Policy::default() };
+            let [from, to] = [from, to].map(|url| Url::parse(url).unwrap());
+            Bars::new(&policy, "fetch_web", "/w").closes_redirect(&from, &to).is_some()
+        };
+        let (three, two) = ("http://127.0.0.1:3000/", "http://127.0.0.1:2000/x");
+        for decision in [Approval::Deny, Approval::Ask] {
+            assert!(closes(decision, "127.0.0.1:2000", three, two));
+            assert!(!closes(decision, "127.0.0.1:1000", three, two));
+        }
+        // Whoever was asked about the host was asked about all of it.
+        assert!(!closes(Approval::Ask, "a.example", "http://a.example/", "https://a.example/"));
+        assert!(closes(Approval::Ask, "*", "http://a.example/", "https://b.example/"));
     }
 }

@@ -59,6 +59,11 @@ impl Capture {
         let newline = self.end.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
         let whole = self.end.iter().position(|byte| byte & 0xc0 != 0x80);
         self.drop_first(newline.filter(|at| *at < self.end.len()).or(whole).unwrap_or(0));
+        // So does the beginning end with a line: a secret that the gap tears apart is left out.
+        let last = self.start.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
+        if let Some(torn) = last.map(|at| self.start.split_off(at)) {
+            self.gap.bytes += torn.len() as u64;
+        }
         // Without `finish` a character that the gap tore apart is left out.
         let start = Cleaner::default().push(&self.start);
         clip::around(&start, self.gap, &clean(self.end.make_contiguous()), chars_max)

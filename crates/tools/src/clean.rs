@@ -85,14 +85,17 @@ impl Cleaner {
 
     fn step(&self, c: char, text: &mut String) -> Place {
         match (self.place, c) {
-            (Place::MessageEscape, '\\') | (Place::Message, '\u{7}') => Place::Text,
+            (Place::MessageEscape, '\\')
+            | (Place::Message | Place::MessageEscape, '\u{7}' | '\u{9c}') => Place::Text,
             (Place::Message | Place::MessageEscape, '\u{1b}') => Place::MessageEscape,
             // A message never spans lines: an unfinished one must not swallow all that follows.
             (Place::Message | Place::MessageEscape, '\n') => plain(c, text),
             (Place::Message | Place::MessageEscape, _) => Place::Message,
             (_, '\u{1b}') => Place::Escape,
-            (Place::Escape, '[') => Place::Control,
-            (Place::Escape, ']' | 'P' | 'X' | '^' | '_') => Place::Message,
+            // The C1 controls say in one character what ESC and a letter say.
+            (Place::Escape, '[') | (_, '\u{9b}') => Place::Control,
+            (Place::Escape, ']' | 'P' | 'X' | '^' | '_')
+            | (_, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') => Place::Message,
             (Place::Escape, ' '..='/') => Place::Charset,
             (Place::Escape | Place::Charset, ' '..='~') => Place::Text,
             (Place::Control, ' '..='?') => Place::Control,
@@ -133,7 +136,8 @@ mod tests {
             (b"\x1b]unfinished\nnext", "\nnext"),
             (b"\x1b(Bx\x1bcy", "xy"),
             (b"one\r\ntwo\rthree", "one\ntwo\nthree"),
-            ("c1 \u{9b}31m".as_bytes(), "c1 31m"),
+            ("c1 \u{9b}31mred".as_bytes(), "c1 red"),
+            ("\u{9d}0;title\u{9c}after \u{90}q\u{1b}\\end".as_bytes(), "after end"),
         ];
         for (bytes, expected) in cases {
             assert_eq!(clean(bytes), *expected, "{bytes:?}");

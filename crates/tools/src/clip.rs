@@ -4,7 +4,22 @@
 //! A line is cut in itself, between two graphemes, only where whole lines would leave most of
 //! the room empty.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
 use unicode_segmentation::UnicodeSegmentation;
+
+/// What takes secrets out of a text before it is cut.
+static SCREEN: OnceLock<fn(&str) -> String> = OnceLock::new();
+
+/// Says what takes secrets out of a text: after a cut nobody recognises the half of one. The first
+/// word counts for the whole process, which has one redactor.
+pub fn screen_with(redact: fn(&str) -> String) {
+    let _ = SCREEN.set(redact);
+}
+
+fn screened(text: &str) -> Cow<'_, str> {
+    SCREEN.get().map_or(Cow::Borrowed(text), |redact| Cow::Owned(redact(text)))
+}
 
 /// Keeps the beginning.
 #[must_use]
@@ -12,6 +27,7 @@ pub fn head(text: &str, chars_max: usize) -> String {
     if fits(text, chars_max) {
         return text.to_owned();
     }
+    let text = &*screened(text);
     let Some(room) = room(text.chars().count(), chars_max) else {
         return from_start(text, chars_max, Cut::Anywhere).to_owned();
     };
@@ -25,6 +41,7 @@ pub fn ends(text: &str, chars_max: usize) -> String {
     if fits(text, chars_max) {
         return text.to_owned();
     }
+    let text = &*screened(text);
     let Some(room) = room(text.chars().count(), chars_max) else {
         return from_start(text, chars_max, Cut::Anywhere).to_owned();
     };
@@ -50,6 +67,7 @@ pub fn around(start: &str, gap: Gap, end: &str, chars_max: usize) -> String {
     if gap.bytes == 0 {
         return ends(&format!("{start}{end}"), chars_max);
     }
+    let (start, end) = (&*screened(start), &*screened(end));
     let most = gap.bytes.max(gap.lines) + (start.len() + end.len()) as u64;
     let notice_max = gap_notice(most, most).len() + 2;
     let Some(room) = chars_max.checked_sub(notice_max) else {

@@ -96,7 +96,7 @@ impl Tool for GitRead {
         tokio::select! {
             said = self.0.look(args) => Done::Seen(match said {
                 Ok(text) if text.trim().is_empty() => Observation::ok("nothing"),
-                Ok(text) => Observation::ok(clip::ends(&text, chars)),
+                Ok(text) => Observation::ok(shown(&text, chars)),
                 Err(text) => Observation::error(clip::ends(&text, chars)),
             }),
             () = context.cancel.cancelled() => {
@@ -105,6 +105,34 @@ impl Tool for GitRead {
         }
     }
 }
+
+/// Begins the part of each file.
+const PART: &str = "diff --git ";
+
+/// The ends of a text. The second one says which file it is of, since labels go by names.
+fn shown(text: &str, chars: usize) -> String {
+    let Some(cut) = text.chars().count().checked_sub(chars).filter(|more| *more > 0) else {
+        return text.to_owned();
+    };
+    let at = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
+    let clipped = || clip::ends(text, chars);
+    let before = &text[..at(chars / 2 + cut)];
+    let Some(part) = before.rfind(PART).filter(|at| *at == 0 || text[..*at].ends_with('\n')) else {
+        return clipped();
+    };
+    let name = text[part..].lines().next().unwrap_or_default();
+    let room = chars.saturating_sub(name.chars().count() + MARK.len() + 2) / 2;
+    match room {
+        0 => clipped(),
+        room => {
+            let end = text.chars().count().saturating_sub(room);
+            format!("{}\n{MARK}\n{name}\n{}", &text[..at(room)], &text[at(end)..])
+        }
+    }
+}
+
+/// Stands for what is left out.
+const MARK: &str = "[… left out …]";
 
 /// The arguments of `git_commit`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -299,7 +327,7 @@ impl Tool for GitPush {
         };
         let branch = format!("refs/heads/{0}:refs/heads/{0}", args.branch);
         let push = ["push", "--no-verify", "--porcelain", "--", &args.remote, &branch];
-        let pushed = self.0.act(&push, context).await;
+        let pushed = self.0.send(&push, context).await;
         if pushed.is_ok() || context.cancel.is_cancelled() {
             return Done::Seen(pushed);
         }

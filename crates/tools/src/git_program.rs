@@ -1,21 +1,30 @@
 //! The git program: what it is told each time, and what is refused before it is run.
 //!
-//! Hooks do not run and signing is off: they would run programs that nobody was asked about; a
-//! repository whose own configuration runs others is refused. Nothing prompts.
+//! ```text
+//!   .git within the workspace? ──► settings that run programs? ──► git, pinned to both folders,
+//!                                                                  behind walls where some stand
+//! ```
 //!
-//! Deliberately absent: distrust of the person's own configuration, outside the repository.
+//! Hooks do not run and signing is off: they would run programs that nobody was asked about; a
+//! repository whose own configuration runs others is refused. Nothing prompts. What only looks or
+//! commits sees the workspace and the system, has no network, and of the person's own settings only
+//! who they are. What asks a remote runs with all of them, unless they lie in a workspace.
 
 use crate::capture::Capture;
 use crate::clean::clean;
+use crate::git_call::{GitCall, global_settings, own_settings, told};
 use crate::git_config::runs_programs;
-use crate::process::{Ended, Launch, environment};
+use crate::git_place::GitPlace;
+use crate::process::{Ended, Launch, Search};
+use crate::programs::{self, find_program};
+use crate::protected::real;
+use crate::walls;
 use crate::{CallContext, Workspace};
 use everloop_types::{Ending, Observation};
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::Output;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::process::Command;
 
 /// Bytes of git's output that are looked at.
 const OUTPUT_BYTES_MAX: usize = 1_000_000;
@@ -24,8 +33,9 @@ const OUTPUT_BYTES_MAX: usize = 1_000_000;
 /// files away.
 pub(crate) const GRACE_MS: u64 = 1_000;
 
-/// Options before every subcommand: no hooks, no signing, nothing that goes on in the background.
-const SAFE: [&str; 16] = [
+/// Options before every subcommand: no hooks, no signing, no other repository, nothing that goes on
+/// in the background.
+const SAFE: [&str; 30] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
@@ -40,24 +50,67 @@ const SAFE: [&str; 16] = [
     "gc.auto=0",
     "-c",
     "maintenance.auto=false",
+    "-c",
+    "submodule.recurse=false",
+    "-c",
+    "push.recurseSubmodules=no",
+    "-c",
+    "status.submoduleSummary=false",
+    "-c",
+    "diff.ignoreSubmodules=dirty",
+    "-c",
+    "core.quotePath=false",
+    "-c",
+    "core.attributesFile=/dev/null",
+    "-c",
+    "safe.bareRepository=explicit",
     "--no-pager",
     "--literal-pathspecs",
 ];
 
+/// Options of a git that reaches nobody.
+const LOCAL: [&str; 12] = [
+    "-c",
+    "protocol.allow=never",
+    "-c",
+    "core.sshCommand=false",
+    "-c",
+    "credential.helper=",
+    "-c",
+    "core.editor=:",
+    "-c",
+    "core.askPass=true",
+    "-c",
+    "commit.template=",
+];
+
+/// Whom a git may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// The workspace, to look at it.
+    Look,
+    /// The workspace, and its repository to write to.
+    Write,
+    /// Remotes.
+    Remote,
+}
+
 /// Whether git is there and the folder is the root of a repository's work tree.
 #[must_use]
 pub(crate) fn is_repository(folder: &Path) -> bool {
-    let found = std::process::Command::new("git").arg("--version").stdout(Stdio::null()).status();
-    folder.join(".git").exists() && found.is_ok_and(|status| status.success())
+    folder.join(".git").exists() && find_program("git").is_some()
 }
 
 /// Variables of every git: nothing may ask, and its words are those that are looked for.
-const VARIABLES: [(&str, &str); 6] = [
+const VARIABLES: [(&str, &str); 8] = [
     ("GIT_TERMINAL_PROMPT", "0"),
+    // What is missing is not asked for.
+    ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_ASKPASS", "true"),
     ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
     ("GIT_ALLOW_PROTOCOL", "https:ssh:file"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
     ("LC_ALL", "C"),
 ];
 
@@ -73,20 +126,33 @@ pub struct Git {
 }
 
 impl Git {
-    /// A git that may change something.
+    /// A git that commits.
     pub(crate) async fn act(&self, args: &[&str], context: &CallContext) -> Observation {
-        if let Err(refused) = self.check_config().await {
-            return Observation::error(refused);
-        }
-        let argv: Vec<&str> = ["git"].into_iter().chain(SAFE).chain(args.iter().copied()).collect();
+        self.change(args, Reach::Write, context).await
+    }
+
+    /// A git that pushes.
+    pub(crate) async fn send(&self, args: &[&str], context: &CallContext) -> Observation {
+        self.change(args, Reach::Remote, context).await
+    }
+
+    async fn change(&self, args: &[&str], reach: Reach, context: &CallContext) -> Observation {
+        let call = match self.checked(args, reach).await {
+            Ok((call, _)) => call,
+            Err(refused) => return Observation::error(refused),
+        };
+        let argv: Vec<&str> = call.argv.iter().map(String::as_str).collect();
+        let variables: Vec<(&str, &str)> =
+            call.variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let launch = Launch {
             guard: self.guard.as_deref(),
             grace_ms: Some(GRACE_MS),
             record: None,
             folder: self.workspace.root(),
-            walls: None,
+            walls: call.walls.as_ref(),
             argv: &argv,
-            variables: &VARIABLES,
+            variables: &variables,
+            search: Search::Trusted,
         };
         let running = match launch.start() {
             Ok(running) => running,
@@ -107,8 +173,11 @@ impl Git {
 
     /// A git that only looks; its output, if it ended well.
     pub(crate) async fn look(&self, args: &[&str]) -> Result<String, String> {
-        self.check_config().await?;
-        let output = self.run(args).await?;
+        self.read(args, Reach::Look).await
+    }
+
+    async fn read(&self, args: &[&str], reach: Reach) -> Result<String, String> {
+        let output = self.run(args, reach).await?;
         let kept = |bytes: &[u8]| clean(&bytes[..bytes.len().min(OUTPUT_BYTES_MAX)]);
         match output.status.success() {
             true => Ok(kept(&output.stdout)),
@@ -116,39 +185,105 @@ impl Git {
         }
     }
 
-    /// The names of the repository's own settings; refuses one that runs programs.
-    async fn check_config(&self) -> Result<Vec<String>, String> {
-        let list = ["config", "--no-includes", "--show-scope", "--list", "--name-only"];
-        let output = self.run(&list).await?;
+    async fn run(&self, args: &[&str], reach: Reach) -> Result<Output, String> {
+        self.checked(args, reach).await?.0.output().await
+    }
+
+    /// The call, if the repository lies in the workspace and its own settings run nothing; and the
+    /// names of those.
+    async fn checked(&self, args: &[&str], reach: Reach) -> Result<(GitCall, Vec<String>), String> {
+        let place = GitPlace::of(self.workspace.root())?;
+        let list = ["config", "--no-includes", "--show-scope", "--list", "-z"];
+        let output = self.call(&place, &list, Reach::Look, &[])?.output().await?;
         if !output.status.success() {
             let why = clean(&output.stderr);
             return Err(format!("cannot read the repository's configuration: {why}"));
         }
-        let lines = String::from_utf8_lossy(&output.stdout);
-        let own = lines.lines().filter_map(|line| line.split_once('\t'));
-        let own = own.filter(|(scope, _)| matches!(*scope, "local" | "worktree"));
-        let names: Vec<String> = own.map(|(_, name)| name.to_owned()).collect();
-        match names.iter().find(|name| runs_programs(name)) {
-            Some(name) => {
-                let name = clean(name.as_bytes());
-                Err(format!("this repository's configuration runs programs: {name}; ask the user"))
-            }
-            None => Ok(names),
+        let own = own_settings(&output.stdout);
+        let refused = own.iter().find(|(name, value)| {
+            runs_programs(name) || name == "core.worktree" && !self.is_root(&place, value)
+        });
+        if let Some((name, _)) = refused {
+            let name = clean(name.as_bytes());
+            let words = "this repository's configuration runs programs or leads elsewhere";
+            return Err(format!("{words}: {name}; ask the user"));
+        }
+        let names: Vec<String> = own.into_iter().map(|(name, _)| name).collect();
+        let call = self.call(&place, args, reach, &names)?;
+        if reach == Reach::Write && call.walls.is_none() {
+            self.check_nested(&place).await?;
+        }
+        Ok((call, names))
+    }
+
+    /// Git runs in repositories that the index names, by their own settings. Where no wall stands
+    /// around it, there must be none.
+    async fn check_nested(&self, place: &GitPlace) -> Result<(), String> {
+        let list = ["ls-files", "--stage", "-z"];
+        let output = self.call(place, &list, Reach::Look, &[])?.output().await?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let nested = text.split('\0').filter(|line| line.starts_with("160000 "));
+        let paths = nested.filter_map(|line| line.split_once('\t')).map(|(_, path)| path);
+        let mut live = paths.filter(|path| {
+            let inner = self.workspace.root().join(path).join(".git");
+            std::fs::symlink_metadata(inner).is_ok()
+        });
+        match live.next() {
+            Some(path) => Err(format!(
+                "{} is a repository of its own, and no wall stands around git here; ask the user",
+                clean(path.as_bytes())
+            )),
+            None => Ok(()),
         }
     }
 
-    async fn run(&self, args: &[&str]) -> Result<Output, String> {
-        let mut command = Command::new("git");
-        command.args(SAFE).args(args).current_dir(self.workspace.root());
-        command.env_clear().envs(environment(std::env::vars_os())).envs(VARIABLES);
-        command.stdin(Stdio::null()).kill_on_drop(true).process_group(0);
-        command.output().await.map_err(|error| format!("cannot run git: {error}"))
+    fn is_root(&self, place: &GitPlace, value: &str) -> bool {
+        place.common.join(value).canonicalize().is_ok_and(|goal| goal == self.workspace.root())
+    }
+
+    fn call(
+        &self,
+        place: &GitPlace,
+        args: &[&str],
+        reach: Reach,
+        own: &[String],
+    ) -> Result<GitCall, String> {
+        let program = find_program("git").ok_or("git is not installed")?;
+        let text = |path: &Path| path.to_str().map(str::to_owned).ok_or("a path is not text");
+        let root = self.workspace.root();
+        let mut variables: Vec<(&'static str, String)> =
+            VARIABLES.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        variables.push(("GIT_DIR", text(&place.folder)?));
+        variables.push(("GIT_WORK_TREE", text(root)?));
+        let mut argv = vec![text(&program)?];
+        argv.extend(SAFE.map(str::to_owned));
+        let local = reach != Reach::Remote;
+        if local {
+            argv.extend(LOCAL.map(str::to_owned));
+            // Nothing of the person's home counts.
+            variables.push(("HOME", "/dev/null".to_owned()));
+        }
+        if reach == Reach::Look {
+            variables.push(("GIT_OPTIONAL_LOCKS", "0".to_owned()));
+        }
+        if local || programs::is_in_workspace(&global_settings()) {
+            variables.push(("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()));
+        }
+        if reach == Reach::Write {
+            argv.extend(told(&program, own));
+        }
+        argv.extend(args.iter().map(|arg| (*arg).to_owned()));
+        let helper = self.guard.as_deref().filter(|_| local);
+        let walls = helper.and_then(|helper| {
+            let is_written = reach == Reach::Write;
+            walls::around_git(helper, &program, root, [&place.common, &place.folder], is_written)
+        });
+        Ok(GitCall { argv, variables, walls, root: root.to_owned() })
     }
 
     /// The commit that HEAD names; empty before the first.
     pub(crate) async fn head(&self) -> Result<String, String> {
-        self.check_config().await?;
-        let output = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"]).await?;
+        let output = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"], Reach::Look).await?;
         match output.status.code() {
             Some(0) => Ok(clean(&output.stdout).trim().to_owned()),
             Some(1) if output.stderr.is_empty() => Ok(String::new()),
@@ -183,13 +318,47 @@ impl Git {
 
     /// The commit that a remote's branch names; empty if it has none.
     pub(crate) async fn remote_head(&self, remote: &str, branch: &str) -> Result<String, String> {
-        let names = self.check_config().await?;
+        let branch = format!("refs/heads/{branch}");
+        let ask = ["ls-remote", "--", remote, &branch];
+        let (call, names) = self.checked(&ask, Reach::Remote).await?;
         // Anything else git would take for an address.
         if !names.contains(&format!("remote.{remote}.url")) {
             return Err(format!("there is no remote {remote}"));
         }
-        let branch = format!("refs/heads/{branch}");
-        let line = self.look(&["ls-remote", "--", remote, &branch]).await?;
-        Ok(line.split_whitespace().next().unwrap_or_default().to_owned())
+        self.check_remote(remote).await?;
+        let output = call.output().await?;
+        match output.status.success() {
+            true => {
+                let line = clean(&output.stdout);
+                Ok(line.split_whitespace().next().unwrap_or_default().to_owned())
+            }
+            false => Err(clean(&output.stderr)),
+        }
+    }
+
+    /// Whether an address is a path that leads into the workspace, or may.
+    fn is_inside(&self, url: &str) -> bool {
+        let path = match url.strip_prefix("file://") {
+            Some(_) if url.contains('%') => return true,
+            Some(rest) => &rest[rest.find('/').unwrap_or(0)..],
+            // A colon before any slash means another machine, or another program.
+            None if url.split('/').next().is_some_and(|first| first.contains(':')) => return false,
+            None => url,
+        };
+        real(&self.workspace.root().join(path)).starts_with(self.workspace.root())
+    }
+
+    /// A remote in the workspace has hooks that any command may have written.
+    async fn check_remote(&self, remote: &str) -> Result<(), String> {
+        for key in ["url", "pushurl"] {
+            let key = format!("remote.{remote}.{key}");
+            let urls = self.look(&["config", "--local", "--get-all", &key]).await;
+            for url in urls.unwrap_or_default().lines() {
+                if self.is_inside(url) {
+                    return Err(format!("the remote {remote} lies in the workspace; ask the user"));
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -15,7 +15,8 @@
 //! With `--grace <ms>` a command whose owner is gone is asked to end first, and killed only after
 //! that time: git then takes its lock files away.
 //!
-//! With `--processes <n>` it ends a command that has more.
+//! With `--processes <n>` it ends a command that has more, with `--memory <bytes>` one that shares
+//! more memory.
 //!
 //! With `--record <file>` it writes down that it starts the command, and how the command ended, so
 //! that the outcome can be read after a crash (see `record`).
@@ -25,14 +26,18 @@
 //!
 //! The guard leads a session of its own, and orphans of the tree become its children, so a
 //! descendant that leaves the process group or the session is still found (on Linux; elsewhere
-//! only the group is). Not covered: a guard that is itself killed by `kill -9` (we then kill what
-//! is left of its session, if we still live), programs that run as another user, and work handed
-//! to a daemon. Those need a sandbox with a process namespace.
+//! only the group is). A guard that is itself killed by `kill -9` takes the command's first
+//! process along (see `leader`), and we kill what is left of its session, if we still live. Not
+//! covered: the rest of the tree if both of us are killed, programs that run as another user, and
+//! work handed to a daemon. Those need a sandbox with a process namespace.
 
 use crate::capture::Capture;
+use crate::descriptors::hand_on_no_files;
 use crate::handover;
+use crate::leader;
 use crate::process_table::descendants;
 use crate::record::{self, Record};
+use crate::shared_memory;
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, setsid, wait,
@@ -40,10 +45,9 @@ use rustix::process::{
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -73,8 +77,14 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// Runs the command in `args` (after an optional `--`) and watches over it.
 ///
 /// Call it before anything else starts threads:
-/// `everloop __guard [--apart] [--grace MS] [--processes MOST] [--stdin] [--record FILE] -- sh …`.
+/// `everloop __guard [--apart] [--grace MS] [--processes MOST] [--memory BYTES]
+/// [--stdin] [--record FILE] -- sh …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    hand_on_no_files();
+    let (Orders { wall, grace, most, stdin, book, die_with }, args) = Orders::read(args);
+    if let Some(guard) = die_with {
+        return leader::become_command(guard, args);
+    }
     let Ok(mut control) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
         return ExitCode::from(NEVER_STARTED);
     };
@@ -82,7 +92,6 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = setsid();
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
-    let (Orders { wall, grace, processes_max, stdin, book }, args) = Orders::read(args);
     let started = stdin.open(&control).and_then(|stdin| book.start(args, stdin));
     let (leader, output) = match started {
         Ok(started) => started,
@@ -96,7 +105,7 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         let ending = Arc::clone(&ending);
         std::thread::spawn(move || obey(listener, leader, wall, grace, &ending));
     }
-    if let Some(most) = processes_max {
+    if most != Most::default() {
         let ending = Arc::clone(&ending);
         std::thread::spawn(move || count(most, leader, &ending));
     }
@@ -111,10 +120,19 @@ struct Orders {
     wall: Wall,
     /// How long it may take to end once its owner is gone.
     grace: Option<Duration>,
-    /// Processes of the command at most.
-    processes_max: Option<u64>,
+    most: Most,
     stdin: Stdin,
     book: Book,
+    /// The guard whose command this process is to become.
+    die_with: Option<u64>,
+}
+
+/// What a command may have in all.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Most {
+    processes: Option<u64>,
+    /// Bytes of memory that its processes share.
+    memory: Option<u64>,
 }
 
 /// What the command reads.
@@ -128,10 +146,10 @@ enum Stdin {
 }
 
 impl Stdin {
-    fn open(self, control: &File) -> io::Result<Stdio> {
+    fn open(self, control: &File) -> io::Result<OwnedFd> {
         match self {
-            Self::Empty => Ok(Stdio::null()),
-            Self::Sent => Ok(Stdio::from(handover::receive(control)?)),
+            Self::Empty => File::open("/dev/null").map(OwnedFd::from),
+            Self::Sent => handover::receive(control),
         }
     }
 }
@@ -157,7 +175,9 @@ impl Orders {
                 Some("--apart") => orders.wall = Wall::Apart,
                 Some("--stdin") => orders.stdin = Stdin::Sent,
                 Some("--record") => orders.book.file = args.next().map(PathBuf::from),
-                Some("--processes") => orders.processes_max = number(args.next()),
+                Some("--processes") => orders.most.processes = number(args.next()),
+                Some("--memory") => orders.most.memory = number(args.next()),
+                Some(leader::DIE_WITH) => orders.die_with = number(args.next()),
                 Some("--grace") => orders.grace = number(args.next()).map(Duration::from_millis),
                 _ => break,
             }
@@ -177,13 +197,13 @@ type Output = Receiver<String>;
 
 impl Book {
     /// Starts the command, after the record of it is durable.
-    fn start(&self, args: Vec<OsString>, stdin: Stdio) -> io::Result<(Pid, Option<Output>)> {
-        let Some(file) = &self.file else { return Ok((start(args, stdin, None)?, None)) };
+    fn start(&self, args: Vec<OsString>, stdin: OwnedFd) -> io::Result<(Pid, Option<Output>)> {
+        let Some(file) = &self.file else { return Ok((leader::start(args, stdin, None)?, None)) };
         let held = record::begin(file, &Record::Started { pid: std::process::id() })?;
         // The lock says that we live, so it is never let go.
         std::mem::forget(held);
         let started = io::pipe().and_then(|(output, writer)| {
-            let leader = start(args, stdin, Some(writer))?;
+            let leader = leader::start(args, stdin, Some(writer))?;
             Ok((leader, Some(relay(output))))
         });
         if started.is_err() {
@@ -226,19 +246,6 @@ fn relay(mut output: io::PipeReader) -> Output {
         let _ = sender.send(capture.text(OUTPUT_BYTES_MAX));
     });
     receiver
-}
-
-fn start(args: Vec<OsString>, stdin: Stdio, output: Option<io::PipeWriter>) -> io::Result<Pid> {
-    let mut args = args.into_iter();
-    let program = args.next().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut command = Command::new(program);
-    command.args(args).stdin(stdin).process_group(0);
-    if let Some(output) = output {
-        command.stdout(output.try_clone()?).stderr(output);
-    }
-    let child = command.spawn()?;
-    // A process id is never zero; the child itself is reaped below, with all others.
-    Ok(Pid::from_child(&child))
 }
 
 /// Waits until every descendant is gone. Unless its end is under way already, the end of the
@@ -295,17 +302,35 @@ fn obey(
 }
 
 /// Ends a command that has too many processes: a limit of the kernel does not bind root, and
-/// without a namespace it would count the whole account.
-fn count(most: u64, leader: Pid, ending: &AtomicBool) {
+/// without a namespace it would count the whole account. Or one that shares too much memory, which
+/// no limit of the kernel bounds.
+fn count(most: Most, leader: Pid, ending: &AtomicBool) {
+    let before = shared_memory::of_machine();
     loop {
         std::thread::sleep(COUNT_INTERVAL);
-        if all_processes() > most && descendants(getpid()).len() as u64 > most {
+        if let Some(why) = most.passed(before) {
             ending.store(true, Ordering::SeqCst);
-            let said = format!("[ended: more than {most} processes]\n");
-            let _ = io::stdout().write_all(said.as_bytes());
+            let _ = io::stdout().write_all(format!("[ended: {why}]\n").as_bytes());
             let _ = kill_process(leader, Signal::KILL);
             return kill_until_gone();
         }
+    }
+}
+
+impl Most {
+    /// What there is too much of, if so much memory was shared on the machine before.
+    fn passed(&self, shared_before: u64) -> Option<String> {
+        let (processes, memory) = (self.processes, self.memory);
+        let crowded = processes.filter(|most| all_processes() > *most);
+        let crowded = crowded.filter(|most| descendants(getpid()).len() as u64 > *most);
+        if let Some(most) = crowded {
+            return Some(format!("more than {most} processes"));
+        }
+        let grown = || shared_memory::of_machine().saturating_sub(shared_before);
+        let heavy = memory.filter(|most| grown() > *most);
+        let held = || shared_memory::of_processes(&descendants(getpid()));
+        let heavy = heavy.filter(|most| held() > *most);
+        heavy.map(|most| format!("more than {most} bytes of shared memory"))
     }
 }
 

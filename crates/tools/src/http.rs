@@ -15,9 +15,9 @@
 //! Deliberately absent: headers of the model's choice, and so every credential.
 
 use crate::request::{Answer, Http, NoAnswer, Request};
-use crate::{CallContext, Done, Intent, Probe, Tool, Transient};
+use crate::{CallContext, Done, Intent, Judgement, Probe, Tool, Transient};
 use everloop_types::{
-    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends, host_of,
 };
 use reqwest::Method;
 use schemars::JsonSchema;
@@ -213,9 +213,20 @@ impl Tool for HttpSend {
         }
     }
 
+    /// Rules, approvals and labels look at `url`: no other address leads elsewhere.
+    async fn judge(&self, args: &HttpSendArgs) -> Judgement {
+        match probes_elsewhere(args) {
+            true => Judgement::Deny(ELSEWHERE.to_owned()),
+            false => Judgement::AsSet,
+        }
+    }
+
     async fn call(&self, args: HttpSendArgs, context: &CallContext) -> Done {
         if context.cancel.is_cancelled() {
             return canceled();
+        }
+        if probes_elsewhere(&args) {
+            return Done::Seen(Observation::denied(ELSEWHERE));
         }
         let answer = tokio::select! {
             answer = self.send(&args, &context.idem_key) => answer,
@@ -233,7 +244,9 @@ impl Tool for HttpSend {
 
     /// Something that was there before proves nothing by being there afterwards.
     async fn before(&self, args: &HttpSendArgs) -> Value {
-        let Some(url) = &args.probe_url else { return Value::Null };
+        let Some(url) = args.probe_url.as_ref().filter(|_| !probes_elsewhere(args)) else {
+            return Value::Null;
+        };
         let shows = match self.http.ask(Request::get(url)).await {
             Ok(answer) => shows(&answer),
             Err(_) => Shows::Unclear,
@@ -242,8 +255,8 @@ impl Tool for HttpSend {
     }
 
     async fn probe(&self, args: HttpSendArgs, intent: &Intent) -> Probe {
-        let Some(url) = &args.probe_url else {
-            return Probe::unknown("the call had no probe_url");
+        let Some(url) = args.probe_url.as_ref().filter(|_| !probes_elsewhere(&args)) else {
+            return Probe::unknown("the call had no probe_url that may be asked");
         };
         let was = serde_json::from_value(intent.before.clone()).unwrap_or(Shows::Unclear);
         let answer = match self.http.ask(Request::get(url)).await {
@@ -271,6 +284,17 @@ impl Tool for HttpSend {
             }
         }
     }
+}
+
+/// Why a call is refused whose `probe_url` leads elsewhere.
+const ELSEWHERE: &str = "probe_url must have the host and port of url; nothing was sent";
+
+/// Whether `probe_url` leads to another host or port than `url`, or nobody can tell.
+fn probes_elsewhere(args: &HttpSendArgs) -> bool {
+    args.probe_url.as_ref().is_some_and(|probe| {
+        let (own, there) = (host_of(&args.url), host_of(probe));
+        own.is_none() || own != there
+    })
 }
 
 fn shows(answer: &Answer) -> Shows {

@@ -1,6 +1,7 @@
 //! Where a path of the workspace leads once links are followed: rules and labels are about that.
 
-use crate::protected::real;
+use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -10,15 +11,41 @@ const LINKS_MAX: usize = 40;
 /// The path relative to the root by which the file is known without links; none if that is how it
 /// was given, or if it leads out (which is refused when it is opened).
 pub(crate) fn leads_to(root: &Path, relative: &Path) -> Option<String> {
-    let mut place = real(&root.join(relative));
-    // A link whose goal does not exist yet leads there all the same.
-    for _ in 0..LINKS_MAX {
-        let Ok(goal) = fs::read_link(&place) else { break };
-        place = real(&place.parent().unwrap_or(root).join(goal));
-    }
+    let place = goal(&root.join(relative));
     let inside = place.strip_prefix(root).ok()?;
     let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
     (inside != by_its_look(relative)).then(|| inside.to_string_lossy().into_owned())
+}
+
+/// Where an absolute path leads, part by part. A link whose goal does not exist yet leads there all
+/// the same: whoever writes to it makes the goal.
+pub(crate) fn goal(path: &Path) -> PathBuf {
+    trail(path).0
+}
+
+/// The same, and the links that were followed, each by its own path.
+pub(crate) fn trail(path: &Path) -> (PathBuf, Vec<PathBuf>) {
+    let parts = |path: &Path| path.iter().map(OsString::from).collect::<Vec<_>>();
+    let mut left: VecDeque<OsString> = parts(path).into();
+    let (mut place, mut links) = (PathBuf::new(), Vec::new());
+    while let Some(part) = left.pop_front() {
+        match Path::new(&part).components().next() {
+            Some(Component::RootDir) => place = PathBuf::from("/"),
+            Some(Component::ParentDir) => drop(place.pop()),
+            Some(Component::Normal(name)) => {
+                let next = place.join(name);
+                match fs::read_link(&next).ok().filter(|_| links.len() < LINKS_MAX) {
+                    Some(target) => {
+                        links.push(next);
+                        parts(&target).into_iter().rev().for_each(|part| left.push_front(part));
+                    }
+                    None => place = next,
+                }
+            }
+            _ => {}
+        }
+    }
+    (place, links)
 }
 
 /// The same path without `.` and `..`.

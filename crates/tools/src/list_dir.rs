@@ -3,7 +3,8 @@
 use crate::clip::counted;
 use crate::near_names::told;
 use crate::read_file::{blocking, reading};
-use crate::{CallContext, Done, Tool, Workspace, WorkspaceError, clip};
+use crate::write_file::judged;
+use crate::{CallContext, Done, Judgement, Tool, Workspace, WorkspaceError, clip};
 use cap_std::fs::DirEntry;
 use everloop_types::{Flow, Handling, Observation};
 use schemars::JsonSchema;
@@ -50,6 +51,14 @@ impl Tool for ListDir {
         self.workspace.leads_to(&args.path)
     }
 
+    fn is_delicate(&self, args: &ListDirArgs) -> bool {
+        self.workspace.outside(&args.path).is_some()
+    }
+
+    async fn judge(&self, args: &ListDirArgs) -> Judgement {
+        judged(self.is_delicate(args))
+    }
+
     async fn call(&self, args: ListDirArgs, context: &CallContext) -> Done {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         blocking(move || match list(&workspace, &args.path) {
@@ -61,9 +70,15 @@ impl Tool for ListDir {
 }
 
 fn list(workspace: &Workspace, path: &Path) -> Result<String, WorkspaceError> {
-    let (dir, relative) = workspace.entry(path)?;
     let failed = |error| Workspace::failed(path, error);
-    let mut entries = dir.read_dir(&relative).map_err(failed)?;
+    let mut entries = match workspace.outside(path) {
+        Some(place) => workspace.folder_outside(path, &place)?.entries(),
+        None => {
+            let (dir, relative) = workspace.entry(path)?;
+            dir.read_dir(&relative)
+        }
+    }
+    .map_err(failed)?;
     let mut rows = Vec::new();
     for entry in entries.by_ref().take(ENTRIES_MAX) {
         rows.push(row(&entry.map_err(failed)?).map_err(failed)?);

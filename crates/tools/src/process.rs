@@ -7,13 +7,14 @@ use crate::capture::Capture;
 use crate::guard::TERMINATE;
 use crate::handover;
 use crate::process_table::{in_group, in_session};
+use crate::programs::{find_program, search_path};
 use crate::walls::Enclosure;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -51,6 +52,17 @@ pub(crate) struct Launch<'a> {
     pub(crate) argv: &'a [&'a str],
     /// Variables beside those that every command inherits.
     pub(crate) variables: &'a [(&'a str, &'a str)],
+    /// Where it looks for programs.
+    pub(crate) search: Search,
+}
+
+/// Where a command, and what it starts, looks for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// Wherever the person does: it is behind walls, or a person saw it.
+    Anywhere,
+    /// Only where nobody but root and we can put one, and no run.
+    Trusted,
 }
 
 /// A command under way.
@@ -108,7 +120,7 @@ impl Launch<'_> {
         let walls = self.walls.map(|walls| walls.argv.as_slice()).unwrap_or_default();
         let own = self.argv.iter().map(OsStr::new);
         let mut argv = walls.iter().map(OsString::as_os_str).chain(own);
-        let program = argv.next().ok_or(io::ErrorKind::InvalidInput)?;
+        let program = self.found(argv.next().ok_or(io::ErrorKind::InvalidInput)?)?;
         let mut command = match self.guard {
             Some(guard) => {
                 let mut command = Command::new(guard);
@@ -119,8 +131,13 @@ impl Launch<'_> {
                 if let Some(grace_ms) = self.grace_ms {
                     command.arg("--grace").arg(grace_ms.to_string());
                 }
-                if let Some(most) = self.walls.and_then(|walls| walls.processes_max) {
-                    command.arg("--processes").arg(most.to_string());
+                let limits = self.walls.map(|walls| walls.limits);
+                let limits = limits.map(|most| [most.processes, most.memory_bytes]);
+                for (order, most) in ["--processes", "--memory"].iter().zip(limits.iter().flatten())
+                {
+                    if *most > 0 {
+                        command.arg(order).arg(most.to_string());
+                    }
                 }
                 if let Some(record) = self.record {
                     command.arg("--record").arg(record);
@@ -132,11 +149,26 @@ impl Launch<'_> {
         };
         command.args(argv).current_dir(self.folder);
         command.env_clear().envs(environment(std::env::vars_os()));
+        if self.search == Search::Trusted {
+            command.env("PATH", search_path());
+        }
         command.envs(self.variables.iter().copied());
         if let Some(scratch) = self.walls.and_then(|walls| walls.scratch.as_ref()) {
             command.envs(["HOME", "TMPDIR"].map(|name| (name, &scratch.path)));
         }
         Ok(command)
+    }
+
+    /// A program that is only named is looked for here, not by whoever starts it.
+    fn found(&self, program: &OsStr) -> io::Result<PathBuf> {
+        let path = PathBuf::from(program);
+        let is_name = path.components().count() == 1 && path.is_relative();
+        match program.to_str().filter(|_| is_name && self.search == Search::Trusted) {
+            Some(name) => find_program(name).ok_or_else(|| {
+                io::Error::new(io::ErrorKind::NotFound, format!("{name} is not installed"))
+            }),
+            None => Ok(path),
+        }
     }
 }
 

@@ -16,7 +16,19 @@ pub(crate) const START_UP: [&str; 6] =
     [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".ssh"];
 
 /// What version control keeps its own files in: a folder, or a file that leads to one.
-pub(crate) const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
+pub(crate) const VERSION_CONTROL: [&str; 11] = [
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    ".sl",
+    ".bzr",
+    ".pijul",
+    "_darcs",
+    ".repo",
+    ".fslckout",
+    "_FOSSIL_",
+];
 
 /// What tells a file from all others, whatever it is called.
 type Id = (u64, u64);

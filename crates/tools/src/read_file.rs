@@ -3,7 +3,8 @@
 use crate::clip::counted;
 use crate::near_names::told;
 use crate::replace::short_hash;
-use crate::{CallContext, Done, Tool, Workspace, clean, clip};
+use crate::write_file::judged;
+use crate::{CallContext, Done, Judgement, Tool, Workspace, clean, clip};
 use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -53,6 +54,14 @@ impl Tool for ReadFile {
 
     fn leads_to(&self, args: &ReadFileArgs) -> Option<String> {
         self.workspace.leads_to(&args.path)
+    }
+
+    fn is_delicate(&self, args: &ReadFileArgs) -> bool {
+        self.workspace.outside(&args.path).is_some()
+    }
+
+    async fn judge(&self, args: &ReadFileArgs) -> Judgement {
+        judged(self.is_delicate(args))
     }
 
     async fn call(&self, args: ReadFileArgs, context: &CallContext) -> Done {

@@ -11,28 +11,30 @@
 //! guard and probe does first: so "nothing is on record" is never said of a command that starts
 //! later. The guard holds a lock on its file until it is gone.
 //!
-//! Deliberately absent: proof for ever. Records are cleared away after some days, and a probe of an
-//! older call cannot tell.
+//! The records of a run lie in a folder of its own, with a file that names it. They are removed as
+//! a whole once the run is over and every outcome is in its journal; no clock has a say. A folder
+//! that is gone, or that was made anew, says nothing about a call that began before.
+//!
+//! Deliberately absent: who decides that a run is over (`engine`).
 
+use everloop_types::RunId;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// For so long a missing record proves that nothing was started.
-const PROOF: Duration = Duration::from_secs(7 * 86_400);
-
-/// After so long records are cleared away: a day later, because clocks differ.
-const KEPT: Duration = Duration::from_secs(8 * 86_400);
 
 /// How long a guard may take to end the tree of a command whose owner is gone.
 const ENDING: Duration = Duration::from_secs(10);
 
 /// The file whose content names the folder: what is on record elsewhere says nothing here.
 const PLACE: &str = "place";
+
+/// No longer id of a run is the name of a folder.
+const RUN_ID_BYTES_MAX: usize = 100;
 
 /// What is known of one attempt at a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,8 +57,10 @@ pub(crate) enum Record {
 /// What the intent keeps, so that a probe knows which records it may trust.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
+    /// The run whose folder holds the record.
+    pub(crate) run: RunId,
+    /// What names that folder.
     place: String,
-    at_s: u64,
 }
 
 /// A private folder of records.
@@ -70,42 +74,28 @@ impl Records {
         Self { folder }
     }
 
-    /// Clears away what is too old, and says where we are.
-    pub(crate) fn origin(&self) -> io::Result<Origin> {
-        let place = self.place()?;
-        self.clear();
-        Ok(Origin { place, at_s: now_s() })
+    /// Makes the folder of a run if it is missing, and says which one it is.
+    pub(crate) fn origin(&self, run: &RunId) -> io::Result<Origin> {
+        let folder = self.of(run).ok_or(ErrorKind::InvalidFilename)?;
+        Ok(Origin { run: run.clone(), place: named(&folder)? })
     }
 
-    /// What names the folder, which is made if it is missing.
+    /// What names the whole folder, which is made if it is missing.
     pub(crate) fn place(&self) -> io::Result<String> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let name = self.folder.join(PLACE);
-        if !name.exists() {
-            let id = format!("{}-{}", nanos(), std::process::id());
-            match write_first(&name, id.as_bytes()) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
-            }
-        }
-        fs::read_to_string(name)
+        named(&self.folder)
     }
 
-    /// The file of one attempt at one effect.
-    pub(crate) fn file(&self, idem_key: &str, attempt: u32) -> PathBuf {
-        self.folder.join(format!("{idem_key}.{attempt}"))
+    /// The file of one attempt at one effect of a run.
+    pub(crate) fn file(&self, run: &RunId, idem_key: &str, attempt: u32) -> Option<PathBuf> {
+        Some(self.of(run)?.join(format!("{idem_key}.{attempt}")))
     }
 
-    /// A file that cannot be looked at or removed is left to the next time.
-    fn clear(&self) {
-        let Ok(entries) = fs::read_dir(&self.folder) else { return };
-        for entry in entries.flatten().filter(|entry| entry.file_name() != PLACE) {
-            let changed = entry.metadata().and_then(|metadata| metadata.modified());
-            let age = changed.ok().and_then(|at| at.elapsed().ok());
-            if age.is_some_and(|age| age > KEPT) {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
+    /// The folder of a run; none if its id cannot be the name of one.
+    fn of(&self, run: &RunId) -> Option<PathBuf> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let name = run.as_str();
+        let fits = (1..=RUN_ID_BYTES_MAX).contains(&name.len()) && name.chars().all(is_plain);
+        (fits && name != PLACE).then(|| self.folder.join(name))
     }
 
     /// What is on record of an attempt, once nobody writes it any more. Where there is nothing, the
@@ -119,11 +109,12 @@ impl Records {
         idem_key: &str,
         attempt: u32,
     ) -> Result<Record, String> {
-        let here = fs::read_to_string(self.folder.join(PLACE)).unwrap_or_default();
-        if here != origin.place {
-            return Err("its records are kept elsewhere".to_owned());
+        let folder = self.of(&origin.run).ok_or("nothing can be kept of it")?;
+        let here = fs::read_to_string(folder.join(PLACE)).unwrap_or_default();
+        if here.is_empty() || here != origin.place {
+            return Err("its records are not here".to_owned());
         }
-        let file = self.file(idem_key, attempt);
+        let file = folder.join(format!("{idem_key}.{attempt}"));
         let until = std::time::Instant::now() + ENDING;
         loop {
             match read(&file) {
@@ -134,9 +125,6 @@ impl Records {
                 Ok(Record::Started { .. }) => std::thread::sleep(Duration::from_millis(20)),
                 Ok(known) => return Ok(known),
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.to_string()),
-                Err(_) if now_s().saturating_sub(origin.at_s) > PROOF.as_secs() => {
-                    return Err("it is so long ago that nothing is kept of it".to_owned());
-                }
                 Err(_) => match begin(&file, &Record::Revoked) {
                     Ok(_) => return Ok(Record::Revoked),
                     Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -145,6 +133,48 @@ impl Records {
             }
         }
     }
+}
+
+/// The runs that have records in a folder, in no order.
+///
+/// # Errors
+/// If the folder cannot be read. One that is missing has none.
+pub fn recorded_runs(folder: &Path) -> io::Result<Vec<RunId>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|t| t.is_dir()));
+    Ok(folders.filter_map(|entry| Some(RunId::new(entry.file_name().to_str()?))).collect())
+}
+
+/// Removes the records of a run that is over, with every outcome in its journal.
+///
+/// # Errors
+/// If some of them could not be removed.
+pub fn forget_records(folder: &Path, run: &RunId) -> io::Result<()> {
+    let Some(of_run) = Records::new(folder.to_owned()).of(run) else { return Ok(()) };
+    match fs::remove_dir_all(of_run) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// What names a folder, which is made if it is missing. Chance names it, so that no folder that is
+/// made later is taken for it.
+fn named(folder: &Path) -> io::Result<String> {
+    let name = folder.join(PLACE);
+    if !name.exists() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let chance = || RandomState::new().hash_one(nanos());
+        let id = format!("{:016x}{:016x}-{}", chance(), chance(), std::process::id());
+        match write_first(&name, id.as_bytes()) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            // The folder's own name has to last as long as what lies in it.
+            _ => sync_folder(folder)?,
+        }
+    }
+    fs::read_to_string(name)
 }
 
 /// Makes the first record of an attempt, durable when this returns, and holds its lock.
@@ -227,10 +257,6 @@ fn is_held(file: &Path) -> bool {
     free.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
-fn now_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
-}
-
 fn nanos() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
 }
@@ -239,11 +265,19 @@ fn nanos() -> u128 {
 mod tests {
     use super::*;
 
+    fn run() -> RunId {
+        RunId::new("run_1")
+    }
+
     fn records() -> (tempfile::TempDir, Records, Origin) {
         let folder = tempfile::TempDir::new().unwrap();
         let records = Records::new(folder.path().join("effects"));
-        let origin = records.origin().unwrap();
+        let origin = records.origin(&run()).unwrap();
         (folder, records, origin)
+    }
+
+    fn file(records: &Records, attempt: u32) -> PathBuf {
+        records.file(&run(), "key", attempt).unwrap()
     }
 
     #[test]
@@ -251,15 +285,15 @@ mod tests {
         let (_folder, records, origin) = records();
         assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Revoked));
         assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Revoked));
-        let late = begin(&records.file("key", 1), &Record::Started { pid: 1 });
+        let late = begin(&file(&records, 1), &Record::Started { pid: 1 });
         assert_eq!(late.unwrap_err().kind(), ErrorKind::AlreadyExists);
-        assert!(begin(&records.file("key", 2), &Record::Started { pid: 1 }).is_ok());
+        assert!(begin(&file(&records, 2), &Record::Started { pid: 1 }).is_ok());
     }
 
     #[test]
     fn an_end_on_record_is_believed_and_a_start_alone_is_not_an_end() {
         let (_folder, records, origin) = records();
-        let file = records.file("key", 1);
+        let file = file(&records, 1);
         drop(begin(&file, &Record::Started { pid: 1 }).unwrap());
         assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Started { pid: 1 }));
         let end = Record::Exit { code: 3, output: "said".to_owned() };
@@ -268,24 +302,39 @@ mod tests {
     }
 
     #[test]
-    fn records_of_another_place_or_of_long_ago_say_nothing() {
+    fn age_removes_no_record_and_proves_nothing() {
         let (_folder, records, origin) = records();
-        let elsewhere = Origin { place: "moon".to_owned(), ..origin.clone() };
-        assert!(records.settle(&elsewhere, "key", 1).is_err());
-        let long_ago = Origin { at_s: origin.at_s - PROOF.as_secs() - 1, ..origin };
-        assert!(records.settle(&long_ago, "key", 1).is_err());
+        let old = file(&records, 1);
+        drop(begin(&old, &Record::Killed).unwrap());
+        File::options().write(true).open(&old).unwrap().set_modified(UNIX_EPOCH).unwrap();
+        for other in ["run_1", "run_2", "run_3"] {
+            records.origin(&RunId::new(other)).unwrap();
+        }
+        assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Killed));
     }
 
     #[test]
-    fn what_is_too_old_is_cleared_away() {
-        let (_folder, records, origin) = records();
-        let (old, new) = (records.file("old", 1), records.file("new", 1));
-        for file in [&old, &new] {
-            begin(file, &Record::Killed).unwrap();
+    fn records_that_were_removed_or_lie_elsewhere_prove_nothing() {
+        let (folder, records, origin) = records();
+        let elsewhere = Origin { place: "moon".to_owned(), ..origin.clone() };
+        assert!(records.settle(&elsewhere, "key", 1).is_err());
+        let effects = folder.path().join("effects");
+        assert_eq!(recorded_runs(&effects).unwrap(), [run()]);
+        forget_records(&effects, &run()).unwrap();
+        assert!(records.settle(&origin, "key", 1).is_err());
+        assert!(begin(&file(&records, 1), &Record::Started { pid: 1 }).is_err());
+        assert_ne!(records.origin(&run()).unwrap(), origin);
+        assert!(records.settle(&origin, "key", 1).is_err());
+    }
+
+    #[test]
+    fn a_run_whose_id_is_no_plain_name_has_no_records() {
+        let (folder, records, _) = records();
+        std::fs::create_dir_all(folder.path().join("outside/deep")).unwrap();
+        for id in ["../outside", "", ".", "..", "place", "a/b", &"x".repeat(101)] {
+            assert!(records.origin(&RunId::new(id)).is_err(), "{id}");
+            forget_records(&folder.path().join("effects"), &RunId::new(id)).unwrap();
         }
-        let then = SystemTime::now() - KEPT - Duration::from_secs(60);
-        File::options().write(true).open(&old).unwrap().set_modified(then).unwrap();
-        assert_eq!(records.origin().unwrap().place, origin.place);
-        assert_eq!((old.exists(), new.exists()), (false, true));
+        assert!(folder.path().join("outside/deep").exists());
     }
 }

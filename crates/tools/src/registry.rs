@@ -1,5 +1,6 @@
 //! Which tools there are, in the order in which the model sees them.
 
+use crate::programs::{distrust, file_of};
 use crate::{
     AnyTool, AskUser, Channels, EditFile, FetchWeb, Git, GitCommit, GitPush, GitRead, Http,
     HttpGet, HttpSend, InternetSearch, ListDir, ReadFile, SearchCode, SearchSetting, SendMessage,
@@ -54,6 +55,22 @@ impl Setting {
     }
 }
 
+impl Setting {
+    /// Files of the program itself. A record decides what a probe believes; a channel's file is
+    /// what somebody was told.
+    fn own(&self) -> Vec<PathBuf> {
+        let own = self.protected.iter().chain(&self.records).cloned();
+        own.chain(self.channels.files()).collect()
+    }
+
+    fn open_workspace(&self, own: &[PathBuf]) -> Result<Workspace, WorkspaceError> {
+        // Whoever could change our own program would be run by us, outside the walls.
+        let image = self.guard.as_deref().and_then(file_of);
+        let shut: Vec<PathBuf> = own.iter().cloned().chain(image).collect();
+        Ok(Workspace::open(&self.workspace)?.protecting(&shut))
+    }
+}
+
 /// The tools by name, in a fixed order.
 #[derive(Clone, Default)]
 pub struct Registry {
@@ -66,10 +83,9 @@ impl Registry {
     /// # Errors
     /// [`WorkspaceError::Root`] if the workspace cannot be opened.
     pub fn builtin(setting: &Setting) -> Result<Self, WorkspaceError> {
-        // A record decides what a probe believes; a channel's file is what somebody was told.
-        let own = setting.protected.iter().chain(&setting.records).cloned();
-        let own: Vec<PathBuf> = own.chain(setting.channels.files()).collect();
-        let workspace = Workspace::open(&setting.workspace)?.protecting(&own);
+        let own = setting.own();
+        let workspace = setting.open_workspace(&own)?;
+        distrust(workspace.root());
         let workspace = Arc::new(workspace);
         let shell = Shell {
             workspace: Arc::clone(&workspace),
@@ -99,6 +115,17 @@ impl Registry {
             registry = registry.with(GitRead(git.clone())).with(GitCommit(git)).with(push);
         }
         Ok(registry.reaching_out(setting))
+    }
+
+    /// The same tools, of which those that read files and folders may also read outside the
+    /// workspace, each time after a question.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Root`] if the workspace cannot be opened.
+    pub fn reading_outside(self, setting: &Setting) -> Result<Self, WorkspaceError> {
+        let workspace = setting.open_workspace(&setting.own())?.reading_outside();
+        let workspace = Arc::new(workspace);
+        Ok(self.with(ReadFile { workspace: Arc::clone(&workspace) }).with(ListDir { workspace }))
     }
 
     /// The tools for other machines, as far as the settings say where to.

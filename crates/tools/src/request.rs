@@ -15,6 +15,7 @@ use crate::capture::Capture;
 use crate::clean::clean;
 use crate::clip;
 use crate::hosts::{Hosts, Misled, Names, places};
+use crate::marks::FROM_THE_WEB;
 use everloop_types::{Ending, Observation};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Method, Response, Url};
@@ -218,7 +219,8 @@ impl Answer {
     pub(crate) fn observed(self, note: &str, chars_max: usize) -> Observation {
         let ending = if self.is_success() { Ending::Ok } else { Ending::Error };
         let note = if note.is_empty() { String::new() } else { format!("[{note}]\n") };
-        let head = clip::head(&format!("{}{note}", self.head), chars_max);
+        let mark = if self.body.is_empty() { "" } else { FROM_THE_WEB };
+        let head = clip::head(&format!("{}{note}{mark}", self.head), chars_max);
         let room = chars_max.saturating_sub(head.chars().count() + 1);
         let text = match self.body.is_empty() || room == 0 {
             true => head.trim_end().to_owned(),

@@ -4,21 +4,25 @@
 //! Where no wall stands, a call is refused unless a person allowed exactly this one and knew.
 
 use crate::capture::Capture;
-use crate::process::{Ended, Launch};
-use crate::record::{self, Record, Records};
+use crate::process::{Ended, Launch, Search};
+use crate::protected::real;
+use crate::readable::without_own;
+use crate::record::{self, Origin, Record, Records};
 use crate::shell_rules::{self, Say};
-use crate::walls::{Enclosure, Plot};
+use crate::walls::{self, Enclosure, Plot};
 use crate::{
     Bareness, CallContext, Done, GitAccess, Intent, Judgement, Network, Probe, Sandbox, ShellRule,
     Tool, WallSetting, Workspace, clip,
 };
 use everloop_types::{
-    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, RunId, Sends,
+    instructs,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -136,7 +140,7 @@ impl Tool for Shell {
             Ok(walls) => walls,
             Err(refused) => return Done::Seen(Observation::denied(refused)),
         };
-        let record = self.records().map(|records| records.file(&context.idem_key, context.attempt));
+        let record = self.record(context);
         let launch = Launch {
             guard: self.guard.as_deref(),
             grace_ms: None,
@@ -145,6 +149,7 @@ impl Tool for Shell {
             walls: walls.as_ref(),
             argv: &["/bin/sh", "-c", &args.command],
             variables: &[],
+            search: Search::Anywhere,
         };
         let running = match launch.start() {
             Ok(running) => running,
@@ -179,22 +184,23 @@ impl Tool for Shell {
         }
     }
 
-    async fn before(&self, _: &ShellArgs) -> Value {
+    async fn before_call(&self, _: &ShellArgs, run: &RunId) -> Value {
         let Some(records) = self.records() else { return Value::Null };
-        let origin = tokio::task::spawn_blocking(move || records.origin().ok()).await;
+        let run = run.clone();
+        let origin = tokio::task::spawn_blocking(move || records.origin(&run).ok()).await;
         serde_json::to_value(origin.ok().flatten()).unwrap_or_default()
     }
 
     async fn probe(&self, _: ShellArgs, intent: &Intent) -> Probe {
-        let origin = serde_json::from_value(intent.before.clone());
+        let origin = serde_json::from_value::<Option<Origin>>(intent.before.clone());
         let (Some(records), Ok(Some(origin))) = (self.records(), origin) else {
             return Probe::unknown("there is no record of it");
         };
         let (key, attempt) = (intent.idem_key.clone(), intent.attempt);
-        let file = records.file(&key, attempt);
+        let file = records.file(&origin.run, &key, attempt);
         let look = move || records.settle(&origin, &key, attempt);
         let looked = tokio::task::spawn_blocking(look).await;
-        self.clean(Some(file));
+        self.clean(file);
         match looked {
             Ok(Ok(record)) => from_record(record, intent.observation_chars),
             Ok(Err(why)) => Probe::Unknown(why),
@@ -237,7 +243,13 @@ impl Shell {
         self.guard.as_ref().and(self.records.clone()).map(Records::new)
     }
 
-    /// A record that cannot be cleaned is cleared away with the others, in some days.
+    /// The file in which the guard writes down what becomes of a call that a run makes.
+    fn record(&self, context: &CallContext) -> Option<PathBuf> {
+        let effect = context.effect.as_ref()?;
+        self.records()?.file(&effect.run, &context.idem_key, context.attempt)
+    }
+
+    /// A record that cannot be cleaned is removed with the others of its run.
     fn clean(&self, record: Option<PathBuf>) {
         if let (Some(file), Some(redact)) = (record, self.setting.redact) {
             let _ = record::clean(&file, redact);
@@ -263,8 +275,14 @@ impl Shell {
             return Err(Bareness::NoWall("there is no program to build one".to_owned()));
         };
         let (workspace, own) = (self.workspace.root().to_owned(), self.own.clone());
-        let setting = self.setting.walls.clone();
+        let mut setting = self.setting.walls.clone();
+        let data = self.records.as_ref().and_then(|records| records.parent()).map(Path::to_owned);
         let look = move || {
+            if let Some(own) = data.iter().chain(&own).find(|own| is_shown(own)) {
+                let words = format!("{} lies where every command may read", own.display());
+                return Err(Bareness::NoWall(words));
+            }
+            setting.readable = without_own(&setting.readable, &own);
             at(&Plot { setting: &setting, workspace: &workspace, own: &own, helper: &helper })
         };
         let looked = tokio::task::spawn_blocking(look).await;
@@ -311,10 +329,24 @@ impl Shell {
         };
         let status = [vec![status], notes].concat().join("; ");
         let mut text = observed(capture, &status, chars);
-        if ending == Ending::Error && met_a_shut_repository(&text) {
-            text = format!("{}\n[{SHUT}]", clip::ends(&text, chars.saturating_sub(SHUT.len() + 3)));
+        if let Some(hint) = Some(&text).filter(|_| ending == Ending::Error).and_then(|t| hint(t)) {
+            text = format!("{}\n[{hint}]", clip::ends(&text, chars.saturating_sub(hint.len() + 3)));
         }
         Done::Seen(Observation { ending, text })
+    }
+}
+
+/// Whether something of ours lies where every command reads. Of the system's settings it sees only
+/// what is for everybody.
+fn is_shown(own: &Path) -> bool {
+    let own = real(own);
+    let is_private = || {
+        let mut found = own.ancestors().filter_map(|part| part.metadata().ok());
+        found.any(|found| found.permissions().mode() & 0o004 == 0)
+    };
+    match own.starts_with(walls::SETTINGS) {
+        true => !is_private(),
+        false => walls::SYSTEM.iter().any(|folder| own.starts_with(folder)),
     }
 }
 
@@ -325,10 +357,27 @@ async fn aftermath(walls: Option<Enclosure>) -> Vec<String> {
 }
 
 /// Said of a command that tried to write what it may only read.
-const SHUT: &str = "commands read .git and do not write it: use git_commit, or ask the user";
+const SHUT: &str = "commands read repositories (.git) and do not write them: use git_commit, or \
+    ask the user";
+const HELD: &str = "files that later runs or other programs obey (AGENTS.md, .github, .vscode and \
+    the like) are read-only for commands: write_file asks the user";
+const BUSY: &str = "a folder with a repository in it is neither moved nor removed by commands: ask \
+    the user to do it";
 
-fn met_a_shut_repository(text: &str) -> bool {
-    text.contains(".git") && text.contains("Read-only file system")
+/// What to do instead, where a command met something that is shut to it.
+fn hint(text: &str) -> Option<&'static str> {
+    let names_git = |line: &str| {
+        let after = line.split(".git").skip(1);
+        after.map(|rest| rest.chars().next()).any(|next| !next.is_some_and(char::is_alphanumeric))
+    };
+    let refused = |words: &str| text.lines().find(|line| line.contains(words));
+    match (refused("Read-only file system"), refused("Device or resource busy")) {
+        (Some(line), _) if names_git(line) || line.contains("index") => Some(SHUT),
+        (Some(line), _) if line.split(['\'', '"', ' ', ':']).any(instructs) => Some(HELD),
+        (Some(_), _) => None,
+        (None, Some(_)) => Some(BUSY),
+        (None, None) => None,
+    }
 }
 
 fn observed(capture: Capture, status: &str, chars_max: usize) -> String {

@@ -7,8 +7,8 @@
 //! every command to fit a rule that allows it, and a line without anything that only a running
 //! shell could know. So denials win over questions, and questions over permissions. Where there is
 //! a denial, a line whose program only the running shell knows is asked about: it might be the
-//! denied one. All are a person's ease, not a wall: what a program does once it runs is up to the
-//! walls.
+//! denied one. So is a line that names all words of a denial in another place. All are a person's
+//! ease, not a wall: what a program does once it runs is up to the walls.
 
 use crate::shell_words::{self as words, Line, Words};
 
@@ -99,6 +99,36 @@ impl ShellRule {
         }
     }
 
+    /// Whether the rule might fit once the shell has filled in what stands in the words: all words
+    /// of the pattern fit up to one that nobody knows, and after which nothing is certain.
+    fn could_fit(&self, words: &[String]) -> bool {
+        let pattern = self.pattern.iter().filter(|own| *own != "*");
+        for (own, word) in pattern.zip(words) {
+            if word.contains(['$', '`']) || words::is_list(word) || could_become(own, word) {
+                return true;
+            }
+            if !fits_word(own, word) && !fits_word(own, word.rsplit('/').next().unwrap_or(word)) {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Whether the words of the pattern, if it has several, stand anywhere in the line: a program
+    /// that is not known to run others may run its words, a script or an alias too.
+    fn is_named_in(&self, line: &str) -> bool {
+        let pattern: Vec<&String> = self.pattern.iter().filter(|own| *own != "*").collect();
+        let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+        let ends_word = |c: char| c.is_whitespace() || ";|&()<>`!={}[],".contains(c);
+        let said: Vec<&str> = bare.split(ends_word).filter(|word| !word.is_empty()).collect();
+        let name = |word: &'_ str| word.rsplit('/').next().unwrap_or_default().to_owned();
+        pattern.len() > 1
+            && said.windows(pattern.len()).any(|said| {
+                let fits = |(own, word): (&&String, &&str)| fits_word(own, word);
+                fits_word(pattern[0], &name(said[0])) && pattern.iter().zip(said).skip(1).all(fits)
+            })
+    }
+
     fn fits(&self, words: &[String]) -> bool {
         let (open, pattern) = match self.pattern.split_last() {
             Some((last, before)) if last == "*" => (true, before),
@@ -112,6 +142,15 @@ impl ShellRule {
                 fits_word(own, word) || self.say != Say::Allow && fits_word(own, name)
             })
     }
+}
+
+/// Whether a word with `*`, `?` or `[` in it may become the pattern's: a file of that name is
+/// soon made.
+fn could_become(pattern: &str, word: &str) -> bool {
+    let is_sign = |c: char| "*?[]".contains(c);
+    let (Some(first), Some(last)) = (word.find(is_sign), word.rfind(is_sign)) else { return false };
+    let (head, tail) = (&word[..first], &word[last + 1..]);
+    pattern.contains('*') || pattern.starts_with(head) && pattern.ends_with(tail)
 }
 
 /// `*` stands for any letters.
@@ -144,8 +183,13 @@ pub(crate) fn say<'r>(rules: &'r [ShellRule], line: &str) -> Option<(Say, &'r st
 /// The part of a line of which no denial can be ruled out, where there are denials: only the
 /// running shell knows what it runs.
 pub(crate) fn veiled(rules: &[ShellRule], line: &str) -> Option<String> {
-    let denies = rules.iter().any(|rule| rule.say == Say::Deny);
-    denies.then(|| words::parse(line).veiled).flatten()
+    let mut denials = rules.iter().filter(|rule| rule.say == Say::Deny).peekable();
+    denials.peek()?;
+    let read = words::parse(line);
+    let could_fit = |words: &&Words| denials.clone().any(|rule| rule.could_fit(words));
+    let filled_in = || read.commands.iter().find(could_fit).map(|words| words.join(" "));
+    let named = || denials.clone().any(|rule| rule.is_named_in(line)).then(|| line.to_owned());
+    read.veiled.clone().or_else(filled_in).or_else(named)
 }
 
 /// The rule that allows the line's last command, if every command has one.
@@ -202,6 +246,82 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(say(&rules(), line).map(|(said, _)| said), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_filled_in_may_be_the_denied_one() {
+        for line in ["rm -rf$Z d", "rm $x d", "rm -r{f,} d", "/bin/rm \"$x\"", "rm `x` d"] {
+            assert!(veiled(&rules(), line).is_some(), "{line}");
+        }
+        let ordinary = ["git log $x", "rm -i $x", "rm *.o", "rm a b", "ls -rf $x", "echo rm $x"];
+        for line in ordinary {
+            assert_eq!(veiled(&rules(), line), None, "{line}");
+        }
+        assert_eq!(veiled(&rules()[..4], "rm -rf$Z d"), None, "where nothing is denied");
+    }
+
+    /// Lines that shells read otherwise than they look.
+    #[test]
+    fn what_a_denial_is_about_is_denied_or_asked_about_however_it_is_written() {
+        for line in [
+            "rm -rf d",
+            "echo ${x:- #}; rm -rf d",
+            "true &>f rm -rf d",
+            "echo $( (true)# )' \n rm -rf d) #'",
+            "cat <\\\n<X\n'\nX\nrm -rf d\n#'",
+            "cat <<X\na\\\nX\n'\nX\nrm -rf d\n#'",
+            "cat <<X\r\nX\n'\nX\r\nrm -rf d\n#'",
+            "echo \"${x#'\"'}\"; rm -rf d; #'",
+            "command eval rm '-rf d'",
+            "! eval rm '-rf d'",
+            "echo -rf d | xargs rm",
+            "echo \"$(ca\\\nse x in x) rm -rf d;; esac)\"",
+            "echo \"`: \\\"'\\\"; rm -rf d; : \\\"'\\\"`\"",
+            "echo \"$\\\n(rm -rf d)\"",
+            "cat <<X\n$\\\n(rm -rf d)\nX",
+            "echo $((${x:+'}1)); rm -rf d; #'))",
+            "echo $((${x:+ #}1)); rm -rf d\n))",
+            ": > -rf; rm [-]rf d",
+            "touch -- -rf; rm *",
+            "choom -n 0 -- rm -rf d",
+            "/lib64/ld-linux-x86-64.so.2 /bin/rm -rf d",
+            "bash -c \"mapfile -C 'rm -rf d #' -c 1 <<<x\"",
+            "bash -c \"compgen -C 'rm -rf d'\"",
+            "echo x | split --filter='rm -rf d'",
+            "x86_64 rm -rf d",
+            "git -c alias.x='!rm -rf d' x",
+            "A=1 eval rm '-rf d'",
+            "printf 'rm -rf d' > s; . ./s",
+            "tar cf /dev/null --checkpoint=1 --checkpoint-action=exec='rm -rf d' /etc/hostname",
+            "case x in x) rm -rf d;; esac",
+            "r\\\nm -r\\\nf d",
+            "bash -c 'time rm -rf d'",
+            "bash -c 'coproc rm -rf d; wait'",
+            "bash -c '[[ -n x ]] && rm -rf d'",
+            "while rm -rf d; do break; done",
+            "setsid -w rm -rf d",
+            "timeout 5 nohup nice env -u X rm -rf d",
+            "trap 'rm -rf d' EXIT",
+            "busybox rm -rf d",
+            "echo d | while read x; do rm -rf $x; done",
+            "alias q='rm -rf'\nq d",
+            "unset x; echo \"${x-`rm -rf d`}\"",
+            "{ eval rm '-rf d'; }",
+            "if eval rm '-rf d'; then :; fi",
+            "f() { rm \"$@\"; }; f -rf d",
+            "echo $((rm -rf d); (true))",
+            "(( x = 1 #)); rm -rf d",
+            "echo $'a\\'; rm -rf d; #'",
+            "echo \"$(true # )\"; rm -rf d\n)\"",
+            "echo ${x:-'}; rm -rf d; '}",
+            "find . | fd -x rm",
+            "awk 'BEGIN { system(\"rm -rf d\") }'",
+            "python3 -c 'import os; os.system(\"rm -rf d\")'",
+            "make -f - <<X\nall:\n\trm -rf d\nX",
+        ] {
+            let denied = matches!(say(&rules(), line), Some((Say::Deny, _)));
+            assert!(denied || veiled(&rules(), line).is_some(), "{line}");
         }
     }
 

@@ -8,6 +8,9 @@
 //! how the rest is read (`eval`, `bash -c`, functions, loops) is not guessed at: such a line is
 //! still split where that is certain, so that it can be denied, but it is never plain.
 
+mod inner;
+mod reader;
+
 /// One simple command: its words without quotes.
 pub(crate) type Words = Vec<String>;
 
@@ -17,21 +20,39 @@ pub(crate) struct Line {
     pub(crate) commands: Vec<Words>,
     /// Whether that is all there is to it, so that a rule can vouch for it.
     pub(crate) is_plain: bool,
-    /// The words of a command whose program only the running shell knows.
+    /// The words of a command whose program only the running shell knows, or a line that cannot be
+    /// read with certainty.
     pub(crate) veiled: Option<String>,
 }
 
 /// Programs that run what their arguments say.
-const RUNNERS: [&str; 51] = [
+const RUNNERS: [&str; 58] = [
     "eval", "exec", "source", ".", "sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "env",
     "xargs", "sudo", "doas", "su", "nohup", "setsid", "time", "timeout", "nice", "command",
     "builtin", "trap", "alias", "watch", "parallel", "find", "stdbuf", "ionice", "chrt", "taskset",
     "chroot", "unshare", "nsenter", "setpriv", "prlimit", "flock", "script", "strace", "ltrace",
     "toybox", "ash", "mksh", "runuser", "setarch", "linux64", "unbuffer", "entr", "fd", "coproc",
+    "linux32", "i386", "i486", "i586", "i686", "x86_64", "uname26",
 ];
 
 /// Shells that read their commands from somewhere if no argument holds them.
 const SHELLS: [&str; 9] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "mksh", "busybox"];
+
+/// Programs that start a shell if no argument names a program.
+const SHELL_STARTERS: [&str; 9] =
+    ["su", "sudo", "doas", "script", "unshare", "nsenter", "runuser", "setarch", "parallel"];
+
+/// Programs that take commands from their input.
+const TAKERS: [&str; 2] = ["at", "batch"];
+
+/// Options of `xargs` and `parallel` whose value is the next word.
+const XARGS_VALUES: [&str; 9] = ["-I", "-n", "-P", "-L", "-s", "-d", "-E", "-a", "-j"];
+
+/// Programs that add words to the command that they run.
+const FILLERS: [&str; 3] = ["xargs", "parallel", "fd"];
+
+/// Names of what a program reads.
+const INPUTS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
 
 /// Words of `find` and `fd` after which a command stands.
 const EXEC: [&str; 8] =
@@ -49,11 +70,14 @@ const KEYWORDS: [&str; 18] = [
 /// Lines within words of lines are looked into so deep.
 const DEPTH_MAX: usize = 3;
 
+/// Substitutions within substitutions are looked into so deep.
+const INNER_DEPTH_MAX: usize = 8;
+
 /// Takes a line apart. What a command would run is listed after it, as far as that can be seen.
 pub(crate) fn parse(line: &str) -> Line {
-    let Line { commands, is_plain, .. } = split(line);
+    let Line { commands, is_plain, veiled } = split(line);
     let is_plain = is_plain && commands.iter().all(is_simple);
-    let (mut all, mut veiled) = (Vec::new(), None);
+    let (mut all, mut veiled) = (Vec::new(), veiled);
     for words in commands {
         unfold(words, DEPTH_MAX, &mut all, &mut veiled);
     }
@@ -66,21 +90,60 @@ fn unfold(words: Words, depth: usize, all: &mut Vec<Words>, veiled: &mut Option<
         veiled.get_or_insert_with(|| words.join(" "));
     }
     if !is_simple(&words) {
-        for place in 1..words.len() {
-            all.push(words[place..].to_vec());
-            if !words[place].contains(char::is_whitespace) {
-                continue;
+        let mut lines: Vec<String> = words.iter().skip(1).flat_map(|w| lines_in(w)).collect();
+        if let Some(place) = words.iter().position(|word| program(word) == "eval") {
+            lines.push(words[place + 1..].join(" "));
+        }
+        all.extend((1..words.len()).map(|place| words[place..].to_vec()));
+        if words.iter().any(|word| FILLERS.contains(&program(word))) {
+            let filled = |place| [&words[place..], &["$".to_owned()]].concat();
+            all.extend((1..words.len()).map(filled));
+        }
+        if !matches!(program(&words[0]), "find" | "fd") {
+            let tail = words.iter().skip(1).position(|word| RUNNERS.contains(&program(word)));
+            let tail = tail.map(|place| &words[place + 1..]).filter(|tail| is_veiled(tail));
+            if let Some(tail) = tail {
+                veiled.get_or_insert_with(|| tail.join(" "));
             }
+        }
+        for line in lines {
             match depth {
-                0 => drop(veiled.get_or_insert_with(|| words.join(" "))),
-                _ => split(&words[place])
-                    .commands
-                    .into_iter()
-                    .for_each(|inner| unfold(inner, depth - 1, all, veiled)),
+                0 => drop(veiled.get_or_insert(line)),
+                _ => {
+                    let inner = split(&line);
+                    *veiled = veiled.take().or(inner.veiled);
+                    for words in inner.commands {
+                        unfold(words, depth - 1, all, veiled);
+                    }
+                }
             }
         }
     }
     all.push(words);
+}
+
+/// Lines that a word of a program which runs others may hold: the word, or what stands behind an
+/// option in it. A word without signs is only a name.
+fn lines_in(word: &str) -> Vec<String> {
+    let has_signs =
+        |text: &str| text.contains(|c: char| c.is_whitespace() || ";|&<>()`".contains(c));
+    if !has_signs(word) {
+        return Vec::new();
+    }
+    let mut lines = vec![word.to_owned()];
+    if let Some(option) = word.strip_prefix("--") {
+        lines.extend(option.split_once('=').map(|(_, line)| line.to_owned()));
+    } else if let Some(option) = word.strip_prefix('-') {
+        let letters = option.char_indices().take_while(|(_, c)| c.is_ascii_alphabetic());
+        lines.extend(letters.map(|(at, _)| option[at + 1..].to_owned()));
+    }
+    lines.retain(|line| !line.trim().is_empty());
+    lines
+}
+
+/// The name of a program without its folder.
+fn program(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
 }
 
 /// Whether only the running shell knows which program a command runs. What runs others is believed
@@ -97,23 +160,74 @@ fn is_veiled(words: &[String]) -> bool {
     if is_unknown(first) {
         return true;
     }
-    let program = first.rsplit('/').next().unwrap_or(first);
-    match program {
+    let reads_input = |word: &String| INPUTS.iter().any(|input| word.starts_with(input));
+    let only_options = rest.iter().all(|word| word.starts_with('-'));
+    let from_input = |word: &String| word == "-s" || word == "-";
+    match program(first) {
         // Later words of the line may mean something else.
         "alias" => rest.iter().any(|word| word.contains('=')),
         "find" | "fd" => {
             let mut after = rest.iter().skip_while(|word| !EXEC.contains(&word.as_str())).skip(1);
             after.any(|word| word != "{}" && is_unknown(word))
         }
-        _ if SHELLS.contains(&program) && rest.iter().all(|word| word.starts_with('-')) => true,
-        _ if RUNNERS.contains(&program) => rest.iter().any(|word| word.contains(['$', '`'])),
+        "." | "source" if rest.first().is_some_and(reads_input) => true,
+        "xargs" | "parallel" => fills_in_program(program(first), rest),
+        name if TAKERS.contains(&name) => true,
+        name if SHELLS.contains(&name) => {
+            let begins = rest.iter().take_while(|word| word.starts_with('-'));
+            only_options
+                || begins.clone().any(from_input)
+                || rest.iter().any(reads_input)
+                || rest.iter().any(|word| is_filled_in(word))
+        }
+        name if SHELL_STARTERS.contains(&name) && only_options => true,
+        name if RUNNERS.contains(&name) => rest.iter().any(|word| is_filled_in(word)),
         _ => false,
+    }
+}
+
+/// Whether the input of `xargs` or `parallel` says what is run: it is the program, or the words of
+/// something that runs its words.
+fn fills_in_program(name: &str, rest: &[String]) -> bool {
+    let (mut words, mut mark) = (rest.iter(), "{}".to_owned());
+    let named = loop {
+        let Some(word) = words.next() else { break None };
+        match word.strip_prefix("-I").or_else(|| word.strip_prefix("--replace=")) {
+            Some("") => mark = words.next().cloned().unwrap_or_default(),
+            Some(own) => own.clone_into(&mut mark),
+            None if XARGS_VALUES.contains(&word.as_str()) => drop(words.next()),
+            None if word.starts_with('-') => {}
+            None => break Some(word),
+        }
+    };
+    match named {
+        // Without a program `xargs` prints, and `parallel` runs its input.
+        None => name == "parallel",
+        Some(word) => {
+            is_unknown(word)
+                || !mark.is_empty() && word.contains(&mark)
+                || RUNNERS.contains(&program(word))
+                || words.any(|word| word.contains(['$', '`']))
+        }
     }
 }
 
 /// Whether a word is made of what a shell fills in.
 fn is_unknown(word: &str) -> bool {
     word.contains(['$', '`', '*', '?', '[', '{'])
+}
+
+/// Whether the words that a program runs are filled in, by a value or by `{a,b}`.
+fn is_filled_in(word: &str) -> bool {
+    word.contains(['$', '`']) || is_list(word)
+}
+
+/// Whether a shell makes several words of one: `{a,b}`.
+pub(crate) fn is_list(word: &str) -> bool {
+    word.split('{').skip(1).any(|part| {
+        let list = part.split('}').next().unwrap_or_default();
+        list.contains(',') && part.contains('}') && !list.contains(char::is_whitespace)
+    })
 }
 
 /// `NAME=value`, before a command.
@@ -125,347 +239,33 @@ fn is_assignment(word: &str) -> bool {
 
 /// Takes a line apart, by its signs alone.
 pub(crate) fn split(line: &str) -> Line {
-    let mut reader = Reader {
-        rest: line.chars().peekable(),
-        commands: Vec::new(),
-        words: Vec::new(),
-        word: None,
-        is_plain: true,
-        in_backticks: false,
-    };
-    reader.read();
-    Line { commands: reader.commands, is_plain: reader.is_plain, veiled: None }
+    split_within(line, INNER_DEPTH_MAX)
+}
+
+fn split_within(line: &str, depth: usize) -> Line {
+    let reading = reader::read(line);
+    let mut commands = reading.commands;
+    let mut veiled = reading.is_unsure.then(|| line.to_owned());
+    for inner in reading.inner {
+        match depth {
+            0 => drop(veiled.get_or_insert(inner)),
+            _ => {
+                let inner = split_within(&inner, depth - 1);
+                commands.extend(inner.commands);
+                veiled = veiled.or(inner.veiled);
+            }
+        }
+    }
+    Line { commands, is_plain: reading.is_plain, veiled }
 }
 
 /// Whether a command is what it looks like.
 fn is_simple(words: &Words) -> bool {
     let Some(first) = words.first() else { return true };
-    let program = first.rsplit('/').next().unwrap_or(first);
     let assigns = first.contains('=');
-    !assigns && !RUNNERS.contains(&program) && !KEYWORDS.contains(&first.as_str())
-}
-
-struct Reader<'a> {
-    rest: std::iter::Peekable<std::str::Chars<'a>>,
-    commands: Vec<Words>,
-    words: Words,
-    /// The word being read; an empty one in quotes is a word too.
-    word: Option<String>,
-    is_plain: bool,
-    in_backticks: bool,
-}
-
-impl Reader<'_> {
-    fn read(&mut self) {
-        while let Some(next) = self.rest.next() {
-            match next {
-                ' ' | '\t' => self.end_word(),
-                '\n' | ';' => self.end_command(),
-                '|' | '&' => self.operator(next),
-                '<' | '>' => self.redirection(next),
-                '\'' => self.single_quoted(),
-                '"' => self.double_quoted(),
-                '\\' => self.escaped(),
-                '#' if self.word.is_none() => self.comment(),
-                '$' | '`' | '*' | '?' | '[' | '~' | '(' | ')' | '{' | '}' | '!' => {
-                    self.is_plain = false;
-                    // What is in brackets is a command of its own, and may be denied.
-                    match next {
-                        '(' | ')' => self.end_command(),
-                        '`' => self.backtick(),
-                        _ => self.push(next),
-                    }
-                }
-                // Invisible ones could make a line look like another.
-                next if next.is_control() => self.is_plain = false,
-                next => self.push(next),
-            }
-        }
-        self.end_command();
-    }
-
-    /// One that opens stays as the mark of a word that nobody knows.
-    fn backtick(&mut self) {
-        self.in_backticks = !self.in_backticks;
-        if self.in_backticks {
-            self.push('`');
-        }
-        self.end_command();
-    }
-
-    fn push(&mut self, next: char) {
-        self.word.get_or_insert_default().push(next);
-    }
-
-    fn end_word(&mut self) {
-        self.words.extend(self.word.take());
-    }
-
-    fn end_command(&mut self) {
-        self.end_word();
-        if !self.words.is_empty() {
-            self.commands.push(std::mem::take(&mut self.words));
-        }
-    }
-
-    /// `|`, `||`, `&&` part two commands; a lone `&` leaves one in the background.
-    fn operator(&mut self, first: char) {
-        let doubled = self.rest.next_if_eq(&first).is_some();
-        if first == '&' && !doubled {
-            self.is_plain = false;
-        }
-        if first == '|' && !doubled && self.rest.next_if_eq(&'&').is_some() {
-            self.is_plain = false;
-        }
-        self.end_command();
-    }
-
-    /// A file is written or read that no rule sees; only what goes nowhere and what joins outputs
-    /// is harmless.
-    fn redirection(&mut self, first: char) {
-        let digits =
-            self.word.as_ref().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit()));
-        if digits {
-            self.word = None;
-        }
-        self.end_word();
-        let appends = self.rest.next_if_eq(&first).is_some();
-        let joins = self.rest.next_if_eq(&'&').is_some();
-        while self.rest.next_if(|next| matches!(next, ' ' | '\t')).is_some() {}
-        let mut target = String::new();
-        let ends = |next: &char| " \t\n;|&<>()".contains(*next);
-        while let Some(next) = self.rest.next_if(|next| !ends(next)) {
-            target.push(next);
-        }
-        let harmless = match (first, joins) {
-            ('>', true) => matches!(target.as_str(), "1" | "2"),
-            ('>', false) => target == "/dev/null",
-            _ => !appends && target == "/dev/null",
-        };
-        self.is_plain &= harmless;
-    }
-
-    fn single_quoted(&mut self) {
-        self.word.get_or_insert_default();
-        loop {
-            match self.rest.next() {
-                Some('\'') => return,
-                Some(next) => self.push(next),
-                None => return self.is_plain = false,
-            }
-        }
-    }
-
-    fn double_quoted(&mut self) {
-        self.word.get_or_insert_default();
-        loop {
-            match self.rest.next() {
-                Some('"') => return,
-                Some('\\') => match self.rest.next() {
-                    Some(next @ ('$' | '`' | '"' | '\\')) => self.push(next),
-                    Some('\n') => {}
-                    Some(next) => {
-                        self.push('\\');
-                        self.push(next);
-                    }
-                    None => return self.is_plain = false,
-                },
-                Some(next) => {
-                    self.is_plain &= !matches!(next, '$' | '`');
-                    self.push(next);
-                }
-                None => return self.is_plain = false,
-            }
-        }
-    }
-
-    fn escaped(&mut self) {
-        match self.rest.next() {
-            Some('\n') => {}
-            Some(next) => self.push(next),
-            None => self.is_plain = false,
-        }
-    }
-
-    fn comment(&mut self) {
-        while self.rest.next_if(|next| *next != '\n').is_some() {}
-    }
+    !assigns && !RUNNERS.contains(&program(first)) && !KEYWORDS.contains(&first.as_str())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn commands(line: &str) -> (Vec<Vec<String>>, bool) {
-        let Line { commands, is_plain, .. } = parse(line);
-        (commands, is_plain)
-    }
-
-    fn words(commands: &[&[&str]]) -> Vec<Vec<String>> {
-        commands.iter().map(|words| words.iter().map(|&word| word.to_owned()).collect()).collect()
-    }
-
-    #[test]
-    fn a_line_is_taken_apart_where_the_shell_does() {
-        for (line, expected) in [
-            ("git status", &[&["git", "status"][..]][..]),
-            ("  a   b\t'c d' ", &[&["a", "b", "c d"]]),
-            (r#"a "b \" c"d e\ f '' "" "#, &[&["a", "b \" cd", "e f", "", ""]]),
-            ("a | b && c || d; e\nf", &[&["a"], &["b"], &["c"], &["d"], &["e"], &["f"]]),
-            ("a 2>&1 | b > /dev/null 2>/dev/null </dev/null", &[&["a"], &["b"]]),
-            ("a # b; c\nd", &[&["a"], &["d"]]),
-            ("a#b", &[&["a#b"]]),
-            ("g''it sta\\tus", &[&["git", "status"]]),
-            ("a '$b `c` *'", &[&["a", "$b `c` *"]]),
-        ] {
-            assert_eq!(commands(line), (words(expected), true), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_known_is_never_plain() {
-        for line in [
-            "a $(b)",
-            "a `b`",
-            "a $b",
-            "a \"$b\"",
-            "a \"`b`\"",
-            "a > f",
-            "a >> f",
-            "a < f",
-            "a 2> f",
-            "a <<END",
-            "a <<<x",
-            "a >&f",
-            "a &> f",
-            "a & b",
-            "a |& b",
-            "(a)",
-            "{ a; }",
-            "! a",
-            "if a; then b; fi",
-            "for x in a; do b; done",
-            "while a; do b; done",
-            "a() { b; }",
-            "eval a",
-            "bash -c a",
-            "/bin/sh -c a",
-            "env a",
-            "xargs a",
-            "sudo a",
-            "exec a",
-            ". a",
-            "source a",
-            "A=b c",
-            "a *",
-            "a ?",
-            "a [b]",
-            "a ~",
-            "a {b,c}",
-            "a 'b",
-            "a \"b",
-            "a \\",
-            "a \u{1b}b",
-            "a\rb",
-            "nohup a",
-            "timeout 1 a",
-            "command a",
-            "a 3>&2 4<&1",
-        ] {
-            assert!(!parse(line).is_plain, "{line}");
-        }
-    }
-
-    #[test]
-    fn what_is_hidden_in_a_line_is_still_seen() {
-        for (line, hidden) in [
-            ("echo $(rm -rf x)", &["rm", "-rf", "x"][..]),
-            ("echo `rm -rf x`", &["rm", "-rf", "x"]),
-            ("(rm -rf x)", &["rm", "-rf", "x"]),
-            ("a & rm x", &["rm", "x"]),
-            ("sudo env A=b rm x", &["rm", "x"]),
-            ("bash -c 'cd /; rm x'", &["rm", "x"]),
-            ("sh -c \"sudo bash -c 'rm x'\"", &["rm", "x"]),
-            ("A=b rm x", &["rm", "x"]),
-            ("find . -name y -exec rm x \\;", &["rm", "x", ";"]),
-            ("find . -execdir rm x +", &["rm", "x", "+"]),
-            ("find . -ok rm x ;", &["rm", "x"]),
-            ("stdbuf -o0 rm x", &["rm", "x"]),
-            ("ionice -c3 rm x", &["rm", "x"]),
-            ("chrt -i 0 rm x", &["rm", "x"]),
-            ("setsid rm x", &["rm", "x"]),
-            ("nice -n 5 rm x", &["rm", "x"]),
-            ("timeout 5 rm x", &["rm", "x"]),
-            ("xargs -n1 rm x", &["rm", "x"]),
-            ("env -S 'rm x'", &["rm", "x"]),
-            ("busybox rm x", &["rm", "x"]),
-            ("unshare -r rm x", &["rm", "x"]),
-            ("flock f -c 'rm x'", &["rm", "x"]),
-        ] {
-            let hidden: Vec<String> = hidden.iter().map(|&word| word.to_owned()).collect();
-            assert!(parse(line).commands.contains(&hidden), "{line}: {:?}", parse(line));
-        }
-    }
-
-    #[test]
-    fn a_program_that_only_the_shell_knows_is_told_and_no_other() {
-        for line in [
-            "x=rm; $x -rf d",
-            "$(echo rm) -rf d",
-            "`echo rm` -rf d",
-            "${X:-rm} -rf d",
-            "rm${IFS}-rf${IFS}d",
-            "\"$x\" -rf d",
-            "A=b $x d",
-            "if true; then $x d; fi",
-            "for i in a; do $i d; done",
-            "/bin/r? d",
-            "/bin/r* d",
-            "{rm,-rf,d}",
-            "sudo $x d",
-            "env $x d",
-            "eval \"$x\"",
-            "sh -c \"$x\"",
-            "sh -c '$0 d' rm",
-            "xargs $x",
-            "find . -exec $x {} ;",
-            "echo 'rm -rf d' | sh",
-            "echo 'rm -rf d' | bash -s",
-            "alias x=rm; x -rf d",
-            "ls & $x",
-            "sh -c \"sh -c 'sh -c \\\"sh -c \\\\\\\"rm -rf d\\\\\\\"\\\"'\"",
-        ] {
-            assert!(parse(line).veiled.is_some(), "{line}: {:?}", parse(line));
-        }
-        for line in [
-            "echo $x",
-            "rm -rf $x",
-            "A=$b ls",
-            "x=$(date); ls",
-            "if [ \"$x\" = y ]; then ls; fi",
-            "for i in $list; do echo $i; done",
-            "case $x in a) ls;; esac",
-            "find $dir -name '*.rs'",
-            "find . -name '*.rs' -exec ls {} ;",
-            "sh build.sh",
-            "bash -c 'ls; pwd'",
-            "timeout 5 ls",
-            "ls *.rs",
-        ] {
-            assert_eq!(parse(line).veiled, None, "{line}");
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn a_quoted_word_comes_out_as_it_went_in(word in "[^'\u{0}]{0,20}") {
-            let line = format!("a '{word}'");
-            proptest::prop_assert_eq!(parse(&line).commands, vec![vec!["a".to_owned(), word]]);
-        }
-
-        #[test]
-        fn no_line_is_too_odd(line in ".{0,60}") {
-            parse(&line);
-        }
-    }
-}
+#[path = "shell_words_tests.rs"]
+mod tests;

@@ -2,7 +2,7 @@
 
 use crate::{Bars, DelegateArgs};
 use everloop_types::check_args;
-use everloop_types::{EffectId, Handling, Observation, ToolSpec, Write};
+use everloop_types::{EffectId, Handling, Observation, RunId, ToolSpec, Write};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -51,6 +51,12 @@ pub trait Tool: Send + Sync + 'static {
     /// What is recorded in the intent, so that `probe` can tell later what happened.
     fn before(&self, _args: &Self::Args) -> impl Future<Output = Value> + Send {
         async { Value::Null }
+    }
+
+    /// The same for a call that this run makes; only a tool that keeps records of its own minds
+    /// which run it is.
+    fn before_call(&self, args: &Self::Args, _run: &RunId) -> impl Future<Output = Value> + Send {
+        self.before(args)
     }
 
     /// Whether an interrupted call happened. Changes nothing itself, but may clear away what only
@@ -234,6 +240,11 @@ pub trait AnyTool: Send + Sync {
     /// What the intent records; null for bad arguments.
     fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value>;
 
+    /// The same for a call that this run makes.
+    fn before_call<'a>(&'a self, args: &'a str, _run: &'a RunId) -> Boxed<'a, Value> {
+        self.before(args)
+    }
+
     /// Whether an interrupted call happened; unknown for bad arguments.
     fn probe<'a>(&'a self, args: &'a str, intent: &'a Intent) -> Boxed<'a, Probe>;
 }
@@ -347,6 +358,15 @@ impl<T: Tool> AnyTool for Erased<T> {
         Box::pin(async move {
             match self.parse(args) {
                 Ok(args) => self.tool.before(&args).await,
+                Err(_) => Value::Null,
+            }
+        })
+    }
+
+    fn before_call<'a>(&'a self, args: &'a str, run: &'a RunId) -> Boxed<'a, Value> {
+        Box::pin(async move {
+            match self.parse(args) {
+                Ok(args) => self.tool.before_call(&args, run).await,
                 Err(_) => Value::Null,
             }
         })

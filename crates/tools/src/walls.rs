@@ -14,28 +14,36 @@
 //! Deliberately absent: who is asked (`Judgement`, the engine's), walls elsewhere than on Linux.
 
 mod aftermath;
+mod aside;
 mod bubblewrap;
+mod handle;
 mod inner;
+pub(crate) mod obeyed;
 mod places;
-mod repositories;
+pub(crate) mod repositories;
 #[cfg(target_os = "linux")]
 mod rights;
+mod sockets;
+mod stings;
 #[cfg(target_os = "linux")]
 mod syscalls;
 mod trial;
+mod unfinished;
 
 pub use inner::wall_main;
+pub(crate) use places::{SETTINGS, SYSTEM};
 pub use trial::{Level, Standing};
 
 use crate::Bareness;
 use aftermath::Watch;
 use bubblewrap::Bubblewrap;
-use inner::{Files, Inner, Sockets};
-use places::Survey;
+use inner::{Files, Inner, Kernel, Sockets, identity};
+use places::{How, Look, Survey};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -146,8 +154,8 @@ pub(crate) struct Enclosure {
     pub(crate) argv: Vec<OsString>,
     /// Whether the first process is the wall itself, which no signal but the last may reach.
     pub(crate) is_apart: bool,
-    /// Processes of the command at most.
-    pub(crate) processes_max: Option<u64>,
+    /// What the command may use at most.
+    pub(crate) limits: Limits,
     /// Instead of `/tmp` and a home, where those are not the command's own.
     pub(crate) scratch: Option<Scratch>,
     /// What is looked at after the command.
@@ -157,28 +165,28 @@ pub(crate) struct Enclosure {
 impl Plot<'_> {
     /// Whether walls can stand here. Tries them, if nobody did yet: may take a moment.
     pub(crate) fn check(&self) -> Result<(), Bareness> {
-        self.kind().map(drop)
+        self.kind(Look::Top).map(drop)
     }
 
     /// The walls, ready to be put around a command.
     pub(crate) fn enclose(&self) -> Result<Enclosure, Bareness> {
-        match self.kind()? {
+        match self.kind(Look::Through)? {
             Kind::Apart(bubblewrap, standing, survey) => {
-                Ok(self.apart(bubblewrap, standing, &survey))
+                let walls = self.apart(bubblewrap, standing, &survey);
+                walls.map_err(|error| Bareness::NoWall(error.to_string()))
             }
             Kind::Inside(survey) => self.inside(&survey),
         }
     }
 
-    fn kind(&self) -> Result<Kind<'static>, Bareness> {
+    fn kind(&self, look: Look) -> Result<Kind<'static>, Bareness> {
         if self.setting.sandbox == Sandbox::Off {
             return Err(Bareness::Off);
         }
         if self.workspace.parent().is_none() {
             return Err(Bareness::NoWall("the workspace is the whole disk".to_owned()));
         }
-        let survey = Survey::of(self.workspace, self.own, self.setting.git);
-        let survey = survey.map_err(Bareness::NoWall)?;
+        let survey = Survey::of(self, look).map_err(Bareness::NoWall)?;
         let standing = Standing::here(self.helper);
         match &standing.bubblewrap {
             Ok(program) if !program.program.starts_with(self.workspace) => {
@@ -191,6 +199,11 @@ impl Plot<'_> {
             return Err(Bareness::NoWall(why.clone()));
         }
         // Landlock cannot shut a path below one that is open.
+        let look = match self.setting.network {
+            Network::Off => Look::PastSockets,
+            Network::On => Look::Through,
+        };
+        let survey = Survey::of(self, look).map_err(Bareness::NoWall)?;
         match survey.places.first() {
             Some(place) => {
                 let place = place.path.display();
@@ -200,55 +213,111 @@ impl Plot<'_> {
         }
     }
 
-    fn apart(&self, bubblewrap: &Bubblewrap, standing: &Standing, survey: &Survey) -> Enclosure {
+    fn apart(
+        &self,
+        bubblewrap: &Bubblewrap,
+        standing: &Standing,
+        survey: &Survey,
+    ) -> io::Result<Enclosure> {
         let files = Files {
             read: vec![PathBuf::from("/")],
             write: ["/tmp", "/dev"].map(PathBuf::from).to_vec(),
         };
+        // Names without files are the network's where it is shared, unless Landlock stands.
+        let is_shared = self.setting.network == Network::On && standing.landlock.is_err();
+        let sockets = match (survey.hides_sockets && !is_shared, &standing.seccomp) {
+            (true, _) => Sockets::Usual,
+            (false, Ok(())) => Sockets::WithoutFiles,
+            (false, Err(why)) => return Err(io::Error::other(format!("sockets: {why}"))),
+        };
+        let kernel = Kernel { sockets, is_shared: false };
         let inner = Inner {
-            files: standing.landlock.is_ok().then(|| files.and_write(self.workspace)),
-            sockets: standing.seccomp.is_ok().then_some(Sockets::Usual),
+            files: standing.landlock.is_ok().then(|| files.and_write(self.written(survey))),
+            kernel: standing.seccomp.is_ok().then_some(kernel),
             limits: self.setting.limits,
         };
-        let mut argv = bubblewrap.around(self, survey);
-        argv.extend(inner.call(Path::new(bubblewrap::HELPER)));
-        let watch = Watch::begin(self.workspace, survey.is_cut);
-        let processes_max = self.processes_max();
-        Enclosure { argv, is_apart: true, processes_max, scratch: None, watch }
+        let shown = survey.places.iter().filter(|place| place.how != How::Hidden);
+        let shown = shown.map(|place| place.path.clone()).chain([self.workspace.to_owned()]);
+        let same: Option<Vec<_>> =
+            shown.map(|path| Some((path.clone(), identity(&path)?))).collect();
+        let same = same.ok_or_else(|| io::Error::other("the workspace changes under our eyes"))?;
+        let mut argv = bubblewrap.around(self, survey)?;
+        argv.extend(inner.call_where(Path::new(bubblewrap::HELPER), &same));
+        let watch = Watch::begin(self.workspace, survey);
+        Ok(Enclosure { argv, is_apart: true, limits: self.setting.limits, scratch: None, watch })
+    }
+
+    /// What may be written outside the private folders.
+    fn written(&self, survey: &Survey) -> Vec<PathBuf> {
+        survey.written.clone().unwrap_or_else(|| vec![self.workspace.to_owned()])
     }
 
     fn inside(&self, survey: &Survey) -> Result<Enclosure, Bareness> {
         let scratch = Scratch::new().map_err(|error| Bareness::NoWall(error.to_string()))?;
         let mut read = places::system();
         read.extend(self.setting.readable.iter().cloned());
-        read.extend([PathBuf::from("/proc"), self.helper.to_owned()]);
+        read.extend(places::MACHINE.iter().map(PathBuf::from));
+        read.extend([self.helper.to_owned(), self.workspace.to_owned()]);
+        read.extend(survey.places.iter().map(|place| place.path.clone()));
         // Not all of `/dev`: its `shm` belongs to the whole machine.
         let mut write: Vec<PathBuf> = places::DEVICES.iter().map(PathBuf::from).collect();
         write.push(scratch.path.clone());
         let files = Files { read, write };
         let sockets = match self.setting.network {
             Network::Off => Sockets::None,
-            Network::On => Sockets::Usual,
+            // Landlock has no right for what listens at a path, such as the account's own bus.
+            Network::On => Sockets::WithoutFiles,
         };
         let inner = Inner {
-            files: Some(files.and_write(self.workspace)),
-            sockets: Some(sockets),
+            files: Some(files.and_write(self.written(survey))),
+            kernel: Some(Kernel { sockets, is_shared: true }),
             limits: self.setting.limits,
         };
         let argv = inner.call(self.helper);
-        let watch = Watch::begin(self.workspace, survey.is_cut);
-        let (processes_max, scratch) = (self.processes_max(), Some(scratch));
-        Ok(Enclosure { argv, is_apart: false, processes_max, scratch, watch })
+        let watch = Watch::begin(self.workspace, survey);
+        let (limits, scratch) = (self.setting.limits, Some(scratch));
+        Ok(Enclosure { argv, is_apart: false, limits, scratch, watch })
     }
+}
 
-    fn processes_max(&self) -> Option<u64> {
-        Some(self.setting.limits.processes).filter(|most| *most > 0)
+/// Walls around a git of ours, if some stand: it sees the system and the workspace, reaches nobody,
+/// and writes to its repository or to nothing.
+pub(crate) fn around_git(
+    helper: &Path,
+    program: &Path,
+    workspace: &Path,
+    repository: [&Path; 2],
+    is_written: bool,
+) -> Option<Enclosure> {
+    if !places::SYSTEM.iter().any(|folder| program.starts_with(folder)) {
+        return None;
+    }
+    let limits = Limits { cpu_s: 0, memory_bytes: 0, file_bytes: 0, processes: 0 };
+    let setting = WallSetting { limits, ..WallSetting::default() };
+    let plot = Plot { setting: &setting, workspace, own: &[], helper };
+    let survey = Survey::for_git(workspace, repository, is_written);
+    let standing = Standing::here(helper);
+    match &standing.bubblewrap {
+        Ok(bubblewrap) => plot.apart(bubblewrap, standing, &survey).ok(),
+        Err(_) if standing.level() == Level::Inner => plot.inside(&survey).ok(),
+        Err(_) => None,
     }
 }
 
 enum Kind<'a> {
     Apart(&'a Bubblewrap, &'a Standing, Survey),
     Inside(Survey),
+}
+
+/// Opens the folders of a tree that a command closed, links not followed.
+fn unlock(folder: &Path) {
+    let open = std::fs::Permissions::from_mode(0o700);
+    let _ = std::fs::set_permissions(folder, open);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            unlock(&entry.path());
+        }
+    }
 }
 
 /// A private folder for one command, which vanishes with it.
@@ -270,6 +339,9 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // What cannot be removed is left to whoever clears the system's temporary files.
-        let _ = std::fs::remove_dir_all(&self.path);
+        if std::fs::remove_dir_all(&self.path).is_err() {
+            unlock(&self.path);
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
     }
 }

@@ -4,8 +4,11 @@
 //! cannot do it at once, so that neither `..` nor a symbolic link leads out of it, not even one
 //! that appears between a check and its use.
 
+use crate::home::Home;
 use crate::links;
-use crate::protected::{Protected, START_UP, VERSION_CONTROL, real};
+use crate::protected::{Protected, START_UP, VERSION_CONTROL};
+use crate::walls::obeyed::is_led_to;
+use crate::walls::repositories::is_layout;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use everloop_types::{instructs, path_within};
@@ -21,7 +24,9 @@ pub struct Workspace {
     dir: Dir,
     /// The root as it was given, and without symbolic links: both are accepted in paths.
     roots: [PathBuf; 2],
-    protected: Protected,
+    pub(crate) protected: Protected,
+    /// Whether files outside can be read.
+    pub(crate) reads_outside: bool,
 }
 
 /// Why a path of the workspace cannot be used.
@@ -132,7 +137,8 @@ impl Workspace {
         let failed = |source| WorkspaceError::Root { root: root.to_owned(), source };
         let real = root.canonicalize().map_err(failed)?;
         let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(failed)?;
-        Ok(Self { dir, roots: [root.to_owned(), real], protected: Protected::default() })
+        let (roots, protected) = ([root.to_owned(), real], Protected::default());
+        Ok(Self { dir, roots, protected, reads_outside: false })
     }
 
     /// The same folder, but for these files: no tool opens, replaces or makes them.
@@ -180,7 +186,10 @@ impl Workspace {
     /// # Errors
     /// If there is no regular file at the path.
     pub fn read(&self, path: &Path, bytes_max: u64) -> Result<(Vec<u8>, u64), WorkspaceError> {
-        let (file, metadata) = self.open_file(path)?;
+        let (file, metadata) = match self.outside(path) {
+            Some(place) => self.open_outside(path, &place)?,
+            None => self.open_file(path)?,
+        };
         let mut bytes = Vec::new();
         let read = file.take(bytes_max).read_to_end(&mut bytes);
         read.map_err(|error| WorkspaceError::io(path, error))?;
@@ -190,16 +199,26 @@ impl Workspace {
     /// Looks before it opens, since opening a device may act, and again afterwards, since the
     /// path may have changed in between; a pipe without a writer must not block.
     fn open_file(&self, path: &Path) -> Result<(File, Metadata), WorkspaceError> {
-        let failed = |error| WorkspaceError::io(path, error);
         let relative = self.resolve(path)?;
         self.check_place(path, &relative)?;
-        let metadata = self.dir.metadata(&relative).map_err(failed)?;
+        self.open_below(&self.dir, path, &relative)
+    }
+
+    /// The same for a path below any folder, by a name that was checked.
+    pub(crate) fn open_below(
+        &self,
+        dir: &Dir,
+        path: &Path,
+        relative: &Path,
+    ) -> Result<(File, Metadata), WorkspaceError> {
+        let failed = |error| WorkspaceError::io(path, error);
+        let metadata = dir.metadata(relative).map_err(failed)?;
         self.check_file(path, &metadata)?;
         check_regular(path, &metadata)?;
         let mut options = OpenOptions::new();
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         options.read(true).custom_flags(flags.bits().cast_signed());
-        let file = self.dir.open_with(&relative, &options).map_err(failed)?;
+        let file = dir.open_with(relative, &options).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if let Err(refused) = self.check_file(path, &metadata) {
             // Closing it would drop the program's locks: better a descriptor that nobody closes.
@@ -218,7 +237,7 @@ impl Workspace {
     /// Refuses a path, relative to the workspace, that no tool may change: git could be made to run
     /// programs by it, or people and programs would believe it later.
     pub(crate) fn check_change(&self, path: &Path, relative: &Path) -> Result<(), WorkspaceError> {
-        let place = real(&self.root().join(relative));
+        let place = links::goal(&self.root().join(relative));
         let inside = place.strip_prefix(self.root()).unwrap_or(&place);
         let is = |name: &OsStr, own: &str| name.eq_ignore_ascii_case(own);
         let last = inside.file_name().unwrap_or_default();
@@ -238,13 +257,15 @@ impl Workspace {
     pub(crate) fn instructs(&self, path: &Path) -> bool {
         // What leads outside is refused when it is used.
         let Ok(relative) = self.resolve(path) else { return false };
-        let place = self.root().join(&relative);
-        let real = real(&place);
-        let names = [real.strip_prefix(self.root()).unwrap_or(&real), &relative];
-        names.iter().any(|path| {
+        let goal = links::goal(&self.root().join(&relative));
+        let names = [goal.strip_prefix(self.root()).unwrap_or(&goal), &relative];
+        let by_name = names.iter().any(|path| {
             let name = path_within(&path.to_string_lossy(), "");
             name.is_none_or(|name| instructs(&name))
-        })
+        });
+        let is_obeyed =
+            by_name || makes_repository(self.root(), &goal) || is_led_to(self.root(), &goal);
+        is_obeyed || Home::of_account().is_some_and(|home| home.obeys(self.root(), &goal))
     }
 
     /// Refuses a file of the program itself under any other name.
@@ -281,6 +302,9 @@ impl Workspace {
 
     /// Where a path leads once links are followed, if that is another one.
     pub(crate) fn leads_to(&self, path: &Path) -> Option<String> {
+        if let Some(place) = self.outside(path) {
+            return (place != path).then(|| place.to_string_lossy().into_owned());
+        }
         links::leads_to(self.root(), &self.resolve(path).ok()?)
     }
 
@@ -290,8 +314,19 @@ impl Workspace {
     }
 }
 
-fn refuse(path: &Path, protected: bool) -> Result<(), WorkspaceError> {
+pub(crate) fn refuse(path: &Path, protected: bool) -> Result<(), WorkspaceError> {
     if protected { Err(WorkspaceError::Protected { path: path.to_owned() }) } else { Ok(()) }
+}
+
+/// Whether git takes a folder around the place for a repository, once something is there.
+fn makes_repository(root: &Path, place: &Path) -> bool {
+    let folders = place.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
+    folders.into_iter().any(|folder| {
+        let new = place.strip_prefix(folder).ok().and_then(|inner| inner.iter().next());
+        is_layout(|name| {
+            new.is_some_and(|new| new.eq_ignore_ascii_case(name)) || folder.join(name).exists()
+        })
+    })
 }
 
 /// Refuses all but regular files.

@@ -7,7 +7,6 @@ mod support;
 use everloop_tools::{CallContext, Done, Intent, Probe, Registry, Setting};
 use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -255,7 +254,7 @@ async fn a_push_that_was_killed_before_the_remote_took_it_is_lost() {
     let (remote, place) = place();
     let kill = "p=$PPID; while [ $p -gt 1 ]; do
         set -- $(cat /proc/$p/stat); case $(tr '\\0' ' ' </proc/$p/cmdline) in
-        git*' push '*) kill -9 $p; exit 1;; esac; p=$4; done; exit 1";
+        *git*' push '*) kill -9 $p; exit 1;; esac; p=$4; done; exit 1";
     on_change(&remote, kill);
     let args = json!({"remote": "origin", "branch": "main"}).to_string();
     let done = place.tool("git_push").call(&args, &support::context()).await;
@@ -288,38 +287,37 @@ async fn makes_one_commit_if_it_is_asked_to() {
     commit.call(&commit_args().to_string(), &CallContext::new("key")).await;
 }
 
-/// A call of `git_commit` in another process, whose git stands still while it holds its lock: a
-/// filter in the person's own settings says so through a pipe, and waits.
+/// A call of `git_commit` in another process, whose git holds its lock for long: the file that it
+/// adds is huge, and empty on the disk.
 #[cfg(target_os = "linux")]
 struct Held {
-    person: tempfile::TempDir,
+    root: std::path::PathBuf,
     owner: std::process::Child,
 }
 
 #[cfg(target_os = "linux")]
 impl Held {
     fn begin(place: &Place) -> Self {
-        let person = tempfile::TempDir::new().unwrap();
-        let pipe = person.path().join("pipe");
-        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        let filter = person.path().join("filter.sh");
-        let script = format!("echo held > {}; exec sleep 1000", pipe.display());
-        std::fs::write(&filter, script).unwrap();
-        let settings = format!("[filter \"slow\"]\n\tclean = sh {}\n", filter.display());
-        std::fs::write(person.path().join(".gitconfig"), settings).unwrap();
-        place.write(".gitattributes", "* filter=slow\n");
-        place.write("a.txt", "one");
+        place.write("a.txt", "");
+        let file = std::fs::File::options().write(true).open(place.path("a.txt")).unwrap();
+        file.set_len(100 << 30).unwrap();
         let owner = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "makes_one_commit_if_it_is_asked_to"])
             .env("EVERLOOP_TEST_WORKSPACE", place.root())
-            .env("HOME", person.path())
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let mut reader = BufReader::new(std::fs::File::open(pipe).unwrap());
-        reader.read_line(&mut String::new()).unwrap();
-        assert!(place.path(".git/index.lock").exists());
-        Self { person, owner }
+        let held = Self { root: place.root(), owner };
+        held.until(|| place.path(".git/index.lock").exists());
+        held
+    }
+
+    fn until(&self, holds: impl Fn() -> bool) {
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while !holds() {
+            assert!(std::time::Instant::now() < until, "{:?} are there", self.processes());
+            std::thread::yield_now();
+        }
     }
 
     fn kill_owner(&mut self) {
@@ -327,12 +325,17 @@ impl Held {
         self.owner.wait().unwrap();
     }
 
-    /// The guards and gits of the call: those whose home is that of the person.
+    /// The caller, the guards and the gits of the call, by what they were told.
     fn processes(&self) -> Vec<i32> {
-        let home = format!("HOME={}", self.person.path().display());
+        let root = self.root.canonicalize().unwrap();
+        let told = [
+            format!("GIT_DIR={}", root.join(".git").display()),
+            format!("EVERLOOP_TEST_WORKSPACE={}", self.root.display()),
+        ];
         let is_theirs = |folder: &Path| {
             let variables = std::fs::read(folder.join("environ")).unwrap_or_default();
-            variables.split(|byte| *byte == 0).any(|variable| variable == home.as_bytes())
+            let mut variables = variables.split(|byte| *byte == 0);
+            variables.any(|variable| told.iter().any(|told| variable == told.as_bytes()))
         };
         let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
         let pid = |path: &Path| path.file_name()?.to_str()?.parse().ok();
@@ -360,11 +363,7 @@ impl Held {
     }
 
     fn gone(&self) {
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-        while !self.processes().is_empty() {
-            assert!(std::time::Instant::now() < until, "{:?} are left", self.processes());
-            std::thread::yield_now();
-        }
+        self.until(|| self.processes().is_empty());
     }
 }
 
@@ -376,6 +375,7 @@ async fn a_git_whose_owner_is_killed_takes_its_lock_away() {
     held.kill_owner();
     held.gone();
     assert!(!place.path(".git/index.lock").exists());
+    place.write("a.txt", "one");
     assert!(place.call("git_commit", commit_args()).await.is_ok());
 }
 
@@ -393,6 +393,7 @@ async fn a_lock_that_a_dead_commit_left_is_removed_by_its_probe_and_no_other_is(
         "{at_work:?}"
     );
     held.kill_all();
+    place.write("a.txt", "one");
     // A later call finds it in its way, and did not make it.
     let later = tool.before(&args).await;
     let seen = place.call("git_commit", commit_args()).await;

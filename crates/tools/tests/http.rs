@@ -7,7 +7,8 @@ mod server;
 mod support;
 
 use everloop_tools::{
-    CallContext, Channel, Channels, Deliver, Delivery, Done, Host, Http, Probe, Setting,
+    CallContext, Channel, Channels, Deliver, Delivery, Done, FROM_THE_WEB, Host, Http, Judgement,
+    Probe, Setting,
 };
 use everloop_types::{EffectClass, Ending, Observation};
 use serde_json::{Value, json};
@@ -67,14 +68,15 @@ async fn an_answer_is_shown_with_its_status_and_a_bounded_body_and_no_redirect_i
     .await;
     let place = place(&["127.0.0.1"]);
     let get = async || place.call("http_get", json!({"url": server.url("/a?b")})).await;
-    assert_eq!(get().await, Observation::ok("HTTP 200 OK\n\nhello"));
+    assert_eq!(get().await, Observation::ok(format!("HTTP 200 OK\n{FROM_THE_WEB}\nhello")));
     assert_eq!(get().await, Observation::error("HTTP 404 Not Found"));
     let moved = Observation::error("HTTP 302 Found\nlocation: http://127.0.0.1:1/");
     assert_eq!(get().await, moved);
     let long = get().await;
     assert!(long.text.contains("only the beginning"), "{}", long.text);
     assert!(long.text.len() < 1_200 && long.is_ok());
-    assert_eq!(get().await, Observation::ok("HTTP 200 OK\n[the body broke off]\n\nhalf"));
+    let half = format!("HTTP 200 OK\n[the body broke off]\n{FROM_THE_WEB}\nhalf");
+    assert_eq!(get().await, Observation::ok(half));
     assert_eq!(server.lines().len(), 5);
     assert_eq!(server.lines()[0], "get /a?b http/1.1");
 }
@@ -112,7 +114,7 @@ async fn localhost_is_called_when_it_is_named() {
     let host = format!("localhost:{}", server.port);
     let place = place(&[&host]);
     let seen = place.call("http_get", json!({"url": format!("http://{host}/")})).await;
-    assert_eq!(seen, Observation::ok("HTTP 200 OK\n\nhere"));
+    assert_eq!(seen, Observation::ok(format!("HTTP 200 OK\n{FROM_THE_WEB}\nhere")));
 }
 
 #[tokio::test]
@@ -172,6 +174,29 @@ async fn a_cancel_stops_a_request_that_is_under_way_and_leaves_it_lost() {
     assert!(matches!(done, Done::Lost(_)), "{done:?}");
 }
 
+#[tokio::test]
+async fn probe_url_leads_to_the_host_and_port_of_url_or_nowhere() {
+    let (own, other) = (Server::start(vec![]).await, Server::start(vec![]).await);
+    let place = place(&["127.0.0.1", "localhost"]);
+    let tool = place.tool("http_send");
+    let elsewhere = [
+        other.url("/leak?d=secret"),
+        own.url("/x").replace("127.0.0.1", "localhost"),
+        own.url("/x").replace("http://", "http://user@"),
+        "no address".to_owned(),
+    ];
+    for probe_url in elsewhere {
+        let args = json!({"method": "PUT", "url": own.url("/ok"), "probe_url": probe_url});
+        let args = args.to_string();
+        assert!(matches!(tool.judge(&args).await, Judgement::Deny(_)), "{args}");
+        assert_eq!(tool.before(&args).await, serde_json::Value::Null);
+        assert!(matches!(tool.probe(&args, &intent(&json!("absent"))).await, Probe::Unknown(_)));
+        let Done::Seen(seen) = tool.call(&args, &CallContext::new("key")).await else { panic!() };
+        assert_eq!(seen.ending, Ending::Denied, "{}", seen.text);
+    }
+    assert_eq!((own.lines(), other.lines()), (Vec::<String>::new(), Vec::<String>::new()));
+}
+
 /// What the probe says after the address showed `before` and then `now`.
 async fn probed(method: &str, before: Reply, now: Reply) -> Probe {
     let server = Server::start(vec![before, now]).await;
@@ -189,7 +214,8 @@ async fn probed(method: &str, before: Reply, now: Reply) -> Probe {
 async fn a_probe_believes_what_appeared_and_of_what_may_be_repeated_also_what_stayed_away() {
     let there = || ok("order 7");
     let Probe::Happened(seen) = probed("POST", status(404), there()).await else { panic!() };
-    assert_eq!(seen.text, "HTTP 200 OK\n[read from probe_url after a crash]\n\norder 7");
+    let text = format!("HTTP 200 OK\n[read from probe_url after a crash]\n{FROM_THE_WEB}\norder 7");
+    assert_eq!(seen.text, text);
     for method in ["POST", "PATCH"] {
         let still = probed(method, status(404), status(404)).await;
         let why = "still absent, but the other side may still be at it";
@@ -219,7 +245,7 @@ async fn without_an_address_to_look_at_nobody_can_tell() {
     let tool = place.tool("http_send");
     assert_eq!(tool.before(&args).await, Value::Null);
     let probe = tool.probe(&args, &intent(&Value::Null)).await;
-    assert_eq!(probe, Probe::unknown("the call had no probe_url"));
+    assert_eq!(probe, Probe::unknown("the call had no probe_url that may be asked"));
 }
 
 fn channels(list: &[String]) -> Channels {

@@ -319,6 +319,35 @@ fn the_tree_is_gone_when_its_parent_is_killed() {
     reader.read_to_end(&mut Vec::new()).unwrap();
 }
 
+/// The number of a process's parent.
+fn parent_of(pid: &str) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().to_owned()
+}
+
+/// Nobody is left to end the command then, so it ends by itself.
+#[test]
+fn a_command_without_walls_ends_when_its_guard_and_its_owner_are_killed() {
+    let place = Place::new();
+    let pipe = alive(&place.root());
+    let command = "exec 3>alive; echo $$ >&3; read line < never; echo on > went";
+    assert!(Command::new("mkfifo").arg(place.root().join("never")).status().unwrap().success());
+    let mut parent = parent(&place.root(), command, &[]);
+    let mut reader = BufReader::new(File::open(pipe).unwrap());
+    let mut leader = String::new();
+    reader.read_line(&mut leader).unwrap();
+    let guard = parent_of(leader.trim());
+    // Stopped first, so that none of them sees the other go.
+    for signal in ["-STOP", "-KILL"] {
+        let killed = Command::new("kill").args([signal, &guard, &parent.id().to_string()]).status();
+        assert!(killed.unwrap().success());
+    }
+    parent.wait().unwrap();
+    // Comes to an end when the command has closed the pipe by ending.
+    reader.read_to_end(&mut Vec::new()).unwrap();
+    assert!(!place.root().join("went").exists());
+}
+
 #[test]
 fn no_secret_of_ours_is_in_the_environment_of_a_command() {
     let place = Place::new();
@@ -347,8 +376,17 @@ fn no_secret_of_ours_is_in_the_environment_of_a_command() {
 mod records {
     use super::*;
     use everloop_tools::{AnyTool, Probe};
-    use everloop_types::EffectClass;
+    use everloop_types::{EffectClass, EffectId, RunId};
     use support::intent;
+
+    fn run() -> RunId {
+        RunId::new("run_1")
+    }
+
+    fn context() -> CallContext {
+        let effect = Some(EffectId { run: run(), cause: 1, index: 0 });
+        CallContext { effect, ..CallContext::new("key") }
+    }
 
     fn shell() -> (tempfile::TempDir, Place, Arc<dyn AnyTool>) {
         let folder = tempfile::TempDir::new().unwrap();
@@ -364,8 +402,8 @@ mod records {
         let (_folder, _place, tool) = shell();
         assert_eq!(tool.spec().handling.class, EffectClass::Probeable);
         let args = r#"{"command":"echo said; echo more >&2; exit 3"}"#;
-        let before = tool.before(args).await;
-        let Done::Seen(seen) = tool.call(args, &CallContext::new("key")).await else { panic!() };
+        let before = tool.before_call(args, &run()).await;
+        let Done::Seen(seen) = tool.call(args, &context()).await else { panic!() };
         assert_eq!((seen.ending, seen.text.as_str()), (Error, "said\nmore\n[exit code 3]"));
         let Probe::Happened(read) = tool.probe(args, &intent(&before)).await else { panic!() };
         assert_eq!(read.ending, Error);
@@ -376,12 +414,12 @@ mod records {
     async fn a_command_without_a_record_did_not_start_and_never_will() {
         let (_folder, place, tool) = shell();
         let args = r#"{"command":"echo once >> log"}"#;
-        let before = tool.before(args).await;
+        let before = tool.before_call(args, &run()).await;
         assert_eq!(tool.probe(args, &intent(&before)).await, Probe::DidNot);
-        let late = tool.call(args, &CallContext::new("key")).await;
+        let late = tool.call(args, &context()).await;
         assert!(matches!(late, Done::Passing(_)), "{late:?}");
         assert!(!place.path("log").exists());
-        let again = CallContext { attempt: 2, ..CallContext::new("key") };
+        let again = CallContext { attempt: 2, ..context() };
         assert!(matches!(tool.call(args, &again).await, Done::Seen(seen) if seen.is_ok()));
         assert_eq!(place.content("log"), "once\n");
     }
@@ -390,8 +428,8 @@ mod records {
     async fn a_command_that_was_cut_short_stays_unknown() {
         let (_folder, place, tool) = shell();
         let args = r#"{"command":"echo once >> log; mkfifo gate; cat gate"}"#;
-        let before = tool.before(args).await;
-        let context = CallContext::new("key");
+        let before = tool.before_call(args, &run()).await;
+        let context = context();
         let mut calling = tool.call(args, &context);
         let began = async {
             while !place.path("gate").exists() {

@@ -3,304 +3,26 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "walls/attempts.rs"]
-mod attempts;
+#[path = "walls/scene.rs"]
+mod scene;
 mod support;
 
-use attempts::{Attempt, Check, Wall};
 use everloop_tools::{
-    Bareness, CallContext, Examples, GitAccess, Judgement, Level, Limits, Registry, Sandbox, Say,
-    Setting, ShellRule, Standing,
+    Bareness, CallContext, Examples, GitAccess, Judgement, Level, Registry, Sandbox, Say, Setting,
+    ShellRule, Standing,
 };
 use everloop_types::Ending::{Canceled, Denied, Ok};
 use everloop_types::Observation;
+use scene::{Scene, Things, bearing};
 use serde_json::json;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::net::{TcpListener, UdpSocket};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{Place, bare, guard, observed};
-use tempfile::TempDir;
-
-pub(crate) const FILE_BYTES: u64 = 16 << 20;
-
-const LIMITS: Limits =
-    Limits { cpu_s: 2, memory_bytes: 256 << 20, file_bytes: FILE_BYTES, processes: 100 };
-
-/// A workspace full of things to steal, and a world around it.
-pub(crate) struct Scene {
-    place: Place,
-    victim: Child,
-    token: String,
-    tcp: TcpListener,
-    udp: UdpSocket,
-    _sockets: [UnixListener; 2],
-    home: TempDir,
-}
-
-/// Whether the workspace holds paths that are protected in it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Things {
-    None,
-    Protected,
-}
-
-/// A folder that vanishes, elsewhere than in the system's temporary one, which is private anyway.
-fn folder() -> TempDir {
-    TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
-}
-
-impl Scene {
-    fn new(things: Things, change: impl FnOnce(Setting) -> Setting) -> Self {
-        let home = folder();
-        let token = format!("token{}", home.path().file_name().unwrap().display());
-        let token = token.replace('.', "");
-        let place = Place::within(folder(), |mut setting| {
-            setting.guard = Some(guard());
-            setting.shell.walls.limits = LIMITS;
-            if things == Things::Protected {
-                setting.protected =
-                    ["data", "deep/own"].map(|n| setting.workspace.join(n)).to_vec();
-            }
-            change(setting)
-        });
-        let root = place.root();
-        let world = root.parent().unwrap();
-        if things == Things::Protected {
-            for file in [".git/config", ".agents/known", ".bashrc", "AGENTS.md"] {
-                place.write(file, "");
-            }
-            for file in [".git/objects/kept", "sub/.git/config", ".hg/hgrc", ".vscode/tasks.json"] {
-                place.write(file, "");
-            }
-            for folder in [".git/hooks", "sub/.git/hooks", "deep/own", "store"] {
-                fs::create_dir_all(root.join(folder)).unwrap();
-            }
-            place.write("store/config", "");
-            place.write("work/.git", "gitdir: ../store");
-            place.write("data/key", "the secret");
-        }
-        fs::write(world.join("kept"), "").unwrap();
-        fs::write(home.path().join("secret"), "the secret").unwrap();
-        let victim = Command::new("sleep").arg("1000").env("TOKEN", "x").spawn().unwrap();
-        let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
-        udp.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-        let name = SocketAddr::from_abstract_name(&token).unwrap();
-        let sockets = [
-            UnixListener::bind_addr(&name).unwrap(),
-            UnixListener::bind(home.path().join("socket")).unwrap(),
-        ];
-        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
-        Self { place, victim, token, tcp, udp, _sockets: sockets, home }
-    }
-
-    fn filled(&self, command: &str) -> String {
-        let outside = self.place.root().parent().unwrap().display().to_string();
-        let number = |number: libc::c_long| number.to_string();
-        let names = [
-            ("{outside}", outside),
-            ("{home}", self.home.path().display().to_string()),
-            ("{socket}", self.home.path().join("socket").display().to_string()),
-            ("{victim}", self.victim.id().to_string()),
-            ("{token}", self.token.clone()),
-            ("{abstract}", self.token.clone()),
-            ("{tcp}", self.tcp.local_addr().unwrap().port().to_string()),
-            ("{udp}", self.udp.local_addr().unwrap().port().to_string()),
-            ("{ptrace}", number(libc::SYS_ptrace)),
-            ("{mount}", number(libc::SYS_mount)),
-            ("{unshare}", number(libc::SYS_unshare)),
-            ("{add_key}", number(libc::SYS_add_key)),
-        ];
-        names.iter().fold(command.to_owned(), |text, (name, value)| text.replace(name, value))
-    }
-
-    pub(crate) fn outside(&self, name: &str) -> PathBuf {
-        self.place.root().parent().unwrap().join(name)
-    }
-
-    pub(crate) fn content(&self, name: &str) -> String {
-        fs::read_to_string(self.outside(name)).unwrap_or_default()
-    }
-
-    pub(crate) fn inside(&self, name: &str) -> PathBuf {
-        self.place.root().join(name)
-    }
-
-    pub(crate) fn inside_content(&self, name: &str) -> String {
-        fs::read_to_string(self.inside(name)).unwrap_or_default()
-    }
-
-    pub(crate) fn size(&self, name: &str) -> u64 {
-        fs::metadata(self.inside(name)).map_or(0, |found| found.len())
-    }
-
-    pub(crate) fn token_is_in(&self, folder: &str) -> bool {
-        let path = Path::new(folder).join(&self.token);
-        let found = path.exists();
-        let _ = fs::remove_file(path);
-        found
-    }
-
-    pub(crate) fn datagram_came(&self) -> bool {
-        self.udp.recv(&mut [0; 8]).is_ok()
-    }
-
-    /// A process that was killed may take a moment to go.
-    pub(crate) fn victim_lives(&self) -> bool {
-        let until = Instant::now() + Duration::from_millis(300);
-        loop {
-            let stat = fs::read_to_string(format!("/proc/{}/stat", self.victim.id()));
-            let lives = stat.is_ok_and(|stat| !stat.contains(") Z "));
-            if !lives || Instant::now() > until {
-                return lives;
-            }
-            std::thread::yield_now();
-        }
-    }
-
-    /// Processes that bear the token.
-    pub(crate) fn processes(&self) -> usize {
-        bearing(&self.token)
-    }
-}
-
-impl Drop for Scene {
-    fn drop(&mut self) {
-        let _ = self.victim.kill();
-        let _ = self.victim.wait();
-    }
-}
-
-/// Living processes with this word in their arguments.
-fn bearing(token: &str) -> usize {
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    lines.filter(|line| String::from_utf8_lossy(line).contains(token)).count()
-}
-
-/// Whether the attempt got what it wanted.
-async fn escapes(attempt: &Attempt, scene: &Scene, may_run_bare: bool) -> (bool, Observation) {
-    let command = json!({ "command": scene.filled(attempt.command) });
-    let context = CallContext { may_run_bare, ..CallContext::new("key") };
-    let seen = scene.place.call_in("shell", command, &context).await;
-    let said = seen.text.contains("ESCAPED");
-    let escaped = match attempt.check {
-        Check::Nothing => said,
-        // What was said is about the inside, and there it may be so.
-        Check::Outside(holds) => !holds(scene),
-    };
-    (escaped, seen)
-}
-
-fn stands(wall: Wall, standing: &Standing) -> bool {
-    match wall {
-        Wall::Any => standing.level() != Level::None,
-        Wall::Outer => standing.level() == Level::Full,
-        Wall::Syscalls => standing.seccomp.is_ok(),
-        Wall::Limits => true,
-    }
-}
-
-/// Runs a table, tells each row, and fails if one got out.
-async fn run(things: Things, table: &[Attempt]) {
-    let standing = Standing::here(&guard());
-    let (mut held, mut cannot, mut wrong) = (0, 0, Vec::new());
-    for attempt in table {
-        let name = attempt.name;
-        if !stands(attempt.wall, standing) {
-            cannot += 1;
-            println!(
-                "NOT HELD HERE  {name}: needs a wall that does not stand ({:?})",
-                attempt.wall
-            );
-            continue;
-        }
-        let (escaped, seen) = escapes(attempt, &Scene::new(things, |setting| setting), false).await;
-        let alive = seen.ending != Denied && !seen.text.contains("a wall does not stand");
-        println!("{}  {name}: {}", if escaped { "ESCAPED" } else { "held" }, seen.text.trim());
-        if escaped || !alive {
-            wrong.push(format!("{name}: {}", seen.text));
-            continue;
-        }
-        held += 1;
-        if attempt.works_bare {
-            let (escaped, seen) = escapes(attempt, &Scene::new(things, bare), true).await;
-            if !escaped {
-                wrong.push(format!("{name} proves nothing, it fails bare too: {}", seen.text));
-            }
-        }
-    }
-    let level = standing.level().name();
-    println!("{level}: {held} held, {cannot} not held here, {} wrong", wrong.len());
-    assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-#[tokio::test]
-async fn no_attempt_on_files_gets_out() {
-    run(Things::None, attempts::FILES).await;
-}
-
-#[tokio::test]
-async fn no_attempt_on_protected_paths_gets_through() {
-    run(Things::Protected, attempts::PROTECTED).await;
-}
-
-#[tokio::test]
-async fn no_attempt_on_the_network_gets_out() {
-    run(Things::None, attempts::NETWORK).await;
-}
-
-#[tokio::test]
-async fn no_attempt_at_more_rights_gets_through() {
-    run(Things::None, attempts::RIGHTS).await;
-}
-
-#[tokio::test]
-async fn no_attempt_at_more_than_the_limits_gets_through() {
-    run(Things::None, attempts::LIMITS).await;
-}
-
-#[tokio::test]
-async fn nobody_is_left_of_an_attempt_to_outlive_the_command() {
-    run(Things::None, attempts::LEFT).await;
-}
-
-/// A folder of links to every program but bubblewrap.
-fn programs_without_bubblewrap() -> TempDir {
-    let folder = folder();
-    for programs in ["/usr/bin", "/bin"] {
-        for entry in fs::read_dir(programs).unwrap().flatten() {
-            if entry.file_name() != "bwrap" {
-                let link = folder.path().join(entry.file_name());
-                let _ = std::os::unix::fs::symlink(entry.path(), link);
-            }
-        }
-    }
-    folder
-}
-
-#[test]
-fn the_inner_walls_alone_hold_what_they_promise() {
-    let programs = programs_without_bubblewrap();
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "--nocapture", "--test-threads=1"])
-        .args(["no_attempt_on_files_gets_out", "no_attempt_on_the_network_gets_out"])
-        .args(["no_attempt_at_more_rights_gets_through"])
-        .args(["no_attempt_at_more_than_the_limits_gets_through"])
-        .args(["nobody_is_left_of_an_attempt_to_outlive_the_command"])
-        .env("PATH", programs.path())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    println!("{said}");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(!said.contains("full: "), "bubblewrap was found all the same");
-}
+use support::{Place, folder, guard, observed};
 
 #[tokio::test]
 async fn an_everyday_command_works_behind_the_walls() {
@@ -398,6 +120,31 @@ fn nobody_is_left_when_the_parent_is_killed() {
     }
 }
 
+/// A folder that commands may read brings the sockets of its programs with it.
+#[tokio::test]
+async fn a_socket_in_a_readable_folder_leads_nowhere() {
+    if Standing::here(&guard()).level() == Level::None {
+        println!("SKIPPED: no wall stands here");
+        return;
+    }
+    let readable = folder();
+    fs::create_dir(readable.path().join("run")).unwrap();
+    let socket = readable.path().join("run/agent");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let place = Place::with(|mut setting| {
+        setting.shell.walls.readable = vec![readable.path().to_owned()];
+        Setting { guard: Some(guard()), ..setting }
+    });
+    let command = format!(
+        "perl -MSocket -e 'socket(S,AF_UNIX,SOCK_STREAM,0) or exit 1; \
+         exit !connect(S,sockaddr_un(\"{}\"))' && echo ESCAPED",
+        socket.display()
+    );
+    assert!(!place.shell(&command).await.text.contains("ESCAPED"));
+    let seen = place.shell(&format!("ls {}", readable.path().display())).await;
+    assert!(seen.text.starts_with("run"), "{}", seen.text);
+}
+
 async fn judged(place: &Place) -> Judgement {
     place.tool("shell").judge(r#"{"command":"touch file"}"#).await
 }
@@ -468,6 +215,32 @@ async fn what_is_ours_and_not_there_yet_is_no_ground_for_walls_until_it_is_made(
     }
 }
 
+/// Nothing is written there: where it would lie is enough.
+#[tokio::test]
+async fn what_is_ours_below_a_folder_of_the_system_is_no_ground_for_walls() {
+    for folder in ["/usr/share", "/usr/local", "/opt", "/etc", "/bin"] {
+        let ours = Path::new(folder).join("no-such-everloop");
+        let data = Place::with(|setting| Setting {
+            guard: Some(guard()),
+            records: Some(ours.join("effects")),
+            ..setting
+        });
+        let database = Place::with(|setting| Setting {
+            guard: Some(guard()),
+            protected: vec![ours.join("everloop.db")],
+            ..setting
+        });
+        for place in [data, database] {
+            let bare = judged(&place).await;
+            let words = "lies where every command may read";
+            assert!(
+                matches!(&bare, Judgement::Bare(Bareness::NoWall(why)) if why.contains(words)),
+                "{folder}: {bare:?}"
+            );
+        }
+    }
+}
+
 fn repository(git: GitAccess) -> Option<Place> {
     let place = Place::with(|mut setting| {
         setting.guard = Some(guard());
@@ -509,9 +282,6 @@ async fn a_repository_that_a_command_makes_stays_unless_it_runs_programs() {
     if Standing::here(&guard()).level() == Level::None {
         return;
     }
-    let place = Place::walled();
-    let seen = place.shell("git init -q new && echo x > new/.git/hooks/pre-commit").await;
-    assert_eq!(seen, observed(Ok, "[exit code 0]"));
     for (command, why) in [
         ("git init -q . && echo x > .git/hooks/pre-commit", "hooks/pre-commit"),
         ("git init -q . && git config core.fsmonitor 'touch x'", "core.fsmonitor"),
@@ -520,13 +290,15 @@ async fn a_repository_that_a_command_makes_stays_unless_it_runs_programs() {
         ("git init -q --separate-git-dir=elsewhere .", "it leads elsewhere"),
         ("mkdir .hg && echo x > .hg/hgrc", "hgrc"),
         ("git init -q --bare .", "git takes the folder for a repository"),
+        ("git init -q new && echo x > new/.git/hooks/pre-commit", "hooks/pre-commit"),
     ] {
         let place = Place::walled();
         let seen = place.shell(command).await;
         assert!(seen.text.contains("-set-aside") && seen.text.contains(why), "{}", seen.text);
-        let obeyed = [".git", ".hg", "HEAD"].map(|name| place.path(name).exists());
-        assert_eq!(obeyed, [false; 3], "{command}");
+        let obeyed = [".git", ".hg", "HEAD", "new/.git"].map(|name| place.path(name).exists());
+        assert_eq!(obeyed, [false; 4], "{command}");
     }
+    let place = Place::walled();
     let seen = place.shell("git init -q .").await;
     assert_eq!(seen, observed(Ok, "[exit code 0]"));
     assert!(place.path(".git/HEAD").exists());
@@ -552,7 +324,7 @@ async fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_deni
     }
     for (command, with_denial) in [
         ("x=rm; $x -rf d", Some("$x -rf d")),
-        ("$(echo rm) -rf d", Some("$")),
+        ("$(echo rm) -rf d", Some("$ -rf d")),
         ("rm${IFS}-rf${IFS}d", Some("rm${IFS}-rf${IFS}d")),
         ("echo $x", None),
     ] {
@@ -566,5 +338,51 @@ async fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_deni
     for command in ["find . -exec rm -rf d ;", "stdbuf -o0 rm -rf d", "ionice rm -rf d"] {
         let judged = place[0].tool("shell").judge(&json!({"command": command}).to_string()).await;
         assert!(matches!(judged, Judgement::Deny(_)), "{command}: {judged:?}");
+    }
+}
+
+/// A look that ends early must not leave a socket within reach.
+#[tokio::test]
+async fn no_socket_is_reached_where_there_is_too_much_to_look_at() {
+    if Standing::here(&guard()).level() != Level::Full {
+        println!("SKIPPED: bubblewrap does not stand here");
+        return;
+    }
+    let place = Place::walled();
+    for n in 0..600 {
+        fs::create_dir_all(place.path(&format!("aa/{n}/.git"))).unwrap();
+    }
+    fs::create_dir(place.path("zz")).unwrap();
+    let listener = UnixListener::bind(place.path("zz/agent.sock")).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let connect = "perl -MIO::Socket::UNIX -e 'print IO::Socket::UNIX->new(\"zz/agent.sock\") ? \
+        \"ESCAPED\" : \"no: $!\"'";
+    let seen = place.shell(connect).await;
+    assert!(seen.text.contains("no: ") && listener.accept().is_err(), "{seen:?}");
+}
+
+/// Somebody else at work in the workspace may put a link where a folder was, while walls are built.
+#[test]
+fn a_command_does_not_begin_where_a_place_is_another_than_was_looked_at() {
+    use std::os::unix::fs::MetadataExt;
+    let outer = folder();
+    let (inside, link) = (outer.path().join("inside"), outer.path().join("link"));
+    fs::create_dir(&inside).unwrap();
+    std::os::unix::fs::symlink(&inside, &link).unwrap();
+    let found = fs::metadata(&inside).unwrap();
+    let id = format!("{}:{}", found.dev(), found.ino());
+    let spec = r#"{"files": null, "kernel": null,
+        "limits": {"cpu_s": 0, "memory_bytes": 0, "file_bytes": 0, "processes": 0}}"#;
+    for (path, id, runs) in [
+        (&inside, id.as_str(), true),
+        (&inside, "1:1", false),
+        (&link, id.as_str(), false),
+        (&outer.path().join("none"), id.as_str(), false),
+    ] {
+        let mut wall = Command::new(guard());
+        wall.args(["__wall", spec, "--same"]).arg(path).args([id, "--", "echo", "ran"]);
+        let output = wall.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(said.contains("ran"), runs, "{path:?} {id}: {output:?}");
     }
 }

@@ -56,7 +56,8 @@ impl Money {
         let fresh = usage.input_tokens - cached;
         let parts =
             [(fresh, self.input), (cached, self.cached), (usage.output_tokens, self.output)];
-        let sum: u128 = parts.iter().map(|(n, price)| u128::from(*n) * u128::from(*price)).sum();
+        let costs = parts.iter().map(|(n, price)| u128::from(*n) * u128::from(*price));
+        let sum = costs.fold(0, u128::saturating_add);
         u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 

@@ -5,7 +5,7 @@
 //! out needs a person: the untrusted text may have asked for it.
 
 use crate::pattern::{host_of, path_fits, path_within};
-use crate::{Frame, ToolCall};
+use crate::{Frame, ToolCall, instructs};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -225,48 +225,6 @@ pub struct WayOut {
     pub to_later_runs: bool,
 }
 
-/// Files that later runs, or other programs, take instructions from: guidance, skills, hooks, and
-/// what editors, other agents and builders run by themselves. In small letters.
-const INSTRUCTIONS: [&str; 30] = [
-    "**/agents.md",
-    "**/claude.md",
-    "**/gemini.md",
-    "**/skill.md",
-    "**/.agents/**",
-    "**/.everloop/**",
-    "**/.git/**",
-    "**/.hg/**",
-    "**/.jj/**",
-    "**/.svn/**",
-    "**/.github/**",
-    "**/.gitlab-ci.yml",
-    "**/.circleci/**",
-    "**/.husky/**",
-    "**/.pre-commit-config.yaml",
-    "**/lefthook.yml",
-    "**/.envrc",
-    "**/.mise.toml",
-    "**/.vscode/**",
-    "**/.idea/**",
-    "**/.devcontainer/**",
-    "**/.devcontainer.json",
-    "**/.mcp.json",
-    "**/.claude/**",
-    "**/.codex/**",
-    "**/.gemini/**",
-    "**/.cursor/**",
-    "**/.cursorrules",
-    "**/.windsurfrules",
-    "**/.clinerules/**",
-];
-
-/// Whether later runs, or other programs, take instructions from a file of the workspace.
-#[must_use]
-pub fn instructs(path: &str) -> bool {
-    let lower = path.to_lowercase();
-    INSTRUCTIONS.iter().any(|pattern| path_fits(pattern, &lower))
-}
-
 /// Characters of arguments that are shown whole as a place; longer ones are named by digest.
 const ARGS_CHARS_MAX: usize = 200;
 
@@ -291,7 +249,7 @@ impl Frame {
                 self.policy.untrusted_paths.iter().any(|pattern| path_fits(pattern, path))
             };
             labels.untrusted |= path.is_none_or(|path| by_others(&path));
-            labels.untrusted |= flow.below && named_in(returned).any(by_others);
+            labels.untrusted |= flow.below && named_in(returned).any(|name| by_others(&name));
         }
         labels
     }
@@ -322,13 +280,52 @@ impl Frame {
     }
 }
 
-/// The words of a text that may be paths; git writes a letter before them.
-fn named_in(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|c: char| c.is_whitespace() || c == ':').filter(|word| !word.is_empty());
-    words.map(|word| {
-        let inner = word.strip_prefix("./").unwrap_or(word);
-        ["a/", "b/"].iter().find_map(|letter| inner.strip_prefix(letter)).unwrap_or(inner)
-    })
+/// What in a text may be a path: its words, each also with the rest of its line, since names may
+/// hold blanks, and what git writes in quotes. Git writes a letter before names.
+fn named_in(text: &str) -> impl Iterator<Item = String> {
+    text.lines()
+        .flat_map(|line| {
+            let is_gap = |c: char| c.is_whitespace() || c == ':';
+            let starts = line.char_indices().filter(move |(at, c)| {
+                let before = line[..*at].chars().next_back();
+                !is_gap(*c) && before.is_none_or(is_gap)
+            });
+            starts.flat_map(move |(at, _)| {
+                let rest = &line[at..];
+                let word = rest.split(is_gap).next().unwrap_or(rest);
+                let quoted = rest.strip_prefix('"').map(unquoted);
+                [Some(word.to_owned()), Some(rest.trim_end().to_owned()), quoted]
+                    .into_iter()
+                    .flatten()
+            })
+        })
+        .map(|name| {
+            let inner = name.strip_prefix("./").unwrap_or(&name);
+            let plain = ["a/", "b/"].iter().find_map(|letter| inner.strip_prefix(letter));
+            plain.unwrap_or(inner).to_owned()
+        })
+}
+
+/// A name as git writes it between quotes, up to the second one.
+fn unquoted(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text.bytes().peekable());
+    while let Some(byte) = rest.next().filter(|byte| *byte != b'"') {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut number = None;
+        while let Some(digit) = rest.next_if(|digit| matches!(digit, b'0'..=b'7')) {
+            number = Some(number.unwrap_or(0_u8).wrapping_mul(8).wrapping_add(digit - b'0'));
+        }
+        let plain = |byte: u8| match byte {
+            b'n' => b'\n',
+            b't' => b'\t',
+            byte => byte,
+        };
+        bytes.extend(number.or_else(|| rest.next().map(plain)));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Whether walls stand around a call.

@@ -21,7 +21,7 @@ fn frame() -> Frame {
     ];
     let policy = Policy {
         label_guard: Some(LabelGuard::Ask),
-        untrusted_paths: vec!["vendor/**".into()],
+        untrusted_paths: ["vendor/**", "my files/**", "文/**"].map(Into::into).to_vec(),
         ..Policy::default()
     };
     Frame { tools, policy, workspace: "/work".into(), ..Frame::default() }
@@ -53,6 +53,13 @@ fn what_a_search_found_in_files_of_others_is_not_trusted() {
         ("src/main.rs:3: // TODO\nvendor/x/lib.rs:1: // TODO", Labels::ALL),
         ("diff --git a/vendor/x b/vendor/x", Labels::ALL),
         ("nothing found", Labels::PRIVATE),
+        // Git writes some names between quotes, and others with their blanks.
+        ("diff --git \"a/vendor/\\303\\244.txt\" \"b/vendor/\\303\\244.txt\"", Labels::ALL),
+        (" M \"vendor/\\\"x\\\".txt\"", Labels::ALL),
+        ("?? \"\\346\\226\\207/x\"", Labels::ALL),
+        ("?? my files/x.txt", Labels::ALL),
+        ("R  src/a -> \"vendor/\\ta\"", Labels::ALL),
+        ("?? \"src/vendor\\t.txt\"", Labels::PRIVATE),
     ] {
         assert_eq!(frame().brings(&search, found), labels, "{found}");
     }

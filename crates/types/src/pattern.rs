@@ -2,6 +2,8 @@
 //!
 //! Whatever can be read in two ways is read in none: the caller decides what that means for it.
 
+use core::net::Ipv6Addr;
+
 /// Whether a path fits a pattern. `?` is one letter, `*` any letters of one part, `**` any parts,
 /// also none.
 #[must_use]
@@ -72,8 +74,8 @@ pub fn path_within(path: &str, workspace: &str) -> Option<String> {
     Some(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
 }
 
-/// The host of an address, in small letters and with its port if it names one. None for an address
-/// that two readers could read in two ways.
+/// The host of an address, in small letters and in its shortest form, with its port unless that is
+/// the scheme's own. None for an address that two readers could read in two ways.
 #[must_use]
 pub fn host_of(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://")?;
@@ -89,9 +91,12 @@ pub fn host_of(address: &str) -> Option<String> {
     }
     let host = host.to_ascii_lowercase();
     let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => (name, format!(":{port}")),
+        Some((name, port)) if !port.ends_with(']') => (name, shortest_port(scheme, port)?),
         _ => (host.as_str(), String::new()),
     };
+    if name.contains([':', '[', ']']) {
+        return Some(format!("{}{port}", shortest_six(name)?));
+    }
     let name = name.strip_suffix('.').unwrap_or(name);
     let last = name.rsplit('.').next().unwrap_or_default();
     let is_number = last.starts_with(|c: char| c.is_ascii_digit());
@@ -100,6 +105,31 @@ pub fn host_of(address: &str) -> Option<String> {
         return None;
     }
     Some(format!("{name}{port}"))
+}
+
+/// The port that an address means if it names none.
+pub(crate) fn own_port(address: &str) -> u16 {
+    let is_safe =
+        address.split_once("://").is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("https"));
+    if is_safe { 443 } else { 80 }
+}
+
+/// A port with its colon; nothing for the scheme's own. None for another spelling of a number.
+fn shortest_port(scheme: &str, port: &str) -> Option<String> {
+    let number = port.parse::<u16>().ok().filter(|number| number.to_string() == port)?;
+    match number == own_port(&format!("{scheme}://")) {
+        true => Some(String::new()),
+        false => Some(format!(":{number}")),
+    }
+}
+
+/// An address of the sixth version in its brackets, in its shortest form. None for one that stands
+/// for one of the fourth.
+pub(crate) fn shortest_six(name: &str) -> Option<String> {
+    let inner = name.strip_prefix('[')?.strip_suffix(']')?;
+    let address: Ipv6Addr = inner.parse().ok()?;
+    let is_four = address.to_ipv4().is_some() && !address.is_loopback();
+    (!is_four).then(|| format!("[{address}]"))
 }
 
 /// Whether it is an address in four parts, each in its shortest form.
@@ -156,7 +186,16 @@ mod tests {
         for (address, host) in [
             ("https://API.example.com/v1?x=1", Some("api.example.com")),
             ("http://localhost:8080", Some("localhost:8080")),
-            ("http://[::1]:80/a", Some("[::1]:80")),
+            ("http://[::1]:80/a", Some("[::1]")),
+            ("https://[::1]:80/a", Some("[::1]:80")),
+            ("http://[0:0:0:0:0:0:0:1]:8080/", Some("[::1]:8080")),
+            ("http://[::0001]/", Some("[::1]")),
+            ("http://[::ffff:127.0.0.1]/", None),
+            ("http://[::1/", None),
+            ("https://a.example:443/", Some("a.example")),
+            ("http://1.2.3.4:08080/", None),
+            ("http://1.2.3.4:/", None),
+            ("http://1.2.3.4:99999/", None),
             ("https://a.example@evil.example/", None),
             ("https://a.example\\.evil.example/", None),
             ("https://a.exa\tmple/", None),

@@ -4,7 +4,7 @@
 //!   deny ──► ask ──► allow ──► the tool's own default
 //! ```
 
-use crate::pattern::{host_of, path_fits, path_within, word_fits};
+use crate::pattern::{host_of, own_port, path_fits, path_within, shortest_six, word_fits};
 use crate::{Approval, Frame, Holding, LabelGuard, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -89,10 +89,16 @@ impl ArgPattern {
     pub fn fits(&self, value: &str, workspace: &str) -> Fit {
         let fit = match self.arg.as_str() {
             "url" => host_of(value).map(|host| {
-                let pattern = self.matches.to_ascii_lowercase();
+                let pattern = shortest(&self.matches.to_ascii_lowercase());
                 let name = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']'));
-                word_fits(&pattern, &host)
-                    || name.is_some_and(|(name, _)| word_fits(&pattern, name))
+                match name {
+                    Some((name, _)) => word_fits(&pattern, &host) || word_fits(&pattern, name),
+                    // A rule may name the port that an address means without naming it.
+                    None => {
+                        let named = format!("{host}:{}", own_port(value));
+                        word_fits(&pattern, &host) || word_fits(&pattern, &named)
+                    }
+                }
             }),
             "path" => path_within(value, workspace).map(|path| path_fits(&self.matches, &path)),
             _ => Some(word_fits(&self.matches, value)),
@@ -102,6 +108,15 @@ impl ArgPattern {
             Some(false) => Fit::No,
             None => Fit::Unclear,
         }
+    }
+}
+
+/// A pattern on hosts with an address of the sixth version in the form that addresses are given.
+fn shortest(pattern: &str) -> String {
+    let Some((name, port)) = pattern.split_once(']') else { return pattern.to_owned() };
+    match shortest_six(&format!("{name}]")) {
+        Some(name) => format!("{name}{port}"),
+        None => pattern.to_owned(),
     }
 }
 
@@ -256,6 +271,27 @@ mod tests {
         ] {
             let args = serde_json::json!({ "url": url }).to_string();
             assert_eq!(says(&rules, tool, &args), said, "{tool} {url}");
+        }
+    }
+
+    #[test]
+    fn a_rule_on_an_address_holds_for_every_spelling_of_it() {
+        use Approval::Deny;
+        for (pattern, url, said) in [
+            ("127.0.0.1:8080", "http://127.0.0.1:08080/x", Some(Deny)),
+            ("127.0.0.1:80", "http://127.0.0.1/x", Some(Deny)),
+            ("127.0.0.1:80", "http://127.0.0.1:/x", Some(Deny)),
+            ("a.example:443", "https://a.example/", Some(Deny)),
+            ("a.example:443", "http://a.example/", None),
+            ("a.example:80", "http://a.example:8080/", None),
+            ("[::1]", "http://[0:0:0:0:0:0:0:1]:9/", Some(Deny)),
+            ("[0:0::1]:9", "http://[::0001]:9/", Some(Deny)),
+            ("[::1]:9", "http://[::1]:8/", None),
+            ("127.0.0.1", "http://[::ffff:127.0.0.1]/", Some(Deny)),
+        ] {
+            let rules = [rule("fetch_web", Deny, Some(("url", pattern)))];
+            let args = serde_json::json!({ "url": url }).to_string();
+            assert_eq!(says(&rules, "fetch_web", &args), said, "{pattern} {url}");
         }
     }
 

@@ -5,7 +5,10 @@
 //! Deliberately absent: formats, patterns and remote references, which are taken as fulfilled.
 
 use crate::ToolSpec;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::fmt;
 
 /// Problems that one message lists.
 const PROBLEMS_MAX: usize = 5;
@@ -20,6 +23,8 @@ const DEPTH_MAX: usize = 64;
 pub fn check_args(spec: &ToolSpec, args: &str) -> Result<Value, String> {
     let args = if args.trim().is_empty() { "{}" } else { args };
     let value: Value = serde_json::from_str(args).map_err(|error| format!("not JSON: {error}"))?;
+    // One reader would take the first, another the last.
+    serde_json::from_str::<EachNameOnce>(args).map_err(|error| error.to_string())?;
     if !value.is_object() {
         return Err(format!("must be an object, not {}", kind(&value)));
     }
@@ -27,6 +32,65 @@ pub fn check_args(spec: &ToolSpec, args: &str) -> Result<Value, String> {
     let mut check = Check { root: &spec.schema, path: Vec::new(), problems: Vec::new() };
     check.value(&spec.schema, &value);
     if check.problems.is_empty() { Ok(value) } else { Err(check.message()) }
+}
+
+/// JSON in which no object has a name twice.
+struct EachNameOnce;
+
+impl<'de> Deserialize<'de> for EachNameOnce {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_any(Names)
+    }
+}
+
+struct Names;
+
+impl<'de> Visitor<'de> for Names {
+    type Value = EachNameOnce;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EachNameOnce, A::Error> {
+        let mut names = BTreeSet::new();
+        while let Some(name) = map.next_key::<String>()? {
+            map.next_value::<EachNameOnce>()?;
+            if let Some(name) = names.replace(name) {
+                return Err(A::Error::custom(format!("the name {name:?} is there twice")));
+            }
+        }
+        Ok(EachNameOnce)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<EachNameOnce, A::Error> {
+        while seq.next_element::<EachNameOnce>()?.is_some() {}
+        Ok(EachNameOnce)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<EachNameOnce, E> {
+        Ok(EachNameOnce)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<EachNameOnce, E> {
+        Ok(EachNameOnce)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<EachNameOnce, E> {
+        Ok(EachNameOnce)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<EachNameOnce, E> {
+        Ok(EachNameOnce)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<EachNameOnce, E> {
+        Ok(EachNameOnce)
+    }
+
+    fn visit_unit<E>(self) -> Result<EachNameOnce, E> {
+        Ok(EachNameOnce)
+    }
 }
 
 /// Models write null for an argument that they leave out. Where the schema does not know null, and
@@ -230,5 +294,25 @@ fn kind(value: &Value) -> &'static str {
         Value::String(_) => "string",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_args;
+    use crate::ToolSpec;
+
+    #[test]
+    fn arguments_with_a_name_twice_are_refused() {
+        let spec = ToolSpec { schema: serde_json::json!({}), ..ToolSpec::default() };
+        for args in [
+            r#"{"command":"ls","command":"rm"}"#,
+            r#"{"a":{"b":1,"\u0062":2}}"#,
+            r#"{"a":[{"b":null,"b":1.5}]}"#,
+        ] {
+            let refused = check_args(&spec, args).unwrap_err();
+            assert!(refused.contains("is there twice"), "{args}: {refused}");
+        }
+        assert!(check_args(&spec, r#"{"a":{"b":1},"b":[true,{"b":-1}]}"#).is_ok());
     }
 }

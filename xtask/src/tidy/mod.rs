@@ -1,6 +1,7 @@
 //! All checks, and the order in which they complain.
 
 mod arrows;
+mod attempts;
 mod docs;
 mod fault_matrix;
 mod keys;
@@ -13,6 +14,7 @@ mod traces;
 mod user_text;
 
 pub use arrows::check_arrows;
+pub use attempts::check_attempts;
 pub use docs::check_docs;
 pub use fault_matrix::check_fault_matrix;
 pub use keys::check_keys;
@@ -29,9 +31,10 @@ use crate::{Complaint, Tree};
 /// Runs every check; sorted by path and line.
 #[must_use]
 pub fn check_all(tree: &Tree) -> Vec<Complaint> {
-    let checks: [fn(&Tree) -> Vec<Complaint>; 11] = [
+    let checks: [fn(&Tree) -> Vec<Complaint>; 12] = [
         check_arrows,
         check_docs,
+        check_attempts,
         check_fault_matrix,
         check_keys,
         check_leftovers,

@@ -25,7 +25,8 @@ pub fn check_named_tests(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn functions(tree: &Tree) -> BTreeSet<&str> {
+/// The names of all functions.
+pub(super) fn functions(tree: &Tree) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for file in tree.rust() {
         for pair in file.code().windows(2) {

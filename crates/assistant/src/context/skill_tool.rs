@@ -56,6 +56,12 @@ impl Tool for LoadSkill {
         Some("name")
     }
 
+    fn leads_to(&self, args: &LoadSkillArgs) -> Option<String> {
+        let found = find(self.home.as_deref(), &self.workspace);
+        let skill = found.get(args.name.trim())?;
+        skill.path_within(&self.workspace, args.file.as_deref())
+    }
+
     async fn call(&self, args: LoadSkillArgs, context: &CallContext) -> Done {
         let (tool, chars) = (self.clone(), context.observation_chars);
         // A slow disk must not hold up other runs.

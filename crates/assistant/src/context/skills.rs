@@ -62,11 +62,10 @@ pub struct Skill {
     place: Place,
 }
 
-/// A folder that nothing leads out of, and the skill's folder below it.
+/// The skill's folder, which nothing leads out of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
-    root: PathBuf,
-    inside: PathBuf,
+    folder: PathBuf,
 }
 
 /// Why a skill, or a file of one, cannot be used.
@@ -146,14 +145,12 @@ fn folders(place: &Path) -> Vec<PathBuf> {
 
 impl Skill {
     fn read(root: &Path, folder: &Path, owner: Owner) -> Result<Self, SkillError> {
-        let place = match owner {
-            // Users keep skills elsewhere and link to them; what lies below must stay below.
-            Owner::User => Place { root: folder.to_owned(), inside: PathBuf::new() },
-            Owner::Workspace => {
-                let inside = folder.strip_prefix(root).unwrap_or(folder).to_owned();
-                Place { root: root.to_owned(), inside }
-            }
-        };
+        // Users keep skills elsewhere and link to them. In a workspace a link would bring files
+        // past the rules and labels for them.
+        if owner == Owner::Workspace && !is_itself(root, folder) {
+            return Err(SkillError::Outside(folder.to_owned()));
+        }
+        let place = Place { folder: folder.to_owned() };
         let text = place.text(Path::new("SKILL.md"), &[])?;
         let (fields, body) = front_matter::split(&text).ok_or(SkillError::NoFrontMatter)?;
         let name = fields.text("name").filter(|name| is_name(name)).ok_or(SkillError::Name)?;
@@ -172,7 +169,16 @@ impl Skill {
     /// The skill's folder.
     #[must_use]
     pub fn folder(&self) -> PathBuf {
-        self.place.root.components().chain(self.place.inside.components()).collect()
+        self.place.folder.components().collect()
+    }
+
+    /// The path of `SKILL.md`, or of a further file, within a workspace; none if the skill does not
+    /// lie there.
+    #[must_use]
+    pub fn path_within(&self, workspace: &Path, file: Option<&Path>) -> Option<String> {
+        let path = self.folder().join(file.unwrap_or(Path::new("SKILL.md")));
+        let (root, path) = (real(workspace), real(&path));
+        path.strip_prefix(root).ok().map(|path| path.to_string_lossy().into_owned())
     }
 
     /// The text of a further file; the program's own files are never opened.
@@ -198,15 +204,27 @@ impl Skill {
     }
 }
 
+/// Where links lead, as far as something is there.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 impl Place {
     fn text(&self, path: &Path, own: &[PathBuf]) -> Result<String, SkillError> {
-        let folder = Workspace::open(&self.root)?.protecting(own);
-        let (bytes, size) = folder.read(&self.inside.join(path), SKILL_BYTES_MAX)?;
+        let folder = Workspace::open(&self.folder)?.protecting(own);
+        let (bytes, size) = folder.read(path, SKILL_BYTES_MAX)?;
         match size > bytes.len() as u64 {
             true => Err(SkillError::TooLarge),
             false => Ok(clean(&bytes)),
         }
     }
+}
+
+/// Whether no link leads from the root to the folder.
+fn is_itself(root: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    let inner = folder.strip_prefix(root).ok();
+    inner.and_then(|inner| Some(real(root)?.join(inner))) == real(folder)
 }
 
 fn is_name(name: &str) -> bool {

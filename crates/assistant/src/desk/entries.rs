@@ -95,7 +95,9 @@ impl Desk {
         entry.remind_next = match new.remind {
             // One that was asked for rings, at once if its moment has passed.
             Some(_) => reminders::first_reminder(&entry, deed.now),
-            None => reminders::coming_reminder(&entry, deed.now - reminders::IN_TIME_MS),
+            None => {
+                reminders::coming_reminder(&entry, deed.now.saturating_sub(reminders::IN_TIME_MS))
+            }
         };
         for _ in 0..WRITE_TRIES_MAX {
             let guard = match self.free(&entry, new.allow_conflict, deed).await? {
@@ -139,7 +141,7 @@ impl Desk {
         let lead_ms = match self.customs.default_reminder_ms {
             _ if span.minutes == 0 => 0,
             // What begins sooner than that is told when it begins.
-            Some(lead) if new.repeat.is_none() && span.starts_at - lead < now => 0,
+            Some(lead) if new.repeat.is_none() && span.starts_at.saturating_sub(lead) < now => 0,
             Some(lead) => lead,
             None => return None,
         };
@@ -300,7 +302,7 @@ fn update_reminder(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Re
         let from = said.remind.as_ref().and_then(|before| before.from);
         said.remind = remind.map(|remind| {
             let lead_ms = match remind {
-                RemindWhen::At(at) => said.span.starts_at - at,
+                RemindWhen::At(at) => said.span.starts_at.saturating_sub(at),
                 RemindWhen::Before(lead_ms) => lead_ms,
             };
             Reminding { lead_ms, from }

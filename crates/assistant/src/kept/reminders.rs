@@ -178,11 +178,41 @@ fn fire(
     moments.into_iter().enumerate().map(fire).collect()
 }
 
+/// Sets back the steps of repeating entries that a clock which was ahead moved too far. What was
+/// shown already is not shown again; what was only noted as missed comes in its time.
+///
+/// # Errors
+/// If the store fails; it may simply be tried again.
+pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
+    for id in store.fired_ahead(now.saturating_add(IN_TIME_MS)).await? {
+        let Some(entry) = store.schedule(id).await? else { continue };
+        let done = store.done_ahead(id, now).await?;
+        let mut next = coming_reminder(&entry, now);
+        while let Some(due) = next.filter(|due| done.contains(due)) {
+            next = coming_reminder(&entry, due);
+        }
+        if let (Some(due_at), Some(earlier)) = (entry.remind_next, next)
+            && earlier < due_at
+        {
+            let due = Due { kind: FiringKind::Schedule, subject: id, due_at };
+            store.fire(&Volley { due, firings: Vec::new(), next }).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Fires what is due, again and again, for as long as the process lives.
 pub async fn keep_reminding(store: Store, customs: Customs, clock: Arc<dyn Clock>) {
+    let mut last = UtcMs::MAX;
     loop {
+        let now = clock.now();
         // A store that fails now may not fail in a second; nothing that is due is lost.
-        let _ = fire_due(&store, &customs, clock.now()).await;
+        let went_back = now < last.saturating_sub(IN_TIME_MS);
+        let in_order = !went_back || set_back(&store, now).await.is_ok();
+        let _ = fire_due(&store, &customs, now).await;
+        if in_order {
+            last = now;
+        }
         clock.pause(LOOK_MS).await;
     }
 }

@@ -6,138 +6,97 @@
 use super::{Done, Imported, Problem, ReadEntry, ReadTodo, Trouble};
 use crate::desk::Desk;
 use crate::kept::{conflicts, moment, reminders};
-use everloop_store::{
-    Deed, Made, ScheduleGuard, ScheduleRow, ScheduleText, Store, StoreError, TodoRow, TodoText,
-};
+use everloop_store::{Deed, ScheduleRow, ScheduleText, StoreError, TodoRow, TodoText};
 use everloop_types::UtcMs;
 use jiff::Zoned;
 use std::collections::{HashMap, HashSet};
 
 impl Desk {
-    /// Takes todos in.
+    /// Takes todos in, all of them or none.
     ///
     /// # Errors
-    /// If the store fails; what was taken before stays.
+    /// If the store fails; then nothing was taken.
     pub async fn import_todos(
         &self,
         todos: Vec<ReadTodo>,
         now: &Zoned,
     ) -> Result<Imported, StoreError> {
         self.settle_due(at_once(now)).await?;
-        let store = self.store();
-        let here = store.todos().await?.into_iter().map(|todo| (todo.uid.clone(), todo));
-        let here: HashMap<String, TodoRow> = here.collect();
-        let (mut done, mut seen) = (Imported::default(), HashSet::new());
-        for todo in todos {
-            if !seen.insert(todo.uid.clone()) {
-                done.problems.push(twice(todo.line, &todo.said.text));
-                continue;
+        loop {
+            let here = self.store().todos().await?.into_iter();
+            let here: HashMap<String, TodoRow> =
+                here.map(|todo| (todo.uid.clone(), todo)).collect();
+            let (mut done, mut seen) = (Imported::default(), HashSet::new());
+            let (mut adds, mut changes) = (Vec::new(), Vec::new());
+            for todo in &todos {
+                if !seen.insert(todo.uid.as_str()) {
+                    done.problems.push(twice(todo.line, &todo.said.text));
+                    continue;
+                }
+                match here.get(&todo.uid) {
+                    Some(row) if is_same_todo(row, todo, now) => done.same += 1,
+                    Some(row) => changes.push(todo_row(todo, Some(row), now)),
+                    None => adds.push(todo_row(todo, None, now)),
+                }
             }
-            let before = here.get(&todo.uid);
-            if before.is_some_and(|row| is_same_todo(row, &todo, now)) {
-                done.same += 1;
-                continue;
-            }
-            match take_todo(store, &todo, before.cloned(), now).await? {
-                Taken::Changed => done.changed += 1,
-                Taken::Added => done.added += 1,
+            (done.added, done.changed) = (adds.len(), changes.len());
+            // Whoever was faster has got something done, so this ends.
+            if self.store().take_todos(&adds, &changes, at_once(now).now).await? {
+                return Ok(done);
             }
         }
-        Ok(done)
     }
 
-    /// Takes entries of the schedule in.
+    /// Takes entries of the schedule in, all of them or none.
     ///
     /// # Errors
-    /// If the store fails; what was taken before stays.
+    /// If the store fails; then nothing was taken.
     pub async fn import_schedule(
         &self,
         entries: Vec<ReadEntry>,
         now: &Zoned,
     ) -> Result<Imported, StoreError> {
         self.settle_due(at_once(now)).await?;
-        let store = self.store();
-        let mut rows = store.schedules().await?;
-        let (mut done, mut seen) = (Imported::default(), HashSet::new());
-        let mut written = Vec::new();
-        for entry in entries {
-            if !seen.insert(entry.uid.clone()) {
-                done.problems.push(twice(entry.line, &entry.said.title));
-                continue;
+        let at = at_once(now).now;
+        loop {
+            let mut rows = self.store().schedules().await?;
+            let places = rows.iter().zip(0..).map(|(row, place)| (row.uid.clone(), place));
+            let places: HashMap<String, usize> = places.collect();
+            let (mut done, mut seen) = (Imported::default(), HashSet::new());
+            let (mut adds, mut changes) = (Vec::new(), Vec::new());
+            for entry in &entries {
+                if !seen.insert(entry.uid.as_str()) {
+                    done.problems.push(twice(entry.line, &entry.said.title));
+                    continue;
+                }
+                match places.get(&entry.uid) {
+                    Some(&place) if plain(&rows[place].said) == plain(&entry.said) => {
+                        done.same += 1;
+                    }
+                    Some(&place) => {
+                        let row = entry_row(entry, Some(&rows[place]), at);
+                        rows[place] = row.clone();
+                        changes.push(row);
+                    }
+                    None => adds.push(entry_row(entry, None, at)),
+                }
             }
-            let place = rows.iter().position(|row| row.uid == entry.uid);
-            let before = place.map(|place| &rows[place]);
-            if before.is_some_and(|row| plain(&row.said) == plain(&entry.said)) {
-                done.same += 1;
-                continue;
+            (done.added, done.changed) = (adds.len(), changes.len());
+            let taken = self.store().take_schedules(&adds, &changes, at).await?;
+            let Some(numbers) = taken else { continue };
+            for (row, id) in adds.iter_mut().zip(numbers) {
+                row.id = id;
             }
-            let (taken, row) = take_entry(store, &entry, before.cloned(), now).await?;
-            match taken {
-                Taken::Changed => done.changed += 1,
-                Taken::Added => done.added += 1,
-            }
-            match place {
-                Some(place) => rows[place] = row.clone(),
-                None => rows.push(row.clone()),
-            }
-            written.push(row);
+            rows.extend(adds.iter().cloned());
+            let written = adds.iter().chain(&changes);
+            done.conflicts = written.filter(|row| is_in_the_way(row, &rows)).count();
+            return Ok(done);
         }
-        done.conflicts = written.iter().filter(|row| is_in_the_way(row, &rows)).count();
-        Ok(done)
     }
-}
-
-/// What became of something that was taken in.
-enum Taken {
-    Added,
-    Changed,
 }
 
 fn at_once(now: &Zoned) -> Deed<'static> {
     Deed { key: None, now: now.timestamp().as_millisecond() }
-}
-
-/// Writes a todo over what is there. Whoever is faster has got something done, so this ends.
-async fn take_todo(
-    store: &Store,
-    todo: &ReadTodo,
-    mut before: Option<TodoRow>,
-    now: &Zoned,
-) -> Result<Taken, StoreError> {
-    while let Some(was) = before {
-        let row = todo_row(todo, Some(&was), now);
-        match store.change_todo(&row, at_once(now)).await? {
-            Made::Now(_) | Made::Before(_) => return Ok(Taken::Changed),
-            Made::Outrun | Made::NoSuch => before = store.todo(was.id).await?,
-        }
-    }
-    let row = todo_row(todo, None, now);
-    let made = todo.created_at.unwrap_or(row.updated_at);
-    store.add_todo(&row, Deed { key: None, now: made }).await?;
-    Ok(Taken::Added)
-}
-
-/// Writes an entry over what is there, as [`take_todo`] does.
-async fn take_entry(
-    store: &Store,
-    entry: &ReadEntry,
-    mut before: Option<ScheduleRow>,
-    now: &Zoned,
-) -> Result<(Taken, ScheduleRow), StoreError> {
-    let deed = at_once(now);
-    while let Some(was) = before {
-        let row = entry_row(entry, Some(&was), deed.now);
-        match store.change_schedule(&row, ScheduleGuard::None, deed).await? {
-            Made::Now(_) | Made::Before(_) => return Ok((Taken::Changed, row)),
-            Made::Outrun | Made::NoSuch => before = store.schedule(was.id).await?,
-        }
-    }
-    let mut row = entry_row(entry, None, deed.now);
-    let made = Deed { key: None, now: entry.created_at.unwrap_or(deed.now) };
-    if let Made::Now(id) = store.add_schedule(&row, ScheduleGuard::None, made).await? {
-        row.id = id;
-    }
-    Ok((Taken::Added, row))
 }
 
 fn twice(line: usize, text: &str) -> Problem {
@@ -193,7 +152,7 @@ fn todo_row(todo: &ReadTodo, before: Option<&TodoRow>, now: &Zoned) -> TodoRow {
     };
     let mut said = todo.said.clone();
     let lead = before.and_then(|row| row.said.remind_lead);
-    if said.due_at.zip(said.remind_at).map(|(due, remind)| due - remind) == lead {
+    if said.due_at.zip(said.remind_at).map(|(due, remind)| due.saturating_sub(remind)) == lead {
         said.remind_lead = said.remind_lead.or(lead);
     }
     TodoRow {
@@ -202,7 +161,7 @@ fn todo_row(todo: &ReadTodo, before: Option<&TodoRow>, now: &Zoned) -> TodoRow {
         said,
         remind_next,
         done_at,
-        created_at: at,
+        created_at: todo.created_at.unwrap_or(at),
         updated_at: at,
         version: before.map_or(1, |row| row.version),
     }
@@ -226,7 +185,7 @@ fn entry_row(entry: &ReadEntry, before: Option<&ScheduleRow>, now: UtcMs) -> Sch
         uid: entry.uid.clone(),
         said: entry.said.clone(),
         remind_next: None,
-        created_at: now,
+        created_at: entry.created_at.unwrap_or(now),
         updated_at: now,
         version: before.map_or(1, |row| row.version),
     };

@@ -4,6 +4,7 @@ use super::{Reader, Table, lasts, repeats, table::padded};
 use crate::commands::Stretch;
 use crate::desk::Range;
 use crate::kept::{Held, Listed, is_reminder};
+use everloop_types::one_line;
 use jiff::ToSpan;
 use jiff::civil::Date;
 
@@ -69,7 +70,7 @@ fn line(reader: &Reader, held: &Held<'_>) -> String {
         true => format!("{from} {}", reader.text("schedule.is_reminder", &[])),
         false => format!("{from}-{to}"),
     };
-    format!("  {span}  #{} {}", held.entry.id, held.entry.said.title)
+    format!("  {span}  #{} {}", held.entry.id, one_line(&held.entry.said.title))
 }
 
 /// How much a day has, and its lines.

@@ -2,6 +2,7 @@
 
 use super::Reader;
 use everloop_store::{FiredAs, Firing, FiringKind};
+use everloop_types::one_line;
 
 /// Moments of one batch that are named.
 const NAMED_MAX: usize = 3;
@@ -33,10 +34,10 @@ fn missed_line(reader: &Reader, missed: &[Firing]) -> String {
         moments.insert(0, "…".to_owned());
     }
     let (count, moments) = (missed.len().to_string(), reader.joined(&moments));
-    let id = missed[0].due.subject.to_string();
+    let (id, title) = (missed[0].due.subject.to_string(), one_line(&missed[0].title));
     let args = [
         ("id", id.as_str()),
-        ("title", missed[0].title.as_str()),
+        ("title", title.as_str()),
         ("count", count.as_str()),
         ("moments", moments.as_str()),
     ];
@@ -60,10 +61,10 @@ pub fn firing_line(reader: &Reader, firing: &Firing) -> String {
         (FiringKind::Schedule, FiredAs::Missed) => "reminder.schedule_missed",
     };
     let (due, occurs) = (reader.moment(firing.due.due_at), reader.moment(firing.occurs_at));
-    let id = firing.due.subject.to_string();
+    let (id, title) = (firing.due.subject.to_string(), one_line(&firing.title));
     let args = [
         ("id", id.as_str()),
-        ("title", firing.title.as_str()),
+        ("title", title.as_str()),
         ("due", due.as_str()),
         ("at", occurs.as_str()),
     ];

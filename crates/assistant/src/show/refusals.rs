@@ -26,7 +26,7 @@ fn show_conflict(reader: &Reader, conflict: &Conflict) -> String {
             ("id", entry.id.to_string()),
             ("at", reader.moment(at.as_millisecond())),
             ("minutes", entry.said.span.minutes.to_string()),
-            ("title", entry.said.title.clone()),
+            ("title", everloop_types::one_line(&entry.said.title)),
         ];
         let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
         reader.text("schedule.conflicting", &args)

@@ -1,5 +1,6 @@
 //! Tables whose columns stand under each other, whatever the script.
 
+use everloop_types::one_line;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -50,10 +51,6 @@ impl Table {
         };
         self.rows.iter().map(line).collect::<Vec<_>>().join("\n")
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Columns that a text takes.

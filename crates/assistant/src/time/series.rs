@@ -112,7 +112,8 @@ impl Walk {
     fn jump(&mut self, from: Timestamp) {
         match &self.rule {
             Rule::Elapsed { first, minutes, .. } => {
-                let behind = from.duration_since(*first).as_secs() / (minutes * 60);
+                let behind =
+                    from.duration_since(*first).as_secs() / minutes.saturating_mul(60).max(1);
                 self.skip_to((behind - 1).max(0));
             }
             Rule::Wall { first, days, zone } => {

@@ -33,7 +33,7 @@ pub(crate) struct Audit {
     pub(crate) json: bool,
 }
 
-fn milliseconds(text: &str) -> Result<u64, String> {
+pub(super) fn milliseconds(text: &str) -> Result<u64, String> {
     match Form::Duration.read(text) {
         Ok(Value::Number(ms)) => Ok(ms),
         _ => Err(Form::Duration.example()),

@@ -3,8 +3,9 @@
 use crate::app::App;
 use crate::commands::messages;
 use crate::exit::Failure;
+use crate::upkeep;
 use everloop_assistant::kept::reminders;
-use everloop_engine::{Engine, SystemClock, Worker};
+use everloop_engine::{Engine, Worker};
 use everloop_store::{ClaimLock, Orphan, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,8 +62,9 @@ impl Readiness {
             tasks.push(tokio::spawn(engine.clone().keep_lease(app.lease())));
         }
         let (store, customs) = (engine.store().clone(), app.customs());
-        let clock = Arc::new(SystemClock);
+        let clock = engine.shared_clock();
         tasks.push(tokio::spawn(reminders::keep_reminding(store, customs, clock)));
+        tasks.push(tokio::spawn(upkeep::keep_tidy(app.clone(), engine.clone())));
         Care { driving, tasks }
     }
 }

@@ -67,6 +67,12 @@ impl Earlier {
                 held.take(Labels::ALL, run.as_str());
                 continue;
             };
+            // What a file says that somebody opened counts for nothing, and so does what it says
+            // that the run had read.
+            if !store.is_foreign(run).await.is_ok_and(|foreign| !foreign) {
+                held.take(Labels::ALL, run.as_str());
+                continue;
+            }
             let holding = past.holding();
             held.join(&holding);
             holding.released.iter().for_each(|place| held.release(place));

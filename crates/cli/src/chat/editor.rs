@@ -192,8 +192,9 @@ fn with_outside_editor(editor: Reedline, draft: &Path) -> Reedline {
     if !private(draft) {
         return editor;
     }
+    let Some(name) = everloop_tools::find_program(name) else { return editor };
     let mut command = std::process::Command::new(name);
-    command.args(words).arg(draft);
+    command.args(words).arg(draft).env("PATH", everloop_tools::search_path());
     editor.with_buffer_editor(command, draft.to_owned())
 }
 

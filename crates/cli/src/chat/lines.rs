@@ -85,7 +85,8 @@ async fn end(session: &mut Session) -> Exit {
     }
     let Some(open) = session.seen.clone() else { return Exit::Done };
     let run = family::top(&session.app, session.store(), &open.run).await.unwrap_or(open.run);
-    let args = [("id", run.as_str()), ("question", open.text.as_str())];
+    let to = open.question.id.as_str();
+    let args = [("id", run.as_str()), ("question", open.text.as_str()), ("to", to)];
     terminal::complain(&session.text("run.needs_person", &args));
     terminal::answer(run.as_str());
     Exit::NeedsPerson

@@ -2,7 +2,7 @@
 //! does, what the person types. Redrawn in place; everything else scrolls above it.
 
 use crate::app::App;
-use crate::show::{aside, plan_head, plan_lines, preview, replanned, seen_line};
+use crate::show::{aside, call_args, plan_head, plan_lines, replanned, seen_line};
 use crate::terminal::{self, Marks, marks};
 use everloop_assistant::show::clipped;
 use everloop_engine::{Fragment, Update};
@@ -133,7 +133,7 @@ impl<'a> Live<'a> {
                 let args = [
                     ("mark", self.marks.act),
                     ("tool", call.tool.as_str()),
-                    ("args", &preview(&call.args)),
+                    ("args", &call_args(&call.args)),
                 ];
                 self.print(&self.app.text("progress.calls", &args));
             }

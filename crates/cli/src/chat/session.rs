@@ -19,7 +19,7 @@ use everloop_assistant::door::{Door, OpenQuestion, Way};
 use everloop_assistant::show::{self, Reader};
 use everloop_engine::{Engine, Submission, Watch};
 use everloop_store::Store;
-use everloop_types::{Goal, Image, Lang, Policy, RunId, Status, Unattended};
+use everloop_types::{Goal, Holding, Image, Lang, Policy, RunId, Status, Unattended};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ struct Background {
 pub(super) struct Choice {
     pub(super) loop_name: String,
     pub(super) model: String,
-    workspace: PathBuf,
+    pub(super) workspace: PathBuf,
     pub(super) policy: Policy,
     pub(super) persona: String,
     /// Pictures that go with the next goal.
@@ -84,17 +84,19 @@ impl Session {
     pub(super) async fn open(app: App, args: &args::Chat) -> Result<Self, Failure> {
         let how = &args.how;
         let workspace = run::workspace(&app, how.workspace.as_deref())?;
+        let mut policy = Policy { unattended: Unattended::Wait, ..run::policy(&app, how.yes) };
+        policy.inherited = context::pictured(&app, &workspace, &how.image);
         let choice = Choice {
             loop_name: run::wanted_loop(&app, how, &workspace)?,
             model: run::wanted_model(&app, how)?,
             workspace,
             // A chat is answered through its lines, whoever writes them.
-            policy: Policy { unattended: Unattended::Wait, ..run::policy(&app, how.yes) },
+            policy,
             persona: context::persona(&app, how.persona.as_deref())?.name,
             images: context::images(&app, &how.image)?,
             key: None,
         };
-        app.warn_of_no_walls();
+        app.warn_of_walls(&choice.workspace.display().to_string());
         let store = app.open_store().await?;
         let engine = app.engine(store.clone()).await?;
         let watch = engine.watch();
@@ -224,7 +226,8 @@ impl Session {
         let persona = context::persona(app, Some(&choice.persona))?;
         let mut frame = run::frame(app, &choice.loop_name, &choice.workspace, model, &persona)?;
         let earlier = Earlier::of(app, self.store(), &self.door.conversation).await?;
-        let inherited = earlier.held(app, self.store()).await;
+        let mut inherited = earlier.held(app, self.store()).await;
+        inherited.join(&choice.policy.inherited);
         frame.policy = Policy { inherited, ..choice.policy.clone() };
         frame.policy.inherited.join(&context::held(app, &choice.workspace));
         run::suit(app, &mut frame, &goal);
@@ -239,6 +242,7 @@ impl Session {
         self.terminals_mut().take(&made);
         // They went with this goal; the next one has its own.
         self.choice.images.clear();
+        self.choice.policy.inherited = Holding::default();
         Ok(made)
     }
 

@@ -14,7 +14,7 @@ use everloop_assistant::portable::What;
 use everloop_assistant::show::{Table, firing_line, padded};
 use everloop_store::{RunFilter, RunRow};
 use everloop_types::{Lang, RunId, Status};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Characters that are enough to mean a run among words.
 const ID_CHARS_MIN: usize = 6;
@@ -249,6 +249,9 @@ impl Session {
         match context::image(&self.app, Path::new(file)) {
             Ok(image) => {
                 self.choice.images.push(image);
+                let files = [PathBuf::from(file)];
+                let held = context::pictured(&self.app, &self.choice.workspace, &files);
+                self.choice.policy.inherited.join(&held);
                 let count = self.choice.images.len().to_string();
                 self.text("image.attached", &[("file", file), ("count", &count)])
             }

@@ -6,11 +6,11 @@ use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
 use crate::terminal;
 use everloop_store::Store;
-use everloop_types::Standing;
+use everloop_types::{Standing, one_line};
 use serde_json::{Value, json};
 
 pub(crate) async fn approvals(app: &App, args: args::Approvals) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     match args.verb {
         None => list(app, &store, args.json).await,
         Some(ApprovalsVerb::List { json }) => list(app, &store, json).await,
@@ -34,7 +34,8 @@ async fn list(app: &App, store: &Store, as_json: bool) -> Result<Exit, Failure> 
     }
     for standing in &all {
         let Standing { id, tool, resource, workspace, at, .. } = standing;
-        terminal::answer(&format!("{id}  {}  {tool}  {resource}  {workspace}", timestamp(*at)));
+        let cells = [id, &timestamp(*at), tool, resource, workspace];
+        terminal::answer(&cells.map(|cell| one_line(cell)).join("  "));
     }
     Ok(Exit::Done)
 }
@@ -52,7 +53,8 @@ async fn remove(app: &App, store: &Store, id: &str, as_json: bool) -> Result<Exi
     match as_json {
         true => terminal::answer(&json!({ "removed": object(standing) }).to_string()),
         false => {
-            let args = [("tool", standing.tool.as_str()), ("resource", &standing.resource)];
+            let (tool, resource) = (one_line(&standing.tool), one_line(&standing.resource));
+            let args = [("tool", tool.as_str()), ("resource", &resource)];
             app.note("approvals.removed", &args);
         }
     }

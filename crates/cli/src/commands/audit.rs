@@ -7,7 +7,7 @@ use crate::show::timestamp;
 use crate::terminal;
 use everloop_engine::{AuditCall, Auditor, Clock, SystemClock};
 use everloop_store::{RunRow, Store};
-use everloop_types::{RunId, UtcMs};
+use everloop_types::{RunId, UtcMs, canonical, one_line};
 
 const RUNS_PER_PAGE: usize = 100;
 const ENTRIES_PER_PAGE: usize = 500;
@@ -16,7 +16,7 @@ const ENTRIES_PER_PAGE: usize = 500;
 const SHOWN_CHARS: usize = 60;
 
 pub(crate) async fn audit(app: &App, args: &Audit) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let now = SystemClock.now();
     let since = args.since.map_or(0, |ms| now.saturating_sub_unsigned(ms));
     let failed = |error| app.store_failure(&error);
@@ -26,32 +26,45 @@ pub(crate) async fn audit(app: &App, args: &Audit) -> Result<Exit, Failure> {
     if let Some(id) = &args.run {
         let run = app.find_run(&store, id).await?;
         let row = store.run(&run).await.map_err(failed)?;
-        if let Some(row) = row {
-            one(app, &store, &row, args, since).await?;
-        }
-        return Ok(Exit::Done);
+        return match row {
+            Some(row) => one(app, &store, &row, args, since).await,
+            None => Ok(Exit::Done),
+        };
     }
-    let mut after: Option<RunId> = None;
+    let (mut after, mut exit) = (None::<RunId>, Exit::Done);
+    let mut left_out = 0_usize;
     loop {
         let page = store.runs_since(since, after.as_ref(), RUNS_PER_PAGE).await.map_err(failed)?;
         for row in &page {
-            one(app, &store, row, args, since).await?;
+            // What a file says was done is no call of this machine.
+            if row.origin.imported {
+                left_out += 1;
+                continue;
+            }
+            if one(app, &store, row, args, since).await? != Exit::Done {
+                exit = Exit::Data;
+            }
         }
         match page.last() {
             Some(last) => after = Some(last.run.clone()),
-            None => return Ok(Exit::Done),
+            None => break,
         }
     }
+    if left_out > 0 {
+        app.note("audit.left_out", &[("count", &left_out.to_string())]);
+    }
+    Ok(exit)
 }
 
-/// The calls of one run. A journal that cannot be read is said to be so and passed over.
+/// The calls of one run. A journal that cannot be read is said to be so and passed over; the exit
+/// code tells that something is missing.
 async fn one(
     app: &App,
     store: &Store,
     row: &RunRow,
     args: &Audit,
     since: UtcMs,
-) -> Result<(), Failure> {
+) -> Result<Exit, Failure> {
     let mut auditor = Auditor::new(row.origin.forked.as_ref());
     let wanted = |call: &AuditCall| {
         let named = args.tool.is_none() || args.tool == call.tool;
@@ -67,24 +80,33 @@ async fn one(
             });
         }
     };
-    let mut after = 0;
+    // A journal that was shortened has gaps.
+    let is_short = row.times.trimmed_at.is_some();
+    let (mut after, mut missing) = (0, false);
     loop {
         let page = match store.journal(&row.run, after, ENTRIES_PER_PAGE).await {
             Ok(page) => page,
             Err(error) => {
                 let (run, detail) = (row.run.as_str(), crate::app::chain(&error));
                 app.note("audit.unreadable", &[("id", run), ("detail", &detail)]);
-                return Ok(());
+                return Ok(Exit::Data);
             }
         };
         let Some(last) = page.last() else { break };
+        let (first, count) = (after + 1, i64::try_from(page.len()).unwrap_or(i64::MAX));
         after = last.seq;
+        missing |= !is_short && first + count - 1 != after;
         for entry in &page {
             tell(auditor.entry(entry));
         }
     }
     tell(auditor.rest());
-    Ok(())
+    // More may have come since the row was read; less means that something is gone.
+    if missing || after + 1 < row.lease.next_seq {
+        app.note("audit.gaps", &[("id", row.run.as_str())]);
+        return Ok(Exit::Data);
+    }
+    Ok(Exit::Done)
 }
 
 fn json(row: &RunRow, call: &AuditCall) -> String {
@@ -96,21 +118,26 @@ fn json(row: &RunRow, call: &AuditCall) -> String {
 fn line(app: &App, row: &RunRow, call: &AuditCall) -> String {
     let took = call.end.duration_ms.map_or("-".to_owned(), |ms| format!("{ms}ms"));
     let run = row.run.as_str();
-    let end = &run[run.len().saturating_sub(8)..];
-    let tool = call.tool.as_deref().unwrap_or("?");
+    let end = run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..]);
+    let (end, tool) = (one_line(end), one_line(call.tool.as_deref().unwrap_or("?")));
     let by = match call.approved_by.as_deref() {
         Some("user") => app.text("by.user", &[]),
-        Some(by) => by.to_owned(),
+        Some(by) => one_line(by),
         None => "-".to_owned(),
+    };
+    let imported = match row.origin.imported {
+        true => app.text("audit.imported", &[]),
+        false => String::new(),
     };
     let ending = app.text(&format!("audit.ending.{}", call.end.ending), &[]);
     let result = short(&everloop_text::observed(app.lang, &call.end.result));
-    let (at, args) = (timestamp(call.at), short(&call.args));
-    format!("{at}  {end}  {tool}  #{}  {ending}  {took}  {by}  {args}  {result}", call.attempt)
+    let (at, args) = (timestamp(call.at), short(&canonical(&call.args)));
+    let attempt = call.attempt;
+    format!("{at}  {end}  {imported}{tool}  #{attempt}  {ending}  {took}  {by}  {args}  {result}")
 }
 
 fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match line.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None if line.is_empty() => "-".to_owned(),

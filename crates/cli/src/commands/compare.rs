@@ -241,7 +241,7 @@ impl Host for CliHost {
     }
 
     fn guard(&self) -> Option<PathBuf> {
-        std::env::current_exe().ok()
+        everloop_tools::own_program()
     }
 
     fn rules(&self) -> Rules {

@@ -231,8 +231,13 @@ pub(crate) async fn open_editor(app: &App, path: &Path) -> Result<(), Failure> {
         .find_map(|name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty()));
     let editor = editor.unwrap_or_else(|| "vi".to_owned());
     // Through a shell, because the variable may hold arguments too.
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(path);
+    let mut command = Command::new("/bin/sh");
+    command
+        .env("PATH", everloop_tools::search_path())
+        .arg("-c")
+        .arg(format!("{editor} \"$1\""))
+        .arg("sh")
+        .arg(path);
     let ended = tokio::task::spawn_blocking(move || command.status()).await;
     let worked = matches!(&ended, Ok(Ok(status)) if status.success());
     if !worked {

@@ -5,10 +5,11 @@ use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::settings::file::make_folder;
 use crate::terminal;
-use everloop_engine::{Clock, SystemClock, fresh_id};
-use everloop_store::{Inspection, OpenError, Store, StoreError};
-use everloop_types::WorkerId;
+use everloop_engine::{Clock, SystemClock, fresh_id, set_unfinished_aside};
+use everloop_store::{Inspection, OpenError, SCHEMA_VERSION, Store, StoreError};
+use everloop_types::{RunId, WorkerId};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failure> {
     let database = own_file(app)?;
@@ -35,8 +36,23 @@ pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failur
     let runs: u64 = copied.runs_by_status.iter().map(|(_, count)| count).sum();
     let (runs, bytes) = (runs.to_string(), copied.bytes_on_disk.to_string());
     let file = to.display().to_string();
+    let damaged = damaged_runs(&to).await.map_err(|error| app.store_failure(&error))?;
+    if !damaged.is_empty() {
+        let words = app.text("backup.damaged", &[("file", &file), ("all", &damaged)]);
+        return Err(Failure { exit: Exit::Data, words });
+    }
     app.note("backup.done", &[("runs", &runs), ("bytes", &bytes), ("file", &file)]);
     Ok(Exit::Done)
+}
+
+/// The runs of a copy whose rows are not what was written. A copy of an older schema is not read.
+async fn damaged_runs(copy: &Path) -> Result<String, StoreError> {
+    let store = match Store::open_read_only(copy) {
+        Err(error) if error.is_read_only() => return Ok(String::new()),
+        opened => opened?,
+    };
+    let damaged = store.check_runs(Duration::MAX).await?.damaged;
+    Ok(damaged.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "))
 }
 
 pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Failure> {
@@ -54,19 +70,87 @@ pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Fail
     make_folder(database)
         .map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
     let _lock = lock(app)?;
+    let origin = origin(app, &copy)?;
+    if origin == Origin::Elsewhere {
+        if seen.schema_version > SCHEMA_VERSION {
+            // What such a file may hold is known to a newer program only.
+            let detail = seen.schema_version.to_string();
+            return Err(failure(app, Exit::Data, "restore.newer", &copy, &detail));
+        }
+        let file = copy.display().to_string();
+        terminal::complain(&app.text("restore.foreign", &[("file", &file)]));
+    }
     confirm(app, args.yes, &copy, &seen).await?;
     let kept = unused(&beside(database, &format!(".before-restore-{}", stamp())), "");
     let was_there = database.exists();
-    let (from, to, keep) = (copy.clone(), database.to_owned(), kept.clone());
-    let restored = aside(app, move || Store::restore(&from, &to, &keep)).await?;
-    restored.map_err(|error| {
-        let cause = crate::app::chain(&error);
-        failure(app, Exit::Data, "restore.failed", database, &cause)
-    })?;
+    let staged = beside(database, ".restoring");
+    let restored = put_back(app, (&copy, origin), &staged, &kept).await;
+    Store::unstage(&staged);
+    let dropped = restored?;
     let (copy, kept) = (copy.display().to_string(), kept.display().to_string());
     let key = if was_there { "restore.done" } else { "restore.done_first" };
     terminal::complain(&app.text(key, &[("file", &copy), ("kept", &kept)]));
+    if dropped > 0 {
+        let count = dropped.to_string();
+        terminal::complain(&app.text("restore.approvals_dropped", &[("count", &count)]));
+    }
     Ok(Exit::Done)
+}
+
+/// Which home wrote a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// This one, so what the person allowed for good in it still counts.
+    Here,
+    /// Another one, or nobody can tell.
+    Elsewhere,
+}
+
+/// A copy is of this home if it names this home, or the home of the database that it replaces.
+fn origin(app: &App, copy: &Path) -> Result<Origin, Failure> {
+    let wrote = Store::home_of(copy).map_err(|error| refused(app, copy, &error))?;
+    let database = own_file(app)?;
+    let present = Store::home_of(database).ok().flatten();
+    let own = [app.home.id().ok(), present];
+    match wrote.is_some() && own.contains(&wrote) {
+        true => Ok(Origin::Here),
+        false => Ok(Origin::Elsewhere),
+    }
+}
+
+/// Unfinished runs are put aside in a working copy first: if this breaks off at any moment, the
+/// database is as it was or nothing in it goes on by itself. A copy of another home loses what was
+/// allowed for good there; tells how much that was.
+async fn put_back(
+    app: &App,
+    (copy, origin): (&Path, Origin),
+    staged: &Path,
+    kept: &Path,
+) -> Result<u64, Failure> {
+    let database = own_file(app)?;
+    let failed = |error: StoreError| {
+        let cause = crate::app::chain(&error);
+        failure(app, Exit::Data, "restore.failed", database, &cause)
+    };
+    let (from, to) = (copy.to_owned(), staged.to_owned());
+    let opened = aside(app, move || {
+        Store::stage(&from, &to)?;
+        Store::open(&to)
+    });
+    let store = opened.await?.map_err(failed)?;
+    let now = SystemClock.now();
+    let mut dropped = 0;
+    if origin == Origin::Elsewhere {
+        let home = app.home.id();
+        let home =
+            home.map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
+        dropped = store.take_over(&home, now).await.map_err(failed)?.approvals;
+    }
+    set_unfinished_aside(&store, now).await.map_err(failed)?;
+    drop(store);
+    let (from, to, keep) = (staged.to_owned(), database.to_owned(), kept.to_owned());
+    aside(app, move || Store::restore(&from, &to, &keep)).await?.map_err(failed)?;
+    Ok(dropped)
 }
 
 /// The database file; a server has its own ways.
@@ -87,7 +171,8 @@ fn lock(app: &App) -> Result<Option<everloop_store::ClaimLock>, Failure> {
     })
 }
 
-/// Asks, unless `--yes` has answered. What open runs did since the copy is not in the copy.
+/// Asks, unless `--yes` has answered. What open runs did since the copy is not in the copy, so they
+/// do not go on.
 async fn confirm(app: &App, yes: bool, copy: &Path, seen: &Inspection) -> Result<(), Failure> {
     let open: u64 = seen
         .runs_by_status
@@ -116,6 +201,7 @@ async fn confirm(app: &App, yes: bool, copy: &Path, seen: &Inspection) -> Result
 fn refused(app: &App, copy: &Path, error: &StoreError) -> Failure {
     let key = match error {
         StoreError::Open(OpenError::NewerSchema { .. }) => "restore.newer",
+        StoreError::Open(OpenError::NotOurs { altered: Some(_), .. }) => "restore.altered",
         StoreError::Open(OpenError::NotOurs { .. }) => "restore.not_ours",
         _ => "restore.damaged",
     };

@@ -7,10 +7,11 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Shown, preview};
 use crate::terminal;
 use everloop_engine::{Differs, Divergence, Place, first_divergence, tools_after};
+use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
 pub(crate) async fn diff(app: &App, args: &Diff) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let (one, other) =
         (app.find_run(&store, &args.one).await?, app.find_run(&store, &args.other).await?);
     let (one, other) = (shown(app, &store, &one).await?, shown(app, &store, &other).await?);
@@ -60,14 +61,14 @@ fn tell(app: &App, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
         terminal::answer("");
         terminal::answer(&after(app, shown, *place));
         if let Some(text) = shown.text() {
-            terminal::answer(&text);
+            terminal::answer(&spelled(&text));
         }
     }
 }
 
 /// What became of one of them, on one line.
 fn after(app: &App, shown: &Shown, place: Option<&Place>) -> String {
-    let tools = tools(shown, place).join(", ");
+    let tools = one_line(&tools(shown, place).join(", "));
     let tools = if tools.is_empty() { "–".to_owned() } else { tools };
     let args = [("id", shown.row.run.as_str()), ("tools", tools.as_str())];
     format!("{}\n{}", app.text("diff.after", &args), shown.summary(app))

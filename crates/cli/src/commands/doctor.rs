@@ -77,7 +77,7 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
     model::model(app, &mut report).await;
     secrets::secrets(app, &mut report);
     machine::programs(app, &mut report);
-    walls::walls(app, &mut report);
+    walls::walls(app, &mut report).await;
     mcp::servers(app, &mut report);
     machine::clock(app, &mut report);
     settings(app, &mut report);

@@ -13,10 +13,10 @@ const FILE_BYTES_MAX: u64 = 32 << 20;
 
 /// `todo export`, `schedule export`: into a file that was not there, or to stdout.
 pub(crate) async fn export(app: &App, what: What, file: Option<&Path>) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let text = exported(app, &store, what).await?;
     match file {
-        None => terminal::answer(text.trim_end_matches('\n')),
+        None => terminal::data(text.trim_end_matches('\n')),
         Some(file) => app.note("chat.written", &[("file", &written(app, file, &text)?)]),
     }
     Ok(Exit::Done)
@@ -24,7 +24,7 @@ pub(crate) async fn export(app: &App, what: What, file: Option<&Path>) -> Result
 
 /// `todo import`, `schedule import`.
 pub(crate) async fn import(app: &App, what: What, file: &Path) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     terminal::answer(&imported(app, &store, what, file).await?);
     Ok(Exit::Done)
 }

@@ -7,7 +7,7 @@ use crate::show::{preview, row_json};
 use crate::terminal;
 use everloop_assistant::show::padded;
 use everloop_store::{Relative, RunRow, Store};
-use everloop_types::RunId;
+use everloop_types::{RunId, one_line};
 use serde_json::{Value, json};
 
 /// The run that goes on next: the deepest below that has not ended, or the run itself.
@@ -18,11 +18,16 @@ pub(crate) async fn front(app: &App, store: &Store, run: &RunId) -> Result<RunId
 
 /// The run at the top of the tree: the one that a person began.
 pub(crate) async fn top(app: &App, store: &Store, run: &RunId) -> Result<RunId, Failure> {
-    let mut run = run.clone();
-    while let Some(parent) = store.parent(&run).await.map_err(|error| app.store_failure(&error))? {
-        run = parent;
+    let mut way = vec![run.clone()];
+    loop {
+        let last = way.last().unwrap_or(run);
+        let parent = store.parent(last).await.map_err(|error| app.store_failure(&error))?;
+        match parent {
+            // A file may say that a run is above itself.
+            Some(parent) if !way.contains(&parent) => way.push(parent),
+            _ => return Ok(last.clone()),
+        }
     }
-    Ok(run)
 }
 
 /// Whether the run and all below it have ended.
@@ -48,10 +53,19 @@ pub(crate) async fn tree(
     }
     for (depth, row) in &rows {
         let status = padded(everloop_text::status(app.lang, row.status), 11);
-        let line = format!("{}  {status}  {}", row.run, preview(&row.goal));
+        let (id, imported) = (one_line(row.run.as_str()), imported_mark(app, row));
+        let line = format!("{id}  {status}  {imported}{}", preview(&row.goal));
         terminal::answer(&indented(*depth, &line));
     }
     Ok(Exit::Done)
+}
+
+/// The word before the goal of a run that came in a file.
+pub(crate) fn imported_mark(app: &App, row: &RunRow) -> String {
+    match row.origin.imported {
+        true => app.text("runs.imported", &[]),
+        false => String::new(),
+    }
 }
 
 /// A line that stands below others.
@@ -90,6 +104,8 @@ async fn rows(app: &App, store: &Store, run: &RunId) -> Result<Vec<(usize, RunRo
         if let Some(row) = store.run(&run).await.map_err(fail)? {
             rows.push((depth, row));
         }
+        // A file may say that a run is below itself.
+        next.retain(|(_, run)| rows.iter().all(|(_, row)| row.run != *run));
     }
     Ok(rows)
 }

@@ -2,6 +2,7 @@
 
 mod asking;
 mod printing;
+mod waiting;
 
 use super::{family, messages};
 use crate::app::{App, chain};
@@ -25,6 +26,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// Looks between two searches for workers that have died: five seconds.
 const LOOKS_PER_REAP: u64 = 25;
+
+/// Failures of a database that answers, one after the other, before they are told.
+const FAILURES_MAX: u32 = 5;
 
 /// One run that this process follows.
 pub(crate) struct Foreground<'a> {
@@ -82,8 +86,23 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     }
     let calls = open_calls(foreground.store(), &foreground.run).await;
     let mut printer = Printer::new(app, foreground.manner(), frame.mark()).with_calls(calls);
+    let mut failures = 0;
     loop {
-        match foreground.round(&mut signals, &mut printer).await? {
+        let round = match foreground.round(&mut signals, &mut printer).await {
+            Err(failure) if failures >= FAILURES_MAX || !app.is_cluster() => return Err(failure),
+            Err(failure) if failure.exit != Exit::Data => return Err(failure),
+            // A server that was started anew is waited for, as every worker waits.
+            Err(_) => {
+                failures += 1;
+                match foreground.await_database(&mut signals).await {
+                    Some(exit) => return Ok(foreground.leave(exit)),
+                    None => continue,
+                }
+            }
+            Ok(round) => round,
+        };
+        failures = 0;
+        match round {
             Round::Again => {}
             Round::Over if foreground.goes_on().await? => {}
             Round::Over => return foreground.finish().await,
@@ -150,6 +169,9 @@ impl Foreground<'_> {
                     }
                     if let Some(round) = self.look().await? {
                         return Ok(round);
+                    }
+                    if let Some(error) = self.waits_for_model().await? {
+                        return Ok(Round::NoModel(error));
                     }
                 }
             }
@@ -251,6 +273,7 @@ impl Foreground<'_> {
         let (mut watch, held) = (self.engine.watch(), claim.clone());
         let mut below = Below::of(self.store(), &self.run).await;
         let mut driving = std::pin::pin!(self.engine.drive(claim));
+        let mut is_stopping = false;
         let driven = loop {
             tokio::select! {
                 biased;
@@ -260,6 +283,7 @@ impl Foreground<'_> {
                     match exit {
                         // What runs is stopped and written down, then the run is given back.
                         Exit::Terminated => {
+                            is_stopping = true;
                             self.engine.stop();
                             continue;
                         }
@@ -282,15 +306,16 @@ impl Foreground<'_> {
             }
             Ok(Driven::Finished(_) | Driven::Parked(WaitingOn::Child { .. })) => Round::Again,
             Ok(Driven::Released) => Round::Signal(Exit::Terminated),
+            // Its question waits for whoever takes the run up.
+            Ok(Driven::Parked(WaitingOn::Person { .. })) if is_stopping => {
+                Round::Signal(Exit::Terminated)
+            }
             Ok(Driven::Parked(WaitingOn::Person { question })) => Round::Asks(held.run, question),
             Ok(Driven::Parked(WaitingOn::Model { error })) => Round::NoModel(error),
             // Somebody else has it, or the database was out of reach: it is followed from here.
-            Err(DriveError::LeaseLost(_)) if self.app.is_cluster() => {
-                self.app.note("run.lease_lost", &[("id", self.run.as_str())]);
-                // If it is still ours nobody else could have it; if not, this does nothing.
-                let given_back = self.store().release(&held, self.engine.clock().now()).await;
-                given_back.map_err(|error| self.app.store_failure(&error))?;
-                return Ok(None);
+            Err(error) if self.app.is_cluster() && waiting::is_passing(&error) => {
+                let exit = self.give_back(&held, &error, signals).await?;
+                return Ok(exit.map(Round::Signal));
             }
             // A run below was put aside; its parent has its letter, and goes on.
             Err(DriveError::Quarantined { .. }) if held.run != self.run => Round::Again,

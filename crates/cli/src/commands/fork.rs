@@ -6,19 +6,24 @@ use crate::app::App;
 use crate::args;
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::show::preview;
+use crate::show::call_args;
 use crate::terminal;
 use everloop_engine::{Engine, Fork, ForkError, Forking, History};
 use everloop_loops::Unknown;
+use everloop_store::Store;
 use everloop_types::journal::{Kind, Letter, RunCreated};
 use everloop_types::{Goal, RunId, Settled};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(crate) async fn fork(app: &App, args: args::Fork) -> Result<Exit, Failure> {
     let store = app.open_store().await?;
     let parent = app.find_run(&store, &args.id).await?;
-    let wanted = wanted(app, &args, &history(app, &store, &parent).await?)?;
+    let foreign = is_foreign(app, &store, &parent).await?;
+    let wanted = wanted(app, &args, &history(app, &store, &parent).await?, foreign)?;
+    if foreign == Foreign::Yes {
+        app.note("fork.foreign", &[("workspace", &wanted.frame.workspace)]);
+    }
     let engine = app.engine(store).await?;
     let Forking { run, at } = make(app, &engine, wanted).await?;
     let at = at.to_string();
@@ -36,7 +41,8 @@ pub(crate) async fn again(
     letter: Option<Letter>,
 ) -> Result<RunId, Failure> {
     let args = args::Fork { message: Some(word.to_owned()), ..plain(parent) };
-    let wanted = wanted(app, &args, &history(app, engine.store(), parent).await?)?;
+    let foreign = is_foreign(app, engine.store(), parent).await?;
+    let wanted = wanted(app, &args, &history(app, engine.store(), parent).await?, foreign)?;
     let wanted = Fork { letter, ..wanted };
     let fork = engine.fork(wanted.clone()).await;
     fork.map(|made| made.run).map_err(|error| failure(app, &wanted.parent, &error))
@@ -68,14 +74,38 @@ fn created(parent: &History) -> Option<&RunCreated> {
     })
 }
 
+/// Whether a run came in a file: then it is words, and chooses neither workspace nor model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Foreign {
+    Yes,
+    No,
+}
+
+pub(crate) async fn is_foreign(app: &App, store: &Store, run: &RunId) -> Result<Foreign, Failure> {
+    match store.is_foreign(run).await {
+        Ok(true) => Ok(Foreign::Yes),
+        Ok(false) => Ok(Foreign::No),
+        Err(error) => Err(app.store_failure(&error)),
+    }
+}
+
 /// Everything about the fork that never changes, checked before anything is written.
-pub(crate) fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<Fork, Failure> {
+pub(crate) fn wanted(
+    app: &App,
+    args: &args::Fork,
+    parent: &History,
+    foreign: Foreign,
+) -> Result<Fork, Failure> {
     let old = parent.frame();
     let decides = decides(parent).map(String::as_str);
     let name = args.loop_name.as_deref().or(decides).unwrap_or_default();
     let loop_name = run::loop_name(app, name)?;
-    let workspace = workspace(app, args.workspace.as_deref(), &old.workspace)?;
-    let model = run::model(app, args.model.clone().unwrap_or_else(|| old.model.name.clone()))?;
+    let (there, name) = match foreign {
+        Foreign::Yes => (Path::new("."), run::default_model(app)),
+        Foreign::No => (Path::new(&old.workspace), old.model.name.clone()),
+    };
+    let workspace = run::workspace(app, Some(args.workspace.as_deref().unwrap_or(there)))?;
+    let model = run::model(app, args.model.clone().unwrap_or(name))?;
     let persona = context::persona(app, None)?;
     let mut frame = run::frame(app, &loop_name, &workspace, model, &persona)?;
     frame.policy = run::policy(app, args.yes);
@@ -86,10 +116,6 @@ pub(crate) fn wanted(app: &App, args: &args::Fork, parent: &History) -> Result<F
     let settled = BTreeMap::new();
     let (parent, letter) = (parent.run.clone(), None);
     Ok(Fork { parent, at: args.at, loop_name, frame, word, settled, letter })
-}
-
-fn workspace(app: &App, wanted: Option<&Path>, old: &str) -> Result<PathBuf, Failure> {
-    run::workspace(app, Some(wanted.unwrap_or(Path::new(old))))
 }
 
 /// Whatever may have happened is settled first: by a look, or by the person.
@@ -111,7 +137,8 @@ async fn make(app: &App, engine: &Engine, mut fork: Fork) -> Result<Forking, Fai
 }
 
 async fn ask(app: &App, unknown: &Unknown) -> Option<Settled> {
-    let args = [("tool", unknown.call.tool.as_str()), ("args", unknown.call.args.as_str())];
+    let shown = call_args(&unknown.call.args);
+    let args = [("tool", unknown.call.tool.as_str()), ("args", shown.as_str())];
     terminal::complain(&app.text("settle.question", &args));
     let said = terminal::ask(&app.text("settle.prompt", &[])).await?;
     match said.to_lowercase().as_str() {
@@ -143,7 +170,7 @@ fn failure(app: &App, parent: &RunId, error: &ForkError) -> Failure {
 fn unsettled(app: &App, parent: &RunId, open: &[Unknown]) -> Failure {
     let calls = open.iter().map(|unknown| {
         let place = unknown.effect.place();
-        format!("  {place}  {} {}", unknown.call.tool, preview(&unknown.call.args))
+        format!("  {place}  {} {}", unknown.call.tool, call_args(&unknown.call.args))
     });
     let calls = calls.collect::<Vec<_>>().join("\n");
     let args = [("id", parent.as_str()), ("calls", calls.as_str())];

@@ -184,7 +184,7 @@ async fn perform(
     if let Some(year) = commands::other_year(said, &command, &reader.now) {
         app.note("notice.other_year", &[("year", &year.to_string())]);
     }
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let answer = answer(app, store, &command, &reader).await?;
     match form {
         Form::Json => terminal::answer(&show::as_json(&reader, &answer).to_string()),
@@ -211,10 +211,14 @@ async fn answer(
 
 /// The reminders that nobody has read yet. Looking fires what is due.
 pub(crate) async fn inbox(app: &App, args: &Inbox) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let fail = |error| app.store_failure(&error);
     let now = SystemClock.now();
-    reminders::fire_due(&store, &app.customs(), now).await.map_err(fail)?;
+    match reminders::fire_due(&store, &app.customs(), now).await {
+        // What cannot be written now fires when it can be.
+        Err(error) if error.is_read_only() => {}
+        fired => drop(fired.map_err(fail)?),
+    }
     let unread = store.unread_firings(LISTED_MAX).await.map_err(fail)?;
     let reader = app.reader();
     if args.json {

@@ -12,11 +12,12 @@ mod test;
 use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
+use crate::settings::redact;
 use crate::terminal;
 use everloop_tools::mcp::{
-    ConnectError, Difference, LeftOut, Listing, Server, Standing, Way, WhyOut,
+    ConnectError, Difference, LeftOut, Listing, Server, ServerSetting, Standing, Way, WhyOut,
 };
-use everloop_types::{Approval, EffectClass, ToolSpec};
+use everloop_types::{Approval, EffectClass, ToolSpec, one_line};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -56,6 +57,11 @@ fn state(standing: &Standing) -> (&'static str, &'static str) {
     }
 }
 
+/// How a server is reached, without the secrets that an address may hold.
+fn way(setting: &ServerSetting) -> String {
+    redact::shown("mcp", &setting.way.to_string())
+}
+
 /// What was approved, whether it still counts or not.
 fn listing(standing: &Standing) -> Option<&Listing> {
     match standing {
@@ -82,7 +88,7 @@ fn shown(server: &Server) -> Value {
     json!({
         "name": setting.name,
         "kind": kind,
-        "way": setting.way.to_string(),
+        "way": way(setting),
         "state": state(&standing).0,
         "trusted": setting.trusted,
         "tools": tools.collect::<Vec<_>>(),
@@ -99,8 +105,8 @@ fn print(app: &App, server: &Server) {
         Standing::New | Standing::OtherCommand(_) | Standing::OtherTools(..) => marks.open,
     };
     let words = app.text(state(&standing).1, &[("name", &setting.name)]);
-    terminal::answer(&format!("{mark} {}  {words}", setting.name));
-    terminal::answer(&format!("    {}", setting.way));
+    terminal::answer(&format!("{mark} {}  {words}", one_line(&setting.name)));
+    terminal::answer(&format!("    {}", one_line(&way(setting))));
     if let Standing::Good(approved) = &standing {
         print_tools(app, server, &approved.listing);
     }
@@ -110,7 +116,7 @@ fn print(app: &App, server: &Server) {
 fn print_tools(app: &App, server: &Server, listing: &Listing) {
     for offer in &listing.offers {
         let spec = offer.spec(server.setting());
-        terminal::answer(&format!("    {}  {}", spec.name, treatment(app, &spec)));
+        terminal::answer(&format!("    {}  {}", one_line(&spec.name), treatment(app, &spec)));
     }
     for out in &listing.left_out {
         terminal::answer(&format!("    {}", out_words(app, out)));
@@ -135,7 +141,7 @@ fn out_words(app: &App, out: &LeftOut) -> String {
         WhyOut::NoObject => "mcp.out_schema",
         WhyOut::HiddenText => "mcp.out_hidden",
     };
-    app.text(key, &[("tool", &out.name)])
+    app.text(key, &[("tool", &one_line(&out.name))])
 }
 
 /// What is new, gone or changed, one line each.
@@ -146,7 +152,7 @@ fn difference_lines(app: &App, difference: &Difference) -> Vec<String> {
         ("mcp.changed", &difference.changed),
     ];
     let lines = kinds.into_iter().flat_map(|(key, names)| {
-        names.iter().map(move |name| app.text(key, &[("tool", name.as_str())]))
+        names.iter().map(move |name| app.text(key, &[("tool", &one_line(name))]))
     });
     lines.collect()
 }

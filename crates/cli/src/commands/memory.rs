@@ -30,7 +30,7 @@ fn show(app: &App, memory: &Memory) -> Result<Exit, Failure> {
         terminal::answer(&app.text("memory.empty", &[("file", &file)]));
         return Ok(Exit::Done);
     }
-    terminal::answer(text.trim_end());
+    terminal::answer(&everloop_types::spelled(text.trim_end()));
     if text.len() as u64 > MEMORY_BYTES_MAX {
         terminal::complain(&app.text("memory.full", &[("most", &MEMORY_BYTES_MAX.to_string())]));
     }

@@ -18,7 +18,7 @@ use crate::setup::probe;
 use crate::terminal;
 use crate::trouble::{self, Read, Trouble};
 use everloop_models::list_models_of;
-use everloop_types::{ModelError, ModelErrorKind};
+use everloop_types::{ModelError, ModelErrorKind, one_line};
 use serde_json::{Value, json};
 use ways::Way;
 
@@ -179,7 +179,7 @@ impl Chosen {
                 Ok(names) => {
                     terminal::answer(&format!("{} {}", marks.done, house.address));
                     for model in names {
-                        let name = format!("{}/{model}", house.provider);
+                        let name = one_line(&format!("{}/{model}", house.provider));
                         let mark = if self.role(&name).is_some() { marks.now } else { " " };
                         terminal::answer(&format!("  {mark} {name}"));
                     }

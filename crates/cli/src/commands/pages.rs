@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::args::{self, Cli};
 use crate::exit::{Exit, Failure};
 use crate::help::worded;
+use crate::terminal;
 use clap::{Command, CommandFactory};
 use std::io::Write;
 
@@ -53,8 +54,7 @@ fn visible(app: &App) -> Command {
     }
 }
 
-/// A closed pipe is no reason to fail.
 fn print(text: &[u8]) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text).and_then(|()| out.flush());
+    terminal::note_unwritten(out.write_all(text).and_then(|()| out.flush()));
 }

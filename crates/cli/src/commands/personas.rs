@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_assistant::context::personas::Persona;
 use everloop_assistant::show::padded;
+use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
 pub(crate) fn personas(app: &App, args: &args::Personas) -> Result<Exit, Failure> {
@@ -33,7 +34,11 @@ pub(crate) fn personas(app: &App, args: &args::Personas) -> Result<Exit, Failure
 pub(crate) fn short_list(app: &App, chosen: &str) -> String {
     let line = |persona: &Persona| {
         let mark = if persona.name == chosen { "*" } else { " " };
-        format!("{mark} {}  {}", padded(&persona.name, 12), description(app, persona))
+        format!(
+            "{mark} {}  {}",
+            padded(&one_line(&persona.name), 12),
+            one_line(&description(app, persona))
+        )
     };
     let mut lines: Vec<String> = context::personas(app).all.iter().map(line).collect();
     lines.push(app.text("persona.own", &[("folder", &app.home.personas().display().to_string())]));
@@ -61,7 +66,7 @@ fn whole(app: &App, persona: &Persona) -> String {
         lines.push(app.text("persona.max_tokens", &[("value", &most.to_string())]));
     }
     lines.push(String::new());
-    lines.push(persona.text.clone());
+    lines.push(spelled(&persona.text));
     lines.join("\n")
 }
 

@@ -1,6 +1,6 @@
 //! `everloop export` and `everloop import`: whole runs from one data folder to another.
 
-use crate::app::App;
+use crate::app::{App, chain};
 use crate::args::{Export, Import};
 use crate::build;
 use crate::exit::{Exit, Failure};
@@ -11,8 +11,8 @@ use everloop_engine::{
     export_lines, read_export,
 };
 use everloop_store::portable::Imported;
-use everloop_store::{RunFilter, Store};
-use everloop_types::{RunId, Status};
+use everloop_store::{RunFilter, Store, StoreError};
+use everloop_types::{RunId, Status, one_line};
 use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
@@ -20,27 +20,45 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 pub(crate) async fn export(app: &App, args: &Export) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let runs = chosen(app, &store, args).await?;
     let name = args.out.display().to_string();
     let mut out = Out::new(&args.out).map_err(|error| no_file(app, &name, &error))?;
-    if let Err(failure) = write(app, &store, &runs, &mut out).await {
-        // Half an export is none: without its last line nobody takes it in.
-        if let Out::File(_) = out {
-            let _ = std::fs::remove_file(&args.out);
+    let written = match write(app, &store, &runs, args, &mut out).await {
+        Ok(written) => written,
+        Err(failure) => {
+            // Half an export is none: without its last line nobody takes it in.
+            if let Out::File(_) = out {
+                let _ = std::fs::remove_file(&args.out);
+            }
+            return Err(failure);
         }
-        return Err(failure);
-    }
-    app.note("export.done", &[("count", &runs.len().to_string()), ("file", &name)]);
-    Ok(Exit::Done)
+    };
+    app.note("export.done", &[("count", &written.to_string()), ("file", &name)]);
+    Ok(if written == runs.len() { Exit::Done } else { Exit::Data })
 }
 
-/// One run after the other, so that only one at a time is held in memory.
-async fn write(app: &App, store: &Store, runs: &[RunId], out: &mut Out) -> Result<(), Failure> {
-    let failed = |error: io::Error| app.failure(Exit::Failed, "error.system", &error);
+/// One run after the other, so that only one at a time is held in memory. Tells how many there are.
+/// Where all are wanted, one that is damaged keeps none of the others back.
+async fn write(
+    app: &App,
+    store: &Store,
+    runs: &[RunId],
+    args: &Export,
+    out: &mut Out,
+) -> Result<usize, Failure> {
+    let failed = |error: io::Error| app.failure(Exit::Failed, "error.unwritten", &error);
     let mut begun = Some(export_header(build::VERSION, SystemClock.now()));
+    let mut written = 0;
     for run in runs {
-        let lines = export_lines(store, run).await.map_err(|error| no_export(app, &error))?;
+        let lines = match export_lines(store, run).await {
+            Err(ExportError::Store(error @ StoreError::Damaged { .. })) if args.all => {
+                app.note("export.damaged", &[("id", run.as_str()), ("detail", &chain(&error))]);
+                continue;
+            }
+            lines => lines.map_err(|error| no_export(app, &error))?,
+        };
+        written += 1;
         if lines.iter().any(|line| secrets::redactor().finds(line)) {
             let words = app.text("export.holds_a_secret", &[("id", run.as_str())]);
             return Err(Failure { exit: Exit::Data, words });
@@ -49,10 +67,11 @@ async fn write(app: &App, store: &Store, runs: &[RunId], out: &mut Out) -> Resul
             out.line(&line).map_err(failed)?;
         }
     }
-    for line in begun.into_iter().chain([export_footer(runs.len())]) {
+    for line in begun.into_iter().chain([export_footer(written)]) {
         out.line(&line).map_err(failed)?;
     }
-    out.close().map_err(failed)
+    out.close().map_err(failed)?;
+    Ok(written)
 }
 
 /// Where an export goes.
@@ -73,7 +92,10 @@ impl Out {
 
     fn line(&mut self, line: &str) -> io::Result<()> {
         match self {
-            Self::Screen => terminal::answer(line),
+            Self::Screen => {
+                terminal::answer(line);
+                terminal::unwritten().map_or(Ok(()), Err)?;
+            }
             Self::File(file) => writeln!(file, "{line}")?,
         }
         Ok(())
@@ -126,10 +148,15 @@ fn no_export(app: &App, error: &ExportError) -> Failure {
 
 pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
     let file = args.file.display().to_string();
-    let text = read(&args.file).map_err(|error| {
+    let bytes = read(&args.file).map_err(|error| {
         let detail = error.to_string();
         let names = [("file", file.as_str()), ("detail", detail.as_str())];
         Failure { exit: Exit::Usage, words: app.text("import.no_file", &names) }
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let whole = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = whole.iter().filter(|byte| **byte == b'\n').count() + 1;
+        no_import(app, &file, &ImportError::Damaged(line))
     })?;
     // Its rows are checked byte by byte, so it is taken in as it is or not at all.
     if secrets::redactor().finds(&text) {
@@ -150,13 +177,13 @@ pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn read(path: &Path) -> io::Result<String> {
+fn read(path: &Path) -> io::Result<Vec<u8>> {
     if path != Path::new("-") {
-        return std::fs::read_to_string(path);
+        return std::fs::read(path);
     }
-    let mut text = String::new();
-    io::stdin().lock().read_to_string(&mut text)?;
-    Ok(text)
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn tell(app: &App, args: &Import, parcel: &Parcel, taken: Imported) {
@@ -183,7 +210,8 @@ fn no_import(app: &App, file: &str, error: &ImportError) -> Failure {
         ImportError::Newer(format) => with("import.newer", &[("format", &format.to_string())]),
         ImportError::Damaged(line) => with("import.damaged", &[("line", &line.to_string())]),
         ImportError::NewerLine { line, what } => {
-            with("import.newer_line", &[("line", &line.to_string()), ("what", what)])
+            let what = one_line(what);
+            with("import.newer_line", &[("line", &line.to_string()), ("what", &what)])
         }
         ImportError::BreaksOff(line) => with("import.breaks_off", &[("line", &line.to_string())]),
         ImportError::OtherState { line, run } => {

@@ -2,7 +2,8 @@
 //! is the question if none is given.
 
 use super::front::{self, Front};
-use super::{run, runs};
+use super::run::{self, Piped};
+use super::runs;
 use crate::app::App;
 use crate::args::{Print, Run, Runs};
 use crate::chat;
@@ -24,7 +25,7 @@ pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
     let app = &App { interactive: false, quiet: true, ..app.clone() };
     let (question, beside) = match args.question {
         Some(question) => (question, None),
-        None => (input(app)?, Some(String::new())),
+        None => (input(app)?, Some(Piped::Goal)),
     };
     if question.trim().is_empty() {
         return Err(Failure { exit: Exit::Usage, words: app.text("print.no_question", &[]) });
@@ -48,16 +49,19 @@ pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
     if let Some(run) = asking(app, continued.as_ref()).await? {
         return answered(app, Some(run.to_string()), question, args.output_format).await;
     }
-    let beside = match beside {
-        Some(beside) => beside,
-        None => beside_question(&input(app)?),
+    let piped = match beside {
+        Some(piped) => piped,
+        None => match beside_question(&input(app)?) {
+            text if text.is_empty() => Piped::Nothing,
+            text => Piped::Beside(text),
+        },
     };
-    let run = Run { goal, output_format: args.output_format, how: args.how };
+    let run = Run { goal, background: false, output_format: args.output_format, how: args.how };
     let conversation = match continued {
         Some(conversation) => conversation,
         None => ConversationId::new(fresh_id(&own_prefix(app)?, SystemClock.now())),
     };
-    run::run_with(app, run, &beside, Some(&conversation)).await
+    run::run_with(app, run, piped, Some(&conversation)).await
 }
 
 /// What the names of the conversations of `-p` begin with. Homes that share a server have each
@@ -124,7 +128,7 @@ async fn answered(
         Some(id) => id,
         None => newest(app).await?.to_string(),
     };
-    runs::runs(app, Runs::Resume { id, answer: Some(answer), output_format }).await
+    runs::runs(app, Runs::Resume { id, answer: Some(answer), to: None, output_format }).await
 }
 
 async fn newest(app: &App) -> Result<RunId, Failure> {

@@ -7,11 +7,11 @@ use crate::exit::{Exit, Failure};
 use crate::show::{backed_plan_lines, clock_time};
 use crate::terminal::{self, marks};
 use everloop_engine::{History, Verdict, story};
-use everloop_types::{Message, without_mark};
+use everloop_types::{Message, one_line, spelled, without_mark};
 use serde_json::json;
 
 pub(crate) async fn replay(app: &App, args: &Replay) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let run = app.find_run(&store, &args.id).await?;
     let history = match (history(app, &store, &run).await, args.verify) {
         (Err(failure), true) if failure.exit == Exit::Data => {
@@ -37,11 +37,12 @@ pub(crate) fn tell(app: &App, history: &History, args: &Replay) -> Exit {
             let event = json!({"seq": line.seq, "ts": line.at, "text": words});
             terminal::answer(&event.to_string());
         } else {
+            let words = one_line(&words);
             terminal::answer(&format!("{:>4}  {}  {words}", line.seq, clock_time(line.at)));
         }
     }
     if let (Some(text), false) = (history.final_text(), args.json) {
-        terminal::answer(&format!("\n{text}"));
+        terminal::answer(&format!("\n{}", spelled(text)));
     }
     Exit::Done
 }
@@ -78,7 +79,7 @@ fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Fai
         terminal::answer(&format!(
             "\n[{}]\n{}",
             app.text(&format!("replay.role.{}", role(message)), &[]),
-            without_mark(message.text(), history.frame().mark())
+            spelled(&without_mark(message.text(), history.frame().mark()))
         ));
     }
     Ok(Exit::Done)

@@ -1,5 +1,6 @@
 //! `everloop run`: one goal to its end.
 
+use super::background;
 use super::foreground::{Foreground, drive_here};
 use super::front::{self, Front};
 use super::mode;
@@ -26,33 +27,45 @@ use std::path::{Path, PathBuf};
 pub(crate) async fn run(app: &App, args: args::Run) -> Result<Exit, Failure> {
     match front::door(app, &args.goal, &args.how, args.output_format).await? {
         Front::Done(exit) => Ok(exit),
-        Front::Goal(goal) => run_with(app, args::Run { goal, ..args }, "", None).await,
+        Front::Goal(goal) if args.background => {
+            background::queue(app, &args::Run { goal, ..args }).await
+        }
+        Front::Goal(goal) => run_with(app, args::Run { goal, ..args }, Piped::Nothing, None).await,
     }
 }
 
 /// A goal that came through the front door, with something that the model reads beside it. In a
 /// conversation of its own unless one is named.
+/// What came on stdin. Nobody knows who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piped {
+    Nothing,
+    /// The goal itself.
+    Goal,
+    /// What goes with the goal.
+    Beside(String),
+}
+
 pub(crate) async fn run_with(
     app: &App,
     args: args::Run,
-    beside: &str,
+    piped: Piped,
     conversation: Option<&ConversationId>,
 ) -> Result<Exit, Failure> {
-    let mut submission = submission(app, &args).inspect_err(|failure| {
-        if args.output_format != Format::Text {
-            terminal::answer(&trouble::not_begun(app, failure).to_string());
-        }
-    })?;
-    submission.goal.context.push_str(beside);
-    if !beside.is_empty() {
+    let mut submission = submission(app, &args)?;
+    if let Piped::Beside(text) = &piped {
+        submission.goal.context.push_str(text);
+    }
+    if piped != Piped::Nothing {
         submission.frame.policy.inherited.take(Labels::ALL, "stdin");
     }
+    let workspace = submission.frame.workspace.clone();
     let asks = submission.frame.tools_that_ask().join(", ");
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
     let run = submit(app, &engine, submission, conversation).await?;
     app.note("run.begun", &[("id", run.as_str())]);
-    app.warn_of_no_walls();
+    app.warn_of_walls(&workspace);
     if !app.interactive && !asks.is_empty() {
         let key = match app.settings.text("approvals.unattended") {
             "deny" => "run.unattended_deny",
@@ -80,8 +93,17 @@ async fn submit(
     engine.submit_in(conversation.clone(), submission).await.map_err(fail)
 }
 
-/// Everything about the run that never changes, checked before anything is written.
-fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
+/// Everything about the run that never changes, checked before anything is written. Programs are
+/// told in their form why it does not begin.
+pub(super) fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
+    checked(app, args).inspect_err(|failure| {
+        if args.output_format != Format::Text {
+            terminal::answer(&trouble::not_begun(app, failure).to_string());
+        }
+    })
+}
+
+fn checked(app: &App, args: &args::Run) -> Result<Submission, Failure> {
     let how = &args.how;
     let workspace = workspace(app, how.workspace.as_deref())?;
     let loop_name = wanted_loop(app, how, &workspace)?;
@@ -91,6 +113,7 @@ fn submission(app: &App, args: &args::Run) -> Result<Submission, Failure> {
     let mut frame = frame(app, &loop_name, &workspace, model, &persona)?;
     frame.policy = policy(app, how.yes);
     frame.policy.inherited.join(&context::held(app, &workspace));
+    frame.policy.inherited.join(&context::pictured(app, &workspace, &how.image));
     suit(app, &mut frame, &args.goal);
     let goal = Goal { text: args.goal.clone(), context: place_of(&workspace), images };
     Ok(Submission { loop_name, goal, frame, idem_key: None })

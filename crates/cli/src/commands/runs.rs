@@ -2,7 +2,7 @@
 
 use super::foreground::{Foreground, drive_here, history};
 use super::reply::{self, Taken};
-use super::{family, settle, switch};
+use super::{clean, family, settle, switch};
 use crate::app::App;
 use crate::args::{Format, Runs};
 use crate::exit::{Exit, Failure};
@@ -13,7 +13,7 @@ use everloop_assistant::show::padded;
 use everloop_engine::{Asked, Engine, Projection};
 use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
 use everloop_types::journal::WaitingOn;
-use everloop_types::{Question, RunId, Status};
+use everloop_types::{Question, RunId, Status, one_line, spelled};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ const LOOP_COLUMNS: usize = 18;
 const CANCEL_WAIT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     match args {
         Runs::List { json, status, limit, cursor } => {
             let filter = filter(app, &status, limit, cursor)?;
@@ -35,8 +35,9 @@ pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
         Runs::Tree { id, json } => family::tree(app, &store, &id, as_format(json)).await,
         Runs::Events { id, after } => events(app, &store, &id, after).await,
         Runs::Cancel { id } => cancel(app, store, &id).await,
-        Runs::Resume { id, answer, output_format } => {
-            resume(app, store, &id, answer, output_format).await
+        Runs::Delete(args) => clean::delete(app, store, &args).await,
+        Runs::Resume { id, answer, to, output_format } => {
+            resume(app, store, &id, answer.map(|text| (text, to)), output_format).await
         }
         Runs::Switch { id, loop_name, yes, output_format } => {
             switch::switch(app, store, &id, &loop_name, yes, output_format).await
@@ -144,16 +145,18 @@ async fn list(
         return Ok(Exit::Done);
     }
     if rows.is_empty() {
-        app.note("runs.none", &[]);
+        let narrowed = !filter.statuses.is_empty() || filter.before.is_some();
+        app.note(if narrowed { "runs.none_such" } else { "runs.none" }, &[]);
     }
     for row in rows {
         let settled = open_count(app, store, &row).await? == Some(0);
         let status = status_words(app, row.status, settled);
-        let (id, created) = (row.run.as_str(), timestamp(row.times.created_at));
-        let (name, goal) = (&row.loop_name, preview(&row.goal));
+        let (id, created) = (one_line(row.run.as_str()), timestamp(row.times.created_at));
+        let (name, goal) = (one_line(&row.loop_name), preview(&row.goal));
         let mark = if row.origin.parent.is_some() { "↳ " } else { "" };
-        let (status, name) = (padded(&status, 11), padded(name, LOOP_COLUMNS));
-        terminal::answer(&format!("{id}  {status}  {name}  {created}  {mark}{goal}"));
+        let imported = family::imported_mark(app, &row);
+        let (status, name) = (padded(&status, 11), padded(&name, LOOP_COLUMNS));
+        terminal::answer(&format!("{id}  {status}  {name}  {created}  {mark}{imported}{goal}"));
     }
     Ok(Exit::Done)
 }
@@ -191,9 +194,9 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
     let counts = shown.counts;
     for (key, value) in [
         ("runs.show_id", shown.row.run.to_string()),
-        ("runs.show_goal", shown.row.goal.clone()),
+        ("runs.show_goal", one_line(&shown.row.goal)),
         ("runs.show_status", status_words(app, shown.row.status, shown.is_settled_since())),
-        ("runs.show_loop", shown.row.loop_name.clone()),
+        ("runs.show_loop", one_line(&shown.row.loop_name)),
         ("runs.show_created", timestamp(shown.row.times.created_at)),
         ("runs.show_model_calls", counts.model_calls.to_string()),
         ("runs.show_tool_calls", counts.tool_calls.to_string()),
@@ -203,6 +206,9 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         ),
     ] {
         terminal::answer(&app.text(key, &[("value", &value)]));
+    }
+    if shown.row.origin.imported {
+        terminal::answer(&app.text("runs.show_imported", &[]));
     }
     if let Some(labels) = labels_line(app, &shown.history.holding()) {
         terminal::answer(&labels);
@@ -228,7 +234,7 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
     }
     let words = trouble.as_ref().map(|trouble| trouble.words(app, Read::InShell));
     for text in [shown.said(trouble.as_ref()), words].into_iter().flatten() {
-        terminal::answer(&format!("\n{text}"));
+        terminal::answer(&format!("\n{}", spelled(&text)));
     }
     Ok(Exit::Done)
 }
@@ -242,7 +248,7 @@ fn show_forks(app: &App, shown: &Shown) {
         let others: Vec<String> =
             others.iter().map(|other| format!("{} @ {}", other.run, other.at_seq)).collect();
         if !others.is_empty() {
-            terminal::answer(&app.text(key, &[("value", &others.join(", "))]));
+            terminal::answer(&app.text(key, &[("value", &one_line(&others.join(", ")))]));
         }
     }
 }
@@ -323,12 +329,12 @@ async fn resume(
     app: &App,
     store: Store,
     id: &str,
-    answer: Option<String>,
+    answer: Option<(String, Option<String>)>,
     format: Format,
 ) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;
     let engine = app.engine(store).await?;
-    if let Some(text) = answer {
+    if let Some((text, to)) = answer {
         if text.trim().is_empty() {
             let words = app.text("run.empty_answer", &[("id", run.as_str())]);
             return Err(Failure { exit: Exit::Usage, words });
@@ -339,6 +345,14 @@ async fn resume(
             let words = app.text("run.asks_nothing", &[("id", run.as_str())]);
             return Err(Failure { exit: Exit::Usage, words });
         };
+        let asked = question_text(app, engine.store(), &asks, &question).await?.unwrap_or_default();
+        let asked = spelled(&asked);
+        // Somebody else may have answered, and the run may ask something else by now.
+        if to.is_some_and(|to| to != question.id) {
+            let words = app.text("run.other_question", &[("question", &asked)]);
+            return Err(Failure { exit: Exit::Usage, words });
+        }
+        app.note("run.answers", &[("question", &asked)]);
         let (text, said) = match reply::taken(app, &question, &text) {
             Taken::Sent { text, said } => (text, said),
             Taken::Again(words) => return Err(Failure { exit: Exit::Usage, words }),
@@ -352,5 +366,7 @@ async fn resume(
     }
     // Whoever names a run wants it to go on, however often it was interrupted before.
     engine.store().pardon(&run).await.map_err(|error| app.store_failure(&error))?;
+    let front = family::front(app, engine.store(), &run).await?;
+    engine.hasten(&front).await.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }

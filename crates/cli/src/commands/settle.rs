@@ -5,7 +5,7 @@
 use crate::app::App;
 use crate::args::Word;
 use crate::exit::{Exit, Failure};
-use crate::show::{preview, timestamp};
+use crate::show::{call_args, preview, timestamp};
 use crate::terminal;
 use everloop_engine::{Engine, OpenUnknown, Settling};
 use everloop_store::{Settlement, Store};
@@ -122,7 +122,7 @@ pub(crate) fn words(
     settled: Settled,
     settling: Settling,
 ) -> Result<String, Failure> {
-    let call = format!("{} {}", open.call.tool, preview(&open.call.args));
+    let call = format!("{} {}", open.call.tool, call_args(&open.call.args));
     let verdict = verdict(app, settled);
     let args = [("id", run.as_str()), ("call", &call), ("verdict", &verdict)];
     let usage = |words| Err(Failure { exit: Exit::Usage, words });
@@ -159,13 +159,9 @@ pub(crate) fn line(app: &App, open: &OpenUnknown) -> String {
         Some(settled) => settlement(app, settled),
         None => app.text("settle.open", &[("at", &timestamp(open.at))]),
     };
-    let (effect, args) = (open.effect.place(), preview(&open.call.args));
-    let words = [
-        ("effect", effect.as_str()),
-        ("tool", &open.call.tool),
-        ("args", &args),
-        ("known", &known),
-    ];
+    let (effect, args) = (open.effect.place(), call_args(&open.call.args));
+    let tool = preview(&open.call.tool);
+    let words = [("effect", effect.as_str()), ("tool", &tool), ("args", &args), ("known", &known)];
     app.text("settle.line", &words)
 }
 

@@ -15,7 +15,7 @@ use serde_json::json;
 pub(crate) async fn simulate(app: &App, args: &Simulate, json: bool) -> Result<Exit, Failure> {
     let reader = app.reader();
     let rehearsal = rehearsal(app, args, &reader)?;
-    let store = app.open_store().await?;
+    let store = app.open_to_read().await?;
     let fail = |error| app.store_failure(&error);
     let entries = store.schedules().await.map_err(fail)?;
     let todos = store.todos().await.map_err(fail)?;

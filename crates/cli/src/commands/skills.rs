@@ -8,6 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_assistant::context::skills::{Found, Skill};
 use everloop_assistant::show::padded;
+use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
 pub(crate) fn skills(app: &App, args: &args::Skills) -> Result<Exit, Failure> {
@@ -38,9 +39,9 @@ fn one(app: &App, found: &Found, name: &str, json: bool) -> Result<Exit, Failure
     }
     terminal::answer(&line(app, skill, skill.name.chars().count()));
     terminal::answer(&skill.folder().display().to_string());
-    terminal::answer(&format!("\n{}", skill.body));
+    terminal::answer(&format!("\n{}", spelled(&skill.body)));
     for file in skill.files() {
-        terminal::answer(&format!("  {file}"));
+        terminal::answer(&format!("  {}", one_line(&file.to_string())));
     }
     Ok(Exit::Done)
 }
@@ -65,7 +66,11 @@ fn list(app: &App, found: &Found) {
 fn line(app: &App, skill: &Skill, width: usize) -> String {
     let owner = app.text(&format!("skills.of_{}", skill.owner.as_str()), &[]);
     let always = if skill.always { app.text("skills.always", &[]) } else { String::new() };
-    format!("{}  {owner}{always}  {}", padded(&skill.name, width), skill.description)
+    format!(
+        "{}  {owner}{always}  {}",
+        padded(&one_line(&skill.name), width),
+        one_line(&skill.description)
+    )
 }
 
 fn as_json(found: &Found) -> Value {

@@ -21,7 +21,7 @@ pub(crate) async fn wish(
 ) -> Result<Result<String, String>, Failure> {
     let parent = history(app, engine.store(), run).await?;
     let args = args::Fork { loop_name: Some(loop_name.to_owned()), yes, ..fork::plain(run) };
-    let wanted = match fork::wanted(app, &args, &parent) {
+    let wanted = match fork::wanted(app, &args, &parent, fork::Foreign::No) {
         Ok(wanted) => wanted,
         Err(failure) => return Ok(Err(failure.words)),
     };

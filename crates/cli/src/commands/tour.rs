@@ -11,6 +11,7 @@ mod loops;
 use crate::app::App;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
+use everloop_tools::own_program;
 use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ enum Kill {
 impl<'a> Stage<'a> {
     fn set(app: &'a App) -> Result<Self, Failure> {
         let system = |error: std::io::Error| app.failure(Exit::Failed, "error.system", &error);
-        let program = std::env::current_exe().map_err(system)?;
+        let program = own_program().ok_or(std::io::ErrorKind::NotFound.into()).map_err(system)?;
         let name = format!("everloop-tour-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(folder.join("workspace")).map_err(system)?;

@@ -4,16 +4,21 @@ use crate::app::{App, chain};
 use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
+use crate::upkeep;
 use everloop_assistant::kept::reminders;
-use everloop_assistant::tools::forget_old_keys;
-use everloop_engine::{Driven, Engine, Report, SystemClock};
-use everloop_store::Orphan;
+use everloop_engine::{Driven, Engine, Report};
+use everloop_store::{Orphan, Store, StoreError};
 use everloop_types::Status;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a worker that begins waits for its server, and how often it looks.
+const SERVER_WAIT: Duration = Duration::from_secs(20);
+const SERVER_LOOK: Duration = Duration::from_millis(500);
 
 pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
-    let store = app.open_store().await?;
+    let store = open_store(app).await?;
     let engine = app.engine(store).await?;
     let name = engine.identity().worker.clone();
     let lock = match app.database.take_lock(&name).map_err(fail)? {
@@ -24,7 +29,6 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
             return Err(Failure { exit: Exit::Data, words });
         }
     };
-    let now = engine.clock().now();
     // Only who has the lock knows that all others are dead; without one, leases say so.
     if app.is_cluster() {
         engine.join(app.lease()).await.map_err(fail)?;
@@ -34,11 +38,9 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
             tell_of_orphan(app, &orphan);
         }
     }
-    engine.store().trim(now, keep_ms(app)).await.map_err(fail)?;
-    forget_old_keys(engine.store(), now, keep_ms(app)).await.map_err(fail)?;
     tokio::spawn(engine.clone().deliver_mail());
     let reminding =
-        reminders::keep_reminding(engine.store().clone(), app.customs(), Arc::new(SystemClock));
+        reminders::keep_reminding(engine.store().clone(), app.customs(), engine.shared_clock());
     tokio::spawn(reminding);
     let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
     let mut worker = everloop_engine::Worker::new(engine.clone(), most);
@@ -54,6 +56,23 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
     worked
 }
 
+/// A server that is just being started anew is waited for.
+async fn open_store(app: &App) -> Result<Store, Failure> {
+    let until = Instant::now() + SERVER_WAIT;
+    let mut told = false;
+    // A file is opened once: nobody starts it anew.
+    while app.is_cluster() && Instant::now() < until {
+        let Some(error) = app.database.open().await.err().filter(StoreError::is_transient) else {
+            break;
+        };
+        if !std::mem::replace(&mut told, true) {
+            app.note("run.database_away", &[("detail", &chain(&error))]);
+        }
+        tokio::time::sleep(SERVER_LOOK).await;
+    }
+    app.open_store().await
+}
+
 async fn work(
     app: &App,
     engine: &Arc<Engine>,
@@ -65,9 +84,11 @@ async fn work(
     if args.drain {
         worker.drain(report).await.map_err(fail)?;
         super::messages::deliver_now(app, engine).await;
+        upkeep::tidy(app, engine).await.map_err(fail)?;
         return Ok(Exit::Done);
     }
     super::messages::deliver(app, engine);
+    tokio::spawn(upkeep::keep_tidy(app.clone(), engine.clone()));
     app.note("worker.ready", &[]);
     let mut signals = Signals::new(app)?;
     let mut exit = Exit::Done;
@@ -82,10 +103,6 @@ async fn work(
         }
     };
     worked.map(|()| exit).map_err(fail)
-}
-
-fn keep_ms(app: &App) -> i64 {
-    i64::try_from(app.settings.number("store.keep")).unwrap_or(i64::MAX)
 }
 
 fn tell_of_orphan(app: &App, orphan: &Orphan) {

@@ -1,7 +1,9 @@
 //! A program that knows a secret: started without a shell, waited for so long and no longer.
 
 use super::SecretError;
+use everloop_tools::{find_program, search_path, trusted_program};
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -30,7 +32,15 @@ pub(super) fn run(
 ) -> Result<Ended, SecretError> {
     let name = words.first().cloned().unwrap_or_default();
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
-    let started = Command::new(&name)
+    // A program is believed only where no run can have put it, and started where none has files:
+    // `python3 -m keyring` takes modules from its folder first.
+    let program = match name.contains('/') {
+        true => trusted_program(Path::new(&name)),
+        false => find_program(&name),
+    };
+    let started = Command::new(program.unwrap_or_default())
+        .current_dir("/")
+        .env("PATH", search_path())
         .args(&words[1..])
         .stdin(stdin)
         .stdout(Stdio::piped())

@@ -24,7 +24,7 @@ impl Afar {
     /// From now on; of a run that has only just begun, from its beginning.
     pub(crate) async fn of(store: &Store, run: &RunId, now: UtcMs) -> Self {
         let row = store.run(run).await.ok().flatten();
-        let is_fresh = |created_at: UtcMs| now - created_at < FRESH_MS;
+        let is_fresh = |created_at: UtcMs| now.saturating_sub(created_at) < FRESH_MS;
         let seen = match row {
             Some(row) if row.lease.epoch <= 1 && is_fresh(row.times.created_at) => 0,
             Some(row) => row.lease.next_seq - 1,

@@ -1,6 +1,6 @@
 //! What happens in the runs below the one that is looked at, a line each.
 
-use super::{preview, seen_line};
+use super::{call_args, seen_line};
 use crate::app::App;
 use crate::terminal;
 use everloop_engine::Update;
@@ -35,7 +35,7 @@ fn line(app: &App, kind: &Kind) -> Option<String> {
     let marks = terminal::marks();
     let text = match kind {
         Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {
-            let args = preview(&call.args);
+            let args = call_args(&call.args);
             let args = [("mark", marks.act), ("tool", call.tool.as_str()), ("args", &args)];
             app.text("progress.calls", &args)
         }

@@ -1,7 +1,7 @@
 //! What a run has read, for people and for scripts.
 
 use crate::app::App;
-use everloop_types::Holding;
+use everloop_types::{Holding, one_line};
 use serde_json::{Value, json};
 
 /// The object of `runs show --json`.
@@ -19,8 +19,9 @@ pub(crate) fn labels_line(app: &App, holding: &Holding) -> Option<String> {
         ("runs.labels_released", &holding.released),
     ];
     let parts = parts.into_iter().filter(|(_, sources)| !sources.is_empty());
-    let parts: Vec<String> =
-        parts.map(|(key, sources)| app.text(key, &[("from", &sources.join("; "))])).collect();
+    let parts: Vec<String> = parts
+        .map(|(key, sources)| app.text(key, &[("from", &one_line(&sources.join("; ")))]))
+        .collect();
     let value = parts.join(", ");
     (!value.is_empty()).then(|| app.text("runs.show_labels", &[("value", &value)]))
 }

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::terminal::Marks;
-use everloop_types::{ItemState, PlanItem, Progress};
+use everloop_types::{ItemState, PlanItem, Progress, one_line};
 
 /// Where a plan stands: its version and the steps used, or the round and the step of it (PET-9).
 pub(crate) fn plan_head(app: &App, progress: &Progress) -> String {
@@ -53,10 +53,13 @@ pub(crate) fn replanned(app: &App, before: &Progress, now: &Progress) -> Option<
     };
     let failed = now.items.iter().position(has_failed).map(|place| {
         let number = (place + 1).to_string();
-        app.text("progress.step_failed", &[("n", &number), ("item", &now.items[place].text)])
+        app.text(
+            "progress.step_failed",
+            &[("n", &number), ("item", &one_line(&now.items[place].text))],
+        )
     });
     let fresh = now.items.iter().filter(|item| was(item).is_none() && !item.is_done());
-    let fresh: Vec<&str> = fresh.take(NEW_SHOWN).map(|item| item.text.as_str()).collect();
+    let fresh: Vec<String> = fresh.take(NEW_SHOWN).map(|item| one_line(&item.text)).collect();
     let fresh = (!fresh.is_empty()).then(|| format!("→ {}", fresh.join(" · ")));
     let reason: Vec<String> = failed.into_iter().chain(fresh).collect();
     let version = now.version.to_string();
@@ -79,7 +82,7 @@ pub(crate) fn plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<S
     };
     let line = |(number, item): (i32, &PlanItem)| {
         let claim = if item.used_no_tool() { no_tool.as_str() } else { "" };
-        format!("  {} {number} {}{claim}", mark(item), item.text)
+        format!("  {} {number} {}{claim}", mark(item), one_line(&item.text))
     };
     (1..).zip(&progress.items).map(line).collect()
 }

@@ -1,7 +1,7 @@
 //! Progress while a run is driven: lines for people, or events for programs.
 
 use super::answering::Answering;
-use super::{aside, plan_head, plan_lines, preview, replanned, seen_line};
+use super::{aside, call_args, plan_head, plan_lines, replanned, seen_line};
 use crate::app::App;
 use crate::terminal::{self, Marks, complain, marks};
 use everloop_engine::{Fragment, Projection, Update};
@@ -121,7 +121,7 @@ impl<'a> Printer<'a> {
                 let args = [
                     ("mark", self.marks.act),
                     ("tool", call.tool.as_str()),
-                    ("args", &preview(&call.args)),
+                    ("args", &call_args(&call.args)),
                 ];
                 self.app.note("progress.calls", &args);
             }

@@ -110,7 +110,12 @@ fn at_the_terminal_of_a_run_an_unclear_line_is_asked_again() {
     let home = chinese(&touching());
     let mut run = home.on_terminal(RUN);
     run.until("[y] 允许这一次").types("再说吧").until("没有听懂“再说吧”").until("[y] 允许这一次");
-    run.types("").until("请输入回答").types("好的").until("已允许这一次").until("✔ shell：touched");
+    run.types("")
+        .until("请输入回答")
+        .until("[y] 允许这一次")
+        .types("好的")
+        .until("已允许这一次")
+        .until("✔ shell：touched");
     run.ended().ends_with(0);
 }
 

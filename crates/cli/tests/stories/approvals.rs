@@ -163,7 +163,8 @@ fn rules_allow_ask_and_deny_and_a_denial_wins_over_yes() {
         assert_eq!((home.read("a.txt").as_str(), home.read("made").as_str()), ("x", "x\n"));
         assert!(!home.work("src/secret.txt").exists());
         if yes.is_empty() {
-            ran.says(&["Allow write_file to run?", "src/b.txt"]);
+            let scope = "always = write_file on src/b.txt, whatever the content";
+            ran.says(&["Allow write_file to run?", "src/b.txt", scope]);
             assert!(!home.work("src/b.txt").exists());
             home.run(["runs", "resume", &run, "--answer", "y"]).ends_with(0);
         }
@@ -249,7 +250,7 @@ fn what_a_person_would_not_see_is_spelled_out_in_the_question() {
     let home = Home::scripted(&[calls("shell", json!({ "command": command })), says("No.")]);
     let asked = home.run(RUN).ends_with(3);
     assert!(!asked.stderr.contains('\u{202e}'), "{}", asked.stderr);
-    asked.says(&["ls \\u{202e}txt.esaelp\\u{202c};", "[+460 U+0020]rm -rf x"]);
+    asked.says(&["ls \\u{202e}txt.esaelp\\u{202c};", "[+460 blank]rm -rf x"]);
 }
 
 #[test]
@@ -272,4 +273,21 @@ fn a_file_that_others_take_instructions_from_is_asked_about_unless_it_is_allowed
         home.run(RUN).ends_with(0);
         assert!(home.work(path).exists());
     }
+}
+
+#[test]
+fn an_answer_to_a_question_that_is_over_answers_no_other_one() {
+    let touch = |name: &str| calls("shell", json!({"command": format!("touch {name}")}));
+    let home = Home::scripted(&[touch("E1"), touch("E2"), says("done")]);
+    let asked = home.run(["run", "--loop", "react", "go"]).ends_with(3);
+    let line = asked.stderr.lines().last().unwrap();
+    let to = line.split(" --to ").nth(1).expect("the line names the question");
+    let id = home.newest();
+    let answer = ["runs", "resume", &id, "--answer", "y", "--to", to];
+    home.run(answer).ends_with(3).says(&["The answer to: Allow shell", "touch E1"]);
+    let late = home.run(answer).ends_with(2);
+    late.says(&["asks another one by now", "touch E2"]);
+    let zh = home.run(answer.iter().chain(&["--lang", "zh-CN"])).ends_with(2);
+    zh.says(&["现在问的是另一个"]);
+    assert!(home.work("E1").exists() && !home.work("E2").exists());
 }

@@ -3,7 +3,7 @@
 use crate::support::{Home, calls, says};
 use serde_json::{Value, json};
 
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 19] = [
     "approved_by",
     "arguments",
     "attempt",
@@ -12,6 +12,7 @@ const FIELDS: [&str; 18] = [
     "effect",
     "ending",
     "forked_from",
+    "imported",
     "loop",
     "parent_run_id",
     "result",
@@ -103,4 +104,76 @@ fn a_fork_tells_its_own_calls_and_names_the_copied_ones() {
     let copied = of_fork.iter().filter(|call| call["copied"] == json!(true)).count();
     assert_eq!(copied, 2, "{of_fork:?}");
     assert!(of_fork.iter().all(|call| call["forked_from"] == json!(run)));
+}
+
+#[test]
+fn each_call_is_appended_to_a_file_as_it_ends() {
+    let home = Home::scripted(&[calls("shell", json!({"command": "echo hi"})), says("Said.")]);
+    let file = home.path("audit.jsonl");
+    let set = format!("audit.file={}", file.display());
+    let args = ["run", "--loop", "react", "--yes", "--set", &set, "say hi"];
+    home.run(args).ends_with(0);
+    home.run(args).ends_with(0);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let told: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let all = home.run(["audit", "--json"]).ends_with(0).lines();
+    assert_eq!((told.len(), &told), (2, &all), "the same as the audit tells");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let nowhere = "audit.file=/nowhere/at/all";
+    home.run(["run", "--set", nowhere, "x"]).ends_with(5).says(&["/nowhere/at/all"]);
+}
+
+#[test]
+fn calls_of_a_run_that_came_in_a_file_are_no_calls_of_this_machine() {
+    let theirs = home();
+    let run = theirs.newest();
+    let file = theirs.path("run.jsonl");
+    let file = file.to_str().unwrap();
+    theirs.run(["export", &run, "--out", file]).ends_with(0);
+    let mine = Home::scripted(&[calls("shell", json!({"command": "echo mine"})), says("Done.")]);
+    mine.run(["run", "--loop", "react", "--yes", "do it"]).ends_with(0);
+    mine.run(["import", file]).ends_with(0);
+    let all = audited(&mine, &[]);
+    let told: Vec<_> = all.iter().map(|call| (&call["tool"], &call["imported"])).collect();
+    assert_eq!(told, [(&json!("shell"), &json!(false))], "only what this machine did");
+    mine.run(["audit"]).ends_with(0).says(&["left out: 1", "audit --run"]);
+    mine.run(["audit", "--lang", "zh-CN"]).ends_with(0).says(&["没有列出导入的运行：1"]);
+    let named = audited(&mine, &["--run", &run]);
+    assert_eq!(named.len(), 2);
+    assert!(named.iter().all(|call| call["imported"] == json!(true)), "{named:?}");
+    for (lang, word) in [("en", "[imported]"), ("zh-CN", "[导入]")] {
+        let table = mine.run(["audit", "--run", &run, "--lang", lang]).ends_with(0).stdout;
+        assert_eq!(table.lines().filter(|line| line.contains(word)).count(), 2, "{table}");
+    }
+    let own = all[0]["run_id"].as_str().unwrap();
+    assert!(!mine.run(["audit", "--run", own]).ends_with(0).stdout.contains("[imported]"));
+}
+
+#[test]
+fn the_file_of_the_audit_is_none_that_tools_write_and_no_pipe_that_waits() {
+    let home = Home::scripted(&[
+        calls("read_file", json!({"path": "none.txt"})),
+        calls("write_file", json!({"path": "logs/audit.jsonl", "content": "forged"})),
+        calls("read_file", json!({"path": "logs/audit.jsonl"})),
+        says("Done."),
+    ]);
+    std::fs::create_dir(home.work("logs")).unwrap();
+    let file = home.work("logs/audit.jsonl");
+    let set = format!("audit.file={}", file.display());
+    home.run(["run", "--loop", "react", "--yes", "--set", &set, "go"]).ends_with(0);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let told: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("a line of ours")).collect();
+    let tools: Vec<&Value> = told.iter().map(|call| &call["tool"]).collect();
+    assert_eq!(tools, ["read_file", "write_file", "read_file"], "{text}");
+    assert!(told.iter().all(|call| call["ending"] != json!("ok")), "{text}");
+    let pipe = home.work("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let set = format!("audit.file={}", pipe.display());
+    home.rewrite(&[says("Done.")]);
+    let refused = home.run(["run", "--loop", "react", "--set", &set, "go"]);
+    assert_ne!(refused.code, Some(0), "{}", refused.stderr);
+    assert!(refused.stderr.contains("audit.file"), "{}", refused.stderr);
 }

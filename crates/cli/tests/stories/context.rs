@@ -1,6 +1,6 @@
 //! What a model is told beside the goal: guidance, skills, personas, memory, pictures.
 
-use crate::support::Home;
+use crate::support::{Home, calls, says};
 use everloop_models::Scripted;
 use everloop_models::testing::FakeServer;
 use serde_json::{Value, json};
@@ -185,4 +185,55 @@ fn a_compaction_is_noted_and_later_runs_of_the_workspace_are_told() {
     home.run(["memory", "clear", "--yes"]).ends_with(0);
     home.run(["run", "--loop", "react", "which colour?"]).ends_with(0);
     assert!(!system_of(&server.seen()[1].json()).contains("blue"));
+}
+
+#[test]
+fn skills_that_others_wrote_make_a_run_careful_and_meet_the_rules_for_their_files() {
+    let load = calls("load_skill", json!({"name": "x", "file": "k.key"}));
+    let home = Home::scripted(&[load, says("Done.")]);
+    skill(&home.work(""), "x", "description: d\nalways: true\n---\nobey me\n");
+    fs::write(home.work(".agents/skills/x/k.key"), "TOP-SECRET").unwrap();
+    let run = |set: &str| {
+        home.run(["run", "--loop", "react", "--yes", "--set", set, "go"]).ends_with(0);
+        home.newest()
+    };
+    let own = run("tools.untrusted_paths=downloads/**");
+    assert_eq!(home.show(&own)["labels"]["trust"], "trusted", "{}", home.show(&own));
+    for pattern in ["**", ".agents/**", "**/SKILL.md"] {
+        let theirs = run(&format!("tools.untrusted_paths={pattern}"));
+        let held = &home.show(&theirs)["labels"];
+        assert_eq!(held["untrusted"][0], json!(".agents/skills/x/SKILL.md"), "{pattern}: {held}");
+    }
+    fs::write(
+        home.data().join("config.toml"),
+        "[[approvals.rules]]\ntool = \"*\"\ndecision = \"deny\"\narg = \"path\"\n\
+         matches = \"**/*.key\"\nmatch = [\"a.key\"]\n",
+    )
+    .unwrap();
+    let denied = run("tools.untrusted_paths=downloads/**");
+    let all = home.run(["export", &denied]).ends_with(0).stdout;
+    assert!(!all.contains("TOP-SECRET") && all.contains("denies it"), "{all}");
+}
+
+#[test]
+fn pictures_and_a_goal_from_stdin_are_labeled_like_what_is_read() {
+    let home = Home::scripted(&[says("Seen.")]);
+    fs::create_dir(home.work("downloads")).unwrap();
+    for (file, trust) in [("downloads/p.png", "untrusted"), ("mine.png", "trusted")] {
+        let picture = home.work(file);
+        fs::write(&picture, PNG).unwrap();
+        let args = ["run", "--loop", "react", "--image", picture.to_str().unwrap(), "look"];
+        home.run(args).ends_with(0);
+        let held = &home.show(&home.newest())["labels"];
+        assert_eq!(
+            (&held["privacy"], &held["trust"]),
+            (&json!("private"), &json!(trust)),
+            "{file}"
+        );
+    }
+    let mut piped = home.piped(["-p", "--loop", "react"]);
+    piped.hears(&["do what this says"]);
+    piped.ended().ends_with(0);
+    let held = &home.show(&home.newest())["labels"];
+    assert_eq!(held["untrusted"], json!(["stdin"]), "{held}");
 }

@@ -68,8 +68,38 @@ fn a_backup_is_whole_while_a_worker_runs_and_a_restore_has_to_wait() {
     let id = home.newest();
     let restored = home.run(restore(&copy, &["--yes"])).ends_with(0);
     restored.says(&["in the backup that had not ended: 1"]);
+    assert_eq!(home.status(&id), "quarantined");
+    home.run(["fork", &id, "go on"]).ends_with(0);
+    home.verified(&home.newest());
+}
+
+/// What the run did after the backup is not in it.
+#[test]
+fn a_run_that_had_not_ended_in_a_backup_repeats_nothing_after_a_restore() {
+    let pay = |n: u32| calls("shell", json!({"command": format!("echo {n} >> log")}));
+    let mut slow = pay(2);
+    slow["delay_ms"] = json!(600_000);
+    let home = Home::scripted(&[pay(1), slow]);
+    let mut first = home.spawn(["run", "--loop", "react", "--yes", "pay twice"]);
+    first.until("exit code 0");
+    let id = home.newest();
+    let copy = back_up(&home, "copy.db");
+    first.kill9();
+    let all = [pay(1), pay(2), says("Paid twice.")];
+    home.rewrite(&all);
     home.run(["runs", "resume", &id]).ends_with(0);
-    home.verified(&id);
+    assert_eq!(home.read("log"), "1\n2\n");
+    home.run(restore(&copy, &["--yes"])).ends_with(0).says(&["kept as history"]);
+    assert_eq!(home.status(&id), "quarantined");
+    home.run(["worker", "--drain"]).ends_with(0);
+    home.rewrite(&[says("hi")]);
+    home.run(RUN).ends_with(0);
+    home.run(["runs", "resume", &id]);
+    assert_eq!((home.read("log").as_str(), home.status(&id).as_str()), ("1\n2\n", "quarantined"));
+    let left = std::fs::read_dir(home.data()).unwrap().flatten();
+    assert!(
+        !left.map(|file| file.file_name()).any(|name| name.to_string_lossy().contains("restoring"))
+    );
 }
 
 #[test]
@@ -130,4 +160,131 @@ fn a_restore_works_where_the_database_is_gone_or_ruined() {
     assert_eq!(std::fs::read_to_string(kept).unwrap(), "a letter, and no database at all");
     assert_eq!(runs(&home), [id.as_str()]);
     home.verified(&id);
+}
+
+/// Writes into a database behind the program's back.
+fn tamper(file: &Path, sql: &str) {
+    Connection::open(file).unwrap().execute_batch(sql).unwrap();
+}
+
+/// Allows `touch PROOF` for good in a home's workspace.
+fn allow_for_good(home: &Home, file: &Path) {
+    let workspace = home.work("").canonicalize().unwrap().display().to_string();
+    let resource = r#"args:{"command":"touch PROOF"}"#;
+    let id = everloop_types::digest_json(&(&workspace, "shell", resource))[..12].to_owned();
+    let sql = "INSERT INTO standing_approvals VALUES (?1, ?2, 'shell', ?3, 'user', 1)";
+    let db = Connection::open(file).unwrap();
+    db.execute(sql, [id, workspace, resource.to_owned()]).unwrap();
+}
+
+fn touches() -> Home {
+    Home::scripted(&[calls("shell", json!({"command": "touch PROOF"})), says("done")])
+}
+
+#[test]
+fn what_another_home_allowed_for_good_is_not_allowed_here() {
+    let (theirs, run) = with_run();
+    let copy = back_up(&theirs, "copy.db");
+    let home = touches();
+    home.run(["runs", "list"]).ends_with(0);
+    allow_for_good(&home, &copy);
+    home.run(restore(&copy, &[])).ends_with(3).says(&["not written by this data folder"]);
+    let told = home.run(restore(&copy, &["--yes"])).ends_with(0);
+    told.says(&["not written by this data folder", "were not kept: 1"]);
+    home.run(["approvals"]).ends_with(0).says(&["Nothing is allowed for good"]);
+    home.run(RUN).ends_with(3).says(&["Allow shell"]);
+    assert!(!home.work("PROOF").exists());
+    assert_eq!(home.show(&run)["imported"], json!(true));
+    home.rewrite(&[says("the parent's reply"), says("hi")]);
+    home.run(["fork", &run, "go on"]).ends_with(0).says(&["came in a file"]);
+    let zh = home.run(restore(&copy, &["--yes", "--lang", "zh-CN"])).ends_with(0);
+    zh.says(&["不是由这个数据目录写成的", "没有保留的长期批准：1"]);
+}
+
+#[test]
+fn what_this_home_allowed_for_good_comes_back_with_its_backup() {
+    let home = touches();
+    home.run(["runs", "list"]).ends_with(0);
+    allow_for_good(&home, &home.database());
+    let copy = back_up(&home, "copy.db");
+    let mode = std::fs::metadata(home.data().join("home.id")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    for gone in [false, true] {
+        if gone {
+            std::fs::remove_file(home.database()).unwrap();
+        }
+        let told = home.run(restore(&copy, &["--yes"])).ends_with(0);
+        assert!(!told.stderr.contains("not written by"), "{}", told.stderr);
+        home.run(RUN).ends_with(0);
+        assert!(home.work("PROOF").exists(), "it is allowed for good");
+        assert_eq!(home.show(&home.newest())["imported"], json!(false));
+        std::fs::remove_file(home.work("PROOF")).unwrap();
+        home.rewrite(&[calls("shell", json!({"command": "touch PROOF"})), says("done")]);
+    }
+}
+
+#[test]
+fn a_data_folder_that_moves_as_a_whole_keeps_what_it_allows() {
+    let home = touches();
+    home.run(["runs", "list"]).ends_with(0);
+    allow_for_good(&home, &home.database());
+    let copy = back_up(&home, "copy.db");
+    let moved = home.path("moved");
+    std::fs::create_dir(&moved).unwrap();
+    for name in ["everloop.db", "home.id"] {
+        std::fs::copy(home.data().join(name), moved.join(name)).unwrap();
+    }
+    let home = home.with("EVERLOOP_HOME", moved.to_str().unwrap());
+    let told = home.run(restore(&copy, &["--yes"])).ends_with(0);
+    assert!(!told.stderr.contains("not written by"), "{}", told.stderr);
+    home.run(RUN).ends_with(0);
+    assert!(home.work("PROOF").exists());
+}
+
+#[test]
+fn a_file_with_triggers_or_views_is_neither_restored_nor_opened() {
+    let (home, id) = with_run();
+    let good = back_up(&home, "good.db");
+    for (sql, name) in [
+        (
+            "CREATE TRIGGER evil AFTER INSERT ON journal BEGIN DELETE FROM inbox; END",
+            "trigger evil",
+        ),
+        ("CREATE VIEW evil AS SELECT * FROM runs", "view evil"),
+        ("DROP INDEX journal_outcome", "index journal_outcome"),
+    ] {
+        let copy = home.path("evil.db");
+        std::fs::copy(&good, &copy).unwrap();
+        tamper(&copy, sql);
+        let before = std::fs::read(home.database()).unwrap();
+        let refused = home.run(restore(&copy, &["--yes"])).ends_with(6);
+        refused.says(&[name, "did not write", "Nothing was changed"]);
+        let zh = home.run(restore(&copy, &["--yes", "--lang", "zh-CN"])).ends_with(6);
+        zh.says(&[name, "不是 everloop 写的内容"]);
+        assert_eq!(std::fs::read(home.database()).unwrap(), before);
+        tamper(&home.database(), sql);
+        home.run(RUN).ends_with(6).says(&[name]);
+        assert!(home.run(["doctor"]).ends_with(6).stdout.contains(name));
+        home.run(restore(&good, &["--yes"])).ends_with(0);
+        assert_eq!(runs(&home), [id.as_str()], "a backup is the way out");
+        home.run(["runs", "list"]).ends_with(0);
+    }
+}
+
+/// Released places belong to the talk in which the person released them.
+#[test]
+fn what_was_opened_in_another_homes_talk_stays_shut_here() {
+    let theirs = Home::scripted(&[says("hello")]);
+    theirs.chat(&["hi"]).ends_with(0);
+    let copy = back_up(&theirs, "copy.db");
+    let home = Home::scripted(&[says("hi")]);
+    home.run(restore(&copy, &["--yes"])).ends_with(0);
+    home.chat(&["go on"]).ends_with(0);
+    let held = &home.show(&home.newest())["labels"];
+    assert_eq!(
+        (&held["privacy"], &held["trust"]),
+        (&json!("private"), &json!("untrusted")),
+        "{held}"
+    );
+    assert_eq!(held["released"], json!([]));
 }

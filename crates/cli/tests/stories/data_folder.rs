@@ -217,6 +217,126 @@ fn row_05_a_disk_that_takes_no_more_stops_the_run_and_loses_nothing() {
 }
 
 #[test]
+fn a_limit_to_the_length_of_files_stops_the_run_in_words_and_loses_nothing() {
+    let (home, _) = with_runs(1);
+    let text = "x".repeat(20_000);
+    let write = |n: u32| calls("write_file", json!({"path": format!("{n}.txt"), "content": text}));
+    let mut replies: Vec<_> = (0..20).map(write).collect();
+    replies.push(says("Twenty files."));
+    home.rewrite(&replies);
+    let room = ["--set", "context.tokens=1000000"];
+    let limited = home.run_after("ulimit -f 500", RUN.into_iter().chain(room)).ends_with(6);
+    limited.says(&["ulimit -f", "runs resume"]);
+    let id = home.newest();
+    assert_eq!(home.run(["runs", "resume", &id]).ends_with(0).stdout, "Twenty files.\n");
+    home.verified(&id);
+}
+
+#[test]
+fn too_few_files_that_may_be_open_are_said_to_be_so_and_not_that_the_data_is_read_only() {
+    let (home, ids) = with_runs(1);
+    let (mut refused, mut shown) = (0, 0);
+    for most in 5..40 {
+        let show = ["runs", "show", &ids[0]];
+        let ran = home.run_after(&format!("ulimit -n {most}"), show);
+        let said = ran.stderr.to_lowercase();
+        assert!(!said.contains("read-only") && !said.contains("panicked"), "{most}: {said}");
+        match ran.code {
+            Some(0) => shown += 1,
+            // Not even the loader of programs gets along with so few.
+            Some(127) => {}
+            _ => {
+                refused += 1;
+                assert!(said.contains("open") && said.contains("files"), "{most}: {said}");
+            }
+        }
+    }
+    assert!(refused > 0 && shown > 0, "{refused} {shown}");
+    let zh = home.run_after("ulimit -n 16", ["--lang", "zh-CN", "runs", "list"]).ends_with(6);
+    zh.says(&["本进程打开的文件已达上限", "ulimit -n"]);
+    home.verified(&ids[0]);
+}
+
+/// Everything that only reads, and what it must show.
+fn readers<'a>(id: &'a str, copy: &'a str) -> Vec<(Vec<&'a str>, &'a str)> {
+    vec![
+        (vec!["runs", "list"], id),
+        (vec!["runs", "show", id], "done"),
+        (vec!["runs", "events", id], "run.succeeded"),
+        (vec!["runs", "tree", id], id),
+        (vec!["replay", id], "done"),
+        (vec!["replay", id, "--verify"], ""),
+        (vec!["audit"], "time"),
+        (vec!["diff", id, id], ""),
+        (vec!["todo", "list"], "milk"),
+        (vec!["schedule", "list"], ""),
+        (vec!["inbox"], ""),
+        (vec!["approvals"], ""),
+        (vec!["export", id], id),
+        (vec!["export", "--all"], id),
+        (vec!["backup", copy], "copy"),
+    ]
+}
+
+#[test]
+fn on_a_read_only_disk_what_reads_works_and_what_writes_says_why() {
+    let (home, mut ids) = with_runs(1);
+    home.run(["todo", "add", "milk"]).ends_with(0);
+    let id = ids.remove(0);
+    for left in [false, true] {
+        if left {
+            // A log that nobody took away.
+            home.rewrite(&[json!({"text": "done", "delay_ms": 600_000})]);
+            let stream = ["--output-format", "stream-json"];
+            let mut run = home.spawn(RUN.into_iter().chain(stream));
+            run.until("step.started");
+            run.kill9();
+        }
+        let log = home.data().join("everloop.db-wal");
+        assert_eq!(std::fs::metadata(log).is_ok_and(|log| log.len() > 0), left);
+        let copy = home.path(&format!("copy-{left}.db"));
+        for (args, words) in readers(&id, copy.to_str().unwrap()) {
+            let Some(ran) = home.run_on_read_only_disk(args.iter().copied()) else { return };
+            let ran = ran.ends_with(0);
+            assert!(ran.stdout.contains(words), "{args:?}: {} {}", ran.stdout, ran.stderr);
+        }
+        let doctor = home.run_on_read_only_disk(["doctor"]).unwrap().ends_with(6).stdout;
+        assert!(doctor.contains("quick_check: ok") && doctor.contains("none is damaged"));
+        for args in [&RUN[..], &["todo", "add", "x"], &["worker", "--drain"], &["chat"]] {
+            let ran = home.run_on_read_only_disk(args.iter().copied()).unwrap().ends_with(6);
+            assert!(ran.stderr.to_lowercase().contains("read-only"), "{args:?} {}", ran.stderr);
+        }
+        let blamed = home.run_on_read_only_disk(["backup"]).unwrap().ends_with(6);
+        blamed.says(&["home/backups", "ead-only"]);
+    }
+}
+
+#[test]
+fn damage_in_one_run_is_noticed_by_doctor_backup_audit_and_export() {
+    let (home, ids) = with_runs(3);
+    let doctor = home.run(["doctor", "--json"]).ends_with(0).json();
+    assert_eq!((&doctor["runs_checked"], &doctor["damaged_runs"]), (&json!(3), &json!([])));
+    home.run(["backup"]).ends_with(0).says(&["checked"]);
+    for sql in ["UPDATE journal SET crc = crc + 1", "DELETE FROM journal"] {
+        let sql = format!("{sql} WHERE run_id = '{}' AND kind = 'EffectFinished'", ids[1]);
+        assert_eq!(tamper(&home, &sql), 1);
+        let doctor = home.run(["doctor", "--json"]).ends_with(6).json();
+        assert_eq!(doctor["damaged_runs"], json!([ids[1]]));
+        assert_eq!(doctor["quick_check"], "ok");
+        assert!(home.run(["doctor"]).ends_with(6).stdout.contains(&ids[1]));
+        let copied = home.run(["backup"]).ends_with(6);
+        assert!(std::path::Path::new(copied.stdout.trim_end()).is_file(), "{}", copied.stdout);
+        copied.says(&[&ids[1], "damaged"]);
+        let audited = home.run(["audit", "--run", &ids[1]]).ends_with(6).says(&[&ids[1]]);
+        let words = ["cannot be read", "Entries are missing"];
+        assert!(words.iter().any(|words| audited.stderr.contains(words)), "{}", audited.stderr);
+        let exported = home.run(["export", "--all"]).ends_with(6).says(&[&ids[1], "damaged"]);
+        assert!(exported.stdout.contains(&ids[0]) && exported.stdout.contains(&ids[2]));
+        assert!(!exported.stdout.contains(&ids[1]));
+    }
+}
+
+#[test]
 fn a_database_that_another_program_has_locked_is_named_and_can_still_be_read() {
     let (home, ids) = with_runs(1);
     let conn = Connection::open(home.database()).unwrap();

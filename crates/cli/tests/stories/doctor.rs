@@ -38,7 +38,7 @@ fn a_look_at_a_database_leaves_every_byte_as_it_is() {
     home.run(["doctor"]).ends_with(0);
     let report = home.run(["doctor", "--json"]).ends_with(0).json();
     assert!(all(&home.data()) == before, "doctor changed a file");
-    assert_eq!((&report["schema"], &report["quick_check"]), (&json!(6), &json!("ok")));
+    assert_eq!((&report["schema"], &report["quick_check"]), (&json!(7), &json!("ok")));
     assert_eq!((&report["open_runs"], &report["ok"]), (&json!(0), &json!(true)));
     assert!(report["free_bytes"].is_u64() && report["bytes_on_disk"].is_u64(), "{report}");
 }
@@ -123,4 +123,27 @@ fn a_damaged_database_is_named_with_a_way_out() {
     let found = check(&report, "database");
     assert_eq!(found["state"], "wrong");
     assert!(found["advice"].as_str().unwrap().contains("everloop restore"), "{found}");
+}
+
+#[test]
+fn what_stands_in_this_folder_is_told_and_a_home_is_called_one() {
+    let mut home = Home::scripted(&[says("done")]);
+    home.shell("git init -q");
+    let report = home.run(["doctor", "--json"]).ends_with(0).json();
+    // Where the machine has both walls, a repository is no reason to go without.
+    if report["sandbox"] == "full" {
+        assert_eq!(check(&report, "workspace")["state"], "ok");
+        assert_eq!(report["sandbox_here"], true);
+    }
+    home.shell("mv .git elsewhere; ln -s elsewhere .git");
+    let report = home.run(["doctor", "--json"]).ends_with(0).json();
+    assert_eq!(report["sandbox_here"], false, "{report}");
+    let told = check(&report, "workspace")["detail"].as_str().unwrap().to_owned();
+    assert!(told.contains(".git is a link"), "{told}");
+    home.shell("rm .git");
+    home.set("HOME", &home.work("").display().to_string());
+    let text = home.run(["doctor"]).ends_with(0).stdout;
+    assert!(text.contains("This is your home"), "{text}");
+    let run = home.run(RUN).ends_with(0).stderr;
+    assert!(run.contains("the workspace is your home"), "{run}");
 }

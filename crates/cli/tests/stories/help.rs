@@ -53,7 +53,7 @@ fn a_group_of_commands_tells_of_each_of_them() {
     holds(
         &en,
         &[
-            "List, show, cancel, resume, switch and settle runs",
+            "List, show, cancel, resume, switch, settle and delete runs",
             "List runs, newest first",
             "End a run",
         ],
@@ -62,7 +62,7 @@ fn a_group_of_commands_tells_of_each_of_them() {
     let zh = help("zh-CN", &["runs", "--help"]);
     holds(
         &zh,
-        &["列出、查看、取消、继续、换循环和确认运行", "列出运行，最新的在前", "结束一个运行"],
+        &["列出、查看、取消、继续、换循环、确认和删除运行", "列出运行，最新的在前", "结束一个运行"],
     );
     // Without a command the same is said, as a complaint.
     let home = Home::new().with("EVERLOOP_LANG", "zh-CN");

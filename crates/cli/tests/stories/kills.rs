@@ -3,6 +3,7 @@
 use crate::support::{Home, calls, done, eventually, goes_on, of_type, plan, says, slow, thought};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 #[test]
 fn a_run_killed_while_the_model_speaks_goes_on_where_it_was() {
@@ -59,6 +60,44 @@ fn a_command_that_was_killed_half_way_is_never_repeated_and_its_outcome_is_unkno
     home.verified(&run);
 }
 
+/// Everything that guards wrote down.
+fn records(home: &Home) -> Vec<PathBuf> {
+    let folder = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
+    let runs = folder(home.data().join("effects")).filter(|run| run.path().is_dir());
+    runs.flat_map(|run| folder(run.path())).map(|record| record.path()).collect()
+}
+
+/// A clock that is wrong for a moment makes every record look old.
+#[test]
+fn a_command_that_was_cut_short_is_not_repeated_however_old_its_record_looks() {
+    let command = "echo paid >> log; while true; do sleep 0.01; done";
+    let pays = [calls("shell", json!({ "command": command })), says("It may have been paid.")];
+    let home = Home::scripted(&pays);
+    let first = home.spawn(["run", "--loop", "react", "--yes", "pay"]);
+    eventually("its effect", || (home.read("log") == "paid\n").then_some(()));
+    first.kill9();
+    let run = home.newest();
+    let left = || (!records(&home).is_empty()).then_some(());
+    eventually("its record", left);
+    for record in records(&home) {
+        let file = std::fs::File::options().write(true).open(record).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    home.rewrite(&[calls("shell", json!({"command": "echo other"})), says("Other.")]);
+    home.run(["run", "--loop", "react", "--yes", "something else"]).ends_with(0);
+    home.rewrite(&pays);
+    home.run(["runs", "resume", &run]).ends_with(7);
+    assert_eq!(home.read("log"), "paid\n");
+    assert_eq!(home.status(&run), "unsettled");
+}
+
+#[test]
+fn a_run_that_is_over_leaves_no_record_of_its_commands() {
+    let home = Home::scripted(&[calls("shell", json!({"command": "echo hi"})), says("Done.")]);
+    home.run(["run", "--loop", "react", "--yes", "say hi"]).ends_with(0);
+    assert_eq!(records(&home), Vec::<PathBuf>::new());
+}
+
 /// The command stops everloop and ends, so that its end is on record and in no journal.
 #[test]
 fn a_command_whose_end_nobody_heard_is_read_from_its_record() {
@@ -72,8 +111,7 @@ fn a_command_whose_end_nobody_heard_is_read_from_its_record() {
     first.signal(Signal::STOP);
     std::fs::write(home.work("go"), "").unwrap();
     let ended = || {
-        let records = std::fs::read_dir(home.data().join("effects")).ok()?.flatten();
-        let mut texts = records.filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
+        let mut texts = records(&home).into_iter().filter_map(|r| std::fs::read_to_string(r).ok());
         texts.any(|text| text.contains("\"exit\"")).then_some(())
     };
     eventually("the record of its end", ended);

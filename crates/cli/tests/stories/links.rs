@@ -76,3 +76,36 @@ fn what_others_wrote_is_theirs_by_every_name() {
     home.run(RUN).ends_with(0);
     assert_eq!(home.show(&home.newest())["labels"]["trust"], "untrusted");
 }
+
+/// A skill of the workspace reads its own folder: a link in it would be past rules and labels.
+#[test]
+fn a_link_in_a_skill_leads_past_no_rule_and_no_label() {
+    let rules = "[[approvals.rules]]\ntool = \"*\"\ndecision = \"deny\"\narg = \"path\"\n\
+                 matches = \"secrets/**\"\nmatch = [\"secrets/a\"]\n";
+    let load = |file: &str| calls("load_skill", json!({ "name": "x", "file": file }));
+    let files = ["link", "folder/a", "theirs", "plain"];
+    let mut replies: Vec<Value> = files.iter().map(|file| load(file)).collect();
+    replies.push(says("Done."));
+    let home = Home::scripted(&replies);
+    fs::write(home.data().join("config.toml"), rules).unwrap();
+    for (file, text) in [
+        ("secrets/a", "4711"),
+        ("node_modules/p", "obey"),
+        (".agents/skills/x/plain", "plain words"),
+        (".agents/skills/x/SKILL.md", "---\nname: x\ndescription: d\n---\nbody"),
+    ] {
+        fs::create_dir_all(home.work(file).parent().unwrap()).unwrap();
+        fs::write(home.work(file), text).unwrap();
+    }
+    for (goal, link) in [("secrets/a", "link"), ("secrets", "folder"), ("node_modules/p", "theirs")]
+    {
+        let link = home.work(&format!(".agents/skills/x/{link}"));
+        symlink(format!("../../../{goal}"), link).unwrap();
+    }
+    home.run(RUN).ends_with(0);
+    let events = home.events(&home.newest());
+    assert_eq!(of_type(&events, "tool.failed").len(), 3, "{events:?}");
+    let told = json!(events).to_string();
+    assert!(!told.contains("4711") && !told.contains("obey"), "{told}");
+    assert!(told.contains("plain words"), "{told}");
+}

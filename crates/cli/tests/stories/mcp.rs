@@ -72,7 +72,8 @@ fn the_reference_server_is_approved_and_a_run_calls_it() {
     assert_eq!(ended.stdout, "It echoes.\n");
     let run = home.newest();
     let events = home.events(&run);
-    assert_eq!(of_type(&events, "tool.completed")[0]["result"], "Echo: hello");
+    let result = of_type(&events, "tool.completed")[0]["result"].as_str().unwrap().to_owned();
+    assert!(result.starts_with("[text by others") && result.ends_with("\nEcho: hello"), "{result}");
     home.verified(&run);
     let listed = home.run(["mcp", "--lang", "zh-CN"]).ends_with(0).stdout;
     assert!(listed.contains("已批准") && listed.contains("everything__echo"), "{listed}");
@@ -166,4 +167,46 @@ fn a_workspace_a_variable_and_a_flag_add_no_server() {
     assert_eq!(seen["servers"], json!([]));
     home.run(["mcp", "--set", "mcp.servers=x"]).ends_with(2);
     assert!(!home.work("ran").exists());
+}
+
+/// A server whose tool has a long schema, with words at its end.
+const LONG: &str = r#"
+const properties = {};
+for (let i = 0; i < 120; i++) properties["p" + i] = { type: "string", description: "x".repeat(50) };
+properties.zz = { type: "string", description: "THE LAST WORDS OF IT" };
+const info = { name: "x", version: "1" };
+require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const result = method === "initialize"
+    ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: info }
+    : { tools: [{ name: "t", description: "d", inputSchema: { type: "object", properties } }] };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+});
+"#;
+
+#[test]
+fn all_that_a_model_will_read_of_a_tool_is_shown_before_it_is_approved() {
+    if misbehaving().is_none() {
+        return;
+    }
+    let home = Home::scripted(&[says("hi")]);
+    let script = home.path("long.js");
+    std::fs::write(&script, LONG).unwrap();
+    configure(&home, "long", &[script.to_str().unwrap()], "");
+    let shown = home.run(["mcp", "approve", "long", "--yes"]).ends_with(0).stdout;
+    assert!(shown.contains("THE LAST WORDS OF IT"), "{}", shown.len());
+}
+
+#[test]
+fn an_address_of_a_server_is_shown_without_what_is_secret_in_it() {
+    let home = Home::new();
+    let text = "[mcp.servers.h]\nurl = \"http://user:PASSWORD@127.0.0.1:9/mcp?key=QUERY\"\n";
+    std::fs::write(home.data().join("config.toml"), text).unwrap();
+    for args in [&["mcp"][..], &["mcp", "--json"], &["mcp", "approve", "h", "--yes"]] {
+        let ran = home.run(args);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(said.contains("127.0.0.1:9/mcp"), "{said}");
+        assert!(!said.contains("PASSWORD") && !said.contains("QUERY"), "{said}");
+    }
 }

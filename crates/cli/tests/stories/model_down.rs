@@ -171,3 +171,27 @@ fn a_run_that_waits_is_told_of_when_the_chat_opens_and_is_not_asked_on_another_m
     assert!(told.stdout.contains(refused), "{}", told.stdout);
     assert_eq!(home.status(&run), "waiting");
 }
+
+#[test]
+fn no_wait_that_a_provider_asks_for_holds_a_run_for_ever() {
+    for after in ["99999999999999999999", "18446744073709551", "31536000", "1e300"] {
+        let busy = || Canned::status(429, &format!("retry-after: {after}\r\n"), "slow down");
+        let server = FakeServer::start((0..3).map(|_| busy()).collect());
+        let home = Home::new().endpoint(&server.url());
+        let told = home.run(REACT).ends_with(1);
+        let id = home.newest();
+        assert_eq!(home.status(&id), "waiting", "{after}: {}", told.stderr);
+        assert!(!server.seen().is_empty(), "{}", told.stderr);
+        home.run(["worker", "--drain"]).ends_with(0);
+    }
+}
+
+#[test]
+fn one_reply_that_hangs_is_asked_for_again() {
+    let server = FakeServer::start(vec![half().stall(), hi()]);
+    let home = Home::new().endpoint(&server.url());
+    let args = ["--set", "model.idle_timeout=300ms", "--set", "model.patience=700ms"];
+    let args: Vec<&str> = REACT.into_iter().chain(args).collect();
+    assert_eq!(home.run(args).ends_with(0).stdout, "hi\n");
+    assert_eq!(server.seen().len(), 2);
+}

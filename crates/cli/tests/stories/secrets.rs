@@ -278,3 +278,47 @@ fn a_setting_takes_a_reference_and_no_value_and_says_what_is_missing() {
     let database = ["--set", "store.database=env:NO_SUCH_KEY", "runs", "list"];
     home.run(database).ends_with(5).says(&["store.database", "NO_SUCH_KEY is not set"]);
 }
+
+/// Characters of a tool's output that a model sees, unless the settings say otherwise.
+const OBSERVATION_CHARS: usize = 10_000;
+
+/// The longest beginning of the variable's key that stands in a text.
+fn torn(text: &str) -> usize {
+    (0..=IN_VARIABLE.len()).rev().find(|end| text.contains(&IN_VARIABLE[..*end])).unwrap_or(0)
+}
+
+/// Wherever our own limit falls, before, within or behind the key.
+#[test]
+fn a_key_at_the_cut_of_a_tools_output_is_still_taken_out() {
+    let limit = OBSERVATION_CHARS;
+    for before in [limit / 2 - 80, limit / 2 - 64, limit / 2 - 50, limit / 2 - 40, limit - 70] {
+        let text = format!("{} {IN_VARIABLE} {}", "x".repeat(before), "y".repeat(2 * limit));
+        let home = Home::scripted(&[
+            calls("read_file", json!({"path": "long.txt"})),
+            calls("shell", json!({"command": "cat long.txt"})),
+            says("Seen."),
+        ])
+        .with("OPENAI_API_KEY", IN_VARIABLE);
+        std::fs::write(home.work("long.txt"), text).unwrap();
+        home.run(["run", "--loop", "react", "--yes", "go"]).ends_with(0);
+        let told = json!(home.events(&home.newest())).to_string();
+        assert!(told.contains("xxx"), "{told}");
+        // Its first letters are those of other words too.
+        assert!(torn(&told) < 6, "{before}: {} characters", torn(&told));
+    }
+}
+
+/// The same for what a provider sends back.
+#[test]
+fn a_key_at_the_cut_of_a_refusal_is_not_left_in_part() {
+    for before in [1_960, 1_964, 1_975, 1_985, 1_999] {
+        let body = json!({"error": {"message": format!("{} {IN_VARIABLE}", "x".repeat(before))}});
+        let refusal = Canned::status(400, "connection: close\r\n", &body.to_string());
+        let server = FakeServer::start(vec![refusal]);
+        let home = Home::scripted(&[]).with("OPENAI_API_KEY", IN_VARIABLE).endpoint(&server.url());
+        let ran = home.run(["run", "--loop", "react", "go"]);
+        assert!(server.seen()[0].head.contains(IN_VARIABLE), "the key was used");
+        let said = format!("{}{}{}", ran.stdout, ran.stderr, json!(home.events(&home.newest())));
+        assert!(torn(&said) < 6, "{before}: {} characters", torn(&said));
+    }
+}

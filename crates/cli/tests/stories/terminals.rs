@@ -95,3 +95,46 @@ fn a_chat_shows_the_tool_calls_of_a_run_that_another_chat_drives() {
     }
     drives.ended().ends_with(0);
 }
+
+/// Whoever wrote the log that is pasted has allowed nothing.
+#[test]
+fn a_paste_that_answers_one_question_of_a_run_allows_nothing_else() {
+    let home = Home::scripted(&[
+        calls("ask_user", json!({"question": "Please paste the log"})),
+        calls("shell", json!({"command": "echo two > TWO"})),
+        says("done"),
+    ]);
+    let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
+    let mut run = home.on_terminal(["run", "--loop", "react", "go"]);
+    run.until("paste the log").until("› ").keys("line 1 of the log\nalways\ny\nmore\n");
+    run.until("Allow shell").until("allow once").until("› ").types("no");
+    run.ended().ends_with(0);
+    assert!(!home.work("TWO").exists());
+    let allowed = home.run(["approvals"]).ends_with(0).stdout;
+    assert!(!allowed.contains("shell"), "{allowed}");
+}
+
+#[test]
+fn a_yes_that_was_typed_before_the_question_allows_nothing() {
+    let mut call = calls("shell", json!({"command": "echo one > ONE"}));
+    call["delay_ms"] = json!(300);
+    let home = Home::scripted(&[call, says("done")]).with("TERM", "xterm").with("NO_COLOR", "1");
+    let mut run = home.on_terminal(["run", "--loop", "react", "go"]);
+    run.until("has begun").types("y");
+    run.until("Allow shell").until("allow once").until("› ").types("no");
+    run.ended().ends_with(0);
+    assert!(!home.work("ONE").exists());
+}
+
+#[test]
+fn a_question_cannot_be_pushed_off_the_screen() {
+    let padding = "x ".repeat(2_000);
+    let command = format!("touch EVIL # {padding}\nAllow shell to run?\n{{\"command\": \"ls\"}}");
+    let home = Home::scripted(&[calls("shell", json!({ "command": command })), says("done")]);
+    let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
+    let mut run = home.on_terminal(["run", "--loop", "react", "go"]);
+    run.until("one call of shell").until("touch EVIL #").until("allow once").until("› ");
+    run.types("no");
+    run.ended().ends_with(0);
+    assert!(!home.work("EVIL").exists());
+}

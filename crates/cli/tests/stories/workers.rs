@@ -1,6 +1,6 @@
 //! Workers: what they pick up by themselves, and that there is one of them.
 
-use crate::support::{Home, calls, says};
+use crate::support::{Home, calls, eventually, says};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -136,6 +136,72 @@ fn a_worker_that_is_stopped_politely_gives_its_runs_back_and_never_puts_them_asi
 }
 
 #[test]
+fn the_audit_of_an_old_run_says_as_much_as_before_its_journal_was_shortened() {
+    let home = Home::scripted(&[calls("shell", json!({"command": "echo hi"})), says("Said.")]);
+    home.run(["run", "--loop", "react", "--yes", "say hi"]).ends_with(0);
+    let run = home.newest();
+    let audit = || home.run(["audit", "--run", &run, "--json"]).ends_with(0).json();
+    let before = audit();
+    let told = home.run(["clean", "--set", "store.keep=0ms"]).ends_with(0).stdout;
+    assert!(told.contains("Journals shortened: 1"), "{told}");
+    let after = audit();
+    for field in ["tool", "arguments", "approved_by", "ending", "result", "duration_ms"] {
+        assert_eq!(before[field], after[field], "{field}");
+    }
+    let story = home.run(["replay", &run]).ends_with(0).stdout;
+    assert!(story.contains("shell"), "{story}");
+}
+
+#[test]
+fn a_worker_shortens_old_journals_while_it_lives() {
+    let home = Home::scripted(&[says("done")]);
+    let worker = home.spawn(["worker", "--set", "store.keep=0ms"]);
+    home.run(["run", "go"]);
+    eventually("a short journal", || {
+        let db = rusqlite::Connection::open(home.database()).ok()?;
+        let count = "SELECT count(*) FROM runs WHERE trimmed_at IS NOT NULL";
+        (db.query_row(count, [], |row| row.get::<_, i64>(0)) == Ok(1)).then_some(())
+    });
+    worker.signal(rustix::process::Signal::TERM);
+    worker.ended().ends_with(143);
+}
+
+#[test]
+fn runs_are_deleted_on_request_and_their_space_is_given_back() {
+    let home = Home::scripted(&[says("done"), says("done")]);
+    for goal in ["one", "two"] {
+        home.run(["run", "--loop", "react", goal]).ends_with(0);
+    }
+    let two = home.newest();
+    home.run(["runs", "delete", &two]).ends_with(3).says(&["--yes", "Nothing was deleted"]);
+    let would = home.run(["runs", "delete", &two, "--dry-run"]).ends_with(0).stdout;
+    assert!(would.contains("Would delete"), "{would}");
+    let told = home.run(["runs", "delete", &two, "--yes", "--json"]).ends_with(0).json();
+    assert_eq!((&told["run_id"], &told["result"]), (&json!(two), &json!("deleted")));
+    home.run(["runs", "show", &two]).ends_with(2);
+    let one = home.newest();
+    let would = home.run(["clean", "--older-than", "0s", "--dry-run", "--json"]).ends_with(0);
+    assert_eq!(would.json()["deleted"], json!([one]));
+    home.run(["clean", "--older-than", "0s"]).ends_with(3);
+    let zh = ["clean", "--older-than", "0s", "--yes", "--lang", "zh-CN"];
+    let told = home.run(zh).ends_with(0).stdout;
+    assert!(told.contains("删除 1 个运行"), "{told}");
+    home.run(["runs", "show", &one]).ends_with(2);
+    let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
+    assert_eq!(list["data"], json!([]));
+}
+
+#[test]
+fn a_run_that_has_not_ended_is_not_deleted() {
+    let home = Home::scripted(&[calls("ask_user", json!({"question": "Which?"}))]);
+    home.run(["run", "--loop", "react", "go"]).ends_with(3);
+    let run = home.newest();
+    let told = home.run(["runs", "delete", &run, "--yes"]).ends_with(1).stdout;
+    assert!(told.contains("has not ended") && told.contains("cancel"), "{told}");
+    assert_eq!(home.status(&run), "waiting");
+}
+
+#[test]
 fn an_old_run_keeps_its_words_and_numbers_when_its_journal_is_trimmed() {
     let home = Home::scripted(&[calls("list_dir", json!({"path": "."})), says("Nothing there.")]);
     home.run(["run", "--loop", "react", "look"]).ends_with(0);
@@ -148,4 +214,25 @@ fn an_old_run_keeps_its_words_and_numbers_when_its_journal_is_trimmed() {
     }
     let verdict = home.run(["replay", "--verify", &run]).ends_with(1);
     assert!(verdict.stdout.starts_with("Cannot be verified"), "{}", verdict.stdout);
+}
+
+#[test]
+fn a_goal_that_is_only_queued_waits_for_a_worker() {
+    let home = Home::scripted(&[says("done")]);
+    let queued = home.run(["run", "--loop", "react", "--background", "go"]).ends_with(0);
+    let id = queued.stdout.trim_end().to_owned();
+    queued.says(&["Queued", "No worker is running", "everloop worker"]);
+    assert_eq!(home.status(&id), "queued");
+    home.run(["worker", "--drain"]).ends_with(0).says(&[&format!("{id} ended: succeeded")]);
+    assert_eq!(home.show(&id)["text"], "done");
+    let mut worker = home.spawn(["worker"]);
+    worker.until("Ready");
+    let args = ["run", "--loop", "react", "--background", "--output-format", "json", "go"];
+    let queued = home.run(args).ends_with(0);
+    assert!(!queued.stderr.contains("No worker"), "{}", queued.stderr);
+    let queued = queued.json();
+    assert_eq!(queued["status"], "queued");
+    worker.until(&format!("{} ended: succeeded", queued["run_id"].as_str().unwrap()));
+    let zh = home.run(["--lang", "zh-CN", "run", "--background", "go"]).ends_with(0);
+    assert!(zh.stderr.contains("已排队"), "{}", zh.stderr);
 }

@@ -183,9 +183,35 @@ impl Home {
         &self,
         args: impl IntoIterator<Item = &'a str>,
     ) -> Finished {
+        self.run_after("trap '' XFSZ; ulimit -f 500", args)
+    }
+
+    /// On a disk that is read-only; `None` if this machine lets nobody have one.
+    pub(crate) fn run_on_read_only_disk<'a>(
+        &self,
+        args: impl IntoIterator<Item = &'a str>,
+    ) -> Option<Finished> {
+        let may = Command::new("unshare").args(["-Urm", "true"]).stderr(Stdio::null()).status();
+        if !may.is_ok_and(|may| may.success()) {
+            return None;
+        }
+        let (inner, data) = (self.command(args), self.data());
+        let mount = "mount --bind \"$D\" \"$D\" && mount -o remount,bind,ro \"$D\"";
+        let mut outer = self.command_of(Path::new("unshare"), ["-Urm", "sh", "-c"]);
+        outer.arg(format!("{mount} && exec \"$0\" \"$@\"")).env("D", data);
+        outer.arg(inner.get_program()).args(inner.get_args());
+        Some(Spawned::start(outer).ended())
+    }
+
+    /// After a shell has done this, in its place.
+    pub(crate) fn run_after<'a>(
+        &self,
+        lines: &str,
+        args: impl IntoIterator<Item = &'a str>,
+    ) -> Finished {
         let inner = self.command(args);
         let mut outer = Command::new("sh");
-        outer.args(["-c", "trap '' XFSZ; ulimit -f 500; exec \"$0\" \"$@\""]);
+        outer.arg("-c").arg(format!("{lines}; exec \"$0\" \"$@\""));
         outer.arg(inner.get_program()).args(inner.get_args());
         outer.env_clear().envs(self.variables.iter().map(|(k, v)| (k, v)));
         outer.current_dir(self.path("work")).stdin(Stdio::null());

@@ -108,7 +108,7 @@ impl Driver<'_> {
     ) -> Result<Flow, DriveError> {
         let words = Words::with(
             "settle.question",
-            [("tool", call.tool.clone()), ("args", everloop_types::visible(&call.args))],
+            [("tool", call.tool.clone()), ("args", everloop_types::visible_call(&call.args))],
         );
         self.question(open, QuestionKind::Settle, call, call.args.clone(), &words).await
     }

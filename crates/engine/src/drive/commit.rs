@@ -1,7 +1,7 @@
 //! Commits: what was noted becomes durable, and a reply that was lost is read back.
 
 use super::{DriveError, Driver};
-use crate::{Summary, Update};
+use crate::{Auditor, Summary, Update};
 use everloop_store::{Commit, Position, StoreError, Then};
 use everloop_types::journal::{EffectPlanned, Entry, Kind, SnapshotTaken};
 use everloop_types::planted::{self, Bug};
@@ -27,6 +27,10 @@ impl Driver<'_> {
             self.append(&ahead).await?;
         }
         let entries = self.append(&commit).await?;
+        if matches!(commit.then, Then::Finish(_)) && self.run.unaccounted().is_empty() {
+            self.engine.means.forget(&self.claim.run);
+        }
+        self.audit(&entries);
         // A plan is told before the first call that it leads to, and after all else.
         let (run, watchers) = (self.claim.run.clone(), &self.engine.watchers);
         let is_call = |entry: &Entry| {
@@ -42,6 +46,34 @@ impl Driver<'_> {
         watchers.tell(|| Update::Progress(run.clone(), self.run.progress()));
         self.remember();
         Ok(())
+    }
+
+    /// Takes in what the journal has, so that the outcome of a call that was planned before is told
+    /// with its arguments. What was told then is not told again.
+    pub(super) async fn open_audit(&mut self) -> Result<(), DriveError> {
+        if self.engine.means.audit_log().is_none() {
+            return Ok(());
+        }
+        let run = self.claim.run.clone();
+        let failed = |source| DriveError::Store { run: run.clone(), source };
+        let Some(row) = self.engine.store.run(&run).await.map_err(failed)? else { return Ok(()) };
+        let mut auditor = Auditor::new(row.origin.forked.as_ref());
+        for entry in self.engine.store.journal(&run, 0, usize::MAX).await.map_err(failed)? {
+            auditor.entry(&entry);
+        }
+        self.kept.audit = Some(Box::new((auditor, row)));
+        Ok(())
+    }
+
+    /// Tells the calls that ended with these entries, which are durable.
+    fn audit(&mut self, entries: &[Entry]) {
+        let (Some(log), Some(audit)) = (self.engine.means.audit_log(), &mut self.kept.audit) else {
+            return;
+        };
+        let (auditor, row) = audit.as_mut();
+        for call in entries.iter().flat_map(|entry| auditor.entry(entry)) {
+            log.write(&call, row);
+        }
     }
 
     /// Hands on a summary once it is durable. Nothing else happens in between, so after a crash

@@ -2,6 +2,7 @@
 
 use super::tagged::Tagged;
 use super::{DriveError, Driven, Driver, Flow};
+use crate::clock::measured;
 use crate::{Fragment, Update};
 use everloop_loops::{AgentLoop, Autonomous, Outstanding, output_schema, own_tools};
 use everloop_models::{Delta, Request};
@@ -34,9 +35,9 @@ impl Driver<'_> {
             return Ok(Flow::GoOn);
         }
         self.commit(Then::GoOn).await?;
-        let begun = self.engine.clock.now();
-        let attempt = self.attempt(call, open.failed_attempts).await;
-        let took_ms = u64::try_from(self.engine.clock.now() - begun).unwrap_or(0);
+        let engine = self.engine;
+        let attempt = self.attempt(call, open.failed_attempts);
+        let (attempt, took_ms) = measured(engine.clock(), attempt).await;
         match attempt {
             // The main loop finds out why, and ends the run or gives it back.
             Attempt::Interrupted => {}
@@ -111,7 +112,9 @@ impl Driver<'_> {
         let earlier = choice.fallback_after(open.failed_attempts);
         let own_attempt = attempt - earlier.map_or(0, |fallback| fallback.after_attempts);
         let wait_ms = rules.backoff(own_attempt, error.retry_after_ms);
-        let waited_ms = self.waited_ms + wait_ms + took_ms;
+        // One reply that hangs is asked for again: patience is for what fails again and again.
+        let hung_ms = if own_attempt > 1 { took_ms } else { 0 };
+        let waited_ms = self.waited_ms.saturating_add(wait_ms).saturating_add(hung_ms);
         if let (Some(next), None) = (&choice.fallback, earlier)
             && (!error.is_transient()
                 || attempt >= next.after_attempts

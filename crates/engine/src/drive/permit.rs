@@ -22,7 +22,7 @@ use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind}
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
     Approval, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Unattended, Walls,
-    WayOut, Words, digest_json, stricter, visible,
+    WayOut, Words, canonical, digest_json, one_line, stricter, visible, visible_call,
 };
 use serde_json::Value;
 
@@ -170,8 +170,22 @@ impl Driver<'_> {
             self.note_approval(&open, "person".to_owned(), None);
             return Ok(Flow::GoOn);
         }
-        let words = Words::with("approve.question", named(&call));
-        self.ask_permission(open, &call, "approve", &words).await
+        let mut words = vec![Words::with("approve.question", named(&call))];
+        words.extend(self.scope_of_always(&call));
+        self.ask_permission(open, &call, "approve", &Words::All(words)).await
+    }
+
+    /// What "always" would cover, where that is more than this very call.
+    fn scope_of_always(&self, call: &ToolCall) -> Option<Words> {
+        let real = self.as_it_leads(call);
+        let wide = Standing::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
+        let (kind, what) = wide.resource.split_once(':')?;
+        let key = match kind {
+            "path" => "approve.always_path",
+            "host" => "approve.always_host",
+            _ => return None,
+        };
+        Some(Words::with(key, [("tool", one_line(&call.tool)), ("what", one_line(what))]))
     }
 
     /// Denials first, then wishes to be asked, then permissions, of both kinds of rules.
@@ -265,7 +279,8 @@ impl Driver<'_> {
         let policy_hash = self.policy_hash(call);
         let asked = ApprovalAsked { args_hash: digest_json(call), policy_hash };
         self.note(Some(open.effect.clone()), Kind::ApprovalAsked(asked));
-        self.put(id, QuestionKind::Approve, call, call.args.clone(), words).await
+        let words = with_last_line(call, words);
+        self.put(id, QuestionKind::Approve, call, canonical(&call.args), &words).await
     }
 
     /// What a person answered to a question for permission.
@@ -312,7 +327,27 @@ impl Driver<'_> {
 }
 
 fn named(call: &ToolCall) -> [(&'static str, String); 2] {
-    [("tool", call.tool.clone()), ("args", visible(&call.args))]
+    [("tool", one_line(&call.tool)), ("args", visible_call(&canonical(&call.args)))]
+}
+
+/// Characters of a call that a question may have without a last line about it.
+const SHORT_CHARS: usize = 400;
+
+/// Characters of a long call that the last line of its question repeats.
+const START_CHARS: usize = 80;
+
+/// The question, and for a long call a last line that says what is asked: the first lines may have
+/// left the screen, and what stands above may look like another question.
+fn with_last_line(call: &ToolCall, words: &Words) -> Words {
+    let args = visible(&canonical(&call.args));
+    let count = args.chars().count();
+    if count <= SHORT_CHARS {
+        return words.clone();
+    }
+    let start = args.split_whitespace().collect::<Vec<_>>().join(" ");
+    let start = start.chars().take(START_CHARS).collect();
+    let told = [("tool", call.tool.clone()), ("count", count.to_string()), ("start", start)];
+    Words::All(vec![words.clone(), Words::with("approve.long", told)])
 }
 
 /// The question about a call without walls.
@@ -321,5 +356,19 @@ fn bare_question(call: &ToolCall, why: Bareness) -> Words {
     match why {
         Bareness::Off => Words::with("approve.bare_off", [tool, args]),
         Bareness::NoWall(why) => Words::with("approve.bare_none", [tool, args, ("why", why)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+    use everloop_types::{CallId, ToolCall};
+
+    #[test]
+    fn a_question_shows_what_the_tool_reads_and_not_how_the_model_spelled_it() {
+        let args = r#"{"command":"\u0074ouch\u0020E1 \u202e"}"#.to_owned();
+        let call = ToolCall { id: CallId::new("c"), tool: "shell".to_owned(), args };
+        let [_, (_, shown)] = named(&call);
+        assert_eq!(shown, "{\"command\":\"touch E1 \\u{202e}\"}");
     }
 }

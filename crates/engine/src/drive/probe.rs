@@ -46,7 +46,11 @@ impl Driver<'_> {
             // Nothing is noted: whoever drives the run next looks again.
             () = self.engine.interrupted(&self.claim.run, self.ear.heard) => return Ok(Flow::GoOn),
         };
-        let owner = self.owner(open, started);
+        let owner = match self.owner(open, started) {
+            Owner::Gone => Owner::Gone,
+            _ if self.engine.was_begun_by_the_dead(&open.effect).await => Owner::Gone,
+            owner => owner,
+        };
         let found = match (found, owner) {
             (Probe::DidNot, Owner::MayActForEver) => {
                 Probe::unknown("its owner may still be about to do it, and has no time limit")
@@ -76,7 +80,7 @@ impl Driver<'_> {
         let Some(over_by) = started.and_then(|started| started.over_by) else {
             return Owner::MayActForEver;
         };
-        match u64::try_from(over_by - self.engine.clock.now()) {
+        match u64::try_from(over_by.saturating_sub(self.engine.clock.now())) {
             Ok(0) | Err(_) => Owner::Gone,
             Ok(wait_ms) => Owner::MayActFor(wait_ms),
         }

@@ -9,7 +9,7 @@
 //! to the same border and makes the same other run. So the two never act at once.
 
 use super::{DriveError, Driven, Driver};
-use crate::fork::Ended;
+use crate::fork::{Ended, Provenance};
 use everloop_store::ForkOrigin;
 use everloop_types::journal::{Kind, RunCreated, Switch};
 
@@ -22,7 +22,8 @@ impl Driver<'_> {
             let created = self.created().await?;
             let (run, conversation) = (self.claim.run.clone(), self.claim.conversation.clone());
             let origin = ForkOrigin { run, at_seq: self.run.last_seq() };
-            let ended = Ended { origin, created: &created, state: &self.run };
+            let provenance = Provenance::Here;
+            let ended = Ended { origin, created: &created, state: &self.run, provenance };
             let now = self.engine.clock.now().max(self.run.last_at());
             let successor = self.engine.succession(ended, conversation, switch, now);
             self.pending.successor = Some(Box::new(successor));

@@ -2,6 +2,7 @@
 
 use super::judge::Footing;
 use super::{DriveError, Driver, Flow};
+use crate::clock::measured;
 use crate::ids::idem_key;
 use crate::{Engine, Fragment, Update};
 use everloop_loops::Outstanding;
@@ -186,7 +187,7 @@ impl Driver<'_> {
         let Some(tool) = self.tools.get(&call.tool) else { return Some(Value::Null) };
         tokio::select! {
             biased;
-            before = tool.before(&call.args) => Some(before),
+            before = tool.before_call(&call.args, &self.claim.run) => Some(before),
             () = self.engine.interrupted(&self.claim.run, self.ear.heard) => None,
             () = self.engine.clock.pause(BEFORE_MS_MAX) => Some(Value::Null),
         }
@@ -226,7 +227,7 @@ impl Driver<'_> {
     async fn wait_for_retry(&mut self, open: &[Outstanding]) -> Result<Waited, DriveError> {
         let now = self.engine.clock.now();
         let retry_at = open.iter().filter_map(|open| open.retry_at).max();
-        let left_ms = retry_at.map_or(0, |at| u64::try_from(at - now).unwrap_or(0));
+        let left_ms = retry_at.map_or(0, |at| u64::try_from(at.saturating_sub(now)).unwrap_or(0));
         let wait_ms = left_ms.min(self.engine.rules.tool_retry_ms.max(RETRY_AFTER_MS_MAX));
         if wait_ms == 0 {
             return Ok(Waited::Enough);
@@ -274,18 +275,18 @@ struct Desk<'d> {
 impl Desk<'_> {
     /// Makes one call and stops it at its deadline, or when the run is canceled.
     async fn call(&self, open: &Outstanding) -> (CameBack, u64) {
-        let begun = self.engine.clock.now();
-        let came_back = match &open.planned {
+        let clock = self.engine.clock();
+        match &open.planned {
             EffectPlanned::CallTool { call, deadline, .. } => {
-                let left_ms = deadline.map(|at| u64::try_from(at - begun).unwrap_or(0));
+                let left_ms =
+                    deadline.map(|at| u64::try_from(at.saturating_sub(clock.now())).unwrap_or(0));
                 match left_ms {
-                    Some(0) => CameBack::Done(Done::Seen(too_late())),
-                    _ => self.make(open, call, left_ms).await,
+                    Some(0) => (CameBack::Done(Done::Seen(too_late())), 0),
+                    _ => measured(clock, self.make(open, call, left_ms)).await,
                 }
             }
             EffectPlanned::CallModel { .. } => unreachable!("only tool calls come here"),
-        };
-        (came_back, u64::try_from(self.engine.clock.now() - begun).unwrap_or(0))
+        }
     }
 
     async fn make(&self, open: &Outstanding, call: &ToolCall, left_ms: Option<u64>) -> CameBack {

@@ -2,14 +2,29 @@
 
 use everloop_types::{Frame, Holding, Labels, Policy, RunId, ToolSpec};
 
+/// Where a run was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Provenance {
+    /// In this database.
+    Here,
+    /// In another one: it came in a file, and whoever made the file chose every word of it.
+    Elsewhere,
+}
+
 /// The policy of a run that goes on from another: its own rules, and what the other one held. What
 /// people opened for the other run stays there.
-pub(super) fn policy(parent: &RunId, old: &Frame, held: &Holding, new: &Frame) -> Policy {
+pub(super) fn policy(
+    parent: (&RunId, Provenance),
+    old: &Frame,
+    held: &Holding,
+    new: &Frame,
+) -> Policy {
+    let (parent, provenance) = parent;
     let mut inherited = new.policy.inherited.clone();
     if new.policy.label_guard.is_some() {
         inherited.join(held);
-        // Nobody noted what a run from before labels has read.
-        if old.policy.label_guard.is_none() {
+        // Nobody noted what a run from before labels has read, and nobody believes a file.
+        if old.policy.label_guard.is_none() || provenance == Provenance::Elsewhere {
             inherited.take(Labels::ALL, parent.as_str());
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! Never a plain repetition: an effect that may have landed is not offered again.
 
-use super::{Fork, ForkError, Past};
+use super::{Fork, ForkError, Past, Provenance};
 use crate::Engine;
 use everloop_loops::Unknown;
 use everloop_tools::Probe;
@@ -93,7 +93,10 @@ impl Engine {
         if let Some(said) = said.or_else(|| fork.settled.get(&unknown.effect).copied()) {
             return Ok(Some(as_said(said)));
         }
-        if past.class(&unknown.effect) != Some(EffectClass::Probeable) {
+        // A look goes where the file says: at a folder, at an address.
+        let may_look = past.provenance == Provenance::Here
+            && past.class(&unknown.effect) == Some(EffectClass::Probeable);
+        if !may_look {
             return Ok(None);
         }
         let frame = past.history.frame();

@@ -1,8 +1,11 @@
 //! Reading an export: line by line, and nothing of it is believed before it was checked.
 
+use super::sane::is_sane;
 use super::{EXPORT_FORMAT, digest_of};
+use everloop_loops::AnyRun;
 use everloop_store::StoreError;
 use everloop_store::portable::{TableRow, blob, columns};
+use everloop_types::journal::{Entry, Kind};
 use everloop_types::{RunId, SqlValue};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -93,17 +96,20 @@ fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<Parcel, 
     for (line, number) in lines {
         rows.push(row(line, *number)?);
     }
-    let name = end["run_id"].as_str().ok_or(ImportError::Damaged(number))?;
+    let name = end["run_id"].as_str().filter(|name| is_run_id(name));
+    let name = name.ok_or(ImportError::Damaged(number))?;
     let parcel = Parcel::unchecked(RunId::new(name), rows);
     let line_of = |place: usize| lines.get(place).map_or(number, |(_, number)| *number);
     for (place, row) in parcel.rows.iter().enumerate() {
-        if !belongs(row, &parcel.run) {
+        if !is_sane(row, &parcel.run) {
             return Err(ImportError::Damaged(line_of(place)));
         }
     }
-    if let Err((place, error)) = parcel.entries() {
-        return Err(fault(line_of(place), &error));
-    }
+    let entries = match parcel.entries() {
+        Ok(entries) => entries,
+        Err((place, error)) => return Err(fault(line_of(place), &error)),
+    };
+    agrees_with_journal(&parcel, &entries, &line_of)?;
     let texts: Vec<String> = lines.iter().map(|(line, _)| (*line).to_owned()).collect();
     let agrees = end["lines"].as_u64() == Some(lines.len() as u64)
         && end["digest"].as_str() == Some(digest_of(&texts).as_str());
@@ -117,12 +123,43 @@ fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<Parcel, 
     Ok(parcel)
 }
 
-/// Every row is of the run that it comes with, and every blob what its name says.
-fn belongs(row: &TableRow, run: &RunId) -> bool {
-    match row.table {
-        "blobs" => blob(row).is_some(),
-        _ => row.get("run_id") == Some(&SqlValue::from(run.as_str())),
+/// There is one row of the run, and it says of the loop and of the journal what the journal says.
+fn agrees_with_journal(
+    parcel: &Parcel,
+    entries: &[Entry],
+    line_of: &impl Fn(usize) -> usize,
+) -> Result<(), ImportError> {
+    let rows = parcel.rows.iter().enumerate().filter(|(_, row)| row.table == "runs");
+    let [(place, row)] = rows.collect::<Vec<_>>()[..] else {
+        return Err(ImportError::Damaged(line_of(0)));
+    };
+    let damaged = ImportError::Damaged(line_of(place));
+    let Some(SqlValue::Text(name)) = row.get("loop_name") else { return Err(damaged) };
+    if AnyRun::version(name).is_none() {
+        return Err(ImportError::NewerLine { line: line_of(place), what: name.clone() });
     }
+    let begun = entries.iter().find_map(|entry| match &entry.kind {
+        Kind::RunCreated(created) => Some(created),
+        _ => None,
+    });
+    let same = begun.is_none_or(|begun| {
+        begun.loop_name == *name
+            && row.get("loop_ver") == Some(&SqlValue::Int(i64::from(begun.loop_ver)))
+    });
+    let last = entries.last().map_or(0, |entry| entry.seq);
+    let in_order = entries.windows(2).all(|two| two[0].seq < two[1].seq);
+    let long_enough =
+        matches!(row.get("next_seq"), Some(SqlValue::Int(next)) if *next > last && last >= 0);
+    match same && in_order && long_enough {
+        true => Ok(()),
+        false => Err(damaged),
+    }
+}
+
+/// Whether a run of ours could have this id: it is the name of a folder, and is printed.
+pub(super) fn is_run_id(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    (1..=64).contains(&name.len()) && name.chars().all(plain)
 }
 
 fn fault(line: usize, error: &StoreError) -> ImportError {

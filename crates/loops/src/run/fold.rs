@@ -16,12 +16,24 @@ use everloop_types::{
     Observation, Purpose, Reason, Reply, TODO_WRITE, ToolCall, UtcMs, only_markup, source_of,
 };
 
+/// What may have been work besides calls: between two entries, deciding and writing.
+const BETWEEN_MS_MAX: u64 = 1_000;
+
+/// The most that a run can have worked since the entry before this one. Calls are measured by
+/// whoever makes them, on a clock that does not count sleep.
+fn work_ms_max(kind: &Kind) -> u64 {
+    match kind {
+        Kind::EffectFinished(finished) => finished.took_ms.saturating_add(BETWEEN_MS_MAX),
+        _ => BETWEEN_MS_MAX,
+    }
+}
+
 impl<L: AgentLoop> Run<L> {
     /// Folds one entry. Total: an entry that does not fit changes nothing but the place.
     pub fn apply(&mut self, entry: &Entry) {
         let at = entry.at;
         if !matches!(entry.kind, Kind::EpochStarted(_)) {
-            self.guards.tick(at);
+            self.guards.tick(at, work_ms_max(&entry.kind));
         }
         match (&entry.kind, &entry.effect) {
             (Kind::RunCreated(created), _) => self.create(at, created),

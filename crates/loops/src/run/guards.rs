@@ -132,10 +132,12 @@ impl Guards {
         }
     }
 
-    /// Time passes while the run works; waiting and lying unowned cost nothing.
-    pub(super) fn tick(&mut self, at: UtcMs) {
+    /// Time passes while the run works; waiting and lying unowned cost nothing. No more than
+    /// `most_ms` of it was work: the machine may have slept, or its clock may have been set.
+    pub(super) fn tick(&mut self, at: UtcMs, most_ms: u64) {
         if let Some(since) = self.working_since {
-            self.counts.work_ms += u64::try_from(at - since).unwrap_or(0);
+            let passed_ms = u64::try_from(at.saturating_sub(since)).unwrap_or(0);
+            self.counts.work_ms = self.counts.work_ms.saturating_add(passed_ms.min(most_ms));
             self.working_since = Some(at.max(since));
         }
     }
@@ -192,4 +194,21 @@ fn spent(counts: &Counts, budget: &Budget) -> Option<Reason> {
     .into_iter()
     .find(|(_, used, limit)| *limit > 0 && used >= limit)
     .map(|(what, _, limit)| Reason::Budget { what, limit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Guards;
+
+    #[test]
+    fn the_time_between_two_entries_is_work_only_as_far_as_somebody_measured_it() {
+        let mut guards = Guards::default();
+        guards.begin_work(1_000);
+        guards.tick(1_500, 1_000);
+        guards.tick(259_200_000, 2_000);
+        guards.tick(259_200_010, 2_000);
+        assert_eq!(guards.counts.work_ms, 500 + 2_000 + 10);
+        guards.tick(5, 2_000);
+        assert_eq!(guards.counts.work_ms, 2_510, "a clock that goes back takes nothing back");
+    }
 }

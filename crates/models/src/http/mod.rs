@@ -5,7 +5,7 @@ mod address;
 mod retry_after;
 mod tls;
 
-use crate::wire::{Decoder, Reads, refusal};
+use crate::wire::{Decoder, Reads, refusal, within};
 use crate::{ConnectError, Delta, Endpoint, Secret, Timeouts};
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -176,6 +176,7 @@ impl Client {
     ) -> Result<Reply, ModelError> {
         let mut decoder = Decoder::<R>::new(self.reply_bytes_max);
         let mut deadline = clock.first_byte;
+        let (mut events, mut said) = (decoder.events(), Instant::now());
         while !decoder.is_done() {
             match timeout_at(deadline, response.chunk()).await {
                 Ok(Ok(Some(chunk))) => decoder.feed(&chunk, on_delta)?,
@@ -184,7 +185,10 @@ impl Client {
                 Ok(Err(e)) => return Err(ModelError::new(ModelErrorKind::Cut, words(e))),
                 Err(_) => return Err(clock.late("the stream stood still")),
             }
-            deadline = clock.next_chunk();
+            if std::mem::replace(&mut events, decoder.events()) != decoder.events() {
+                said = Instant::now();
+            }
+            deadline = clock.next_chunk().min(clock.alive_until(said));
             if deadline == clock.total && Instant::now() >= clock.total {
                 return Err(clock.late("the stream did not end"));
             }
@@ -213,15 +217,23 @@ struct Clock {
     first_byte: Instant,
     total: Instant,
     idle: Duration,
+    /// How long a stream may say nothing but that it is there.
+    alive: Duration,
 }
 
 impl Clock {
     fn start(timeouts: Timeouts) -> Self {
         let now = Instant::now();
         let total = now + Duration::from_millis(timeouts.total_ms);
-        let first = timeouts.connect_ms.saturating_add(timeouts.first_byte_ms);
-        let first_byte = total.min(now + Duration::from_millis(first));
-        Self { first_byte, total, idle: Duration::from_millis(timeouts.idle_ms) }
+        let first_byte = total.min(now + Duration::from_millis(timeouts.first_byte_ms));
+        let idle = Duration::from_millis(timeouts.idle_ms);
+        let alive = idle.max(Duration::from_millis(timeouts.first_byte_ms));
+        Self { first_byte, total, idle, alive }
+    }
+
+    /// Until when comments alone are listened to: a server that sends them may be at work, or hang.
+    fn alive_until(&self, said: Instant) -> Instant {
+        said + self.alive
     }
 
     fn next_chunk(&self) -> Instant {
@@ -245,11 +257,10 @@ async fn read_refusal(mut response: Response, clock: &Clock) -> ModelError {
     while let Ok(Ok(Some(chunk))) = timeout_at(clock.next_chunk(), response.chunk()).await {
         body.extend_from_slice(&chunk);
         if body.len() > ERROR_BYTES_MAX {
-            body.truncate(ERROR_BYTES_MAX);
             break;
         }
     }
-    let mut error = refusal(status, &body);
+    let mut error = refusal(status, within(&body, ERROR_BYTES_MAX));
     error.retry_after_ms = wait.or(error.retry_after_ms);
     if let Some(to) = response.headers().get("location").and_then(|to| to.to_str().ok()) {
         error.detail.push_str(&format!("; the endpoint has moved to {to}"));

@@ -7,7 +7,7 @@
 //! ```
 
 use super::draft::Draft;
-use super::fault::clip;
+use super::fault::{clip, within};
 use super::lines::{Line, Lines};
 use super::mend::mend;
 use crate::Delta;
@@ -84,6 +84,15 @@ impl<R: Reads> Decoder<R> {
         self.reader.check_size(self.lines.held())
     }
 
+    /// How much was said beside comments and blank lines; it only grows.
+    #[must_use]
+    pub(crate) fn events(&self) -> usize {
+        match &self.shape {
+            Shape::Whole(body) => body.len(),
+            Shape::Unknown | Shape::Stream => self.reader.said,
+        }
+    }
+
     /// Whether the server said that nothing more comes.
     #[must_use]
     pub(crate) fn is_done(&self) -> bool {
@@ -130,6 +139,8 @@ struct Reader<R> {
     /// Lines of server-sent events, and the first line that is none.
     known: usize,
     stranger: String,
+    /// Lines that were no comment and not blank.
+    said: usize,
 }
 
 impl<R: Reads> Reader<R> {
@@ -140,6 +151,7 @@ impl<R: Reads> Reader<R> {
     ) -> Result<(), ModelError> {
         let line = Line::read(line);
         self.known += usize::from(matches!(line, Line::Nothing | Line::Data(_)));
+        self.said += usize::from(matches!(line, Line::Data(_)));
         match line {
             Line::Nothing => Ok(()),
             Line::Blank if self.open.is_empty() => Ok(()),
@@ -284,10 +296,13 @@ fn first_object(body: &[u8]) -> usize {
     }
 }
 
+/// Bytes of an odd reply that an error shows.
+const SHOWN_BYTES_MAX: usize = 800;
+
 fn malformed(error: &serde_json::Error, data: &[u8]) -> ModelError {
     ModelError::new(ModelErrorKind::Malformed, format!("{error} in: {}", lossy(data)))
 }
 
 fn lossy(data: &[u8]) -> String {
-    clip(&String::from_utf8_lossy(&data[..data.len().min(400)]))
+    clip(&String::from_utf8_lossy(within(data, SHOWN_BYTES_MAX)))
 }

@@ -136,7 +136,60 @@ fn message_of(error: &Value) -> String {
     }
 }
 
-/// The beginning of a text.
+/// The longest piece of text that may be a secret of which a cut leaves a part.
+const TORN_CHARS_MAX: usize = 400;
+
+/// The beginning of a text, without signs that a terminal or a log obeys. A word that the limit
+/// would tear apart is left out: it may be a key that the provider sent back, which nobody
+/// recognises by its half.
 pub(super) fn clip(text: &str) -> String {
-    text.chars().take(DETAIL_CHARS_MAX).collect()
+    let plain = |c: char| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c };
+    let whole: String = text.chars().take(DETAIL_CHARS_MAX).map(plain).collect();
+    match text.chars().nth(DETAIL_CHARS_MAX) {
+        None => whole,
+        Some(_) => without_torn_word(&whole).to_owned(),
+    }
+}
+
+/// The beginning of bytes that may be more than a limit, without a word that it tears apart.
+pub(crate) fn within(bytes: &[u8], most: usize) -> &[u8] {
+    if bytes.len() <= most {
+        return bytes;
+    }
+    let kept = &bytes[..most];
+    let last = kept.iter().rposition(u8::is_ascii_whitespace).unwrap_or(0);
+    &kept[..last.max(most.saturating_sub(TORN_CHARS_MAX))]
+}
+
+fn without_torn_word(text: &str) -> &str {
+    let end = text.char_indices().rev().nth(TORN_CHARS_MAX).map_or(0, |(at, _)| at);
+    let last = text.rfind(char::is_whitespace).unwrap_or(0);
+    &text[..last.max(end)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_at_the_limit_is_left_out_as_a_whole() {
+        let key = "sk-RTsecret-Zx91QpLm77TyUv";
+        for before in DETAIL_CHARS_MAX - 60..DETAIL_CHARS_MAX + 10 {
+            for between in [" ", "", "\"", "="] {
+                let body = format!("{}{between}{key} and more", "x".repeat(before));
+                let kept = refusal(400, body.as_bytes()).detail;
+                assert!(kept.contains(key) || !kept.contains("sk-RT"), "{before}: {kept}");
+                let bytes = within(body.as_bytes(), DETAIL_CHARS_MAX);
+                let kept = String::from_utf8_lossy(bytes);
+                assert!(kept.contains(key) || !kept.contains("sk-RT"), "{before}: {kept}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_no_text_sends_nothing_to_a_terminal() {
+        let error = refusal(500, b"\x1f\x8b\x08\x1b[2J\x07garbage\nline");
+        assert!(!error.detail.contains(|c: char| c.is_control() && c != '\n'), "{error:?}");
+        assert!(error.detail.contains("garbage\nline"));
+    }
 }

@@ -3,7 +3,7 @@
 use super::kit::{
     NOW, claim, claimed, create, effect, ending, epoch_started, finished, planned, run_id, started,
 };
-use crate::{Claim, Commit, Engine, RunFilter, Store, StoreError, Trimmed};
+use crate::{Claim, Commit, Engine, Removal, RunFilter, Store, StoreError, Trimmed};
 use everloop_types::{RunId, Status, digest_bytes, journal::Kind};
 
 async fn finish(store: &Store, ours: &mut Claim) {
@@ -28,16 +28,37 @@ pub(super) async fn trimming_keeps_what_a_run_led_to(store: Store) {
     finish(&store, &mut old).await;
     let live = claimed(&store, "run_b").await;
     assert_eq!(store.trim(NOW + 99, 100).await.unwrap(), Trimmed::default(), "too early");
+    assert_eq!(store.count_to_trim(NOW + 99, 100).await.unwrap(), 0);
+    assert_eq!(store.count_to_trim(NOW + 100, 100).await.unwrap(), 1);
     let trimmed = store.trim(NOW + 100, 100).await.unwrap();
-    assert_eq!(trimmed, Trimmed { runs: 1, entries: 7, snapshots: 1, blobs: 0 });
+    assert_eq!(trimmed, Trimmed { runs: 1, entries: 5, snapshots: 1, blobs: 0 });
     let kinds: Vec<_> = store.journal(&old.run, 0, 100).await.unwrap();
     let kinds: Vec<_> = kinds.iter().map(|entry| entry.kind.name()).collect();
-    assert_eq!(kinds, ["RunCreated", "EffectFinished", "EffectFinished", "RunFinished"]);
+    let call = ["EffectPlanned", "EffectFinished"];
+    assert_eq!(kinds, [&["RunCreated"][..], &call, &call, &["RunFinished"]].concat());
     assert_eq!(store.messages(&old.run).await.unwrap().len(), 2);
     let row = store.run(&old.run).await.unwrap().unwrap();
     assert_eq!((row.status, row.times.trimmed_at), (Status::Succeeded, Some(NOW + 100)));
     assert_eq!(store.load(&live.run).await.unwrap().entries.len(), 1);
     assert_eq!(store.trim(NOW + 100, 100).await.unwrap(), Trimmed::default(), "only once");
+}
+
+pub(super) async fn a_run_is_deleted_as_a_whole_and_only_when_it_is_over(store: Store) {
+    let mut old = claimed(&store, "run_a").await;
+    let live = claimed(&store, "run_b").await;
+    assert_eq!(store.delete_run(&old.run).await.unwrap(), Removal::NotOver(old.run.clone()));
+    finish(&store, &mut old).await;
+    assert_eq!(store.ended_before(NOW - 1).await.unwrap(), []);
+    assert_eq!(store.ended_before(NOW).await.unwrap(), [old.run.clone()]);
+    let gone = Removal::Gone(vec![old.run.clone()]);
+    assert_eq!(store.delete_run(&old.run).await.unwrap(), gone);
+    assert_eq!(store.delete_run(&old.run).await.unwrap(), Removal::NoSuchRun);
+    assert_eq!(store.run(&old.run).await.unwrap(), None);
+    assert!(store.journal(&old.run, 0, 100).await.unwrap().is_empty());
+    assert!(store.messages(&old.run).await.unwrap().is_empty());
+    assert!(store.sweep_blobs().await.unwrap() > 0, "what only it referred to");
+    assert_eq!(store.load(&live.run).await.unwrap().entries.len(), 1);
+    store.give_space_back().await.unwrap();
 }
 
 pub(super) async fn sweeping_keeps_what_is_used(store: Store) {
@@ -105,7 +126,7 @@ pub(super) async fn an_inspection_counts_runs(store: Store) {
     create(&store, "run_a").await;
     claimed(&store, "run_b").await;
     let seen = store.inspect().await.unwrap();
-    assert_eq!((seen.schema_version, seen.quick_check.as_str()), (6, "ok"));
+    assert_eq!((seen.schema_version, seen.quick_check.as_str()), (crate::SCHEMA_VERSION, "ok"));
     assert_eq!(seen.runs_by_status, [(Status::Queued, 1), (Status::Running, 1)]);
     assert!(seen.bytes_on_disk > 0);
 }

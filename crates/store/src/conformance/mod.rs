@@ -73,7 +73,8 @@ checks! {
     damage: a_flipped_byte_stops_that_run_only, a_missing_entry_is_damage,
         a_damaged_snapshot_is_passed_over, a_damaged_blob_is_noticed,
         a_newer_kind_is_refused, a_newer_letter_is_refused;
-    keep: trimming_keeps_what_a_run_led_to, sweeping_keeps_what_is_used,
+    keep: trimming_keeps_what_a_run_led_to,
+        a_run_is_deleted_as_a_whole_and_only_when_it_is_over, sweeping_keeps_what_is_used,
         runs_are_listed_newest_first,
         runs_that_changed_are_read_in_pages_oldest_first, runs_are_found_by_the_end_of_their_name,
         an_inspection_counts_runs,

@@ -56,7 +56,8 @@ pub(super) async fn read(client: &impl GenericClient) -> Result<Found, Error> {
     for (key, number) in ["schema_version", "min_reader"].iter().zip(&mut found) {
         let row = client.query_opt("SELECT v FROM schema_meta WHERE k = $1", &[key]).await?;
         let text: Option<String> = row.map(|row| row.try_get(0)).transpose()?;
-        *number = text.and_then(|text| text.parse().ok()).unwrap_or(0);
+        // What cannot be read is for a program that can.
+        *number = text.and_then(|text| text.parse().ok()).unwrap_or(i64::MAX);
     }
     Ok(Found::Version { schema: found[0], min_reader: found[1] })
 }

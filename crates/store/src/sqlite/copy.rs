@@ -13,6 +13,7 @@ use super::{
     look::{beside, connect, look},
     open::OpenError,
     session::classify,
+    shape::harden,
 };
 use crate::{db::DbError, keep::Inspection};
 use rusqlite::{
@@ -35,8 +36,11 @@ const ALL_PAGES: i32 = -1;
 pub(crate) fn back_up(database: &Path, to: &Path) -> Result<Inspection, OpenError> {
     look(database)?;
     files::regular(database)?;
-    // May write, so that the last to close takes the log away as always.
-    let source = writable(database)?;
+    let source = match files::is_writable(database) {
+        // May write, so that the last to close takes the log away as always.
+        true => writable(database)?,
+        false => connect(database)?,
+    };
     place_copy(&source, to, Existing::Refuse)
 }
 
@@ -78,7 +82,7 @@ fn place_copy(source: &Connection, to: &Path, existing: Existing) -> Result<Insp
 fn whole(path: &Path) -> Result<Inspection, OpenError> {
     let seen = look(path)?;
     match (seen.quick_check.as_str(), seen.schema_version) {
-        ("ok", 0) => Err(OpenError::NotOurs { path: path.to_owned() }),
+        ("ok", 0) => Err(OpenError::NotOurs { path: path.to_owned(), altered: None }),
         ("ok", _) => Ok(seen),
         _ => Err(DbError::Damaged { file: path.into() }.into()),
     }
@@ -102,12 +106,41 @@ fn writable(path: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(broken)?;
     conn.busy_timeout(Duration::from_secs(5)).map_err(broken)?;
+    harden(&conn).map_err(broken)?;
     Ok(conn)
 }
 
 /// Checks a copy that `restore` may take.
 pub(crate) fn check_copy(copy: &Path) -> Result<Inspection, OpenError> {
     whole(copy)
+}
+
+/// Rewrites a file so that free pages can be given back one by one, if it was made before they
+/// could be, and copies its log back. Nobody may have it open in this process.
+pub(crate) fn compact(database: &Path) -> Result<(), OpenError> {
+    let file: Arc<Path> = database.into();
+    let broken = |error| OpenError::from(classify(error, &file, 0));
+    let conn = writable(database)?;
+    if super::open::read_pragma(&conn, "PRAGMA auto_vacuum").map_err(broken)? == "0" {
+        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM").map_err(broken)?;
+    }
+    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+    super::open::read_pragma(&conn, checkpoint).map(drop).map_err(broken)
+}
+
+/// Makes a working copy of a copy, which may be changed before it is restored. One that an attempt
+/// left behind which broke off is replaced.
+pub(crate) fn stage(from: &Path, to: &Path) -> Result<(), OpenError> {
+    whole(from)?;
+    unstage(to);
+    place_copy(&connect(from)?, to, Existing::Replace).map(drop)
+}
+
+/// Removes a working copy and its log.
+pub(crate) fn unstage(staged: &Path) {
+    for file in [staged.to_owned(), beside(staged, "-wal"), beside(staged, "-shm")] {
+        let _ = fs::remove_file(file);
+    }
 }
 
 /// Puts a copy in the place of the database; what was there is kept as `aside`, if anything was.
@@ -120,7 +153,8 @@ pub(crate) fn restore(from: &Path, database: &Path, aside: &Path) -> Result<(), 
         return place_copy(&source, database, Existing::Refuse).map(drop);
     }
     match look(database) {
-        Ok(_) => {
+        // A copy is also the way out of a database that somebody has put triggers into.
+        Ok(_) | Err(OpenError::NotOurs { altered: Some(_), .. }) => {
             let failed = |source| OpenError::Backup { path: aside.to_owned(), source };
             let kept = files::create_new(aside).map_err(failed)?;
             copy(&writable(database)?, aside)?;
@@ -184,6 +218,30 @@ mod tests {
         looked(true);
         drop(store);
         looked(false);
+    }
+
+    #[tokio::test]
+    async fn space_that_is_not_needed_goes_back_to_the_disk_also_in_older_files() {
+        for old in [false, true] {
+            let (_folder, path, store) = database();
+            drop(store);
+            if old {
+                let plain = "PRAGMA auto_vacuum = NONE; VACUUM";
+                writable(&path).unwrap().execute_batch(plain).unwrap();
+            }
+            let store = Store::open(&path).unwrap();
+            let fill = |n: u8| crate::row::insert_blob(format!("{n}"), vec![n; 100_000]);
+            let blobs = (0..100).map(fill).collect();
+            store.db().commit(blobs, crate::Urgency::Critical).await.unwrap();
+            let full = store.bytes_on_disk().await.unwrap();
+            assert!(full > 10_000_000);
+            assert_eq!(store.sweep_blobs().await.unwrap(), 100);
+            store.give_space_back().await.unwrap();
+            assert_eq!(store.bytes_on_disk().await.unwrap() < 1_000_000, !old);
+            drop(store);
+            compact(&path).unwrap();
+            assert!(fs::metadata(&path).unwrap().len() < 1_000_000);
+        }
     }
 
     #[test]

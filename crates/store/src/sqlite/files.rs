@@ -2,7 +2,11 @@
 
 use super::open::OpenError;
 use crate::db::DbError;
-use rustix::fs::Access;
+use rustix::{
+    fs::Access,
+    io::Errno,
+    process::{Resource, getrlimit},
+};
 use std::{
     collections::BTreeSet,
     fs::{self, DirBuilder, File, Metadata, OpenOptions},
@@ -17,6 +21,9 @@ static OPEN: Mutex<BTreeSet<Id>> = Mutex::new(BTreeSet::new());
 
 type Id = (u64, u64);
 
+/// A file that lacks less than this to its limit has reached it: one write may be so long.
+const LENGTH_LEFT: u64 = 1 << 20;
+
 /// The only right of this process to open a database, as long as it lives.
 ///
 /// The locks of SQLite belong to the whole process, and whoever closes any descriptor of the file
@@ -30,6 +37,68 @@ impl Drop for Sole {
     fn drop(&mut self) {
         OPEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
+}
+
+/// Which files a database was opened as. Its name may come to mean another file, or none: then what
+/// is written goes where nobody finds it.
+#[derive(Debug)]
+pub(super) struct Identity {
+    files: Vec<(PathBuf, Id)>,
+    /// How the file must lie there, if it is read without a lock.
+    still: Option<Stamp>,
+}
+
+/// Length and time of a file that nobody writes to.
+type Stamp = (u64, i64, i64);
+
+impl Identity {
+    /// Of a database that is open: the file itself, its log, and the log's index.
+    pub(super) fn of(path: &Path) -> Self {
+        let names = ["", "-wal", "-shm"].map(|ending| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(ending);
+            PathBuf::from(name)
+        });
+        let known = |name: PathBuf| id(&name).map(|id| (name, id));
+        Self { files: names.into_iter().filter_map(known).collect(), still: None }
+    }
+
+    /// Of a database that is only read. With `still`, without any lock: then nobody may have
+    /// written to it since.
+    pub(super) fn of_read(path: &Path, still: bool) -> Self {
+        let files = id(path).map(|id| (path.to_owned(), id)).into_iter().collect();
+        Self { files, still: stamp(path).filter(|_| still) }
+    }
+
+    /// Looks whether the names still mean the files. Opens none of them.
+    pub(super) fn check(&self) -> Result<(), DbError> {
+        if let (Some(was), Some((name, _))) = (self.still, self.files.first())
+            && (stamp(name) != Some(was) || super::look::has_log(name))
+        {
+            let words = format!("{} was changed while it was read; try again", name.display());
+            return Err(DbError::Other { source: std::sync::Arc::new(io::Error::other(words)) });
+        }
+        match self.files.iter().find(|(name, was)| id(name) != Some(*was)) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let words = format!(
+                    "{} was removed or replaced while it was open; stop every everloop, then put \
+                     the file back or restore a backup",
+                    name.display()
+                );
+                Err(DbError::Other { source: std::sync::Arc::new(io::Error::other(words)) })
+            }
+        }
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let file = fs::metadata(path).ok()?;
+    Some((file.len(), file.mtime(), file.mtime_nsec()))
+}
+
+fn id(path: &Path) -> Option<Id> {
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 /// Makes the folder (0700) and the file (0600) where they are missing. Opens no file that exists.
@@ -56,11 +125,54 @@ pub(super) fn prepare(path: &Path) -> Result<Sole, OpenError> {
     }
     let rights = Access::READ_OK | Access::WRITE_OK;
     rustix::fs::access(path, rights).map_err(|error| failed(error.into()))?;
-    let id = (metadata.dev(), metadata.ino());
+    register(path, &metadata, &mut open)
+}
+
+/// The same right for a file that is only read, and must be there.
+pub(super) fn hold(path: &Path) -> Result<Sole, OpenError> {
+    regular(path)?;
+    let metadata = fs::metadata(path).map_err(|source| refused(path, source))?;
+    register(path, &metadata, &mut OPEN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn register(path: &Path, file: &Metadata, open: &mut BTreeSet<Id>) -> Result<Sole, OpenError> {
+    let id = (file.dev(), file.ino());
     if !open.insert(id) {
         return Err(OpenError::AlreadyOpen { path: path.to_owned() });
     }
     Ok(Sole { id })
+}
+
+/// What is said if this process may open no more files: a database that cannot be opened then is
+/// neither damaged nor read-only.
+pub(super) fn no_more_files() -> Option<io::Error> {
+    // SQLite may just have given back the last that it had.
+    let open = [(); 3].map(|()| File::open("/dev/null"));
+    let refused = open.into_iter().find_map(Result::err)?;
+    let errno = Errno::from_io_error(&refused);
+    let words = "this process may open no more files; close some, or raise the limit (ulimit -n)";
+    matches!(errno, Some(Errno::MFILE | Errno::NFILE)).then(|| io::Error::other(words))
+}
+
+/// What is said about a write that failed, if the database or its log is about as long as files may
+/// become here.
+pub(super) fn length_limit(file: &Path) -> Option<io::Error> {
+    let most = getrlimit(Resource::Fsize).current?;
+    let length = |name: &Path| fs::metadata(name).map_or(0, |file| file.len());
+    let longest = length(file).max(length(&super::look::beside(file, "-wal")));
+    if longest.saturating_add(LENGTH_LEFT) < most {
+        return None;
+    }
+    let words = format!(
+        "no file may grow beyond {most} bytes here; raise the limit (ulimit -f), nothing is lost"
+    );
+    Some(io::Error::other(words))
+}
+
+/// Whether the file and its folder, where the log lies, may be written.
+pub(super) fn is_writable(path: &Path) -> bool {
+    let may = |path: &Path| rustix::fs::access(path, Access::WRITE_OK).is_ok();
+    may(path) && may(&folder_of(path))
 }
 
 /// Checks that a file is there and is one.
@@ -96,6 +208,9 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 fn refused(path: &Path, source: io::Error) -> OpenError {
+    if let Some(words) = no_more_files() {
+        return DbError::Other { source: std::sync::Arc::new(words) }.into();
+    }
     match source.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             DbError::ReadOnly { file: path.into() }.into()

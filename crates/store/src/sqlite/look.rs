@@ -1,6 +1,11 @@
 //! A look at a database file that leaves no trace: nothing is made, brought up to date or changed.
 
-use super::{files, migrate, open::OpenError, session::classify};
+use super::{
+    files::{self, Identity},
+    open::OpenError,
+    session::classify,
+    shape,
+};
 use crate::{
     db::{DbError, Engine},
     dialect,
@@ -8,7 +13,7 @@ use crate::{
     schema::{Found, MIGRATIONS},
 };
 use everloop_types::Status;
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, config::DbConfig};
 use std::{
     ffi::OsString,
     fmt::Write,
@@ -30,21 +35,35 @@ pub(crate) fn look(path: &Path) -> Result<Inspection, OpenError> {
 fn look_once(path: &Path) -> Result<Inspection, OpenError> {
     let file: Arc<Path> = path.into();
     let conn = connect(path)?;
-    let found = migrate::read(&conn, &file)?;
-    found.next(path, MIGRATIONS)?;
+    let found = shape::read(&conn, &file, MIGRATIONS)?;
     inspect(&conn, &file, &found)
+}
+
+/// One text that a database keeps about itself, if it is there.
+pub(crate) fn meta(path: &Path, sql: &str) -> Result<Option<String>, OpenError> {
+    let file: Arc<Path> = path.into();
+    let read = connect(path)?.query_row(sql, [], |row| row.get(0)).optional();
+    read.map_err(|error| OpenError::from(classify(error, &file, 0)))
 }
 
 /// A connection that only reads.
 pub(super) fn connect(path: &Path) -> Result<Connection, OpenError> {
+    connect_as_it_lies(path).map(|(conn, _)| conn)
+}
+
+/// The same, and what the file must still be for what was read to count.
+pub(super) fn connect_as_it_lies(path: &Path) -> Result<(Connection, Identity), OpenError> {
     files::regular(path)?;
-    if !has_log(path) {
+    let still = !has_log(path);
+    let identity = Identity::of_read(path, still);
+    if still {
         // As it lies there, because SQLite would make a log to read it.
-        return open(path, "?immutable=1");
+        return Ok((open(path, "?immutable=1")?, identity));
     }
     // The log has a process, or had one that died; its index is made in memory then. Where that
     // does not do, a reader like any other looks: it writes to the index, which is no data.
-    open(path, "?mode=ro&readonly_shm=1").or_else(|_| open(path, "?mode=ro"))
+    let conn = open(path, "?mode=ro&readonly_shm=1").or_else(|_| open(path, "?mode=ro"))?;
+    Ok((conn, identity))
 }
 
 fn open(path: &Path, how: &str) -> Result<Connection, OpenError> {
@@ -55,6 +74,7 @@ fn open(path: &Path, how: &str) -> Result<Connection, OpenError> {
         | OpenFlags::SQLITE_OPEN_URI;
     let conn = Connection::open_with_flags(address(path) + how, flags).map_err(broken)?;
     conn.busy_timeout(std::time::Duration::from_secs(5)).map_err(broken)?;
+    shape::harden(&conn).map_err(broken)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(broken)?;
     // The file is only opened now.
     let count = "SELECT count(*) FROM sqlite_schema";

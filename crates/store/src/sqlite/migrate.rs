@@ -1,7 +1,8 @@
 //! Forward-only migrations: numbered, under an exclusive lock, with a copy of the old file first.
 
-use super::{files, open::OpenError, session::classify};
+use super::{files, open::OpenError, session::classify, shape};
 use crate::{
+    db::DbError,
     dialect,
     schema::{Found, META, Migration, Next, SET_META},
 };
@@ -19,7 +20,7 @@ pub(super) fn migrate(
     file: &Arc<Path>,
     steps: &[Migration],
 ) -> Result<(), OpenError> {
-    match read(conn, file)?.next(file, steps)? {
+    match shape::read(conn, file, steps)?.next(file, steps)? {
         Next::Nothing => return Ok(()),
         Next::Upgrade { to } => back_up(conn, file, to)?,
         Next::Create => {}
@@ -58,7 +59,8 @@ pub(super) fn read(conn: &Connection, file: &Arc<Path>) -> Result<Found, OpenErr
         let sql = "SELECT v FROM schema_meta WHERE k = ?1";
         let text: Option<String> =
             conn.query_row(sql, [key], |row| row.get(0)).optional().map_err(broken)?;
-        Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
+        let damaged = || DbError::Damaged { file: Arc::clone(file) };
+        text.and_then(|text| text.parse().ok()).ok_or_else(|| damaged().into())
     };
     Ok(Found::Version { schema: number("schema_version")?, min_reader: number("min_reader")? })
 }

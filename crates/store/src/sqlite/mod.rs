@@ -7,14 +7,17 @@ mod memory;
 mod migrate;
 mod open;
 mod readers;
+mod reading;
 mod session;
+mod shape;
 mod writer;
 
-pub(crate) use copy::{back_up, check_copy, restore};
+pub(crate) use copy::{back_up, check_copy, compact, restore, stage, unstage};
 pub(crate) use files::create_new;
-pub(crate) use look::look;
+pub(crate) use look::{look, meta};
 pub use memory::MemoryDb;
 pub use open::{OpenError, SqliteDb};
+pub(crate) use reading::ReadingDb;
 
 #[cfg(test)]
 mod sqlite_tests;

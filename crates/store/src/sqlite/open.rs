@@ -4,6 +4,7 @@ use super::{
     files, migrate,
     readers::Readers,
     session::{Session, classify, machine_now},
+    shape,
     writer::{self, Request},
 };
 use crate::{
@@ -59,11 +60,15 @@ impl SqliteDb {
         let conn = connect_and_migrate(&file, migrations)?;
         let commits = Arc::new(AtomicU64::new(0));
         let thread = |error| DbError::Unreachable { source: Arc::new(error) };
-        let session = Session::new(conn, Arc::clone(&file), machine_now)?;
-        let writer = Writer::start(session, &commits).map_err(thread)?;
+        let identity = Arc::new(files::Identity::of(path));
+        let guarded = |conn| {
+            let session = Session::new(conn, Arc::clone(&file), machine_now)?;
+            Ok::<_, DbError>(session.guarded(&identity))
+        };
+        let writer = Writer::start(guarded(conn)?, &commits).map_err(thread)?;
         let reader = |_| {
             let conn = connect(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-            Ok(Session::new(conn, Arc::clone(&file), machine_now)?)
+            Ok(guarded(conn)?)
         };
         let sessions = (0..READERS).map(reader).collect::<Result<Vec<_>, OpenError>>()?;
         let readers = Readers::start(sessions).map_err(thread)?;
@@ -136,6 +141,12 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
     let broken = |error| OpenError::from(classify(error, file, 0));
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(file, flags).map_err(broken)?;
+    shape::harden(&conn).map_err(broken)?;
+    if std::fs::metadata(file).is_ok_and(|file| file.len() == 0) {
+        // Counts for a file that is still empty, so that free pages can be given back; no setting
+        // that anything rests on.
+        conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL").map_err(broken)?;
+    }
     for (name, wanted, read) in dialect::probes(Engine::Sqlite).settings {
         let set = format!("PRAGMA {name} = {wanted}");
         patiently(|| conn.execute_batch(&set)).map_err(broken)?;
@@ -185,6 +196,13 @@ fn check_version(number: i32, name: &str) -> Result<(), OpenError> {
     Ok(())
 }
 
+fn not_ours(altered: Option<&str>) -> String {
+    match altered {
+        Some(what) => format!("{what}; restore a backup"),
+        None => "is no Everloop database; choose another file".to_owned(),
+    }
+}
+
 /// Why a database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -213,11 +231,13 @@ pub enum OpenError {
         /// The kind of file system.
         system: &'static str,
     },
-    /// The file holds tables of something else.
-    #[error("{} is no Everloop database; choose another file", .path.display())]
+    /// The file holds what another program made, beside our tables or instead of them.
+    #[error("{} {}", .path.display(), not_ours(.altered.as_deref()))]
     NotOurs {
         /// The file.
         path: PathBuf,
+        /// What was added to a file of ours, or taken out of it; none for a file that never was.
+        altered: Option<String>,
     },
     /// A newer program has written the file.
     #[error(

@@ -1,5 +1,6 @@
 //! One connection and the statements it knows: what writer, readers and memory have in common.
 
+use super::files::{self, Identity};
 use crate::{
     db::{DbError, Done, Row},
     dialect,
@@ -27,6 +28,8 @@ pub(super) struct Session {
     pub(super) conn: Connection,
     file: Arc<Path>,
     translated: HashMap<&'static str, String>,
+    /// What the file must still be; nothing for a database in memory.
+    identity: Option<Arc<Identity>>,
 }
 
 impl Session {
@@ -42,7 +45,17 @@ impl Session {
         let flags = FunctionFlags::SQLITE_UTF8;
         let clock = conn.create_scalar_function(dialect::SQLITE_NOW, 0, flags, move |_| Ok(now()));
         clock.map_err(broken)?;
-        Ok(Self { conn, file, translated: HashMap::new() })
+        Ok(Self { conn, file, translated: HashMap::new(), identity: None })
+    }
+
+    /// The same, refusing to work once its files were removed or replaced.
+    pub(super) fn guarded(mut self, identity: &Arc<Identity>) -> Self {
+        self.identity = Some(Arc::clone(identity));
+        self
+    }
+
+    fn check_files(&self) -> Result<(), DbError> {
+        self.identity.as_ref().map_or(Ok(()), |identity| identity.check())
     }
 
     /// Performs one logical transaction as a transaction of its own.
@@ -60,15 +73,28 @@ impl Session {
     /// At once as a writer: a reader that becomes one fails without waiting for its turn.
     pub(super) fn begin(&mut self) -> Result<(), DbError> {
         self.roll_back();
+        self.check_files()?;
         self.control("BEGIN IMMEDIATE")
     }
 
-    /// Commits. An error here leaves open whether the commit took place.
+    /// Commits. An error that SQLite raises before the commit counts is definite; any other leaves
+    /// open whether the commit took place. What went to a file that nobody finds any more is not
+    /// acknowledged.
     pub(super) fn commit(&mut self) -> Result<(), DbError> {
         let committed = self.conn.prepare_cached("COMMIT").and_then(|mut s| s.raw_execute());
-        committed.map(|_| ()).map_err(|source| {
-            self.roll_back();
-            DbError::CommitUnknown { source: Arc::new(source) }
+        let Err(source) = committed else { return self.check_files() };
+        self.roll_back();
+        let source = Arc::new(source);
+        let file = || Arc::clone(&self.file);
+        Err(match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => DbError::Full { file: file() },
+            Some(ErrorCode::ReadOnly) => DbError::ReadOnly { file: file() },
+            Some(ErrorCode::DatabaseBusy) => DbError::Locked { file: file() },
+            Some(ErrorCode::SystemIoFailure) => match files::length_limit(&self.file) {
+                Some(words) => DbError::CommitUnknown { source: Arc::new(words) },
+                None => DbError::CommitUnknown { source },
+            },
+            _ => DbError::CommitUnknown { source },
         })
     }
 
@@ -107,7 +133,9 @@ impl Session {
         sql: &'static str,
         params: &[SqlValue],
     ) -> Result<Vec<Row>, DbError> {
-        self.run(sql, params, 0).map(|done| done.rows)
+        let found = self.run(sql, params, 0)?;
+        self.check_files()?;
+        Ok(found.rows)
     }
 
     fn run(
@@ -116,6 +144,12 @@ impl Session {
         params: &[SqlValue],
         index: usize,
     ) -> Result<Done, DbError> {
+        if sql == dialect::GIVE_BACK {
+            // One step of it frees one page, so it is stepped to its end.
+            let done = self.conn.execute_batch(sql);
+            let done = done.map(|()| Done { touched: 0, rows: Vec::new() });
+            return done.map_err(|error| classify(error, &self.file, index));
+        }
         let text = self.translated.entry(sql).or_insert_with(|| dialect::sqlite_statement(sql));
         let done = self.conn.prepare_cached(text).and_then(|statement| perform(statement, params));
         done.map_err(|error| classify(error, &self.file, index))
@@ -174,8 +208,17 @@ pub(super) fn classify(error: rusqlite::Error, file: &Arc<Path>, index: usize) -
     let Some(code) = error.sqlite_error() else {
         return DbError::Other { source: Arc::new(error) };
     };
+    let limit = match code.code {
+        ErrorCode::ReadOnly | ErrorCode::CannotOpen => files::no_more_files(),
+        ErrorCode::SystemIoFailure => files::length_limit(&file).or_else(files::no_more_files),
+        _ => None,
+    };
+    if let Some(words) = limit {
+        return DbError::Other { source: Arc::new(words) };
+    }
     match code.code {
-        ErrorCode::ReadOnly | ErrorCode::CannotOpen => DbError::ReadOnly { file },
+        ErrorCode::ReadOnly => DbError::ReadOnly { file },
+        ErrorCode::CannotOpen if !files::is_writable(&file) => DbError::ReadOnly { file },
         ErrorCode::DiskFull => DbError::Full { file },
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => DbError::Locked { file },
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => DbError::Damaged { file },

@@ -150,7 +150,8 @@ fn v1() -> Migration {
 async fn an_older_file_is_copied_and_then_migrated() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("e.db");
-    let v0 = Migration { version: 0, min_reader: 0, sql: "" };
+    let v0 = Migration { version: 0, min_reader: 0, sql: "CREATE TABLE notes (x TEXT)" };
+    let steps = [v0, v1()];
     {
         let conn = rusqlite::Connection::open(&path).unwrap();
         let old = "CREATE TABLE schema_meta (k TEXT PRIMARY KEY, v TEXT NOT NULL);
@@ -158,7 +159,7 @@ async fn an_older_file_is_copied_and_then_migrated() {
                    CREATE TABLE notes (x TEXT); INSERT INTO notes VALUES ('kept');";
         conn.execute_batch(old).unwrap();
     }
-    let db = SqliteDb::open_with(&path, &[v0, v1()]).unwrap();
+    let db = SqliteDb::open_with(&path, &steps).unwrap();
     let kept = db.query("SELECT x FROM notes", Vec::new()).await.unwrap();
     assert_eq!(kept, [Row(vec![SqlValue::from("kept")])]);
     let store = Store::with_db(Arc::new(db));
@@ -169,7 +170,7 @@ async fn an_older_file_is_copied_and_then_migrated() {
     let version: String = copy.query_row(sql, [], |row| row.get(0)).unwrap();
     assert_eq!(version, "0", "the copy is as it was before");
     drop(store);
-    drop(SqliteDb::open_with(&path, &[v1()]).unwrap());
+    drop(SqliteDb::open_with(&path, &steps).unwrap());
     assert_eq!(copies(&folder), ["e.db.before-v1.bak"], "nothing to migrate, no copy");
 }
 
@@ -217,6 +218,98 @@ fn what_is_no_database_of_ours_is_refused() {
     let sealed = SqliteDb::open(Path::new("/proc/everloop/e.db")).err().unwrap();
     let read_only = matches!(sealed, OpenError::Db(DbError::ReadOnly { .. }));
     assert!(read_only || matches!(sealed, OpenError::Folder { .. }), "{sealed}");
+}
+
+#[tokio::test]
+async fn a_file_with_anything_that_is_not_ours_is_refused_and_nothing_in_it_acts() {
+    for (added, named) in [
+        ("CREATE TRIGGER t AFTER INSERT ON journal BEGIN DELETE FROM inbox; END", "the trigger t"),
+        ("CREATE VIEW v AS SELECT * FROM runs", "the view v"),
+        ("CREATE TABLE more (x TEXT)", "the table more"),
+        ("CREATE INDEX i ON runs(goal)", "the index i"),
+        ("DROP INDEX journal_outcome", "lacks the index journal_outcome"),
+        ("ALTER TABLE runs ADD COLUMN more TEXT", "the table runs"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("e.db");
+        drop(Store::open(&path).unwrap());
+        rusqlite::Connection::open(&path).unwrap().execute_batch(added).unwrap();
+        for refused in [SqliteDb::open(&path).err().unwrap(), super::look(&path).err().unwrap()] {
+            assert!(
+                matches!(refused, OpenError::NotOurs { altered: Some(_), .. }),
+                "{added}: {refused}"
+            );
+            assert!(refused.to_string().contains(named), "{refused}");
+        }
+        let copy = folder.path().join("copy.db");
+        fs::copy(&path, &copy).unwrap();
+        let refused = super::check_copy(&copy).unwrap_err();
+        assert!(matches!(refused, OpenError::NotOurs { altered: Some(_), .. }), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_trigger_that_comes_while_a_file_is_open_does_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (db, store) = on_file(&folder);
+    let trigger = "CREATE TRIGGER t AFTER INSERT ON journal BEGIN
+        INSERT INTO schema_meta VALUES ('bad', 'x'); END";
+    rusqlite::Connection::open(folder.path().join("e.db")).unwrap().execute_batch(trigger).unwrap();
+    store.create_run(&new_run("run_a")).await.unwrap();
+    let found = db.query("SELECT v FROM schema_meta WHERE k = 'bad'", Vec::new()).await;
+    assert_eq!(found.unwrap(), []);
+}
+
+#[test]
+fn a_newer_file_may_have_more_tables_but_nothing_that_acts_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    let next = Migration { version: 99, min_reader: 1, sql: "CREATE VIEW v AS SELECT 1" };
+    drop(SqliteDb::open_with(&path, &[v1(), next]).unwrap());
+    let refused = SqliteDb::open(&path).err().unwrap();
+    assert!(matches!(refused, OpenError::NotOurs { altered: Some(_), .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn statistics_of_the_planner_are_no_reason_to_refuse_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    let store = Store::open(&path).unwrap();
+    store.create_run(&new_run("run_a")).await.unwrap();
+    drop(store);
+    rusqlite::Connection::open(&path).unwrap().execute_batch("ANALYZE").unwrap();
+    assert!(SqliteDb::open(&path).is_ok());
+}
+
+#[tokio::test]
+async fn what_was_allowed_in_another_home_counts_for_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.db");
+    let store = Store::open(&path).unwrap();
+    store.belong_to("home_a").await.unwrap();
+    store.belong_to("home_b").await.unwrap();
+    let mut new = new_run("run_a");
+    new.idem_key = Some("key".to_owned());
+    store.create_run(&new).await.unwrap();
+    let standing = everloop_types::Standing {
+        id: "x".to_owned(),
+        workspace: "/w".to_owned(),
+        tool: "shell".to_owned(),
+        resource: "*".to_owned(),
+        by: "user".to_owned(),
+        at: 1,
+    };
+    let allowed = crate::allow_for_good(&standing);
+    store.db().commit(vec![allowed], Urgency::Critical).await.unwrap();
+    assert_eq!(Store::home_of(&path).unwrap().as_deref(), Some("home_a"), "the first one stays");
+    let taken = store.take_over("home_b", 5).await.unwrap();
+    assert_eq!(taken, crate::TakenOver { approvals: 1, runs: 1 });
+    assert!(store.all_standing().await.unwrap().is_empty());
+    assert!(store.run(&new.run).await.unwrap().unwrap().origin.imported);
+    let again = NewRun { run: RunId::new("run_b"), ..new };
+    assert_eq!(store.create_run(&again).await.unwrap(), crate::Created::New);
+    drop(store);
+    assert_eq!(Store::home_of(&path).unwrap().as_deref(), Some("home_b"));
 }
 
 #[tokio::test]
@@ -326,6 +419,51 @@ async fn what_gives_the_whole_batch_up_does_not_fail_its_neighbours() {
     assert!(matches!(b, Err(DbError::Unique { .. })), "{b:?}");
     let rows = db.query("SELECT k FROM schema_meta WHERE v = 'v'", Vec::new()).await.unwrap();
     assert_eq!(rows.len(), 2);
+}
+
+#[tokio::test]
+async fn a_file_that_was_removed_or_replaced_is_noticed_before_anything_is_acknowledged() {
+    let removed = |path: &Path| fs::remove_file(path).unwrap();
+    let replaced = |path: &Path| {
+        let other = path.with_extension("other");
+        fs::write(&other, fs::read(path).unwrap()).unwrap();
+        fs::rename(other, path).unwrap();
+    };
+    let renamed = |path: &Path| fs::rename(path, path.with_extension("away")).unwrap();
+    let without_log = |path: &Path| {
+        fs::remove_file(path.with_extension("db-wal")).unwrap();
+    };
+    let ways: [&dyn Fn(&Path); 4] = [&removed, &replaced, &renamed, &without_log];
+    for (n, way) in ways.into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("e.db");
+        let store = Store::open(&path).unwrap();
+        let mut claim = claimed(&store, "run_a").await;
+        store.append(&mut claim, entry("a")).await.unwrap();
+        way(&path);
+        let refused = store.append(&mut claim, entry("b")).await.unwrap_err();
+        assert!(!refused.is_transient(), "{n}: waiting does not help");
+        let words = std::error::Error::source(&refused).unwrap().to_string();
+        assert!(words.contains("removed or replaced"), "{n}: {words}");
+        assert!(store.position(&claim.run).await.is_err(), "{n}: nor is it read");
+        assert!(store.create_run(&new_run("run_b")).await.is_err(), "{n}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_does_not_say_what_it_is_is_damaged() {
+    let ruins =
+        ["UPDATE schema_meta SET v = 'x' WHERE k = 'min_reader'", "DELETE FROM schema_meta"];
+    for ruin in ruins {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("e.db");
+        let (db, _) = on_file(&folder);
+        db.commit(vec![write(ruin)], Urgency::Critical).await.unwrap();
+        drop(db);
+        drop(Store::look(&path).unwrap_err());
+        let refused = SqliteDb::open(&path).err();
+        assert!(matches!(refused, Some(OpenError::Db(DbError::Damaged { .. }))), "{refused:?}");
+    }
 }
 
 #[tokio::test]

@@ -125,6 +125,12 @@ impl PgServer {
         Self::begin(&["-c", "fsync=off"])
     }
 
+    /// A server for one test that stops it, which a real program accepts.
+    #[must_use]
+    pub fn own_durable() -> Self {
+        Self::begin(&[])
+    }
+
     /// Options that accept a server which does not wait for the disk.
     #[must_use]
     pub fn options() -> PgOptions {

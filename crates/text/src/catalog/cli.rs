@@ -1,6 +1,8 @@
 //! What the command line says.
 
 super::texts! {
+    "error.unwritten" => zh: "输出没有全部写出：{detail}。请腾出空间或换一个位置，再执行一次。", en: "Not all of the output could be written: {detail}. Free some space or write elsewhere, then try again.";
+    "error.few_files" => zh: "可以打开的文件太少：{detail}。请提高限制（ulimit -n），再执行一次。", en: "Too few files may be open: {detail}. Raise the limit (ulimit -n), then try again.";
     "error.system" => zh: "系统出错：{detail}", en: "The system refused: {detail}";
     "error.store" => zh: "数据不可用：{detail}", en: "The data cannot be used: {detail}";
     "settings.no_file" => zh: "无法读取设置文件 {file}：{detail}", en: "Cannot read the settings file {file}: {detail}";
@@ -51,6 +53,8 @@ super::texts! {
     "near.hint" => zh: "是否想写 {nearest}？", en: " Did you mean {nearest}?";
     "run.no_workspace" => zh: "工作目录 {folder} 无法使用：{detail}", en: "The workspace {folder} cannot be used: {detail}";
     "run.not_a_folder" => zh: "不是目录", en: "it is not a folder";
+    "run.queued" => zh: "已排队，由 worker 接手。查看：everloop runs show {id}", en: "Queued; a worker takes it up. To see it: everloop runs show {id}";
+    "run.no_worker" => zh: "现在没有 worker 在运行。启动一个：everloop worker", en: "No worker is running now. Start one: everloop worker";
     "run.begun" => zh: "运行 {id} 已开始", en: "Run {id} has begun";
     "run.not_found" => zh: "没有找到运行 {id}。everloop runs list 可以列出全部。", en: "There is no run {id}. everloop runs list shows them all.";
     "run.ambiguous" => zh: "{id} 对应多个运行：{all}", en: "{id} fits several runs: {all}";
@@ -62,12 +66,15 @@ super::texts! {
     "chat.model_down" => zh: "{trouble}\n任务已保留，没有丢失。再试：/resume {id}", en: "{trouble}\nThe run is kept and nothing is lost. Try again: /resume {id}";
     "run.other_drives" => zh: "另一个 everloop 进程（pid {pid}）正在驱动运行；{id} 已保存，在此等待", en: "Another everloop process (pid {pid}) drives runs here; {id} is saved and waits for its turn";
     "run.worker_drives" => zh: "另一个 worker 正在驱动 {id}；在此等待它的结果", en: "Another worker drives {id}; waiting here for what comes of it";
+    "run.database_away" => zh: "数据库暂时没有应答，正在等待它恢复：{detail}", en: "The database does not answer; waiting until it does: {detail}";
     "run.lease_lost" => zh: "与数据库失联或租约已失：{id} 由别的 worker 接手，在此等待它的结果", en: "The lease on {id} is lost, or the database was out of reach: another worker goes on, waiting here for what comes of it";
     "run.canceling" => zh: "正在取消……（再按一次立即离开）", en: "Canceling… (press again to leave at once)";
     "run.stopped" => zh: "运行 {id} 暂停：{detail}\n继续：everloop runs resume {id}", en: "Run {id} stopped: {detail}\nGo on with: everloop runs resume {id}";
     "run.put_aside" => zh: "运行 {id} 无法继续：{detail}", en: "Run {id} cannot go on: {detail}";
     "run.left" => zh: "已离开；运行 {id} 保留。继续：everloop runs resume {id}", en: "Left; run {id} is kept. Go on with: everloop runs resume {id}";
-    "run.needs_person" => zh: "运行 {id} 需要有人回答：{question}\n回答：everloop runs resume {id} --answer \"…\"", en: "Run {id} needs a person to answer: {question}\nAnswer with: everloop runs resume {id} --answer \"…\"";
+    "run.needs_person" => zh: "运行 {id} 需要有人回答：{question}\n回答：everloop runs resume {id} --answer \"…\" --to {to}", en: "Run {id} needs a person to answer: {question}\nAnswer with: everloop runs resume {id} --answer \"…\" --to {to}";
+    "run.answers" => zh: "回答的问题：{question}", en: "The answer to: {question}";
+    "run.other_question" => zh: "那个问题已经有人回答过了；现在问的是另一个，没有替你回答：{question}", en: "That question has been answered already. It asks another one by now, which was not answered: {question}";
     "run.empty_answer" => zh: "回答是空的；运行 {id} 的问题仍在等待", en: "The answer is empty; the question of run {id} stays open";
     "run.asks_nothing" => zh: "运行 {id} 没有等待回答的问题", en: "Run {id} has no open question";
     "run.already_answered" => zh: "这个问题已经有人回答过了", en: "This question was already answered";
@@ -104,6 +111,7 @@ super::texts! {
     "progress.tool_retry" => zh: "  {mark} {tool} 第 {attempt} 次失败，将重试：{seen}", en: "  {mark} {tool} failed at attempt {attempt} and is tried again: {seen}";
     "progress.compacting" => zh: "◌ 对话较长，正在把较早的部分整理成摘要", en: "◌ The conversation is long: its older part is being summarised";
     "progress.model_failed" => zh: "{mark} 模型出错：{detail}", en: "{mark} The model failed: {detail}";
+    "runs.none_such" => zh: "没有符合条件的运行", en: "There are no such runs";
     "runs.none" => zh: "还没有运行。试试：everloop run \"要做的事\"", en: "There are no runs yet. Try: everloop run \"what is to be done\"";
     "runs.no_status" => zh: "没有名为 {word} 的状态。全部：{all}", en: "There is no status called {word}. All of them: {all}";
     "runs.settled_since" => zh: "{status}，之后已确认", en: "{status}, settled since";
@@ -111,6 +119,8 @@ super::texts! {
     "runs.show_goal" => zh: "目标      {value}", en: "goal         {value}";
     "runs.show_status" => zh: "状态      {value}", en: "status       {value}";
     "runs.show_loop" => zh: "循环      {value}", en: "loop         {value}";
+    "runs.imported" => zh: "[导入] ", en: "[imported] ";
+    "runs.show_imported" => zh: "来源      导入：来自文件，内容未经证实", en: "origin       imported: it came in a file, and nothing vouches for it";
     "runs.show_created" => zh: "创建时间  {value}", en: "created      {value}";
     "runs.show_model_calls" => zh: "模型调用  {value}", en: "model calls  {value}";
     "runs.show_tool_calls" => zh: "工具调用  {value}", en: "tool calls   {value}";
@@ -135,6 +145,7 @@ super::texts! {
     "replay.state_outstanding" => zh: "进行中    {value}", en: "outstanding  {value}";
     "replay.state_messages" => zh: "消息      {value}", en: "messages     {value}";
     "fork.begun" => zh: "运行 {id} 已开始，从 {parent} 的第 {at} 个事件分出。工作目录中的文件保持现状，没有恢复。", en: "Run {id} has begun, forked from {parent} at event {at}. The files in the workspace are as they are now; they were not rolled back.";
+    "fork.foreign" => zh: "这个运行来自导入的文件：新运行只沿用其中的对话文字，并当作私有且不可信的内容；工具、规则、批准、系统提示、模型和工作目录（{workspace}）都用本机的。", en: "This run came in a file: the fork takes over its words only, and treats them as private and untrusted. Tools, rules, approvals, system text, model and workspace ({workspace}) are those of this machine.";
     "fork.not_whole" => zh: "运行 {id} 的日志已按保留期限缩短，不能再分出", en: "The journal of run {id} was shortened after its time, so it cannot be forked any more";
     "fork.unsettled" => zh: "没有分出：运行 {id} 中有操作可能已经发生，结果未知，不能直接重做：\n{calls}\n先查明情况再确认：everloop runs settle {id}（被中断的运行先继续：everloop runs resume {id}）；或在此之前的事件分出（--at）", en: "Not forked: effects of run {id} may have happened and nobody knows, so they must not simply be done again:\n{calls}\nLook, and settle them first: everloop runs settle {id} (a run that was interrupted goes on before that: everloop runs resume {id}); or fork at an event before them (--at)";
     "runs.show_forked" => zh: "来自      {value}", en: "forked from  {value}";
@@ -157,6 +168,7 @@ super::texts! {
     "export.done" => zh: "已导出 {count} 个运行：{file}", en: "Exported runs: {count}, to {file}";
     "export.no_file" => zh: "无法写入 {file}：{detail}。请换一个新文件名。", en: "Cannot write {file}: {detail}. Choose the name of a new file.";
     "export.under_way" => zh: "没有导出：运行 {id} 正在进行，或驱动它的进程中断了。等它停下，或先继续它：everloop runs resume {id}", en: "Nothing was exported: run {id} is under way, or its process died. Wait until it stands still, or go on with it first: everloop runs resume {id}";
+    "export.damaged" => zh: "跳过 {id}：它的记录已损坏（{detail}）；其余运行照常导出", en: "Passed over {id}: its rows are damaged ({detail}); the others are exported";
     "export.passed_over" => zh: "跳过正在进行的运行 {id}", en: "Passed over run {id}, which is under way";
     "import.no_file" => zh: "无法读取 {file}：{detail}", en: "Cannot read {file}: {detail}";
     "import.new" => zh: "已导入 {id}", en: "Imported {id}";

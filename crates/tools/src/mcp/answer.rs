@@ -1,6 +1,7 @@
 //! What the model sees of an answer: text as it is, everything else in words.
 
 use crate::clip;
+use crate::marks::BY_OTHERS;
 use everloop_types::Observation;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
@@ -25,9 +26,11 @@ pub(super) fn observed(result: &CallToolResult) -> Observation {
     }
 }
 
-/// Clean, and no longer than the model may be shown.
+/// Clean, below the line that says whose words they are, and no longer than the model may be shown.
 pub(super) fn bounded(seen: Observation, chars_max: usize) -> Observation {
-    let text = clip::ends(&crate::clean(seen.text.as_bytes()), chars_max);
+    let room = chars_max.saturating_sub(BY_OTHERS.len() + 1);
+    let text = clip::ends(&crate::clean(seen.text.as_bytes()), room);
+    let text = clip::head(&format!("{BY_OTHERS}\n{text}"), chars_max);
     Observation { text, ..seen }
 }
 
@@ -69,7 +72,9 @@ mod tests {
     use serde_json::json;
 
     fn seen(result: serde_json::Value) -> Observation {
-        bounded(observed(&serde_json::from_value(result).unwrap()), 1_000)
+        let seen = bounded(observed(&serde_json::from_value(result).unwrap()), 1_000);
+        let marked = seen.text.strip_prefix(BY_OTHERS).unwrap();
+        Observation { text: marked.strip_prefix('\n').unwrap().to_owned(), ..seen }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::ConnectError;
 use super::secret::{Resolved, Secrets};
-use crate::process::{Launch, Life};
+use crate::process::{Launch, Life, Search};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -58,6 +58,7 @@ impl Local<'_> {
             walls: None,
             argv: &argv,
             variables: &variables,
+            search: Search::Trusted,
         };
         let talking = launch.talk().map_err(ConnectError::Start)?;
         tokio::spawn(keep_log(talking.log, log, self.env.secrets.clone()));

@@ -1,8 +1,9 @@
-//! What a command made at the top of the workspace that others would obey: a repository whose hooks
-//! or settings run programs.
+//! What a command left in the workspace that others would obey: a repository whose hooks or
+//! settings run programs, and start-up files of a home.
 //!
 //! ```text
-//!   none before ──► command ──► there now, and it runs programs ──► renamed, and the model is told
+//!   before ──► command ──► what is new, or has become a repository, and runs programs
+//!                              └──► renamed, whatever stands in the way, and the model is told
 //! ```
 //!
 //! A repository that was there before is shut ([`super::places`]); one that is new cannot be, since
@@ -11,131 +12,196 @@
 //!
 //! Deliberately absent: a look after a command whose end nobody here saw, because we were killed.
 
-use crate::clean::clean;
-use crate::git_config::runs_programs_for_a_person;
+use super::aside::{Fate, hold, set_aside};
+use super::handle::{Root, kind, stat_in};
+use super::obeyed::{Mended, Obeyed};
+use super::places::{How, Survey};
+use super::repositories::Found;
+use super::stings::{Sting, stings};
+use crate::clip;
+use crate::home::Home;
+use rustix::fs::{AtFlags, FileType, unlinkat};
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-/// What a renamed thing is called.
-const ASIDE: &str = "set-aside";
+/// Characters of a path that are told.
+const NAME_CHARS: usize = 300;
 
-/// Names that are tried for it.
-const NAMES_MAX: usize = 1_000;
+/// How a repository is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// By its name.
+    Named,
+    /// By what is in it.
+    Bare,
+}
 
-/// The files by which git takes a folder itself for a repository.
-const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
-
-/// What was not there before a command.
+/// What was there before a command.
 #[derive(Debug)]
 pub(crate) struct Watch {
     workspace: PathBuf,
-    /// Paths below the workspace that others would obey.
-    missing: Vec<&'static str>,
-    /// Whether repositories were not all looked for.
-    is_cut: bool,
+    /// Places that the command could only read, or not even that.
+    shut: BTreeSet<PathBuf>,
+    /// Repositories that it could write to, and links to some.
+    open: Vec<PathBuf>,
+    /// What would run programs before, and is the person's own.
+    known: BTreeSet<Sting>,
+    sockets: BTreeSet<PathBuf>,
+    /// Start-up files of a home in the workspace, with what each leads to if it is a link.
+    home: BTreeSet<(PathBuf, Option<PathBuf>)>,
+    obeyed: Obeyed,
+    /// Folders that nobody looked into.
+    unseen: usize,
 }
 
 impl Watch {
-    /// Looks at what is not there yet.
-    pub(crate) fn begin(workspace: &Path, is_cut: bool) -> Self {
-        let names = [".git", ".hg", ".jj", ".git/commondir", BARE[0]];
-        let missing = |name: &&str| fs::symlink_metadata(workspace.join(name)).is_err();
-        let missing = names.into_iter().filter(missing).collect();
-        Self { workspace: workspace.to_owned(), missing, is_cut }
+    /// Looks at what is there.
+    pub(crate) fn begin(workspace: &Path, survey: &Survey) -> Self {
+        let shut = survey.places.iter().filter(|place| place.how != How::Pinned);
+        let shut: BTreeSet<PathBuf> = shut.map(|place| place.path.clone()).collect();
+        let found = &survey.found;
+        let open = found.named.iter().chain(&found.links).chain(&found.bare);
+        let open: Vec<PathBuf> = open.filter(|path| !shut.contains(*path)).cloned().collect();
+        let root = Root::open(workspace);
+        let known = root.iter().flat_map(|root| open.iter().flat_map(|path| stings(root, path)));
+        Self {
+            workspace: workspace.to_owned(),
+            known: known.collect(),
+            open,
+            sockets: found.sockets.iter().cloned().collect(),
+            home: at_home(workspace),
+            unseen: found.unseen.len(),
+            obeyed: survey.obeyed.clone(),
+            shut,
+        }
     }
 
     /// Takes the sting out of what the command made, and says so.
     pub(crate) fn end(&self) -> Vec<String> {
-        let mut said = Vec::new();
-        for name in &self.missing {
-            let path = self.workspace.join(name);
-            if fs::symlink_metadata(&path).is_ok()
-                && let Some(why) = self.obeyed(name, &path)
-            {
-                said.push(set_aside(name, &path, &why));
+        let root = match Root::reopen(&self.workspace) {
+            Ok(root) => root,
+            Err(error) => {
+                hold(&self.workspace, &self.workspace);
+                return vec![format!("the workspace cannot be opened ({error}): tell the user")];
+            }
+        };
+        let mended = self.obeyed.restore(&root);
+        let names = mended.iter().filter_map(|(_, done)| done.as_ref().ok()?.new_name());
+        let names: BTreeSet<PathBuf> = names.map(Path::to_owned).collect();
+        let mut said = self.restored(mended);
+        let found = Found::after(&root, &self.shut);
+        let named = found.named.iter().chain(&found.links).map(|path| (path, Shape::Named));
+        let bare = found.bare.iter().map(|path| (path, Shape::Bare));
+        let mut all: Vec<(&PathBuf, Shape)> = named.chain(bare).collect();
+        // What lies in another comes first: it has another path once that one is renamed.
+        all.sort_by_key(|(path, _)| std::cmp::Reverse(path.iter().count()));
+        for (path, shape) in all {
+            said.extend(self.disarm(&root, path, shape));
+        }
+        for (path, lead) in at_home(&self.workspace) {
+            if !names.contains(&path) && !self.home.contains(&(path.clone(), lead)) {
+                let why = "programs start it or obey it in a home";
+                said.push(self.put_aside(&root, &path, why));
             }
         }
-        if self.is_cut {
-            let words =
-                "the workspace is wide: not every nested repository was looked for and shut";
+        for socket in found.sockets.iter().filter(|socket| !self.sockets.contains(*socket)) {
+            forget(&root, socket);
+        }
+        if let Some(path) = found.unseen.first() {
+            hold(&self.workspace, path);
+            let words = "cannot be looked into after this command: tell the user";
+            said.push(format!("{} {words}", self.name(path)));
+        }
+        if self.unseen > 0 {
+            let words = "the workspace is very wide: commands only read what was not looked into";
             said.push(words.to_owned());
         }
         said
     }
 
-    /// Why others would run programs by it.
-    fn obeyed(&self, name: &str, path: &Path) -> Option<String> {
-        match name {
-            ".git" => git_runs(path),
-            ".git/commondir" => Some("it leads git to other settings".to_owned()),
-            ".hg" => there(path, &["hgrc", "hgrc-not-shared", "sharedpath"]),
-            ".jj" => there(path, &["repo/config.toml", "config.toml"]),
-            _ => {
-                let is_bare = BARE.iter().all(|part| self.workspace.join(part).exists());
-                let is_hidden = self.workspace.join(".git").exists();
-                (is_bare && !is_hidden).then(|| "git takes the folder for a repository".to_owned())
+    /// What others obey is as it was.
+    fn restored(&self, mended: Vec<(PathBuf, io::Result<Mended>)>) -> Vec<String> {
+        let words = mended.into_iter().map(|(path, done)| match done {
+            Ok(done) => {
+                let name = self.name(&path);
+                let done = done.said(|new| self.name(new));
+                format!("{name} was changed by this command, and other programs obey it: {done}")
+            }
+            Err(error) => {
+                hold(&self.workspace, &path);
+                let name = self.name(&path);
+                format!("{name} was changed and cannot be put back ({error}): tell the user")
+            }
+        });
+        words.collect()
+    }
+
+    fn name(&self, path: &Path) -> String {
+        let inner = path.strip_prefix(&self.workspace).unwrap_or(path);
+        clip::ends(&crate::clean(inner.as_os_str().as_encoded_bytes()), NAME_CHARS)
+    }
+
+    /// A new repository is put aside as a whole, of an older one only what is new.
+    fn disarm(&self, root: &Root, path: &Path, shape: Shape) -> Vec<String> {
+        let new = stings(root, path).into_iter();
+        let mut new = new.filter(|sting| !self.known.contains(sting)).peekable();
+        if self.open.iter().any(|open| open == path) {
+            let (mut parts, mut said) = (BTreeSet::new(), Vec::new());
+            for sting in new.filter(|sting| parts.insert(sting.part.clone())) {
+                said.push(self.put_aside(root, &sting.part, &sting.why));
+            }
+            return said;
+        }
+        let is_bare = shape == Shape::Bare;
+        let is_top = is_bare
+            && path == self.workspace
+            && !matches!(root.stat(&path.join(".git")), Ok(Some(_)));
+        let why = match new.peek() {
+            Some(sting) => sting.why.clone(),
+            None if is_top => "git takes the folder for a repository".to_owned(),
+            None => return Vec::new(),
+        };
+        let name = if is_bare { path.join("HEAD") } else { path.to_owned() };
+        vec![self.put_aside(root, &name, &why)]
+    }
+
+    fn put_aside(&self, root: &Root, path: &Path, why: &str) -> String {
+        let told = format!(
+            "{} was made by this command and would make others run programs ({why}): ",
+            self.name(path)
+        );
+        match set_aside(root, path) {
+            Ok(Fate::Renamed(new)) => format!("{told}it was renamed to {}", self.name(&new)),
+            Ok(Fate::Removed) => format!("{told}it could not be renamed and was made useless"),
+            Err(error) => {
+                hold(&self.workspace, path);
+                format!("{told}it can be neither renamed ({error}) nor removed: tell the user")
             }
         }
     }
 }
 
-fn there(folder: &Path, names: &[&str]) -> Option<String> {
-    if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
-        return Some("it leads elsewhere".to_owned());
-    }
-    let found = names.iter().find(|name| fs::symlink_metadata(folder.join(name)).is_ok());
-    found.map(|name| (*name).to_owned())
+/// Start-up files of a home that lies in the workspace.
+fn at_home(workspace: &Path) -> BTreeSet<(PathBuf, Option<PathBuf>)> {
+    let home = Home::of_account();
+    let paths = home.iter().flat_map(|home| home.shut(workspace));
+    paths.map(|path| (path.clone(), fs::read_link(&path).ok())).collect()
 }
 
-fn git_runs(folder: &Path) -> Option<String> {
-    if let Some(why) = there(folder, &["commondir", "config.worktree"]) {
-        return Some(why);
-    }
-    let hooks = fs::read_dir(folder.join("hooks")).into_iter().flatten().flatten();
-    let mut hooks = hooks.map(|hook| clean(hook.file_name().as_encoded_bytes()));
-    if let Some(hook) = hooks.find(|name| !name.ends_with(".sample")) {
-        return Some(format!("hooks/{hook}"));
-    }
-    let is_link = |name: &str| folder.join(name).is_symlink();
-    if let Some(name) = ["hooks", "config"].into_iter().find(|name| is_link(name)) {
-        return Some(format!("{name} is a link"));
-    }
-    match keys(&folder.join("config")) {
-        Some(keys) => keys.into_iter().find(|key| runs_programs_for_a_person(key)),
-        None => Some("its config cannot be read".to_owned()),
-    }
-}
-
-/// The keys of a file of settings; reading one runs nothing.
-fn keys(file: &Path) -> Option<Vec<String>> {
-    if !file.exists() {
-        return Some(Vec::new());
-    }
-    let mut command = Command::new("git");
-    command.args(["config", "--no-includes", "--list", "--name-only", "--file"]).arg(file);
-    let output = command.current_dir("/").stdin(Stdio::null()).output().ok()?;
-    let text = output.status.success().then(|| clean(&output.stdout))?;
-    Some(text.lines().map(str::to_owned).collect())
-}
-
-fn set_aside(name: &str, path: &Path, why: &str) -> String {
-    let free = (1..NAMES_MAX)
-        .map(|number| match number {
-            1 => format!("{name}-{ASIDE}"),
-            number => format!("{name}-{ASIDE}-{number}"),
-        })
-        .map(|new| (path.with_file_name(Path::new(&new).file_name().unwrap_or_default()), new))
-        .find(|(path, _)| fs::symlink_metadata(path).is_err());
-    let moved = free.and_then(|(to, new)| fs::rename(path, to).ok().map(|()| new));
-    match moved {
-        Some(new) => format!(
-            "{name} was made by this command and would make others run programs ({why}): it was \
-             renamed to {new}"
-        ),
-        None => format!(
-            "{name} was made by this command and would make others run programs ({why}): it could \
-             not be renamed, tell the user"
-        ),
+/// A socket that nobody listens at is what a command left that has ended. A later one could not
+/// take its place, since sockets are shut.
+fn forget(root: &Root, socket: &Path) {
+    let Ok((folder, name)) = root.place(socket) else { return };
+    let is_socket = |found: rustix::fs::Stat| kind(&found) == FileType::Socket;
+    let is_deaf = || {
+        let heard = UnixStream::connect(socket);
+        heard.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    };
+    if stat_in(&folder, &name).is_ok_and(|found| found.is_some_and(is_socket)) && is_deaf() {
+        // What stays is shut to the next command, no more.
+        let _ = unlinkat(&folder, &name, AtFlags::empty());
     }
 }

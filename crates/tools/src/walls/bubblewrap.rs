@@ -2,7 +2,9 @@
 
 use super::places::{self, How, Survey};
 use super::{Network, Plot};
+use crate::programs::image_of;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where the helper of the inner walls lies within.
@@ -10,6 +12,9 @@ pub(crate) const HELPER: &str = "/run/everloop";
 
 /// Bytes of the private `/tmp`, and of `/dev/shm`, where bubblewrap can bound them.
 const TMP_BYTES: &str = "1073741824";
+
+/// Where files stay longer than in `/tmp`.
+const LONG_TMP: &str = "/var/tmp";
 
 /// The program, and what it can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,15 +39,8 @@ impl Argv {
 }
 
 impl Bubblewrap {
-    /// Candidates, from the search path; relative ones would depend on the folder.
-    pub(crate) fn find() -> Option<PathBuf> {
-        let path = std::env::var_os("PATH")?;
-        let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-        folders.map(|folder| folder.join("bwrap")).find(|program| program.is_file())
-    }
-
     /// The call of bubblewrap, up to the command.
-    pub(crate) fn around(&self, plot: &Plot<'_>, survey: &Survey) -> Vec<OsString> {
+    pub(crate) fn around(&self, plot: &Plot<'_>, survey: &Survey) -> io::Result<Vec<OsString>> {
         let mut argv = Argv(vec![self.program.clone().into()]);
         argv.add(["--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
         argv.add(["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]);
@@ -51,6 +49,10 @@ impl Bubblewrap {
             argv.add(["--unshare-net"]);
         }
         self.system(&mut argv, plot);
+        argv.add(long_tmp(plot, survey));
+        for folder in &plot.setting.readable {
+            argv.mount("--ro-bind-try", folder, folder);
+        }
         let workspace = plot.workspace;
         argv.mount("--bind", workspace, workspace);
         for place in &survey.places {
@@ -61,12 +63,12 @@ impl Bubblewrap {
                 How::Hidden => hide(&mut argv, path),
             }
         }
-        argv.mount("--ro-bind", plot.helper, Path::new(HELPER));
+        argv.mount("--ro-bind", &image_of(plot.helper)?, Path::new(HELPER));
         argv.add(["--remount-ro", "/"]);
         argv.add(["--setenv", "HOME", "/tmp", "--setenv", "TMPDIR", "/tmp", "--chdir"]);
         argv.add([workspace]);
         argv.add(["--"]);
-        argv.0
+        Ok(argv.0)
     }
 
     /// What every command sees outside the workspace.
@@ -85,6 +87,12 @@ impl Bubblewrap {
             }
         }
         argv.add(["--proc", "/proc", "--dev", "/dev"]);
+        if rustix::process::geteuid().is_root() {
+            // Root owns the kernel's settings, and an owner needs no capability to write them.
+            for path in places::KERNEL.map(Path::new).into_iter().filter(|path| path.exists()) {
+                argv.mount("--ro-bind", path, path);
+            }
+        }
         for folder in ["/dev/shm", "/tmp"] {
             if self.is_sized {
                 argv.add(["--size", TMP_BYTES]);
@@ -93,10 +101,16 @@ impl Bubblewrap {
         }
         // Its devices are mounts of their own; files beside them would be memory without a bound.
         argv.add(["--remount-ro", "/dev"]);
-        argv.add(["--dir", "/var", "--symlink", "/tmp", "/var/tmp"]);
-        for folder in &plot.setting.readable {
-            argv.mount("--ro-bind-try", folder, folder);
-        }
+    }
+}
+
+/// `/var/tmp` is `/tmp`, unless something that is shown lies in it: no mount stands below a link.
+fn long_tmp(plot: &Plot<'_>, survey: &Survey) -> Vec<OsString> {
+    let places = survey.places.iter().map(|place| &place.path).chain(&plot.setting.readable);
+    let mut shown = places.map(PathBuf::as_path).chain([plot.workspace]);
+    match shown.any(|path| path.starts_with(LONG_TMP)) {
+        true => ["--dir", "/var", "--dir", LONG_TMP].map(OsString::from).to_vec(),
+        false => ["--dir", "/var", "--symlink", "/tmp", LONG_TMP].map(OsString::from).to_vec(),
     }
 }
 
@@ -108,5 +122,47 @@ fn hide(argv: &mut Argv, path: &Path) {
             argv.add([OsString::from("--remount-ro"), path.into()]);
         }
         false => argv.mount("--ro-bind", Path::new("/dev/null"), path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WallSetting;
+    use crate::programs::find_program;
+    use std::process::Command;
+
+    #[test]
+    fn root_cannot_change_the_kernel_behind_the_outer_wall_alone() {
+        let Some(program) = find_program("bwrap") else {
+            println!("SKIPPED: bwrap is not installed");
+            return;
+        };
+        if !rustix::process::geteuid().is_root() {
+            println!("SKIPPED: only root owns the kernel's settings");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path().canonicalize().unwrap();
+        let (setting, helper) = (WallSetting::default(), Path::new("/bin/true"));
+        let plot = Plot { setting: &setting, workspace: &workspace, own: &[], helper };
+        let wall = Bubblewrap { program, is_sized: false };
+        // Each is opened and not written.
+        for (command, works) in [
+            ("cat /proc/sys/kernel/pid_max", true),
+            (": >> /proc/sys/kernel/core_pattern", false),
+            (": >> /proc/sys/vm/drop_caches", false),
+            (": >> /proc/sysrq-trigger", false),
+        ] {
+            let argv = wall.around(&plot, &Survey::default()).unwrap();
+            let sh = ["/bin/sh", "-c", command].map(OsString::from);
+            let output = Command::new(&argv[0]).args(&argv[1..]).args(sh).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            if said.starts_with("bwrap:") {
+                println!("SKIPPED: bubblewrap does not work here: {said}");
+                return;
+            }
+            assert_eq!(output.status.success(), works, "{command}: {said}");
+        }
     }
 }

@@ -14,6 +14,25 @@ use std::process::{Command, ExitCode};
 /// What the process exits with if a wall cannot be built or the command not be run.
 const NOT_RUN: u8 = 126;
 
+/// Before a place and its identity.
+const SAME: &str = "--same";
+
+/// What a path is, by device and number; nothing if there is a link in it, or nothing there.
+#[cfg(target_os = "linux")]
+pub(crate) fn identity(path: &Path) -> Option<String> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
+    let (flags, resolve) = (OFlags::PATH | OFlags::CLOEXEC, ResolveFlags::NO_SYMLINKS);
+    let file = openat2(CWD, path, flags, Mode::empty(), resolve).ok()?;
+    fstat(file).ok().map(|found| format!("{}:{}", found.st_dev, found.st_ino))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn identity(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::symlink_metadata(path).ok().filter(|found| !found.is_symlink())?;
+    Some(format!("{}:{}", found.dev(), found.ino()))
+}
+
 /// The files that a command may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Files {
@@ -22,8 +41,8 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    pub(crate) fn and_write(mut self, folder: &Path) -> Self {
-        self.write.push(folder.to_owned());
+    pub(crate) fn and_write(mut self, folders: Vec<PathBuf>) -> Self {
+        self.write.extend(folders);
         self
     }
 }
@@ -33,8 +52,18 @@ impl Files {
 pub(crate) enum Sockets {
     /// None, but for pairs of its own.
     None,
+    /// None that lead to a file: behind one somebody outside may listen.
+    WithoutFiles,
     /// Those of everyday programs; where they lead is up to the outer wall.
     Usual,
+}
+
+/// What is asked of the kernel's calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Kernel {
+    pub(crate) sockets: Sockets,
+    /// Whether no namespace keeps the command apart from other processes of the account.
+    pub(crate) is_shared: bool,
 }
 
 /// The walls to build.
@@ -43,15 +72,26 @@ pub(crate) struct Inner {
     /// Landlock, if it is to stand.
     pub(crate) files: Option<Files>,
     /// Seccomp, if it is to stand.
-    pub(crate) sockets: Option<Sockets>,
+    pub(crate) kernel: Option<Kernel>,
     pub(crate) limits: Limits,
 }
 
 impl Inner {
     /// The call that builds these walls around what follows it.
     pub(crate) fn call(&self, helper: &Path) -> Vec<OsString> {
+        self.call_where(helper, &[])
+    }
+
+    /// The same, if the places that the outer wall shows are those that were looked at: somebody
+    /// else at work in the workspace may have put a link there in between.
+    pub(crate) fn call_where(&self, helper: &Path, places: &[(PathBuf, String)]) -> Vec<OsString> {
         let spec = serde_json::to_string(self).expect("our own types always have a JSON form");
-        vec![helper.into(), "__wall".into(), spec.into(), "--".into()]
+        let mut call: Vec<OsString> = vec![helper.into(), "__wall".into(), spec.into()];
+        for (path, id) in places {
+            call.extend([SAME.into(), path.into(), id.into()]);
+        }
+        call.push("--".into());
+        call
     }
 
     fn build(&self) -> Result<(), String> {
@@ -74,15 +114,16 @@ impl Inner {
         if let Some(files) = &self.files {
             super::rights::restrict(files).map_err(|error| format!("landlock: {error}"))?;
         }
-        if let Some(sockets) = self.sockets {
-            super::syscalls::restrict(sockets).map_err(|error| format!("seccomp: {error}"))?;
+        if let Some(kernel) = self.kernel {
+            let memory = Some(self.limits.memory_bytes).filter(|most| *most > 0);
+            super::syscalls::restrict(kernel, memory).map_err(|why| format!("seccomp: {why}"))?;
         }
         Ok(())
     }
 
     #[cfg(not(target_os = "linux"))]
     fn shut(&self) -> Result<(), String> {
-        match (&self.files, self.sockets) {
+        match (&self.files, self.kernel) {
             (None, None) => Ok(()),
             _ => Err("there are no walls on this system".to_owned()),
         }
@@ -101,6 +142,7 @@ fn limit(resource: Resource, most: Option<u64>) -> Result<(), String> {
 ///
 /// Call it before anything else starts threads: `everloop __wall SPEC -- sh -c …`.
 pub fn wall_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    crate::hand_on_no_files();
     let why = become_command(args.into_iter().collect());
     let said = format!("not run, because a wall does not stand: {why}\n");
     let _ = std::io::stderr().write_all(said.as_bytes());
@@ -115,6 +157,13 @@ fn become_command(args: Vec<OsString>) -> String {
         Ok(inner) => inner,
         Err(error) => return error.to_string(),
     };
+    let mut args = args.peekable();
+    while args.next_if(|arg| arg == SAME).is_some() {
+        let (path, id) = (args.next().unwrap_or_default(), args.next().unwrap_or_default());
+        if identity(Path::new(&path)).map(OsString::from) != Some(id) {
+            return format!("{} is not what it was", Path::new(&path).display());
+        }
+    }
     let mut args = args.skip_while(|arg| arg == "--");
     let Some(program) = args.next() else { return "there is no command".to_owned() };
     match inner.build() {

@@ -1,8 +1,14 @@
 //! Which files a command may see, and which of the workspace it may not change.
 
-use super::{GitAccess, repositories};
+use super::aside;
+use super::obeyed::{Obeyed, named, of_person};
+use super::repositories::{Found, led_to};
+use super::sockets;
+use super::{GitAccess, Network, Plot};
+use crate::git_leads::leads;
+use crate::home::Home;
+use crate::programs::file_of;
 use crate::protected::{START_UP, VERSION_CONTROL, real};
-use everloop_types::instructs;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,16 +18,34 @@ use std::path::{Path, PathBuf};
 pub(crate) const SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix", "/gnu"];
 
-/// Devices that every command may use.
-pub(crate) const DEVICES: [&str; 8] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
+/// Devices that every command may use. No terminals: those of a command cannot be told from others
+/// of the account.
+pub(crate) const DEVICES: [&str; 5] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// What every command may know of the machine; nothing of its other processes.
+pub(crate) const MACHINE: [&str; 10] = [
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/swaps",
+    "/proc/sys",
+    "/proc/uptime",
+    "/proc/version",
+    "/sys/devices/system/cpu",
+];
+
+/// Where root changes the kernel.
+pub(crate) const KERNEL: [&str; 7] = [
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+    "/proc/irq",
+    "/proc/bus",
+    "/proc/acpi",
+    "/proc/scsi",
+    "/proc/fs",
 ];
 
 /// The system's settings, of which only what everybody may read is shown.
@@ -29,6 +53,12 @@ pub(crate) const SETTINGS: &str = "/etc";
 
 /// Folders below the settings that are looked into for what not everybody may read.
 const DEPTH_MAX: usize = 4;
+
+/// How deep in the workspace a place can be shut by itself.
+const DEPTH_SHUT_MAX: usize = 40;
+
+/// Bytes of the path of such a place, from the workspace.
+const PATH_BYTES_MAX: usize = 2_000;
 
 /// What stays shut in a repository that commands may write: what makes git run programs, or leads
 /// it elsewhere.
@@ -58,39 +88,98 @@ pub(crate) struct Place {
 pub(crate) struct Survey {
     /// Outer paths before inner ones.
     pub(crate) places: Vec<Place>,
-    /// Whether nested repositories may have been missed.
-    pub(crate) is_cut: bool,
+    /// What was found on the way.
+    pub(crate) found: Found,
+    /// What is compared after the command because no wall holds it.
+    pub(crate) obeyed: Obeyed,
+    /// What may be written instead of the workspace.
+    pub(crate) written: Option<Vec<PathBuf>>,
+    /// Whether no socket was overlooked that a command must not reach.
+    pub(crate) hides_sockets: bool,
+}
+
+/// How far a survey looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// By names at the top: enough to tell whether walls can stand.
+    Top,
+    /// Through the whole workspace.
+    Through,
+    /// The same where no socket can be opened anyway.
+    PastSockets,
 }
 
 impl Survey {
     /// Looks at a workspace. An error says what no wall could protect in it.
-    pub(crate) fn of(workspace: &Path, own: &[PathBuf], git: GitAccess) -> Result<Self, String> {
+    pub(crate) fn of(plot: &Plot<'_>, look: Look) -> Result<Self, String> {
+        let workspace = plot.workspace;
         if let Some(link) = loose(workspace) {
             return Err(format!("{} is a link, which nothing protects", link.display()));
         }
-        let repositories = repositories::find(workspace);
-        if let Some(link) = repositories.link {
-            return Err(format!("{} is a link, which nothing protects", link.display()));
+        if let Some(path) = aside::held(workspace) {
+            let path = path.display();
+            return Err(format!("a command made {path}, and it could not be made harmless"));
         }
+        let found = match look {
+            Look::Top => Found::at_top(workspace),
+            Look::Through | Look::PastSockets => Found::before(workspace),
+        };
         let mut all = Shut { workspace, places: BTreeMap::new() };
-        let top = workspace.join(".git");
-        for path in repositories.found {
-            match git {
-                GitAccess::Write if path == top && path.is_dir() => all.write_git(&path)?,
-                _ => all.add(path, How::ReadOnly),
+        all.shut(&found, plot.setting.git)?;
+        if plot.setting.network == Network::Off && look == Look::Through {
+            found.sockets.iter().for_each(|socket| all.add(socket.clone(), How::Hidden));
+        }
+        let mut obeyed = Obeyed::default();
+        for path in followed(workspace, &found) {
+            let asked = obeyed.obey(workspace, &path);
+            asked.pinned.into_iter().for_each(|folder| all.add(folder, How::Pinned));
+            asked.shut.into_iter().for_each(|place| all.add(place, How::ReadOnly));
+        }
+        if let Some(program) = file_of(plot.helper).filter(|file| file.starts_with(workspace)) {
+            all.add(program, How::ReadOnly);
+        }
+        all.hide(plot.own)?;
+        let is_cut_off = plot.setting.network == Network::Off && look == Look::Through;
+        let (mut outside, mut hides_sockets) = (Vec::new(), true);
+        if is_cut_off {
+            let inside = sockets::of_repositories(&found.named);
+            inside.paths.into_iter().for_each(|socket| all.add(socket, How::Hidden));
+            let readable = sockets::outside(&plot.setting.readable);
+            hides_sockets = found.unseen.is_empty() && inside.is_whole && readable.is_whole;
+            outside = readable.paths;
+        }
+        let mut places = all.listed();
+        if look != Look::Top {
+            let shut = places.iter().filter(|place| place.how == How::ReadOnly);
+            let shut: Vec<PathBuf> = shut.map(|place| place.path.clone()).collect();
+            obeyed.keep_twins(workspace, &shut);
+        }
+        let outside = outside.into_iter().filter(|path| !path.starts_with(workspace));
+        places.extend(outside.map(|path| Place { path, how: How::Hidden }));
+        Ok(Self { places, found, obeyed, written: None, hides_sockets })
+    }
+
+    /// For a git of ours: all is read-only, but for the repository if it is to be written.
+    pub(crate) fn for_git(workspace: &Path, repository: [&Path; 2], is_written: bool) -> Self {
+        let place = |path: &Path, how| Place { path: path.to_owned(), how };
+        let mut places = vec![place(workspace, How::ReadOnly)];
+        for folder in repository {
+            let shut = SHUT_IN_GIT.map(|name| folder.join(name));
+            match is_written {
+                true => {
+                    places.push(place(folder, How::Pinned));
+                    let shut = shut.iter().filter(|path| is_itself(path));
+                    places.extend(shut.map(|path| place(path, How::ReadOnly)));
+                }
+                false if !folder.starts_with(workspace) => {
+                    places.push(place(folder, How::ReadOnly))
+                }
+                false => {}
             }
         }
-        for entry in fs::read_dir(workspace).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let decides = name.to_str().is_some_and(instructs)
-                || START_UP.iter().any(|own| name.eq_ignore_ascii_case(own));
-            let is_repository = VERSION_CONTROL.iter().any(|own| name.eq_ignore_ascii_case(own));
-            if decides && !is_repository && is_itself(&entry.path()) {
-                all.add(entry.path(), How::ReadOnly);
-            }
-        }
-        all.hide(own)?;
-        Ok(Self { places: all.listed(), is_cut: repositories.is_cut })
+        let written = repository.iter().filter(|_| is_written).map(|path| (*path).to_owned());
+        let written = Some(written.collect());
+        Self { places, written, hides_sockets: true, ..Self::default() }
     }
 }
 
@@ -101,12 +190,53 @@ struct Shut<'w> {
 }
 
 impl Shut<'_> {
+    /// What was found: repositories as a whole, of those without a name what runs programs, and
+    /// what nobody looked into.
+    fn shut(&mut self, found: &Found, git: GitAccess) -> Result<(), String> {
+        let top = self.workspace.join(".git");
+        let led = found.named.iter().chain(&found.links);
+        let led: Vec<PathBuf> = led.flat_map(|path| led_to(path, self.workspace)).collect();
+        for path in found.named.iter().chain(&led) {
+            match git {
+                GitAccess::Write if *path == top && path.is_dir() => self.write_git(path)?,
+                _ => self.add(path.clone(), How::ReadOnly),
+            }
+        }
+        for folder in &found.bare {
+            let parts = SHUT_IN_GIT.map(|name| folder.join(name));
+            match folder != self.workspace && parts.iter().any(|part| part.is_symlink()) {
+                true => self.add(folder.clone(), How::ReadOnly),
+                false => parts.into_iter().filter(|part| is_itself(part)).for_each(|part| {
+                    self.add(part, How::ReadOnly);
+                }),
+            }
+        }
+        for folder in &found.unseen {
+            self.add(folder.clone(), How::ReadOnly);
+        }
+        Ok(())
+    }
+
     /// A folder that is no mount of its own could be moved away, with all that is shut in it: so
     /// all that lie between the workspace and the place are pinned.
     fn add(&mut self, path: PathBuf, how: How) {
-        let between = path.ancestors().skip(1).take_while(|folder| *folder != self.workspace);
+        if path == self.workspace && how == How::Pinned {
+            return;
+        }
+        let fits = |path: &&Path| {
+            let inner = path.strip_prefix(self.workspace).unwrap_or(path);
+            inner.iter().count() <= DEPTH_SHUT_MAX && inner.as_os_str().len() <= PATH_BYTES_MAX
+        };
+        if !fits(&path.as_path()) {
+            // As many mounts as folders on the way would stand there: one around all does.
+            let outer = path.ancestors().find(fits).unwrap_or(self.workspace).to_owned();
+            return self.add(outer, how.max(How::ReadOnly));
+        }
+        let within = |folder: &&Path| *folder != self.workspace && *folder != path;
+        let between = path.ancestors().take_while(|folder| *folder != self.workspace);
+        let between = between.filter(within).map(Path::to_owned).collect::<Vec<_>>();
         for folder in between {
-            self.places.entry(folder.to_owned()).or_insert(How::Pinned);
+            self.places.entry(folder).or_insert(How::Pinned);
         }
         let known = self.places.entry(path).or_insert(how);
         *known = how.max(*known);
@@ -178,10 +308,29 @@ impl Shut<'_> {
     }
 }
 
+/// What others obey in a workspace: by its name, because it is a home, or because git is told to.
+fn followed(workspace: &Path, found: &Found) -> Vec<PathBuf> {
+    let mut all = named(workspace);
+    let home = Home::of_account();
+    let home = home.iter().flat_map(|home| home.shut(workspace));
+    all.extend(home.filter(|path| !aside::is_aside(path)));
+    all.extend(of_person());
+    let repositories = found.named.iter().chain(&found.links).chain(&found.bare);
+    let git = repositories.filter(|path| {
+        let name = path.file_name().unwrap_or_default();
+        !VERSION_CONTROL[1..].iter().any(|other| name.eq_ignore_ascii_case(other))
+    });
+    all.extend(git.flat_map(|path| leads(path)));
+    // The workspace may be a part of a repository.
+    let outer = workspace.ancestors().skip(1).map(|folder| folder.join(".git"));
+    all.extend(outer.filter(|path| path.exists()).flat_map(|path| leads(&path)));
+    all
+}
+
 /// A protected name at the top that is a link. No mount holds a link in its place, so it could be
 /// put aside for something else.
 fn loose(workspace: &Path) -> Option<PathBuf> {
-    let names = [".agents"].into_iter().chain(START_UP);
+    let names = [".agents"].into_iter().chain(START_UP).chain(VERSION_CONTROL);
     names.map(|name| workspace.join(name)).find(|path| path.is_symlink())
 }
 
@@ -207,9 +356,10 @@ pub(crate) fn private() -> Vec<PathBuf> {
 
 fn private_in(folder: &Path, depth: usize, places: &mut Vec<PathBuf>) {
     for (path, is_folder, is_private) in entries(folder) {
-        if is_private {
+        // What lies deeper is not looked into, and so not shown.
+        if is_private || is_folder && depth == 0 {
             places.push(path);
-        } else if is_folder && depth > 0 {
+        } else if is_folder {
             private_in(&path, depth - 1, places);
         }
     }
@@ -221,7 +371,7 @@ fn open_in(folder: &Path, depth: usize, places: &mut Vec<PathBuf>) {
         if is_folder && depth > 0 {
             private_in(&path, depth - 1, &mut within);
         }
-        match (is_private, within.is_empty()) {
+        match (is_private || is_folder && depth == 0, within.is_empty()) {
             (true, _) => {}
             (false, true) => places.push(path),
             (false, false) => open_in(&path, depth - 1, places),
@@ -245,10 +395,14 @@ fn entries(folder: &Path) -> Vec<(PathBuf, bool, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::WallSetting;
 
     fn survey(workspace: &Path, own: &[&str], git: GitAccess) -> Result<Vec<Place>, String> {
         let own: Vec<PathBuf> = own.iter().map(|name| workspace.join(name)).collect();
-        Survey::of(workspace, &own, git).map(|survey| survey.places)
+        let setting = WallSetting { git, ..WallSetting::default() };
+        let helper = Path::new("/bin/true");
+        Survey::of(&Plot { setting: &setting, workspace, own: &own, helper }, Look::Through)
+            .map(|survey| survey.places)
     }
 
     fn workspace() -> (tempfile::TempDir, PathBuf) {

@@ -1,88 +1,287 @@
-//! Where version control keeps its own files in a workspace.
+//! Where version control keeps its own files in a workspace, and what else a walk through it finds.
+//!
+//! ```text
+//!   names at the top ──► folders from the top down ──► what is left when the look ends: unseen
+//! ```
 //!
 //! What is found is shut as a whole: hooks and settings lie in it, and a single file of it can lead
-//! git to others elsewhere (`commondir`).
-//!
-//! Deliberately absent: repositories that a command makes below the top. Whoever works in one
-//! trusts it.
+//! git to others elsewhere (`commondir`). Git also takes a folder of any name for a repository if
+//! it looks like one. What nobody looked into is shut too, so a wide workspace hides nothing.
 
+use super::handle::{Root, entries};
+use crate::git_settings::{commondir, gitfile};
 use crate::protected::VERSION_CONTROL;
-use std::collections::VecDeque;
+use rustix::fs::FileType;
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsStr;
 use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Files and folders that are looked at: a wide workspace must not make each command slow.
-const ENTRIES_MAX: usize = 20_000;
+/// Files and folders that are looked at before a command: some tenths of a second.
+const ENTRIES_MAX: usize = 600_000;
 
-/// Repositories that are shut: each costs some mounts.
-const FOUND_MAX: usize = 100;
+/// Places that are shut: each costs some mounts.
+const FOUND_MAX: usize = 500;
+
+/// Folders that are shut one by one because nobody looked into them.
+const UNSEEN_MAX: usize = 64;
 
 /// Bytes of a file that leads to a repository.
-const LEAD_BYTES_MAX: usize = 4_096;
+const LEAD_BYTES_MAX: u64 = 4_096;
+
+/// Bytes of a path that can be shut; of a longer one, a folder around it is.
+const PLACE_BYTES_MAX: usize = 3_800;
 
 /// What was found.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Repositories {
-    /// Folders, and files that lead to one; those nearer to the top first.
-    pub(crate) found: Vec<PathBuf>,
-    /// A link in such a place. No mount holds a link, so it could be put aside for something else.
-    pub(crate) link: Option<PathBuf>,
-    /// Whether not everything was looked at.
-    pub(crate) is_cut: bool,
+pub(crate) struct Found {
+    /// Files and folders of version control by their names, those nearer to the top first.
+    pub(crate) named: Vec<PathBuf>,
+    /// Links with such a name.
+    pub(crate) links: Vec<PathBuf>,
+    /// Folders that git takes for a repository whatever they are called.
+    pub(crate) bare: Vec<PathBuf>,
+    /// Sockets, behind which somebody outside may listen.
+    pub(crate) sockets: Vec<PathBuf>,
+    /// Folders that were not looked into, or not to their end.
+    pub(crate) unseen: Vec<PathBuf>,
 }
 
-/// Looks for them, from the top down.
-pub(crate) fn find(workspace: &Path) -> Repositories {
-    let mut all = Repositories::default();
-    let mut folders = VecDeque::from([workspace.to_owned()]);
-    let mut left = ENTRIES_MAX;
-    while let Some(folder) = folders.pop_front() {
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            if left == 0 || all.found.len() >= FOUND_MAX {
-                all.is_cut = true;
-                return all;
+/// How a walk goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// Before a command: it ends after so many entries.
+    Bounded(usize),
+    /// After a command: it opens what the command closed, and takes the time that it takes.
+    Thorough,
+}
+
+/// A folder that is still to be looked into.
+struct Ahead {
+    path: PathBuf,
+    /// Whether it lies in a repository that is shut as a whole: only sockets count there.
+    is_shut: bool,
+}
+
+impl Found {
+    /// What lies at the top, by name alone: no number of other files is in the way.
+    pub(crate) fn at_top(workspace: &Path) -> Self {
+        let mut found = Self::default();
+        for name in VERSION_CONTROL {
+            let path = workspace.join(name);
+            match fs::symlink_metadata(&path) {
+                Ok(entry) if entry.is_symlink() => found.links.push(path),
+                Ok(_) => found.named.push(path),
+                Err(_) => {}
             }
-            left -= 1;
-            let Ok(kind) = entry.file_type() else { continue };
-            let name = entry.file_name();
-            let is_own = VERSION_CONTROL.iter().any(|own| name.eq_ignore_ascii_case(own));
-            match (is_own, kind.is_symlink(), kind.is_dir()) {
-                (true, true, _) => all.link = all.link.or(Some(entry.path())),
-                (true, false, _) => {
-                    let path = entry.path();
-                    all.found.extend(led_to(&path, workspace));
-                    all.found.push(path);
-                }
-                (false, _, true) => folders.push_back(entry.path()),
-                (false, ..) => {}
+        }
+        found
+    }
+
+    /// What lies in a workspace, as far as it can be looked through in a moment.
+    pub(crate) fn before(workspace: &Path) -> Self {
+        let found = Self::at_top(workspace);
+        let found = found.looked(workspace, Mode::Bounded(ENTRIES_MAX));
+        Self { unseen: shutable(found.unseen, workspace), ..found }.gathered(workspace)
+    }
+
+    /// All that lies in a workspace now, but for places that nobody could change.
+    pub(crate) fn after(root: &Root, shut: &BTreeSet<PathBuf>) -> Self {
+        let mut found = Self::at_top(root.path());
+        found.named.retain(|path| !shut.contains(path));
+        found.walked(root, shut, Mode::Thorough)
+    }
+
+    fn looked(mut self, folder: &Path, mode: Mode) -> Self {
+        match Root::open(folder) {
+            Ok(root) => self.walked(&root, &BTreeSet::new(), mode),
+            Err(_) => {
+                self.unseen.push(folder.to_owned());
+                self
             }
         }
     }
-    all
+
+    fn walked(mut self, root: &Root, shut: &BTreeSet<PathBuf>, mode: Mode) -> Self {
+        let top = Ahead { path: root.path().to_owned(), is_shut: false };
+        let mut folders = VecDeque::from([top]);
+        let mut left = match mode {
+            Mode::Bounded(most) => most,
+            Mode::Thorough => usize::MAX,
+        };
+        while let Some(folder) = folders.pop_front() {
+            let Ok(names) = opened(root, &folder.path, mode).and_then(|open| entries(&open)) else {
+                self.unseen.push(folder.path);
+                continue;
+            };
+            let mut look = Look::default();
+            for entry in names {
+                let is_full = mode != Mode::Thorough && self.len() >= FOUND_MAX;
+                if left == 0 || is_full {
+                    self.unseen.push(folder.path);
+                    self.unseen.extend(folders.into_iter().map(|folder| folder.path));
+                    return self;
+                }
+                left -= 1;
+                let Ok(entry) = entry else {
+                    self.unseen.push(folder.path.clone());
+                    break;
+                };
+                let is_folder = entry.kind == FileType::Directory;
+                let is_own = VERSION_CONTROL.iter().any(|own| entry.name.eq_ignore_ascii_case(own));
+                look.at(&entry.name);
+                if !is_own && !is_folder && entry.kind != FileType::Socket {
+                    continue;
+                }
+                let path = folder.path.join(&entry.name);
+                // In a repository that is shut nothing is made, and objects hold nothing else.
+                let is_passed = folder.is_shut && is_folder && entry.name == "objects";
+                if is_passed || shut.contains(&path) {
+                    continue;
+                }
+                let is_shut = folder.is_shut || is_own && mode != Mode::Thorough;
+                if is_own && !folder.is_shut {
+                    self.name(&path, entry.kind, folder.path == root.path());
+                }
+                if is_folder {
+                    folders.push_back(Ahead { path, is_shut });
+                } else if entry.kind == FileType::Socket && !is_own {
+                    self.sockets.push(path);
+                }
+            }
+            let name = folder.path.file_name().filter(|_| folder.path != root.path());
+            let is_named = name.is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+            if look.is_bare() && !is_named && !folder.is_shut {
+                self.bare.push(folder.path);
+            }
+        }
+        self
+    }
+
+    /// A repository by its name, or a link with one. Most at the top are known already.
+    fn name(&mut self, path: &Path, kind: FileType, is_top: bool) {
+        let list = match kind {
+            FileType::Symlink => &mut self.links,
+            _ => &mut self.named,
+        };
+        if !is_top || !list.iter().any(|known| known == path) {
+            list.push(path.to_owned());
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.named.len() + self.bare.len() + self.sockets.len() + self.links.len()
+    }
+
+    /// Many folders that nobody looked into are shut by those around them.
+    fn gathered(mut self, workspace: &Path) -> Self {
+        if self.unseen.len() > UNSEEN_MAX {
+            let top = |path: &PathBuf| {
+                let first = path.strip_prefix(workspace).ok().and_then(|inner| inner.iter().next());
+                first.map_or_else(|| workspace.to_owned(), |first| workspace.join(first))
+            };
+            let tops: BTreeSet<PathBuf> = self.unseen.iter().map(top).collect();
+            self.unseen = tops.into_iter().collect();
+        }
+        if self.unseen.len() > UNSEEN_MAX {
+            self.unseen = vec![workspace.to_owned()];
+        }
+        self
+    }
+}
+
+/// A folder, to be listed. A command may have closed one of the account to keep us out of it.
+fn opened(root: &Root, folder: &Path, mode: Mode) -> io::Result<OwnedFd> {
+    match mode {
+        Mode::Bounded(_) => root.folder(folder),
+        Mode::Thorough => root.folder_opened(folder),
+    }
+}
+
+/// No mount stands at a path that is too long to be said: a folder around it is shut instead.
+fn shutable(unseen: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
+    let short = |path: &&Path| path.as_os_str().len() <= PLACE_BYTES_MAX;
+    let outer = |path: PathBuf| path.ancestors().find(short).unwrap_or(workspace).to_owned();
+    unseen.into_iter().map(outer).collect()
+}
+
+/// The names by which git takes a folder itself for a repository.
+#[derive(Debug, Default)]
+struct Look {
+    has: [bool; 4],
+}
+
+impl Look {
+    const NAMES: [&'static str; 4] = ["HEAD", "commondir", "objects", "refs"];
+
+    fn at(&mut self, name: &OsStr) {
+        let known = Self::NAMES.iter().position(|known| name.eq_ignore_ascii_case(known));
+        if let Some(known) = known {
+            self.has[known] = true;
+        }
+    }
+
+    fn is_bare(&self) -> bool {
+        let known = |name: &str| Self::NAMES.iter().position(|known| *known == name);
+        is_layout(|name| known(name).is_some_and(|at| self.has[at]))
+    }
+}
+
+/// Whether git takes a folder for a repository that has these names in it.
+pub(crate) fn is_layout(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+}
+
+/// The folder that a `.git` is or leads to, as git finds it.
+pub(crate) fn lead(name: &Path) -> Option<PathBuf> {
+    let real = name.canonicalize().ok()?;
+    if real.is_dir() {
+        return Some(real);
+    }
+    name.parent()?.join(gitfile(&short(&real)?)?).canonicalize().ok()
+}
+
+/// The folder that a repository's folder shares with others, as git finds it; itself, if none.
+pub(crate) fn common(folder: &Path) -> Option<PathBuf> {
+    let file = folder.join("commondir");
+    match fs::symlink_metadata(&file) {
+        Ok(_) => folder.join(commondir(&short(&file)?)?).canonicalize().ok(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(folder.to_owned()),
+        Err(_) => None,
+    }
+}
+
+/// Where a file instead of a folder leads, if nothing is there yet.
+pub(crate) fn led_to_nothing(name: &Path) -> Option<PathBuf> {
+    let goal = name.parent()?.join(gitfile(&short(name)?)?);
+    (!goal.exists()).then_some(goal)
+}
+
+fn short(file: &Path) -> Option<Vec<u8>> {
+    let found = fs::metadata(file).ok()?;
+    let is_short = found.is_file() && found.len() <= LEAD_BYTES_MAX;
+    is_short.then(|| fs::read(file).ok()).flatten()
 }
 
 /// The folders in the workspace that a file instead of a folder leads to.
-fn led_to(file: &Path, workspace: &Path) -> Vec<PathBuf> {
-    let lead = |file: &Path| {
-        let bytes = fs::read(file).ok().filter(|bytes| bytes.len() <= LEAD_BYTES_MAX)?;
-        let text = String::from_utf8(bytes).ok()?;
-        let text = text.trim_end_matches(['\n', '\r']);
-        let path = text.strip_prefix("gitdir:").map_or(text, str::trim_start);
-        file.parent()?.join(path).canonicalize().ok()
-    };
-    if !file.is_file() {
+pub(crate) fn led_to(file: &Path, workspace: &Path) -> Vec<PathBuf> {
+    if !file.is_file() && !file.is_symlink() {
         return Vec::new();
     }
     let folder = lead(file);
-    let common = folder.as_ref().and_then(|folder| lead(&folder.join("commondir")));
+    let common = folder.as_ref().and_then(|folder| common(folder));
     let inside = |path: &PathBuf| path.starts_with(workspace) && path != workspace;
-    folder.into_iter().chain(common).filter(inside).collect()
+    let all: BTreeSet<PathBuf> = folder.into_iter().chain(common).filter(inside).collect();
+    all.into_iter().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::UnixListener;
 
     fn workspace() -> (tempfile::TempDir, PathBuf) {
         let outer = tempfile::TempDir::new().unwrap();
@@ -90,31 +289,90 @@ mod tests {
         (outer, root)
     }
 
-    #[test]
-    fn every_repository_is_found_and_what_a_file_leads_to() {
-        let (_outer, root) = workspace();
-        for folder in [".git/modules/x/.git", "a/b/.hg", "store/objects", "work"] {
-            fs::create_dir_all(root.join(folder)).unwrap();
-        }
-        fs::write(root.join("work/.git"), "gitdir: ../store\n").unwrap();
-        std::os::unix::fs::symlink("/", root.join("up")).unwrap();
-        let mut found = find(&root);
-        found.found.sort();
-        let names = [".git", "a/b/.hg", "store", "work/.git"];
-        let expected = names.map(|name| root.join(name)).to_vec();
-        assert_eq!(found, Repositories { found: expected, link: None, is_cut: false });
+    fn bounded(root: &Path, most: usize) -> Found {
+        let found = Found::at_top(root).looked(root, Mode::Bounded(most));
+        found.gathered(root)
     }
 
     #[test]
-    fn a_link_is_told_and_so_is_the_end_of_the_look() {
+    fn every_repository_is_found_whatever_it_is_called() {
         let (_outer, root) = workspace();
-        fs::create_dir(root.join("a")).unwrap();
-        std::os::unix::fs::symlink("..", root.join("a/.git")).unwrap();
-        assert_eq!(find(&root).link, Some(root.join("a/.git")));
+        for folder in [".git/modules/x/.git", "a/b/.hg", "store/objects", "store/refs", "work"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(root.join("store/HEAD"), "").unwrap();
+        fs::write(root.join("work/.git"), "gitdir: ../store\n").unwrap();
+        fs::create_dir_all(root.join("a/linked/deep")).unwrap();
+        fs::write(root.join("a/linked/HEAD"), "").unwrap();
+        fs::write(root.join("a/linked/commondir"), "").unwrap();
+        std::os::unix::fs::symlink("..", root.join("a/b/.svn")).unwrap();
+        std::os::unix::fs::symlink("/", root.join("up")).unwrap();
+        let _socket = UnixListener::bind(root.join("a/socket")).unwrap();
+        let mut found = Found::before(&root);
+        found.named.sort();
+        found.bare.sort();
+        let all = |names: &[&str]| names.iter().map(|name| root.join(name)).collect::<Vec<_>>();
+        let expected = Found {
+            named: all(&[".git", "a/b/.hg", "work/.git"]),
+            links: all(&["a/b/.svn"]),
+            bare: all(&["a/linked", "store"]),
+            sockets: all(&["a/socket"]),
+            unseen: Vec::new(),
+        };
+        assert_eq!(found, expected);
+        assert_eq!(led_to(&root.join("work/.git"), &root), all(&["store"]));
+    }
+
+    #[test]
+    fn the_top_is_seen_first_and_what_is_not_seen_is_told() {
+        let (_outer, root) = workspace();
+        for number in 0..200 {
+            fs::create_dir_all(root.join(format!("wide/{number}"))).unwrap();
+        }
+        fs::create_dir_all(root.join("deep/er")).unwrap();
+        fs::create_dir(root.join(".git")).unwrap();
+        for most in [0, 1, 3] {
+            let found = bounded(&root, most);
+            assert!(found.named.contains(&root.join(".git")), "{most}");
+            assert!(!found.unseen.is_empty(), "{most}");
+        }
+        assert_eq!(
+            bounded(&root, 1_000),
+            Found { named: vec![root.join(".git")], ..Found::default() }
+        );
         for number in 0..=FOUND_MAX {
             fs::create_dir_all(root.join(format!("many/{number}/.git"))).unwrap();
         }
-        let found = find(&root);
-        assert!(found.is_cut && found.found.len() == FOUND_MAX);
+        let found = Found::before(&root);
+        assert!(found.named.len() <= FOUND_MAX && found.unseen.contains(&root.join("many")));
+        let all = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
+        assert!(all.named.len() == FOUND_MAX + 2 && all.unseen.is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_a_command_closed_is_opened_to_be_looked_into() {
+        let (_outer, root) = workspace();
+        fs::create_dir_all(root.join("shut/.git")).unwrap();
+        fs::set_permissions(root.join("shut"), fs::Permissions::from_mode(0o000)).unwrap();
+        let found = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
+        assert_eq!(found.named, [root.join("shut/.git")]);
+    }
+
+    #[test]
+    fn a_repository_in_another_or_in_other_version_control_is_found_after_a_command() {
+        let (_outer, root) = workspace();
+        for folder in [".hg/sub/.git", ".git/objects/ab/.git", "a/.svn/b/.jj"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let _socket = UnixListener::bind(root.join(".hg/sub/socket")).unwrap();
+        let all = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
+        let named =
+            [".git", ".hg", ".hg/sub/.git", "a/.svn", ".git/objects/ab/.git", "a/.svn/b/.jj"];
+        let named: BTreeSet<PathBuf> = named.iter().map(|name| root.join(name)).collect();
+        assert_eq!(all.named.into_iter().collect::<BTreeSet<_>>(), named);
+        // Before a command the outer ones are shut with all that is in them, but for sockets.
+        let before = Found::before(&root);
+        assert_eq!(before.named.len(), 3);
+        assert_eq!(before.sockets, [root.join(".hg/sub/socket")]);
     }
 }

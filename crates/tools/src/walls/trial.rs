@@ -1,9 +1,10 @@
 //! Which walls stand on this machine: each is built once around a command that does nothing.
 
 use super::bubblewrap::Bubblewrap;
-use super::inner::{Files, Inner, Sockets};
+use super::inner::{Files, Inner, Kernel, Sockets};
 use super::places::Survey;
 use super::{Limits, Network, Plot, Scratch, WallSetting};
+use crate::programs::find_program;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -63,10 +64,11 @@ impl Standing {
 
     fn tried(helper: &Path) -> Self {
         let nothing = Limits { cpu_s: 0, memory_bytes: 0, file_bytes: 0, processes: 0 };
-        let bare = Inner { files: None, sockets: None, limits: nothing };
+        let bare = Inner { files: None, kernel: None, limits: nothing };
         let files = Files { read: vec![PathBuf::from("/")], write: Vec::new() };
         let landlock = Inner { files: Some(files), ..bare.clone() };
-        let seccomp = Inner { sockets: Some(Sockets::None), ..bare };
+        let kernel = Kernel { sockets: Sockets::None, is_shared: true };
+        let seccomp = Inner { kernel: Some(kernel), ..bare };
         Self {
             bubblewrap: outer(helper),
             landlock: stands(landlock.call(helper)),
@@ -76,14 +78,15 @@ impl Standing {
 }
 
 fn outer(helper: &Path) -> Result<Bubblewrap, String> {
-    let program = Bubblewrap::find().ok_or("bwrap is not installed")?;
+    let program = find_program("bwrap").ok_or("bwrap is not installed")?;
     let setting = WallSetting { network: Network::Off, ..WallSetting::default() };
     let folder = Scratch::new().map_err(|error| error.to_string())?;
     let plot = Plot { setting: &setting, workspace: &folder.path, own: &[], helper };
     let mut why = String::new();
     for is_sized in [true, false] {
         let bubblewrap = Bubblewrap { program: program.clone(), is_sized };
-        match stands(bubblewrap.around(&plot, &Survey::default())) {
+        let argv = bubblewrap.around(&plot, &Survey::default());
+        match argv.map_err(|error| error.to_string()).and_then(stands) {
             Ok(()) => return Ok(bubblewrap),
             Err(error) => why = error,
         }

@@ -1,5 +1,7 @@
 //! The attempts, each with what must come of it.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 /// What must come of a path that is given to every file tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Path {
@@ -78,6 +80,48 @@ pub(crate) const PATHS: &[(&str, &str, Path)] = &[
     ("an address of a file", "file:///etc/passwd", Inside),
     ("a line break", "inside/a\nb", Inside),
     ("a turned direction of writing", "inside/\u{202e}txt.exe", Inside),
+];
+
+/// What a file tool is given that leads to what others obey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileGoal {
+    /// The path itself.
+    Itself,
+    /// The path is a link to this.
+    Link(&'static str),
+}
+
+use FileGoal::{Itself, Link};
+
+/// What is written only if a person says yes, or not at all.
+pub(crate) const INSTRUCTIONS: &[(&str, &str, FileGoal)] = &[
+    ("guidance", "AGENTS.md", Itself),
+    ("guidance in other letters", "agents.MD", Itself),
+    ("guidance of a folder below", "src/AGENTS.md", Itself),
+    ("guidance for another assistant", "CLAUDE.md", Itself),
+    ("guidance for an editor", ".cursorrules", Itself),
+    ("guidance on a forge", ".github/copilot-instructions.md", Itself),
+    ("what a forge runs", ".github/workflows/ci.yml", Itself),
+    ("what another forge runs", ".gitlab-ci.yml", Itself),
+    ("what runs on entering the folder", ".envrc", Itself),
+    ("an editor's tasks", ".vscode/tasks.json", Itself),
+    ("an editor's settings", ".vscode/settings.json", Itself),
+    ("another editor's tasks", ".idea/runConfigurations/x.xml", Itself),
+    ("a container for an editor", ".devcontainer/devcontainer.json", Itself),
+    ("hooks of a helper", ".pre-commit-config.yaml", Itself),
+    ("hooks of another helper", ".husky/pre-commit", Itself),
+    ("servers of tools", ".mcp.json", Itself),
+    ("the repositories within", ".gitmodules", Itself),
+    ("a skill", ".agents/skills/x/SKILL.md", Itself),
+    ("a dangling link to guidance", "notes.md", Link("AGENTS.md")),
+    ("a dangling link to an environment", "env.txt", Link(".envrc")),
+    ("a dangling link to tasks", "t.json", Link(".vscode/tasks.json")),
+    ("a dangling link from below", "sub/up", Link("../.github/workflows/x.yml")),
+    ("a dangling link by a way around", "a", Link("./x/../CLAUDE.md")),
+    ("a dangling link to a start-up file", "b", Link(".bashrc")),
+    ("a dangling link to a skill", "c", Link(".agents/skills/x/SKILL.md")),
+    ("a dangling link to a hook", "d", Link(".git/hooks/pre-commit")),
+    ("a link to itself's guidance in other letters", "e", Link("Claude.MD")),
 ];
 
 /// What must come of an address.

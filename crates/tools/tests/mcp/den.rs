@@ -1,8 +1,8 @@
 //! A server of the settings in a folder that vanishes with the test.
 
 use everloop_tools::mcp::{Given, Listing, ServerSetting, Servers, Standing, Way};
-use everloop_tools::{AnyTool, CallContext, Done, Judgement, Registry};
-use everloop_types::{Frame, Observation, ToolSpec};
+use everloop_tools::{AnyTool, BY_OTHERS, CallContext, Done, Judgement, Registry};
+use everloop_types::{Ending, Frame, Observation, ToolSpec};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -134,9 +134,15 @@ impl Den {
     }
 }
 
+/// What a call came back with, without the line that stands over every word of a server.
 pub(crate) fn seen(done: Done) -> Observation {
     match done {
-        Done::Seen(seen) => seen,
+        Done::Seen(seen) => {
+            let words = seen.text.strip_prefix(BY_OTHERS).map(str::trim_start);
+            assert!(words.is_some() || seen.ending != Ending::Ok, "{}", seen.text);
+            let text = words.unwrap_or(&seen.text).to_owned();
+            Observation { text, ..seen }
+        }
         other => panic!("{other:?}"),
     }
 }

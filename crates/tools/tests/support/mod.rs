@@ -128,8 +128,16 @@ pub(crate) fn bare(mut setting: Setting) -> Setting {
     setting
 }
 
+/// The helper; another account has a copy of it where it can be read.
 pub(crate) fn guard() -> PathBuf {
-    PathBuf::from(env!("CARGO_BIN_EXE_everloop-guard"))
+    let copy = std::env::var_os("EVERLOOP_TEST_GUARD");
+    PathBuf::from(copy.unwrap_or_else(|| env!("CARGO_BIN_EXE_everloop-guard").into()))
+}
+
+/// A folder that vanishes, elsewhere than in the system's temporary one, which is private anyway.
+pub(crate) fn folder() -> TempDir {
+    let given = std::env::var_os("EVERLOOP_TEST_FOLDER");
+    TempDir::new_in(given.unwrap_or_else(|| env!("CARGO_TARGET_TMPDIR").into())).unwrap()
 }
 
 pub(crate) fn observed(ending: Ending, text: &str) -> Observation {

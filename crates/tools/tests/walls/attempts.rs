@@ -4,8 +4,9 @@
 //! also run without walls, and must say so there: an attempt that cannot work proves nothing.
 //!
 //! Names in braces are filled in: `{outside}` is the folder around the workspace, `{victim}` a
-//! process outside, `{tcp}`, `{udp}`, `{abstract}` and `{socket}` listeners outside, `{token}` a
-//! word by which processes are found, `{ptrace}` and the like numbers of system calls.
+//! process outside, `{tcp}`, `{udp}`, `{abstract}` and `{socket}` listeners outside, `{tty}`
+//! somebody's terminal, `{token}` a word by which processes are found, `{ptrace}` and the like
+//! numbers of system calls.
 
 use Check::{Nothing, Outside};
 use Wall::{Any, Limits, Outer, Syscalls};
@@ -28,11 +29,13 @@ pub(crate) enum Wall {
 pub(crate) enum Check {
     Nothing,
     /// Is it as it was?
-    Outside(fn(&super::Scene) -> bool),
+    Outside(fn(&crate::wall_scene::Scene) -> bool),
 }
 
 /// One attempt.
 pub(crate) struct Attempt {
+    /// Of findings, with a blank between; empty for the others.
+    pub(crate) id: &'static str,
     pub(crate) name: &'static str,
     pub(crate) wall: Wall,
     pub(crate) command: &'static str,
@@ -42,7 +45,7 @@ pub(crate) struct Attempt {
 }
 
 const fn works(name: &'static str, wall: Wall, command: &'static str, check: Check) -> Attempt {
-    Attempt { name, wall, command, check, works_bare: true }
+    Attempt { id: "", name, wall, command, check, works_bare: true }
 }
 
 /// It would do harm without walls, or work only for some accounts.
@@ -52,7 +55,28 @@ const fn never_bare(
     command: &'static str,
     check: Check,
 ) -> Attempt {
-    Attempt { name, wall, command, check, works_bare: false }
+    Attempt { id: "", name, wall, command, check, works_bare: false }
+}
+
+/// An attempt of a finding.
+const fn found(id: &'static str, attempt: Attempt) -> Attempt {
+    Attempt { id, ..attempt }
+}
+
+/// A system call that must be refused, not merely fail.
+macro_rules! call {
+    ($name:literal, $call:literal) => {
+        never_bare(
+            $name,
+            Syscalls,
+            concat!(
+                "perl -MErrno -e '$b=\"\\0\" x 256; $n=\"x\"; syscall(",
+                $call,
+                "); exit !($!{EPERM}||$!{ENOSYS})' || echo ESCAPED"
+            ),
+            Nothing,
+        )
+    };
 }
 
 pub(crate) const FILES: &[Attempt] = &[
@@ -141,14 +165,127 @@ pub(crate) const FILES: &[Attempt] = &[
     ),
     never_bare("make a device", Any, "mknod disk b 8 0 && head -c 1 disk && echo ESCAPED", Nothing),
     never_bare("see the disks", Outer, "ls /dev/sd* /dev/vd* /dev/mem && echo ESCAPED", Nothing),
-    never_bare(
-        "change the kernel's settings",
-        Any,
-        "v=$(cat /proc/sys/kernel/core_pattern); \
+    found(
+        "S79",
+        never_bare(
+            "change the kernel's settings",
+            Any,
+            "v=$(cat /proc/sys/kernel/core_pattern); \
          echo \"$v\" > /proc/sys/kernel/core_pattern && echo ESCAPED",
-        Nothing,
+            Nothing,
+        ),
     ),
     never_bare("open the kernel's keys", Any, ": >> /proc/sysrq-trigger && echo ESCAPED", Nothing),
+    works(
+        "read beside a folder that was opened by its name alone",
+        Any,
+        "perl -e '$d=\"{outside}\"; $n=\"secret\"; $f=syscall({openat},-100,$d,010000000); \
+         exit(syscall({openat},$f,$n,0)<0)' && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "read from a folder gone into",
+        Any,
+        "cd {outside}; cat secret | grep -q secret && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "read through a copy of a program in memory",
+        Any,
+        "perl -e '$n=\"x\"; $f=syscall({memfd_create},$n,0); open(O,\">&=\",$f); open(I,\"<\",\
+         \"/bin/cat\"); local $/; print O <I>; close(I); $|=1; O->flush(); \
+         exec(\"/proc/self/fd/$f\",\"{outside}/secret\")' | grep -q 'the secret' && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "copy a file outside by the kernel",
+        Any,
+        "cp --reflink=auto {outside}/secret copy && grep -q secret copy && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "exchange a file outside with one inside",
+        Any,
+        "echo mine > mine; mv mine {outside}/secret; [ -e {outside}/kept ] && echo ESCAPED",
+        Outside(|scene| scene.content("secret") == "the secret"),
+    ),
+    works(
+        "move a file outside in",
+        Any,
+        "mv {outside}/secret here && echo ESCAPED",
+        Outside(|scene| scene.content("secret") == "the secret"),
+    ),
+    works(
+        "change the rights of a file outside",
+        Any,
+        "chmod 0777 {outside}/secret && echo ESCAPED",
+        Nothing,
+    ),
+    works("learn of a file outside", Outer, "[ -e {outside}/secret ] && echo ESCAPED", Nothing),
+    works(
+        "change the time of a file outside",
+        Any,
+        "touch -c -d '1 year ago' {outside}/secret && [ -e {outside}/secret ] && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "make a folder outside",
+        Any,
+        "mkdir {outside}/made && echo ESCAPED",
+        Outside(|scene| !scene.outside("made").exists()),
+    ),
+    works(
+        "make a link outside",
+        Any,
+        "ln -s x {outside}/made && echo ESCAPED",
+        Outside(|scene| !scene.outside("made").is_symlink()),
+    ),
+    works(
+        "make a pipe outside",
+        Any,
+        "mkfifo {outside}/made && echo ESCAPED",
+        Outside(|scene| !scene.outside("made").exists()),
+    ),
+    works(
+        "write beside a file by its descriptor",
+        Any,
+        "perl -e 'opendir(D,\"..\") or exit 1; chdir(D) or exit 1; open(F,\">\",\"made\") or exit 1' \
+         && echo ESCAPED",
+        Outside(|scene| !scene.outside("made").exists()),
+    ),
+    never_bare(
+        "write where programs keep their sockets",
+        Any,
+        "touch /run/{token} && echo ESCAPED",
+        Outside(|scene| !scene.token_is_in("/run")),
+    ),
+    never_bare(
+        "write to the machine's folder for long files",
+        Any,
+        "touch /var/tmp/{token}; echo tried",
+        Outside(|scene| !scene.token_is_in("/var/tmp")),
+    ),
+    never_bare(
+        "make a group of processes",
+        Any,
+        "mkdir /sys/fs/cgroup/{token} && echo ESCAPED",
+        Outside(|scene| !scene.token_is_in("/sys/fs/cgroup")),
+    ),
+    never_bare(
+        "open a device that leads on",
+        Any,
+        "for d in /dev/fuse /dev/kvm /dev/net/tun /dev/kmsg /dev/mem /dev/port /dev/vhost-vsock \
+         /dev/loop-control /dev/mapper/control /dev/input/event0; do { : < $d; } 2>/dev/null && \
+         echo ESCAPED; done; true",
+        Nothing,
+    ),
+    works(
+        "leave a program that has the account's rights for everybody",
+        Any,
+        "cp /bin/true s && chmod 4755 s; perl -e '$n=\"t\"; syscall({openat},-100,$n,0101,04755)'; \
+         install -m 4755 /bin/true u; mknod v p 04755; echo tried",
+        Outside(|scene| !["s", "t", "u"].iter().any(|name| scene.is_setuid(name))),
+    ),
 ];
 
 /// What lies in the workspace and must not change there.
@@ -241,6 +378,51 @@ pub(crate) const PROTECTED: &[Attempt] = &[
         Outside(|scene| scene.inside_content("data/key") == "the secret"),
     ),
     works("move our own data away", Outer, "mv data d && echo ESCAPED", Nothing),
+    works(
+        "write guidance by a second name",
+        Outer,
+        "ln AGENTS.md x && echo x >> x && echo ESCAPED",
+        Outside(|scene| scene.inside_content("AGENTS.md").is_empty()),
+    ),
+    works(
+        "write guidance by a descriptor that reads",
+        Outer,
+        "exec 3< AGENTS.md; echo x >> /proc/self/fd/3 && echo ESCAPED",
+        Outside(|scene| scene.inside_content("AGENTS.md").is_empty()),
+    ),
+    works(
+        "put another file over guidance",
+        Outer,
+        "echo x > x; mv x AGENTS.md && echo ESCAPED",
+        Outside(|scene| scene.inside_content("AGENTS.md").is_empty()),
+    ),
+    works("cut git's settings", Outer, ": > .git/config && echo ESCAPED", Nothing),
+    works(
+        "change the rights of a hook's folder",
+        Outer,
+        "chmod 777 .git/hooks && echo ESCAPED",
+        Nothing,
+    ),
+    works("change the time of git's settings", Outer, "touch .git/config && echo ESCAPED", Nothing),
+    works(
+        "put a link in the place of the skills",
+        Outer,
+        "rm -rf .agents; mkdir e; ln -s e .agents && [ -L .agents ] && echo ESCAPED",
+        Outside(|scene| !scene.inside(".agents").is_symlink()),
+    ),
+    works(
+        "write our own data by a way around",
+        Outer,
+        "cd deep/../data && echo x > key; cd $OLDPWD; mv deep d2; echo x > data/./key && echo ESCAPED",
+        Outside(|scene| scene.inside_content("data/key") == "the secret"),
+    ),
+    works("list our own data", Outer, "ls data | grep -q key && echo ESCAPED", Nothing),
+    works(
+        "read our own key by its bytes",
+        Outer,
+        "dd if=data/key 2>/dev/null | grep -q secret && echo ESCAPED",
+        Nothing,
+    ),
 ];
 
 pub(crate) const NETWORK: &[Attempt] = &[
@@ -286,11 +468,74 @@ pub(crate) const NETWORK: &[Attempt] = &[
          exit !connect(S,sockaddr_un(\"{socket}\"))' && echo ESCAPED",
         Nothing,
     ),
+    found(
+        "S44",
+        works(
+            "connect to a socket in the workspace",
+            Any,
+            "perl -MSocket -e 'socket(S,AF_UNIX,SOCK_STREAM,0) or exit 1; \
+         exit !connect(S,sockaddr_un(\"agent.sock\"))' && echo ESCAPED",
+            Nothing,
+        ),
+    ),
+    works(
+        "connect to a socket below the top, by another name",
+        Any,
+        "cp -l deep/agent.sock other 2>/dev/null; ln -s deep/agent.sock link; \
+         perl -MSocket -e 'for (\"other\",\"link\",\"deep/../deep/agent.sock\") { \
+         socket(S,AF_UNIX,SOCK_STREAM,0) or exit 1; exit 0 if connect(S,sockaddr_un($_)) } exit 1' \
+         && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "send to a socket in the workspace",
+        Any,
+        "perl -MSocket -e 'socket(S,AF_UNIX,SOCK_DGRAM,0) or exit 1; \
+         exit !send(S,\"x\",0,sockaddr_un(\"datagrams\"))' && echo ESCAPED",
+        Nothing,
+    ),
     never_bare(
         "open a socket of another family",
         Syscalls,
         "perl -MErrno -MSocket -e 'for (38,40,29) { exit 0 if socket(S,$_,SOCK_STREAM,0); \
          exit 0 if !$!{EPERM} } exit 1' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "open a socket that sees every packet",
+        Any,
+        "perl -MSocket -e 'exit 0 if socket(S,17,SOCK_RAW,0); exit !socket(S,AF_INET,SOCK_RAW,1)' \
+         && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare("look up a name", Any, "getent hosts example.com && echo ESCAPED", Nothing),
+    works(
+        "connect by the sixth protocol",
+        Any,
+        "perl -MSocket=:all -e 'socket(S,AF_INET6,SOCK_STREAM,0) or exit 1; exit !connect(S,\
+         pack_sockaddr_in6({tcp},inet_pton(AF_INET6,\"::ffff:127.0.0.1\")))' && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "send with the first packet",
+        Any,
+        "perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0) or exit 1; exit !defined(send(S,\"x\",\
+         0x20000000,pack_sockaddr_in({tcp},inet_aton(\"127.0.0.1\"))))' && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "connect to a socket in the workspace by its folder",
+        Any,
+        "cd deep && perl -MSocket -e 'for (\"agent.sock\",\"./agent.sock\",\"../agent.sock\") { \
+         socket(S,AF_UNIX,SOCK_STREAM,0) or exit 1; exit 0 if connect(S,sockaddr_un($_)) } exit 1' \
+         && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "move a socket in the workspace and connect",
+        Any,
+        "mv agent.sock moved; perl -MSocket -e 'socket(S,AF_UNIX,SOCK_STREAM,0) or exit 1; \
+         exit !connect(S,sockaddr_un(\"moved\"))' && echo ESCAPED",
         Nothing,
     ),
 ];
@@ -344,6 +589,29 @@ pub(crate) const RIGHTS: &[Attempt] = &[
         Nothing,
     ),
     works(
+        "read what another process was called with",
+        Any,
+        "tr '\\0' ' ' < /proc/{victim}/cmdline | grep -q sleep && echo ESCAPED",
+        Nothing,
+    ),
+    works("list the processes", Any, "ls /proc | grep -qx {victim} && echo ESCAPED", Nothing),
+    found(
+        "S81",
+        works("write to another terminal", Any, "printf x > {tty} && echo ESCAPED", Nothing),
+    ),
+    works(
+        "read from another terminal",
+        Any,
+        "perl -e 'open(F,\"+<\",\"{tty}\") or exit 1' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "take a terminal of its own and reach the others",
+        Any,
+        "for t in /dev/pts/[0-9]*; do : >> $t && echo ESCAPED; done",
+        Nothing,
+    ),
+    works(
         "kill a process outside",
         Any,
         "kill -9 {victim} && echo ESCAPED",
@@ -373,15 +641,136 @@ pub(crate) const RIGHTS: &[Attempt] = &[
         "bwrap --bind / / cat {outside}/secret && echo ESCAPED",
         Nothing,
     ),
+    call!("read another process's memory", "{process_vm_readv},{victim},0,0,0,0,0"),
+    call!("write another process's memory", "{process_vm_writev},{victim},0,0,0,0,0"),
+    call!("take a descriptor of another process", "{pidfd_getfd},0,0,0"),
+    call!("compare with another process", "{kcmp},{victim},1,0,0,0"),
+    call!("set up a ring of calls", "{io_uring_setup},8,$b"),
+    call!("load a program into the kernel", "{bpf},5,$b,64"),
+    call!("count the kernel's events", "{perf_event_open},$b,0,-1,-1,0"),
+    call!("handle the faults of memory", "{userfaultfd},1"),
+    call!("ask the keyring", "{keyctl},0,-3,0"),
+    call!("ask for a key", "{request_key},$n,$n,0,0"),
+    call!("name a file by its handle", "{name_to_handle_at},-100,$n,$b,$b,0"),
+    call!("open a file by its handle", "{open_by_handle_at},-100,$b,0"),
+    call!("enter another's namespace", "{setns},0,0"),
+    call!("clone into a namespace", "{clone},0x10000000,0,0,0,0"),
+    call!("open a file system", "{fsopen},$n,0"),
+    call!("take a tree of mounts", "{open_tree},-100,$n,1"),
+    call!("move a mount", "{move_mount},-1,$n,-1,$n,0"),
+    call!("change a mount", "{mount_setattr},-1,$n,0,$b,32"),
+    call!("turn the root", "{pivot_root},$n,$n"),
+    call!("unmount", "{umount2},$n,2"),
+    call!("read the kernel's log", "{syslog},3,$b,1"),
+    call!("load a module", "{finit_module},0,$n,0"),
+    call!("set the clock", "{clock_settime},0,$b"),
+    works("make a namespace by a program", Syscalls, "unshare -U true && echo ESCAPED", Nothing),
+    never_bare(
+        "call by another number",
+        Syscalls,
+        "perl -e 'exit(syscall({ptrace}|0x40000000,0,0,0,0)!=0)' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "write the memory of the first process",
+        Any,
+        "perl -e 'for (1,getppid()) { exit 0 if open(F,\"+<\",\"/proc/$_/mem\") } exit 1' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "enter the first process's files",
+        Any,
+        "ls /proc/1/root/ /proc/1/cwd/ && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "find a terminal",
+        Any,
+        "{ [ -t 0 ] || [ -t 1 ] || [ -t 2 ] || : < /dev/tty; } && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "signal a process outside by its descriptor",
+        Any,
+        "perl -e '$f=syscall({pidfd_open},{victim},0); exit(syscall({pidfd_send_signal},$f,9,0,0)!=0)' \
+         && echo ESCAPED",
+        Outside(|scene| scene.victim_lives()),
+    ),
+    works(
+        "signal a thread outside",
+        Any,
+        "perl -e 'exit(syscall({tgkill},{victim},{victim},9)!=0)' && echo ESCAPED",
+        Outside(|scene| scene.victim_lives()),
+    ),
+    works("slow a process outside", Any, "renice 19 -p {victim} && echo ESCAPED", Nothing),
+    works(
+        "limit a process outside",
+        Any,
+        "prlimit --pid {victim} --nofile=9:9 && echo ESCAPED",
+        Nothing,
+    ),
+    works(
+        "read memory that others share",
+        Any,
+        "perl -e 'exit !shmread({shm},$b,0,4)' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "make a queue for others",
+        Any,
+        "perl -e '$n=\"{token}\"; exit(syscall({mq_open},$n,0102,0600,0)<0)' && [ ! -d /proc/1/task/1 ] && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "lift the filter",
+        Any,
+        "perl -e 'exit(syscall({prctl},22,0,0,0,0)!=0)' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "become another account",
+        Any,
+        "perl -e '$<=$>=1; $(=$)=1; exit !($>==1 && $<==1)' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "use a program with root's rights",
+        Any,
+        "su -c true root < /dev/null && echo ESCAPED",
+        Nothing,
+    ),
 ];
 
 pub(crate) const LIMITS: &[Attempt] = &[
     works("take much memory", Limits, "perl -e '$x=\"a\" x (600<<20); print \"ESCAPED\"'", Nothing),
+    found(
+        "S49",
+        never_bare(
+            "share much memory at once",
+            Syscalls,
+            "perl -e 'exit(syscall({mmap},0,600<<20,3,0x21,-1,0)==-1)' && echo ESCAPED",
+            Nothing,
+        ),
+    ),
+    never_bare(
+        "share much memory as a segment",
+        Syscalls,
+        "perl -e 'exit !defined(shmget(0,600<<20,0600))' && echo ESCAPED",
+        Nothing,
+    ),
+    never_bare(
+        "share much memory in small pieces",
+        Limits,
+        "perl -e 'open(Z,\"<\",\"/dev/zero\"); for (1..10) { \
+         $a=syscall({mmap},0,64<<20,3,0x21,-1,0); syscall({read},fileno(Z),$a,64<<20) } \
+         select(undef,undef,undef,3); print \"ESCAPED\"'",
+        Nothing,
+    ),
     works(
         "write a huge file",
         Limits,
         "dd if=/dev/zero of=huge bs=1M count=64 2>&1; [ -s huge ] && echo ESCAPED",
-        Outside(|scene| scene.size("huge") <= super::FILE_BYTES),
+        Outside(|scene| scene.size("huge") <= crate::wall_scene::FILE_BYTES),
     ),
     never_bare(
         "take much of the shared memory",
@@ -396,6 +785,22 @@ pub(crate) const LIMITS: &[Attempt] = &[
         Limits,
         "i=0; while [ $i -lt 200 ]; do sleep 60 & i=$((i+1)); done; sleep 3; echo ESCAPED",
         Nothing,
+    ),
+    works(
+        "write a huge file with nothing in it",
+        Limits,
+        "truncate -s 1G huge; [ -s huge ] && echo ESCAPED",
+        Outside(|scene| scene.size("huge") <= crate::wall_scene::FILE_BYTES),
+    ),
+    found(
+        "S48",
+        never_bare(
+            "start threads without end",
+            Limits,
+            "perl -Mthreads -e 'for (1..200) { threads->create(sub { sleep 60 }) or exit 1 } sleep 3; \
+         print \"ESCAPED\"; threads->exit()'",
+            Nothing,
+        ),
     ),
 ];
 
@@ -417,6 +822,32 @@ pub(crate) const LEFT: &[Attempt] = &[
         "leave the session",
         Any,
         "nohup setsid sh -c 'sleep 1000; :' {token} >/dev/null 2>&1 & echo left",
+        Outside(|scene| scene.processes() == 0),
+    ),
+    never_bare(
+        "take in the orphans",
+        Any,
+        "perl -e 'syscall({prctl},36,1,0,0,0); exit if fork; exec(\"sh\",\"-c\",\"sleep 1000; :\",\
+         \"{token}\")' >&- 2>&-; echo left",
+        Outside(|scene| scene.processes() == 0),
+    ),
+    never_bare(
+        "hear no signal",
+        Any,
+        "(trap '' TERM HUP INT QUIT; sh -c 'sleep 1000; :' {token} >&- 2>&- &); echo left",
+        Outside(|scene| scene.processes() == 0),
+    ),
+    never_bare(
+        "stop itself",
+        Any,
+        "(sh -c 'kill -STOP $$; sleep 1000; :' {token} >&- 2>&- &); echo left",
+        Outside(|scene| scene.processes() == 0),
+    ),
+    never_bare(
+        "fork again and again",
+        Any,
+        "perl -e 'use POSIX; for (1..20) { exit if fork; POSIX::setsid() } exec(\"sh\",\"-c\",\
+         \"sleep 1000; :\",\"{token}\")' >&- 2>&- & echo left",
         Outside(|scene| scene.processes() == 0),
     ),
 ];

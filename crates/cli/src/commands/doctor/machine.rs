@@ -4,6 +4,7 @@ use super::{Check, Report, State};
 use crate::app::App;
 use crate::exit::Exit;
 use crate::{build, terminal};
+use everloop_tools::{find_program, search_path};
 use everloop_types::Lang;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -102,7 +103,8 @@ pub(super) fn programs(app: &App, report: &mut Report) {
 
 /// The first line that a program says of itself.
 pub(super) fn version_of(program: &str) -> Option<String> {
-    let mut command = Command::new(program);
+    let mut command = Command::new(find_program(program)?);
+    command.env_clear().env("PATH", search_path());
     let output = command.arg("--version").stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     output.status.success().then(|| text.lines().next().unwrap_or_default().to_owned())

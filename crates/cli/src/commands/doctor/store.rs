@@ -3,8 +3,17 @@
 use super::{Check, Report, State};
 use crate::app::{App, chain};
 use crate::exit::Exit;
-use everloop_store::{ClaimLock, Inspection, PgOptions, SCHEMA_VERSION, Store, StoreError};
+use everloop_store::{
+    ClaimLock, Inspection, PgOptions, RunCheck, SCHEMA_VERSION, Store, StoreError,
+};
 use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Time for the checksums of runs.
+const CHECK_TIME: Duration = Duration::from_secs(3);
+
+/// Damaged runs that are named.
+const SHOWN_MAX: usize = 10;
 
 pub(super) async fn database(app: &App, report: &mut Report) {
     let shown = app.database.shown();
@@ -18,9 +27,11 @@ pub(super) async fn database(app: &App, report: &mut Report) {
         let detail = app.text("doctor.no_database", &[("file", &shown)]);
         return report.checks.push(good(detail));
     }
+    let mut journals = None;
     let check = match look(app).await {
-        Ok(seen) => {
+        Ok((seen, runs)) => {
             fields(report, &seen);
+            journals = runs.map(|runs| checksums(app, report, runs));
             let mut detail = summary(app, &shown, &seen);
             if let Some(holder) = holder {
                 let pid = holder.pid.to_string();
@@ -37,15 +48,59 @@ pub(super) async fn database(app: &App, report: &mut Report) {
         }
     };
     report.checks.push(check);
+    report.checks.extend(journals);
 }
 
-async fn look(app: &App) -> Result<Inspection, StoreError> {
+type Checksums = Result<RunCheck, StoreError>;
+
+/// The database, and its runs if their tables are those of this program.
+async fn look(app: &App) -> Result<(Inspection, Option<Checksums>), StoreError> {
     let Some(file) = app.database.file() else {
         let url = app.database.address().unwrap_or_default();
-        return Store::look_at_server(url, PgOptions::default()).await;
+        let seen = Store::look_at_server(url, PgOptions::default(), CHECK_TIME).await;
+        return seen.map(|(seen, runs)| (seen, Some(Ok(runs))));
     };
     // Nothing else is under way in this process that could be held up.
-    Store::look(file)
+    let seen = Store::look(file)?;
+    if seen.quick_check != "ok" || seen.schema_version != SCHEMA_VERSION {
+        return Ok((seen, None));
+    }
+    let runs = match Store::open_read_only(file) {
+        Ok(store) => store.check_runs(CHECK_TIME).await,
+        Err(error) => Err(error),
+    };
+    Ok((seen, Some(runs)))
+}
+
+/// What the checksums of the runs say.
+fn checksums(app: &App, report: &mut Report, runs: Checksums) -> Check {
+    let good = |detail| Check::good(app, "journals", "doctor.journals", detail);
+    let runs = match runs {
+        Ok(runs) => runs,
+        Err(error) => {
+            let detail = app.text("doctor.journals_unread", &[("detail", &chain(&error))]);
+            return Check { state: State::Note, ..good(detail) };
+        }
+    };
+    report.note("runs_checked", runs.checked);
+    report.note("runs_not_checked", runs.left);
+    report.note("damaged_runs", json!(runs.damaged));
+    let shown = runs.damaged.iter().take(SHOWN_MAX).map(|run| run.as_str());
+    let more = if runs.damaged.len() > SHOWN_MAX { ", …" } else { "" };
+    let all = shown.collect::<Vec<_>>().join(", ") + more;
+    let (checked, left) = (runs.checked.to_string(), runs.left.to_string());
+    let args = [("checked", checked.as_str()), ("left", &left), ("all", &all)];
+    match (runs.damaged.is_empty(), runs.left) {
+        (true, 0) => good(app.text("doctor.journals_detail", &args[..1])),
+        (true, _) => {
+            let detail = app.text("doctor.journals_part", &args[..2]);
+            Check { state: State::Note, ..good(detail) }
+        }
+        (false, _) => {
+            let advice = app.text("doctor.journals_advice", &[]);
+            good(app.text("doctor.journals_damaged", &args)).but(State::Wrong(Exit::Data), advice)
+        }
+    }
 }
 
 fn open_runs(seen: &Inspection) -> u64 {

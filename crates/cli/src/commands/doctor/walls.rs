@@ -3,10 +3,13 @@
 use super::machine::version_of;
 use super::{Check, Report, State};
 use crate::app::App;
-use everloop_tools::{Level, Standing};
+use everloop_tools::{Bareness, Judgement, Level, Standing, holds_home, own_program};
 
-pub(super) fn walls(app: &App, report: &mut Report) {
-    let Ok(helper) = std::env::current_exe() else { return };
+/// A command that does nothing.
+const IDLE: &str = r#"{"command": "true"}"#;
+
+pub(super) async fn walls(app: &App, report: &mut Report) {
+    let Some(helper) = own_program() else { return };
     let standing = Standing::here(&helper);
     let version = version_of("bwrap");
     report.note("bubblewrap", version.clone());
@@ -33,7 +36,37 @@ pub(super) fn walls(app: &App, report: &mut Report) {
         });
     }
     sandbox(app, report, standing.level());
+    here(app, report).await;
     label_guard(app, report);
+}
+
+/// What happens to a command in this folder: walls that stand elsewhere may not stand here.
+async fn here(app: &App, report: &mut Report) {
+    let Ok(folder) = std::env::current_dir() else { return };
+    let registry = app.means(&app.settings).registry(folder.clone(), &app.zone_name(), app.lang);
+    let Some(shell) = registry.and_then(|registry| registry.get("shell").cloned()) else { return };
+    let folder = folder.display().to_string();
+    let args = [("folder", folder.as_str())];
+    let good = |detail| Check::good(app, "workspace", "doctor.workspace", detail);
+    let (held, check) = match shell.judge(IDLE).await {
+        // The line above has said so.
+        Judgement::Bare(Bareness::Off) => return,
+        Judgement::Bare(Bareness::NoWall(why)) => {
+            let check = good(app.text("doctor.workspace_bare", &[args[0], ("why", &why)]));
+            (false, check.but(State::Missing, app.text("doctor.sandbox_advice", &[])))
+        }
+        Judgement::Deny(why) => {
+            let check = good(app.text("doctor.workspace_bare", &[args[0], ("why", &why)]));
+            (false, check.but(State::Missing, app.text("doctor.sandbox_required", &[])))
+        }
+        _ if holds_home(std::path::Path::new(&folder)) => {
+            let check = good(app.text("doctor.workspace_walls", &args));
+            (true, check.but(State::Note, app.text("doctor.workspace_home", &[])))
+        }
+        _ => (true, good(app.text("doctor.workspace_walls", &args))),
+    };
+    report.note("sandbox_here", held);
+    report.checks.push(check);
 }
 
 /// What happens to private data after others' words were read.

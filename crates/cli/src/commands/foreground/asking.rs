@@ -41,10 +41,7 @@ impl Foreground<'_> {
         let app = self.app;
         let text = self.question_text(run, question).await?;
         terminal::complain(&text);
-        // Whoever typed it had not read the question.
-        if terminal::drop_typed_ahead() {
-            app.note("answer.typed_ahead", &[]);
-        }
+        self.drop_typed_ahead(question).await;
         let prompt = match question.kind {
             QuestionKind::Ask => "› ".to_owned(),
             _ => format!("{} › ", reply::how(app, question)),
@@ -61,7 +58,10 @@ impl Foreground<'_> {
             let Some(line) = line else { return Ok(Heard::Nothing) };
             match self.line(&open, &line)? {
                 Line::Answer { text, said } => break (text, said),
-                Line::Again(words) => terminal::complain(&words),
+                Line::Again(words) => {
+                    terminal::complain(&words);
+                    self.drop_typed_ahead(question).await;
+                }
                 Line::Cancel => {
                     self.cancel().await?;
                     terminal::complain(&app.text("door.canceled", &[]));
@@ -74,6 +74,18 @@ impl Foreground<'_> {
         sent.map_err(|error| app.store_failure(&error))?;
         app.note_line(&said);
         Ok(Heard::Answer)
+    }
+
+    /// Whoever typed it had not read the question. Where an answer allows something, the rest of a
+    /// paste that still comes in is no answer either.
+    async fn drop_typed_ahead(&self, question: &Question) {
+        let dropped = match question.kind {
+            QuestionKind::Ask => terminal::drop_typed_ahead(),
+            QuestionKind::Approve | QuestionKind::Settle => terminal::await_quiet().await,
+        };
+        if dropped {
+            self.app.note("answer.typed_ahead", &[]);
+        }
     }
 
     fn line(&self, open: &OpenQuestion, line: &str) -> Result<Line, Failure> {
@@ -101,8 +113,9 @@ impl Foreground<'_> {
         question: &Question,
     ) -> Result<Exit, Failure> {
         let app = self.app;
-        let question = self.question_text(run, question).await?;
-        let args = [("id", self.run.as_str()), ("question", question.as_str())];
+        let asked = self.question_text(run, question).await?;
+        let (id, to) = (self.run.as_str(), question.id.as_str());
+        let args = [("id", id), ("question", asked.as_str()), ("to", to)];
         terminal::complain(&app.text("run.needs_person", &args));
         match self.format {
             Format::Text => terminal::answer(self.run.as_str()),

@@ -5,11 +5,8 @@ use super::{failure, find, out_words, treatment, unreached};
 use crate::app::App;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_tools::clip;
 use everloop_tools::mcp::{Listing, Offer, Server, Standing, Way};
-
-/// Characters that are shown of a description or schema; the rest is said to be left out.
-const SHOWN_CHARS_MAX: usize = 2_000;
+use everloop_types::visible;
 
 pub(super) async fn approve(app: &App, name: &str, yes: bool) -> Result<Exit, Failure> {
     let server = find(app, name)?;
@@ -48,7 +45,7 @@ fn show_command(app: &App, server: &Server, standing: &Standing) {
         Way::Command { .. } => "mcp.command",
         Way::Address { .. } => "mcp.address",
     };
-    terminal::answer(&app.text(key, &[("way", &way.to_string())]));
+    terminal::answer(&app.text(key, &[("way", &super::way(server.setting()))]));
     if let Standing::OtherCommand(approved) = standing {
         terminal::answer(&app.text("mcp.command_was", &[("way", &approved.shown)]));
     }
@@ -93,8 +90,9 @@ fn show_change(app: &App, known: &Offer, now: &Offer) {
     }
 }
 
+/// All of it: what is not shown here is not what a model may read. The listing has its own bounds.
 fn show_part(before: &str, text: &str) {
-    for line in clip::head(text, SHOWN_CHARS_MAX).lines() {
+    for line in visible(text).lines() {
         terminal::answer(&format!("{before}{line}"));
     }
 }

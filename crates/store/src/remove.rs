@@ -1,0 +1,140 @@
+//! Runs that somebody wants gone, and the space that they took.
+//!
+//! A run goes as a whole, with its children, and only when all of them are over. Forks stay: they
+//! have rows of their own.
+
+use crate::{
+    db::{DbError, Engine, Urgency},
+    dialect,
+    error::StoreError,
+    runs::status,
+    statement::{any, one, params},
+    store::Store,
+};
+use everloop_types::{RunId, UtcMs, Write};
+
+/// What became of a run that was to be deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Removal {
+    /// These are gone: the run, and its children.
+    Gone(Vec<RunId>),
+    /// This one has not ended, so nothing was deleted.
+    NotOver(RunId),
+    /// This one has messages that are still to be sent, so nothing was deleted.
+    Unsent(RunId),
+    /// There is no such run.
+    NoSuchRun,
+}
+
+const FAMILY: &str = "
+    WITH RECURSIVE family (id) AS (
+           SELECT run_id FROM runs WHERE run_id = $1
+            UNION
+           SELECT r.run_id FROM runs r JOIN family f ON r.parent_run_id = f.id)
+    SELECT r.run_id, r.status,
+           (SELECT count(*) FROM outbox o WHERE o.run_id = r.run_id AND o.sent_at IS NULL)
+      FROM runs r JOIN family f ON r.run_id = f.id ORDER BY r.run_id
+";
+
+/// Children go with their parent.
+const ENDED: &str = "
+    SELECT run_id FROM runs
+     WHERE status IN ('succeeded','unsettled','failed','canceled','quarantined')
+       AND updated_at <= $1 AND parent_run_id IS NULL
+     ORDER BY updated_at, run_id
+";
+
+/// Comes first: whoever takes a run up meanwhile keeps it.
+const DELETE_RUN: &str = "
+    DELETE FROM runs
+     WHERE run_id = $1
+       AND status IN ('succeeded','unsettled','failed','canceled','quarantined')
+";
+
+const DELETE_REST: [&str; 7] = [
+    "DELETE FROM journal WHERE run_id = $1",
+    "DELETE FROM snapshots WHERE run_id = $1",
+    "DELETE FROM inbox WHERE run_id = $1",
+    "DELETE FROM outbox WHERE run_id = $1",
+    "DELETE FROM settlements WHERE run_id = $1",
+    "DELETE FROM messages WHERE run_id = $1",
+    "DELETE FROM imports WHERE run_id = $1",
+];
+
+/// Rounds of giving space back; each frees some megabytes, and nobody waits long for the writer.
+const ROUNDS_MAX: usize = 100_000;
+
+impl Store {
+    /// Runs that ended, or were put aside, at `upto` or before, the oldest first; children are left
+    /// to their parents.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn ended_before(&self, upto: UtcMs) -> Result<Vec<RunId>, StoreError> {
+        let rows = self.rows(ENDED, params![upto]).await?;
+        rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
+    }
+
+    /// Deletes a run that is over, with its children and all that belongs to them.
+    ///
+    /// # Errors
+    /// See [`StoreError`]. It may simply be tried again.
+    pub async fn delete_run(&self, run: &RunId) -> Result<Removal, StoreError> {
+        let mut family = Vec::new();
+        for row in self.rows(FAMILY, params![run.as_str()]).await? {
+            let mut cells = row.cells();
+            let relative = RunId::new(cells.text()?);
+            if !status(&mut cells)?.is_final() {
+                return Ok(Removal::NotOver(relative));
+            }
+            if cells.int()? > 0 {
+                return Ok(Removal::Unsent(relative));
+            }
+            family.push(relative);
+        }
+        if family.is_empty() {
+            return Ok(Removal::NoSuchRun);
+        }
+        let delete = |run: &RunId| -> Vec<Write> {
+            let rest = DELETE_REST.iter().map(|sql| any(sql, params![run.as_str()]));
+            std::iter::once(one(DELETE_RUN, params![run.as_str()])).chain(rest).collect()
+        };
+        let writes: Vec<Write> = family.iter().flat_map(delete).collect();
+        match self.db.commit(writes, Urgency::Critical).await {
+            Ok(_) => Ok(Removal::Gone(family)),
+            Err(DbError::Expectation { .. }) => Ok(Removal::NotOver(run.clone())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives free pages of a file back to the disk; a server does so by itself.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn give_space_back(&self) -> Result<(), StoreError> {
+        if self.db.engine() == Engine::Postgres {
+            return Ok(());
+        }
+        for _ in 0..ROUNDS_MAX {
+            let free = self.scalar(dialect::FREE_PAGES).await?;
+            if free.is_empty() || free == "0" {
+                break;
+            }
+            self.db.commit(vec![any(dialect::GIVE_BACK, params![])], Urgency::Critical).await?;
+            if self.scalar(dialect::FREE_PAGES).await? == free {
+                // Made before free pages could be given back one by one.
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes that the database takes on disk, without its log.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn bytes_on_disk(&self) -> Result<u64, StoreError> {
+        let size = dialect::probes(self.db.engine()).size;
+        Ok(self.scalar(size).await?.parse().unwrap_or(0))
+    }
+}
