@@ -52,11 +52,16 @@ pub fn will_run<'w>(words: impl IntoIterator<Item = &'w str>) {
     }
 }
 
-/// A program or script among the words of a command that lies where runs write: what
+/// A program or script among the words of a command that lies where runs write, or here: what
 /// lies beside it would be run with it, outside the walls.
 #[must_use]
-pub fn run_from_workspace<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<PathBuf> {
-    let workspaces = workspaces();
+pub fn run_from_workspace<'w>(
+    words: impl IntoIterator<Item = &'w str>,
+    here: Option<PathBuf>,
+) -> Option<PathBuf> {
+    let known = WORKSPACES.read().unwrap_or_else(PoisonError::into_inner);
+    let here = here.and_then(|here| here.canonicalize().ok());
+    let workspaces: Vec<PathBuf> = known.iter().cloned().chain(here).collect();
     let ends_path = |c: char| c.is_whitespace() || "'\"=;:,()&|<>`".contains(c);
     let paths = words.into_iter().flat_map(|word| word.split(ends_path)).map(Path::new);
     let paths = paths.filter(|path| path.is_absolute() && (is_run(path) || is_package(path)));

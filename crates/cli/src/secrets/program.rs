@@ -38,7 +38,8 @@ pub(super) fn run(
         true => trusted_program(Path::new(&name)),
         false => find_program(&name),
     };
-    if let Some(path) = run_from_workspace(words.iter().map(String::as_str)) {
+    let here = std::env::current_dir().ok().filter(|here| here.parent().is_some());
+    if let Some(path) = run_from_workspace(words.iter().map(String::as_str), here) {
         let why = format!("{} lies in the workspace, where commands write", path.display());
         return Err(SecretError::NoProgram(name, why));
     }

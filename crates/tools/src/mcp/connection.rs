@@ -119,7 +119,7 @@ impl Connection {
         match &setting.way {
             Way::Command { program, args, env } => {
                 let words = std::iter::once(program).chain(args).map(String::as_str);
-                if let Some(path) = crate::run_from_workspace(words) {
+                if let Some(path) = crate::run_from_workspace(words, None) {
                     let why =
                         format!("{} lies in the workspace, where commands write", path.display());
                     return Err(ConnectError::Start(io::Error::other(why)));
