@@ -45,6 +45,9 @@ fn shut_off() {
     everloop_tools::hand_on_no_files();
 }
 
+/// How long the program waits for looks through workspaces before it ends.
+const LOOK_MAX: std::time::Duration = std::time::Duration::from_secs(120);
+
 fn main() -> ExitCode {
     shut_off();
     let cli = match help::parse() {
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
     }
     let ended = runtime.block_on(dispatch(&app, wanted(cli)));
     // A reader thread may still wait for a line of input: it must not hold the process.
+    everloop_tools::finish_looking(LOOK_MAX);
     runtime.shutdown_background();
     match (ended, terminal::unwritten()) {
         (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, "error.unwritten", &error)),

@@ -12,11 +12,12 @@ pub(crate) fn outlive_length_limits() {
     drop(listening);
 }
 
-/// SIGINT, SIGTERM, and SIGHUP unless whoever started us wants it ignored.
+/// SIGINT, SIGTERM, SIGQUIT, and SIGHUP unless whoever started us wants it ignored.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Option<Signal>,
+    quit: Signal,
     pub(crate) interrupts: u32,
 }
 
@@ -27,6 +28,7 @@ impl Signals {
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
+            quit: listen(SignalKind::quit())?,
             hangup: (!ignores_hangup()).then(|| listen(SignalKind::hangup())).transpose()?,
             interrupts: 0,
         })
@@ -40,6 +42,7 @@ impl Signals {
             }
             _ = self.terminate.recv() => Exit::Terminated,
             _ = hangup(&mut self.hangup) => Exit::Terminated,
+            _ = self.quit.recv() => Exit::Terminated,
         }
     }
 }

@@ -9,6 +9,7 @@
 //!
 //! Deliberately absent: approvals, retries, journaling (the engine's), and hosts that nobody named.
 
+mod after;
 mod ask_user;
 mod bars;
 mod capture;
@@ -65,6 +66,7 @@ mod walls;
 mod workspace;
 mod write_file;
 
+pub use after::finish_looking;
 pub use ask_user::{AskUser, AskUserArgs};
 pub use bars::Bars;
 pub use channels::{Channel, Channels, Deliver, Delivery};
@@ -82,7 +84,9 @@ pub use hosts::{Host, Hosts, Names, Resolve};
 pub use http::{HttpGet, HttpGetArgs, HttpSend, HttpSendArgs, SendMethod};
 pub use list_dir::{ListDir, ListDirArgs};
 pub use marks::{BY_OTHERS, FROM_THE_WEB};
-pub use programs::{find_program, own_program, search_path, trusted_program, will_run};
+pub use programs::{
+    find_program, own_program, run_from_workspace, search_path, trusted_program, will_run,
+};
 pub use read_file::{ReadFile, ReadFileArgs};
 pub use record::{forget_records, recorded_runs};
 pub use registry::{Registry, Setting};

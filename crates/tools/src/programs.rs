@@ -52,6 +52,28 @@ pub fn will_run<'w>(words: impl IntoIterator<Item = &'w str>) {
     }
 }
 
+/// A program or script among the words of a command that lies where runs write, or here: what
+/// lies beside it would be run with it, outside the walls.
+#[must_use]
+pub fn run_from_workspace<'w>(
+    words: impl IntoIterator<Item = &'w str>,
+    here: Option<PathBuf>,
+) -> Option<PathBuf> {
+    let known = WORKSPACES.read().unwrap_or_else(PoisonError::into_inner);
+    let here = here.and_then(|here| here.canonicalize().ok());
+    let workspaces: Vec<PathBuf> = known.iter().cloned().chain(here).collect();
+    let ends_path = |c: char| c.is_whitespace() || "'\"=;:,()&|<>`".contains(c);
+    let paths = words.into_iter().flat_map(|word| word.split(ends_path)).map(Path::new);
+    let paths = paths.filter(|path| path.is_absolute() && (is_run(path) || is_package(path)));
+    let mut real = paths.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+    real.find(|path| workspaces.iter().any(|workspace| path.starts_with(workspace)))
+}
+
+/// Whether a folder is itself what an interpreter runs, or takes modules from.
+fn is_package(path: &Path) -> bool {
+    ["__main__.py", "__init__.py", "index.js"].iter().any(|name| path.join(name).exists())
+}
+
 fn is_run(path: &Path) -> bool {
     let is_script = path.extension().is_some_and(|end| SCRIPTS.iter().any(|known| end == *known));
     let is_program = |found: Metadata| found.is_file() && found.mode() & 0o111 != 0;
@@ -109,7 +131,13 @@ fn is_of_system(folder: &Path) -> bool {
 const PROJECT: [&str; 6] =
     [".git", "pyvenv.cfg", "package.json", "node_modules", "Cargo.toml", "pyproject.toml"];
 
+/// Folders that such projects keep programs in.
+const INSTALLED: [&str; 7] = [".direnv", ".nox", ".tox", ".venv", "env", "node_modules", "venv"];
+
 fn is_of_project(folder: &Path) -> bool {
+    if folder.iter().any(|part| INSTALLED.iter().any(|name| part == *name)) {
+        return true;
+    }
     let home = home::folder();
     let around = folder.ancestors().take_while(|part| Some(*part) != home.as_deref());
     !is_of_system(folder)

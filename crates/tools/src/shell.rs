@@ -3,6 +3,7 @@
 //!
 //! Where no wall stands, a call is refused unless a person allowed exactly this one and knew.
 
+use crate::after::{self, After};
 use crate::capture::Capture;
 use crate::process::{Ended, Launch, Search};
 use crate::protected::real;
@@ -136,8 +137,8 @@ impl Tool for Shell {
             let text = "not started: canceled".to_owned();
             return Done::Seen(Observation { ending: Ending::Canceled, text });
         }
-        let walls = match self.walls(context).await {
-            Ok(walls) => walls,
+        let after = match self.walls(context).await {
+            Ok(walls) => After::of(walls),
             Err(refused) => return Done::Seen(Observation::denied(refused)),
         };
         let record = self.record(context);
@@ -146,7 +147,7 @@ impl Tool for Shell {
             grace_ms: None,
             record: record.as_deref(),
             folder: self.workspace.root(),
-            walls: walls.as_ref(),
+            walls: after.walls(),
             argv: &["/bin/sh", "-c", &args.command],
             variables: &[],
             search: Search::Anywhere,
@@ -160,7 +161,8 @@ impl Tool for Shell {
         let grace = Duration::from_millis(self.setting.limits.grace_ms);
         let (ended, stop) = running.follow(&mut capture, self.stop(context), grace).await;
         self.clean(record);
-        let notes = aftermath(walls).await;
+        let patience = stop.is_some().then_some(PATIENCE);
+        let notes = after.look(patience).await;
         self.done(capture, &ended, stop, notes, context.observation_chars)
     }
 
@@ -258,6 +260,8 @@ impl Shell {
 
     /// The walls, or none if a person wants none.
     async fn walls(&self, context: &CallContext) -> Result<Option<Enclosure>, String> {
+        // What an earlier command left must not be taken for the person's own.
+        after::finish_looks().await;
         let bare_is_fine = context.may_run_bare && self.setting.walls.sandbox != Sandbox::Require;
         match self.look(|plot| plot.enclose()).await {
             Ok(walls) => Ok(Some(walls)),
@@ -350,11 +354,8 @@ fn is_shown(own: &Path) -> bool {
     }
 }
 
-/// What the command left at the top of the workspace; looking takes a moment.
-async fn aftermath(walls: Option<Enclosure>) -> Vec<String> {
-    let Some(walls) = walls else { return Vec::new() };
-    tokio::task::spawn_blocking(move || walls.watch.end()).await.unwrap_or_default()
-}
+/// How long a call that was stopped waits for the look after it: whoever stopped it waits, too.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Said of a command that tried to write what it may only read.
 const SHUT: &str = "commands read repositories (.git) and do not write them: use git_commit, or \

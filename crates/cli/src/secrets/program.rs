@@ -1,7 +1,7 @@
 //! A program that knows a secret: started without a shell, waited for so long and no longer.
 
 use super::SecretError;
-use everloop_tools::{find_program, search_path, trusted_program};
+use everloop_tools::{find_program, run_from_workspace, search_path, trusted_program};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -38,6 +38,11 @@ pub(super) fn run(
         true => trusted_program(Path::new(&name)),
         false => find_program(&name),
     };
+    let here = std::env::current_dir().ok().filter(|here| here.parent().is_some());
+    if let Some(path) = run_from_workspace(words.iter().map(String::as_str), here) {
+        let why = format!("{} lies in the workspace, where commands write", path.display());
+        return Err(SecretError::NoProgram(name, why));
+    }
     let started = Command::new(program.unwrap_or_default())
         .current_dir("/")
         .env("PATH", search_path())

@@ -164,6 +164,16 @@ fn a_program_that_gives_a_key_starts_where_no_run_has_files() {
 }
 
 #[test]
+fn what_a_command_left_is_looked_at_also_if_it_was_stopped_and_the_look_takes_long() {
+    let trap = "git init -q .; git config core.fsmonitor 'touch ../trace #'; \
+        perl -e 'for $i (1..60) { mkdir \"t$i\"; mkdir \"t$i/$_\" for 1..1000 }'; sleep 30";
+    let home = Home::scripted(&[shell(trap), says("done")]);
+    home.run(RUN.iter().chain(&["--set", "tools.shell_timeout=4s"]));
+    Command::new("git").arg("status").current_dir(home.work("")).output().unwrap();
+    assert!(!home.path("trace").exists() && !home.work(".git").exists());
+}
+
+#[test]
 fn files_that_a_parent_has_open_reach_no_command() {
     let command = "cat <&9; echo EVIL >&8; ls /proc/self/fd/";
     let home = Home::scripted(&[shell(command), says("done")]);

@@ -118,6 +118,12 @@ impl Connection {
         let within = Duration::from_millis(ms);
         match &setting.way {
             Way::Command { program, args, env } => {
+                let words = std::iter::once(program).chain(args).map(String::as_str);
+                if let Some(path) = crate::run_from_workspace(words, None) {
+                    let why =
+                        format!("{} lies in the workspace, where commands write", path.display());
+                    return Err(ConnectError::Start(io::Error::other(why)));
+                }
                 let env = Resolved::of(env)?;
                 let log = folder.join(format!("{}.log", setting.name));
                 let local = Local { guard, folder, log, program, args, env: &env };
