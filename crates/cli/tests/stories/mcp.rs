@@ -80,6 +80,20 @@ fn the_reference_server_is_approved_and_a_run_calls_it() {
 }
 
 #[test]
+fn a_server_of_the_workspace_is_not_started_there() {
+    let Some(program) = misbehaving() else { return };
+    let act = calls("srv__act", json!({"text": "paid"}));
+    let home = Home::scripted(&[act, says("Done.")]);
+    let (acts, own) = (home.path("acts"), home.work("server.js"));
+    std::fs::copy(program, &own).unwrap();
+    configure(&home, "srv", &[own.to_str().unwrap(), "plain", acts.to_str().unwrap()], "");
+    home.run(["mcp", "approve", "srv", "--yes"]).ends_with(0);
+    home.run(RUN.iter().chain(&["--yes"]));
+    let told = format!("{:?}", home.events(&home.newest()));
+    assert!(told.contains("lies in the workspace") && !acts.exists(), "{told}");
+}
+
+#[test]
 fn a_call_that_was_killed_half_way_is_unknown_and_never_repeated() {
     let Some(program) = misbehaving() else { return };
     let act = calls("srv__act", json!({"text": "paid"}));
