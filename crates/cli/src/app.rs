@@ -5,14 +5,14 @@ use crate::audit_file::AuditFile;
 use crate::database::Database;
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
-use crate::means::{LocalMeans, Places};
+use crate::means::{LocalEnvironment, Places};
 use crate::prices::Prices;
 use crate::secrets;
 use crate::settings::{Fault, FaultKind, Origin, Settings, Sources, fault_words};
 use crate::{build, own, terminal};
-use everloop_assistant::desk::Desk;
-use everloop_assistant::kept::{CatchUp, Customs, moment};
-use everloop_assistant::show::Reader;
+use everloop_agenda::desk::Agenda;
+use everloop_agenda::kept::{AgendaConfig, CatchUp, moment};
+use everloop_agenda::show::Reader;
 use everloop_engine::{
     Clock, Engine, Identity, LeaseTimes, Rules, SharedClock, SystemClock, fresh_id,
 };
@@ -179,7 +179,7 @@ impl App {
     }
 
     /// The models and tools that this process can reach.
-    pub(crate) fn means(&self, settings: &Settings) -> LocalMeans {
+    pub(crate) fn means(&self, settings: &Settings) -> LocalEnvironment {
         let key_file = crate::key::file(settings, &self.home);
         let effects = self.home.data().join("effects");
         let memory = settings.text("context.memory") == "on";
@@ -190,7 +190,7 @@ impl App {
             learnt: Some(self.learnt()),
         };
         let own = own::files(self, settings);
-        let means = LocalMeans::new(settings, key_file, own, effects);
+        let means = LocalEnvironment::new(settings, key_file, own, effects);
         means.with_places(places).with_servers(self.servers(settings))
     }
 
@@ -283,14 +283,14 @@ impl App {
     }
 
     /// Where todos and schedules are kept.
-    pub(crate) fn desk(&self, store: Store) -> Desk {
-        Desk::new(store, self.customs())
+    pub(crate) fn desk(&self, store: Store) -> Agenda {
+        Agenda::new(store, self.customs())
     }
 
-    pub(crate) fn customs(&self) -> Customs {
+    pub(crate) fn customs(&self) -> AgendaConfig {
         let settings = &self.settings;
         let ms = |key| i64::try_from(settings.number(key)).unwrap_or(i64::MAX);
-        Customs {
+        AgendaConfig {
             list_back_ms: ms("schedule.list_back"),
             list_ahead_ms: ms("schedule.list_ahead"),
             minutes: (ms("schedule.duration") / 60_000).max(1),

@@ -4,14 +4,14 @@ use crate::app::{App, chain};
 use crate::exit::{Exit, Failure};
 use crate::home::Home;
 use crate::means;
-use everloop_assistant::context::guidance;
-use everloop_assistant::context::images::{self, IMAGES_MAX, ImageError};
-use everloop_assistant::context::memory::Memory;
-use everloop_assistant::context::personas::{DEFAULT, Persona, Personas};
-use everloop_assistant::context::prompt::{self, Identity, Notes, Parts};
-use everloop_assistant::context::skill_tool::LOAD_SKILL;
-use everloop_assistant::context::skills::{self, Found};
-use everloop_types::{Holding, Image, Labels, ModelChoice, TODO_WRITE, ToolSpec, path_fits};
+use everloop_agenda::context::guidance;
+use everloop_agenda::context::images::{self, IMAGES_MAX, ImageError};
+use everloop_agenda::context::memory::Memory;
+use everloop_agenda::context::personas::{DEFAULT, Persona, Personas};
+use everloop_agenda::context::prompt::{self, Identity, Notes, Parts};
+use everloop_agenda::context::skill_tool::LOAD_SKILL;
+use everloop_agenda::context::skills::{self, Found};
+use everloop_types::{Image, Labels, ModelChoice, TODO_WRITE, Taint, ToolSpec, path_fits};
 use std::path::{Path, PathBuf};
 
 /// What is read as guidance of the workspace.
@@ -101,8 +101,8 @@ pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
 /// What the system prompt brings into a run. Notes, guidance and skills are the person's own like
 /// any file of the workspace; notes may hold what others wrote, and so may guidance and skills
 /// where the settings say so.
-pub(crate) fn held(app: &App, workspace: &Path) -> Holding {
-    let mut held = Holding::default();
+pub(crate) fn held(app: &App, workspace: &Path) -> Taint {
+    let mut held = Taint::default();
     let notes = memory(app, workspace);
     let is_empty = notes.newest(1).is_ok_and(|text| text.is_empty());
     if is_on(app, "context.memory") && !is_empty {
@@ -173,8 +173,8 @@ pub(crate) fn tuned(persona: &Persona, model: ModelChoice) -> ModelChoice {
 }
 
 /// What pictures bring into a run: a model that sees reads the words in them.
-pub(crate) fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Holding {
-    let mut held = Holding::default();
+pub(crate) fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Taint {
+    let mut held = Taint::default();
     for file in files {
         let real = file.canonicalize().unwrap_or_else(|_| file.clone());
         let inner = real.strip_prefix(workspace).unwrap_or(&real).to_string_lossy();

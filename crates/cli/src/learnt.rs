@@ -4,7 +4,7 @@
 //! moment: the later one wins, and the other finds it out again.
 
 use crate::settings::file;
-use everloop_assistant::kept::moment;
+use everloop_agenda::kept::moment;
 use everloop_engine::{Clock, SystemClock};
 use everloop_models::{Known, Notes};
 use serde::{Deserialize, Serialize};

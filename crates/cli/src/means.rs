@@ -10,13 +10,13 @@ use crate::learnt::Learnt;
 use crate::place::Place;
 use crate::secrets::{self, SecretError};
 use crate::settings::Settings;
-use everloop_assistant::context::memory::{Added, MEMORY_BYTES_MAX, Memory, Section};
-use everloop_assistant::context::skill_tool::LoadSkill;
-use everloop_assistant::context::skills::find;
-use everloop_assistant::desk::Desk;
-use everloop_assistant::kept::moment;
-use everloop_assistant::tools::{self, Office, ScheduleTool, TodoTool};
-use everloop_engine::{AuditLog, Means, Summary, SystemClock};
+use everloop_agenda::context::memory::{Added, MEMORY_BYTES_MAX, Memory, Section};
+use everloop_agenda::context::skill_tool::LoadSkill;
+use everloop_agenda::context::skills::find;
+use everloop_agenda::desk::Agenda;
+use everloop_agenda::kept::moment;
+use everloop_agenda::tools::{self, AgendaContext, ScheduleTool, TodoTool};
+use everloop_engine::{AuditLog, Environment, Summary, SystemClock};
 use everloop_models::{
     CallWay, ConnectError, Counted, Endpoint, Knowledge, Model, Notes, Timeouts, connect,
 };
@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 type Connected = (Arc<dyn Model>, String);
 
 /// The models and tools that this process can reach.
-pub(crate) struct LocalMeans {
+pub(crate) struct LocalEnvironment {
     /// How long models are waited for, and how much is taken from them.
     endpoint: Endpoint,
     settings: Settings,
@@ -44,7 +44,7 @@ pub(crate) struct LocalMeans {
     /// What the built-in tools know, but for the workspace.
     tools: Setting,
     /// Where todos and schedules are kept; none where tools are only described.
-    desk: Option<Desk>,
+    desk: Option<Agenda>,
     servers: Servers,
     models: Mutex<BTreeMap<String, Connected>>,
     places: Places,
@@ -64,7 +64,7 @@ pub(crate) struct Places {
     pub(crate) learnt: Option<Learnt>,
 }
 
-impl LocalMeans {
+impl LocalEnvironment {
     pub(crate) fn new(
         settings: &Settings,
         key_file: PathBuf,
@@ -133,7 +133,7 @@ impl LocalMeans {
     }
 
     /// The same, where todos and schedules can be kept.
-    pub(crate) fn with_desk(mut self, desk: Desk) -> Self {
+    pub(crate) fn with_desk(mut self, desk: Agenda) -> Self {
         self.desk = Some(desk);
         self
     }
@@ -194,7 +194,7 @@ impl LocalMeans {
 
     /// Our own tools for a workspace and a person.
     fn own(&self, workspace: PathBuf, zone: &str, lang: Lang) -> Option<Registry> {
-        let office = Office {
+        let office = AgendaContext {
             desk: self.desk.clone(),
             clock: Arc::new(SystemClock),
             zone: TimeZone::get(zone).unwrap_or(TimeZone::UTC),
@@ -320,7 +320,7 @@ struct Elsewhere {
     here: String,
 }
 
-impl LocalMeans {
+impl LocalEnvironment {
     /// A model as its provider serves it.
     pub(crate) fn connected(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
         let host = self.host(&choice.name);
@@ -342,7 +342,7 @@ impl LocalMeans {
     }
 }
 
-impl Means for LocalMeans {
+impl Environment for LocalEnvironment {
     fn model(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
         let (model, name) = self.connected(choice)?;
         Ok((Arc::new(Counted(model)), name))

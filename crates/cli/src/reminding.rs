@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::terminal;
-use everloop_assistant::kept::reminders;
-use everloop_assistant::show::firing_lines;
+use everloop_agenda::kept::reminders;
+use everloop_agenda::show::firing_lines;
 use everloop_engine::{Clock, SystemClock};
 use everloop_store::{Firing, Store, StoreError};
 use everloop_types::UtcMs;

@@ -17,7 +17,7 @@ pub(crate) use aside::aside;
 pub(crate) use below::{Below, run_of};
 use everloop_engine::{History, OpenUnknown};
 use everloop_store::{ForkOrigin, OutboxCount, RunRow};
-use everloop_types::journal::{EffectPlanned, Input, Kind, Letter, RunFinished, WaitingOn};
+use everloop_types::journal::{EffectPlanned, InboxMessage, Input, Kind, RunFinished, WaitingOn};
 use everloop_types::{Counts, Progress, Reason, RunId, Status, Usage, UtcMs, canonical, visible};
 pub(crate) use labels::labels_line;
 pub(crate) use open::open_calls;
@@ -68,7 +68,7 @@ impl Shown {
     /// The run that goes on in place of this one, and the loop that decides it.
     pub(crate) fn goes_on(&self) -> Option<(&RunId, &str)> {
         let switch = self.history.entries.iter().rev().find_map(|entry| match &entry.kind {
-            Kind::Input(Input { letter: Letter::Switch(switch), .. }) => Some(switch),
+            Kind::Input(Input { letter: InboxMessage::Switch(switch), .. }) => Some(switch),
             _ => None,
         });
         // It was made with the ending, or never.
@@ -81,7 +81,7 @@ impl Shown {
         let (mut said, mut heeded) = (Vec::new(), Vec::new());
         for entry in &self.history.entries {
             match &entry.kind {
-                Kind::Input(Input { letter: Letter::Steer { text }, .. }) => {
+                Kind::Input(Input { letter: InboxMessage::Steer { text }, .. }) => {
                     said.push(text.as_str())
                 }
                 Kind::EffectPlanned(EffectPlanned::CallModel { .. }) => heeded.append(&mut said),

@@ -2,7 +2,7 @@
 //! are not needed any more are removed, and free space goes back to the disk.
 
 use crate::app::App;
-use everloop_assistant::tools::forget_old_keys;
+use everloop_agenda::tools::forget_old_keys;
 use everloop_engine::{Clock, Engine};
 use everloop_store::{RunRow, StoreError, Trimmed};
 use everloop_tools::{forget_records, recorded_runs};

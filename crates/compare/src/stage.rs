@@ -6,11 +6,13 @@ use crate::check::entry;
 use crate::host::{Connected, Host, is_simulated};
 use crate::pages::Recorded;
 use crate::{Scene, Task, litter};
-use everloop_assistant::desk::Desk;
-use everloop_assistant::kept::Customs;
-use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
-use everloop_engine::{Clock, Engine, Identity, Means, Pause, Submission, SystemClock, fresh_id};
-use everloop_store::{Deed, Store, StoreError, TodoRow, TodoText};
+use everloop_agenda::desk::Agenda;
+use everloop_agenda::kept::AgendaConfig;
+use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
+use everloop_engine::{
+    Clock, Engine, Environment, Identity, Pause, Submission, SystemClock, fresh_id,
+};
+use everloop_store::{Store, StoreError, TodoRow, TodoText, WriteKey};
 use everloop_tools::{Registry, SearchService, SearchSetting, Setting};
 use everloop_types::{Frame, Goal, Lang, ModelChoice, ModelError, Policy, RunId, UtcMs, WorkerId};
 use jiff::tz::TimeZone;
@@ -79,7 +81,7 @@ struct StageMeans {
     tools: Arc<Registry>,
 }
 
-impl Means for StageMeans {
+impl Environment for StageMeans {
     fn model(&self, _choice: &ModelChoice) -> Result<Connected, ModelError> {
         Ok(self.model.clone())
     }
@@ -116,7 +118,7 @@ impl Stage {
         let search = Recorded::serve(&task.search).await?;
         let store = Store::memory();
         for (number, text) in (1..).zip(&task.todos) {
-            store.add_todo(&todo(number, text), Deed { key: None, now: NOW }).await?;
+            store.add_todo(&todo(number, text), WriteKey { key: None, now: NOW }).await?;
         }
         let setting = Setting {
             guard: host.guard(),
@@ -196,8 +198,8 @@ fn is_question(slot: &str) -> bool {
 }
 
 fn registry(setting: &Setting, store: &Store) -> Result<Registry, StageError> {
-    let office = Office {
-        desk: Some(Desk::new(store.clone(), Customs::default())),
+    let office = AgendaContext {
+        desk: Some(Agenda::new(store.clone(), AgendaConfig::default())),
         clock: Arc::new(StandingClock),
         zone: TimeZone::UTC,
         lang: Lang::En,

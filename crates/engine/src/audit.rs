@@ -4,7 +4,7 @@
 //! is read in pages.
 
 use everloop_store::{ForkOrigin, RunRow};
-use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome};
+use everloop_types::journal::{EffectPlanned, Entry, InboxMessage, Kind, Outcome};
 use everloop_types::{EffectId, Ending, UtcMs};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -141,7 +141,7 @@ impl Auditor {
                 self.user_message.clone_from(&forked.word.text);
             }
             (Kind::Input(input), _) => {
-                if let Letter::Steer { text } = &input.letter {
+                if let InboxMessage::Steer { text } = &input.letter {
                     self.user_message.clone_from(text);
                 }
             }

@@ -5,7 +5,7 @@
 //! superseded never was.
 
 use crate::History;
-use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome, RunFinished};
+use everloop_types::journal::{EffectPlanned, Entry, InboxMessage, Kind, Outcome, RunFinished};
 use everloop_types::{CallId, EffectId, Reply, ToolCall};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -224,12 +224,12 @@ fn spoken(reply: &Reply) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-fn said(letter: &Letter) -> String {
+fn said(letter: &InboxMessage) -> String {
     match letter {
-        Letter::Answer { text, .. } | Letter::Steer { text } => text.clone(),
-        Letter::Switch(switch) => format!("switch to {}", switch.loop_name),
-        Letter::Child(ended) => format!("child {}: {}", ended.status, ended.text),
-        Letter::Cancel { .. } | Letter::AnswerNow => letter.kind().to_owned(),
+        InboxMessage::Answer { text, .. } | InboxMessage::Steer { text } => text.clone(),
+        InboxMessage::Switch(switch) => format!("switch to {}", switch.loop_name),
+        InboxMessage::Child(ended) => format!("child {}: {}", ended.status, ended.text),
+        InboxMessage::Cancel { .. } | InboxMessage::AnswerNow => letter.kind().to_owned(),
     }
 }
 

@@ -25,11 +25,11 @@ mod tool;
 
 pub(crate) use recover::fold_from_start;
 
-use crate::mail::Ear;
+use crate::mail::InboxCursor;
 use crate::{Auditor, Engine, Update};
 use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
 use everloop_models::WirePrompt;
-use everloop_store::{Claim, Commit, NewMessage, RunRow, StoreError, Then};
+use everloop_store::{Claim, Commit, NewMessage, NextStatus, RunRow, StoreError};
 use everloop_tools::Registry;
 use everloop_types::journal::{
     Draft, EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, MessageEmitted, Outcome,
@@ -126,7 +126,7 @@ pub(crate) struct Driver<'e> {
     /// Milliseconds this drive has waited for a model.
     waited_ms: u64,
     kept: Kept,
-    ear: Ear,
+    ear: InboxCursor,
 }
 
 /// How far what is kept beside the journal has come.
@@ -225,7 +225,7 @@ impl<'e> Driver<'e> {
                 return self.end_canceled().await;
             }
             if self.engine.stopping.is_cancelled() {
-                self.commit(Then::Release).await?;
+                self.commit(NextStatus::Release).await?;
                 return Ok(Driven::Released);
             }
             if let Some(switch) = self.run.switches_here().cloned() {
@@ -323,7 +323,7 @@ impl<'e> Driver<'e> {
     fn note_seen(&mut self, open: &Outstanding, seen: Observation, took_ms: u64) {
         let labels = match &open.planned {
             EffectPlanned::CallTool { call, .. } if !self.brought_nothing(call, &seen) => {
-                let real = self.as_it_leads(call);
+                let real = self.with_resolved_path(call);
                 let brings = |call: &ToolCall| self.run.frame().brings(call, &seen.text);
                 real.map_or_else(|| brings(call), |real| brings(call) | brings(&real))
             }
@@ -375,7 +375,7 @@ impl<'e> Driver<'e> {
         self.emit("final".to_owned(), words);
         self.note(None, Kind::RunFinished(RunFinished { status, reason }));
         self.tell_parent(status, words);
-        self.commit(Then::Finish(status)).await?;
+        self.commit(NextStatus::Finish(status)).await?;
         Ok(Driven::Finished(status))
     }
 

@@ -22,7 +22,7 @@ use crate::submit::policy_hash;
 use crate::{Engine, History, fresh_id};
 use everloop_loops::{AnyRun, Unknown, carried};
 use everloop_store::{Created, ForkOrigin, NewFork, NewRun, StoreError};
-use everloop_types::journal::{Entry, Forked, Kind, Letter, RunCreated, Switch};
+use everloop_types::journal::{Entry, Forked, InboxMessage, Kind, RunCreated, Switch};
 use everloop_types::{ConversationId, EffectId, Frame, Goal, RunId, Settled, UtcMs, digest_json};
 pub(crate) use inherit::Provenance;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub struct Fork {
     /// What a person says about effects whose outcome nobody knows.
     pub settled: BTreeMap<EffectId, Settled>,
     /// What lies in its inbox before anybody can drive it.
-    pub letter: Option<Letter>,
+    pub letter: Option<InboxMessage>,
 }
 
 /// Why there is no fork. Nothing was written.
@@ -210,7 +210,7 @@ impl Engine {
         &self,
         run: RunId,
         conversation: ConversationId,
-        made: Made,
+        made: ForkedRun,
         now: UtcMs,
     ) -> (NewRun, Vec<Entry>) {
         let redactor = self.store.redactor();
@@ -240,7 +240,7 @@ pub(crate) struct Ended<'a> {
 }
 
 /// A fork before it has a row.
-struct Made {
+struct ForkedRun {
     created: RunCreated,
     frame: Frame,
     /// After the first.
@@ -249,7 +249,7 @@ struct Made {
 
 impl Past {
     /// The same loop: the same entries at the same places, then a clean cut.
-    fn go_on(&self, run: &RunId, fork: Fork, known: &Known, now: UtcMs) -> Made {
+    fn go_on(&self, run: &RunId, fork: Fork, known: &Known, now: UtcMs) -> ForkedRun {
         let old = self.history.frame();
         let limits = fork.frame.limits;
         let frame = Frame {
@@ -288,11 +288,11 @@ impl Past {
             let effect = effect.map(|effect| EffectId { run: run.clone(), ..effect });
             entries.push(Entry { seq, epoch: 0, at: now, effect, kind });
         }
-        Made { created: self.created.clone(), frame, entries }
+        ForkedRun { created: self.created.clone(), frame, entries }
     }
 
     /// Another loop: a run of its own that begins with what this one knew.
-    fn begin_again(&self, fork: Fork, known: &Known, now: UtcMs) -> Made {
+    fn begin_again(&self, fork: Fork, known: &Known, now: UtcMs) -> ForkedRun {
         let mut state = self.state.clone();
         for (effect, kind) in self.closing(known) {
             let seq = state.last_seq() + 1;
@@ -314,7 +314,7 @@ fn begin_again(
     frame: Frame,
     mut goal: Goal,
     now: UtcMs,
-) -> Made {
+) -> ForkedRun {
     let limits = frame.limits;
     let old = from.state.frame();
     let parent = (&from.origin.run, from.provenance);
@@ -334,7 +334,7 @@ fn begin_again(
     };
     let kind = Kind::Forked(forked);
     let entries = vec![Entry { seq: 2, epoch: 0, at: now, effect: None, kind }];
-    Made { created, frame, entries }
+    ForkedRun { created, frame, entries }
 }
 
 /// An entry as the fork has it. No worker of the fork wrote it, so it has no epoch.

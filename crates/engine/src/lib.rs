@@ -56,7 +56,7 @@ use everloop_models::Model;
 use everloop_store::{RunRow, Store};
 use everloop_tools::Registry;
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, UtcMs, WorkerId};
-use hurry::Hurries;
+use hurry::GraceSkips;
 use lease::Standing;
 use mail::Mail;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ use tokio_util::sync::CancellationToken;
 use watch::Watchers;
 
 /// Finds the model and the tools that a run's frame names.
-pub trait Means: Send + Sync {
+pub trait Environment: Send + Sync {
     /// The model that answers, and its name without the provider.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ pub struct Identity {
 /// Drives runs. Shared by all drivers of a process.
 pub struct Engine {
     pub(crate) store: Store,
-    pub(crate) means: Arc<dyn Means>,
+    pub(crate) means: Arc<dyn Environment>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) identity: Identity,
     pub(crate) rules: Rules,
@@ -129,21 +129,21 @@ pub struct Engine {
     pub(crate) mail: Mail,
     pub(crate) stopping: CancellationToken,
     pub(crate) standing: Standing,
-    pub(crate) hurries: Hurries,
+    pub(crate) hurries: GraceSkips,
 }
 
 impl Engine {
     /// An engine over a store.
     pub fn new(
         store: Store,
-        means: Arc<dyn Means>,
+        means: Arc<dyn Environment>,
         clock: Arc<dyn Clock>,
         identity: Identity,
         rules: Rules,
     ) -> Arc<Self> {
         let (watchers, mail) = (Watchers::behind(store.redactor().clone()), Mail::default());
         let (stopping, standing) = (CancellationToken::new(), Standing::default());
-        let hurries = Hurries::default();
+        let hurries = GraceSkips::default();
         Arc::new(Self {
             store,
             means,

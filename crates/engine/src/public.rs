@@ -5,7 +5,7 @@
 use crate::{Fragment, History, Update};
 use everloop_loops::{AnyRun, spoken};
 use everloop_types::journal::{
-    EffectPlanned, Entry, Kind, Letter, Outcome, RunFinished, WaitingOn,
+    EffectPlanned, Entry, InboxMessage, Kind, Outcome, RunFinished, WaitingOn,
 };
 use everloop_types::{EffectId, ItemState, Progress, RunId, ToolCall, Words, without_mark};
 use serde_json::{Value, json};
@@ -232,15 +232,15 @@ impl Projection {
     }
 }
 
-fn heard(letter: &Letter) -> Vec<Value> {
+fn heard(letter: &InboxMessage) -> Vec<Value> {
     match letter {
-        Letter::Answer { question, text, .. } => vec![json!({
+        InboxMessage::Answer { question, text, .. } => vec![json!({
             "type": "interrupt.answered", "interrupt_id": question, "text": text,
         })],
-        Letter::Switch(switch) => vec![json!({
+        InboxMessage::Switch(switch) => vec![json!({
             "type": "run.switching", "loop": switch.loop_name, "to": switch.to,
         })],
-        Letter::Child(ended) => vec![json!({
+        InboxMessage::Child(ended) => vec![json!({
             "type": "child.ended", "child": ended.child, "status": ended.status,
             "text": ended.text,
         })],

@@ -4,7 +4,7 @@ use crate::drive::fold_from_start;
 use everloop_loops::{AnyRun, Decision};
 use everloop_store::{Store, StoreError};
 use everloop_types::journal::{Entry, Kind, Outcome, RunFinished};
-use everloop_types::{Counts, EffectId, Frame, Holding, Labels, Reason, RunId, Status};
+use everloop_types::{Counts, EffectId, Frame, Labels, Reason, RunId, Status, Taint};
 use std::sync::Arc;
 
 /// A run's whole past.
@@ -88,10 +88,10 @@ impl History {
     /// What the run has read, and where it may send that; also of one of which only the outcomes
     /// are left. Of a run from before labels nobody knows, so it may be anything.
     #[must_use]
-    pub fn holding(&self) -> Holding {
+    pub fn holding(&self) -> Taint {
         let mut holding = match self.state_at(i64::MAX) {
             Ok(state) => state.holding().clone(),
-            Err(_) => Holding::default(),
+            Err(_) => Taint::default(),
         };
         let labeled = self.frame.policy.label_guard.is_some();
         for entry in &self.entries {

@@ -3,7 +3,7 @@
 use crate::History;
 use everloop_loops::{AnyRun, spoken};
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, Entry, Found, Kind, Letter, Outcome, WaitingOn,
+    EffectFinished, EffectPlanned, Entry, Found, InboxMessage, Kind, Outcome, WaitingOn,
 };
 use everloop_types::{
     EffectId, Ending, ItemState, PlanItem, Progress, Purpose, ToolCall, UtcMs, Words, canonical,
@@ -268,19 +268,19 @@ fn outcome(tool: &str, finished: &EffectFinished, readers: &Readers<'_>) -> Word
     }
 }
 
-fn letter(letter: &Letter) -> Words {
+fn letter(letter: &InboxMessage) -> Words {
     match letter {
-        Letter::Answer { text, by, .. } => {
+        InboxMessage::Answer { text, by, .. } => {
             Words::with("story.answered", [("by", by.clone()), ("text", short(text))])
         }
-        Letter::Cancel { by } => Words::with("story.cancel_asked", [("by", by.clone())]),
-        Letter::Steer { text } => Words::with("story.steered", [("text", short(text))]),
-        Letter::AnswerNow => Words::key("story.answer_now"),
-        Letter::Switch(switch) => {
+        InboxMessage::Cancel { by } => Words::with("story.cancel_asked", [("by", by.clone())]),
+        InboxMessage::Steer { text } => Words::with("story.steered", [("text", short(text))]),
+        InboxMessage::AnswerNow => Words::key("story.answer_now"),
+        InboxMessage::Switch(switch) => {
             let args = [("loop", switch.loop_name.clone()), ("to", switch.to.to_string())];
             Words::with("story.switch_asked", args)
         }
-        Letter::Child(ended) => {
+        InboxMessage::Child(ended) => {
             let args = [
                 ("child", ended.child.to_string()),
                 ("status", ended.status.to_string()),

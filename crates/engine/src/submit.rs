@@ -3,7 +3,7 @@
 use crate::{Engine, fresh_id};
 use everloop_loops::AnyRun;
 use everloop_store::{Created, NewRun, Sent, StoreError};
-use everloop_types::journal::{Letter, RunCreated, Switch};
+use everloop_types::journal::{InboxMessage, RunCreated, Switch};
 use everloop_types::{ConversationId, Frame, Goal, RunId, digest_json};
 
 /// Tries at a store that fails for a moment.
@@ -100,7 +100,7 @@ impl Engine {
     pub async fn answer(&self, run: &RunId, answer: Asked) -> Result<Sent, StoreError> {
         let dedupe = answer.question.clone();
         let Asked { question, text, by } = answer;
-        self.send(run, &dedupe, &Letter::Answer { question, text, by }).await
+        self.send(run, &dedupe, &InboxMessage::Answer { question, text, by }).await
     }
 
     /// Asks for the run's end.
@@ -108,7 +108,7 @@ impl Engine {
     /// # Errors
     /// If it could not be written.
     pub async fn cancel(&self, run: &RunId, by: &str) -> Result<Sent, StoreError> {
-        self.send(run, "cancel", &Letter::Cancel { by: by.to_owned() }).await
+        self.send(run, "cancel", &InboxMessage::Cancel { by: by.to_owned() }).await
     }
 
     /// Asks for the run to go on under another loop, as another run, from its next step border on.
@@ -127,7 +127,7 @@ impl Engine {
         let frame = serde_json::to_value(frame).unwrap_or_default();
         let loop_name = loop_name.to_owned();
         let switch = Switch { to: to.clone(), loop_name, frame, context };
-        let sent = self.send(run, to.as_str(), &Letter::Switch(Box::new(switch))).await?;
+        let sent = self.send(run, to.as_str(), &InboxMessage::Switch(Box::new(switch))).await?;
         Ok((to, sent))
     }
 
@@ -135,8 +135,8 @@ impl Engine {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn hasten(&self, run: &RunId) -> Result<(), StoreError> {
-        self.store.hasten(run, self.clock.now()).await?;
+    pub async fn wake_now(&self, run: &RunId) -> Result<(), StoreError> {
+        self.store.wake_now(run, self.clock.now()).await?;
         self.mail.call_workers();
         Ok(())
     }
@@ -149,12 +149,12 @@ impl Engine {
         &self,
         run: &RunId,
         dedupe: &str,
-        letter: &Letter,
+        letter: &InboxMessage,
     ) -> Result<Sent, StoreError> {
         let sent = self.store.send(run, dedupe, letter, self.clock.now()).await?;
         self.mail.ring(run);
         self.mail.call_workers();
-        if matches!(letter, Letter::Cancel { .. }) {
+        if matches!(letter, InboxMessage::Cancel { .. }) {
             // They have it in their inboxes; if this look fails they hear of it a little later.
             let below = self.store.descendants(run).await.unwrap_or_default();
             below.iter().for_each(|run| self.mail.ring(run));

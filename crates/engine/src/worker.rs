@@ -1,7 +1,7 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
 use crate::{DriveError, Driven, Engine, LeaseTimes};
-use everloop_store::{Claim, LastWord, Orphan, Report as Letter, StoreError};
+use everloop_store::{Claim, LastWord, Orphan, Report as InboxMessage, StoreError};
 use everloop_types::journal::{ChildEnded, Used};
 use everloop_types::{Labels, RunId, Status, Usage, UtcMs};
 use std::collections::BTreeMap;
@@ -124,7 +124,7 @@ impl Worker {
 
     /// Gives back what is loose and claims what is ready; waits a moment if the store fails.
     async fn look(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
-        match self.put_in_order_and_claim(report).await {
+        match self.reconcile_then_claim(report).await {
             Err(error) if error.is_transient() => {
                 self.engine.clock.pause(STORE_PAUSE_MS).await;
                 Ok(Claimed::Unknown)
@@ -133,7 +133,7 @@ impl Worker {
         }
     }
 
-    async fn put_in_order_and_claim(
+    async fn reconcile_then_claim(
         &mut self,
         report: &mut impl FnMut(Report),
     ) -> Result<Claimed, StoreError> {
@@ -163,12 +163,12 @@ impl Worker {
         }
         let mut claimed = Claimed::Nothing;
         if self.unsure {
-            let claims = self.unheard_of().await?;
+            let claims = self.orphaned_claims().await?;
             claimed = self.take_on(claims, report).or(claimed);
         }
         let (engine, now) = (self.engine.clone(), self.engine.clock.now());
         let claims = match engine.store.claim(&engine.identity.worker, now, free).await {
-            Err(StoreError::Unknown { .. }) => self.unheard_of().await?,
+            Err(StoreError::Unknown { .. }) => self.orphaned_claims().await?,
             claims => claims?,
         };
         Ok(self.take_on(claims, report).or(claimed))
@@ -187,7 +187,7 @@ impl Worker {
 
     /// Claims that may have been made in spite of an error: whatever is ours and not driven. As
     /// long as that cannot be read either, nothing else is claimed.
-    async fn unheard_of(&mut self) -> Result<Vec<Claim>, StoreError> {
+    async fn orphaned_claims(&mut self) -> Result<Vec<Claim>, StoreError> {
         self.unsure = true;
         let held = self.engine.store.held_by(&self.engine.identity.worker).await?;
         self.unsure = false;
@@ -325,7 +325,7 @@ impl Engine {
         let (child, text) = (run.clone(), message.clone());
         let (status, labels) = (Status::Quarantined, Labels::ALL);
         let ended = ChildEnded { child, status, text, used, labels };
-        Ok(LastWord { message, report: Some(Letter { to, ended }) })
+        Ok(LastWord { message, report: Some(InboxMessage { to, ended }) })
     }
 
     /// A run that was put aside ends in words like any other. Tells whether it was put aside.

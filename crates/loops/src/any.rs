@@ -6,7 +6,7 @@ use crate::{
 };
 use everloop_types::journal::{Entry, RunCreated, Switch, WaitingOn};
 use everloop_types::{
-    Budget, Counts, EffectId, Frame, Holding, Message, Observation, Progress, RunId, Status,
+    Budget, Counts, EffectId, Frame, Message, Observation, Progress, RunId, Status, Taint,
     ToolCall, UtcMs,
 };
 use std::fmt;
@@ -187,7 +187,7 @@ impl AnyRun {
 
     /// What the run has read, and where it may send that.
     #[must_use]
-    pub fn holding(&self) -> &Holding {
+    pub fn holding(&self) -> &Taint {
         each!(self, run => run.holding())
     }
 

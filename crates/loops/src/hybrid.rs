@@ -27,7 +27,7 @@ impl Hybrid {
 
     fn take(&mut self, turn: &Turn) {
         match turn {
-            Turn::Begun => self.stages.talk.say("phase: execution"),
+            Turn::StartResult => self.stages.talk.say("phase: execution"),
             Turn::Said(_) => self.stages.report(),
             Turn::Acted | Turn::Nothing => {}
         }

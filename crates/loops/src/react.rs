@@ -10,7 +10,7 @@
 //! (`Run`'s).
 
 use crate::acting::Acting;
-use crate::sent_back::{Heard, SentBack};
+use crate::sent_back::{Heard, TruncationRetry};
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_types::{
     Answer, CallId, Event, Frame, Message, ModelCall, Next, Observation, Offer, Progress, Purpose,
@@ -33,8 +33,8 @@ pub struct React {
     /// The list that the model keeps with `todo_write`.
     #[serde(flatten)]
     list: TodoList,
-    #[serde(default, skip_serializing_if = "SentBack::is_none")]
-    sent_back: SentBack,
+    #[serde(default, skip_serializing_if = "TruncationRetry::is_none")]
+    sent_back: TruncationRetry,
     #[serde(skip)]
     frame: Arc<Frame>,
 }
@@ -127,7 +127,7 @@ impl AgentLoop for React {
 impl React {
     /// What failed is tried again; an answer stands unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
-        (self.iterations, self.calls, self.sent_back) = (0, 0, SentBack::default());
+        (self.iterations, self.calls, self.sent_back) = (0, 0, TruncationRetry::default());
         let goes_on = match &self.phase {
             Phase::Stuck(_) => true,
             Phase::Finished(text) => word.is_some() || text.trim().is_empty(),

@@ -25,7 +25,7 @@ pub use ledger::{Outstanding, Stage, Unknown};
 use crate::AgentLoop;
 use account::Account;
 use everloop_types::journal::{Waiting, WaitingOn};
-use everloop_types::{Counts, Frame, Holding, Notice, Progress, Reason, Status, UtcMs};
+use everloop_types::{Counts, Frame, Notice, Progress, Reason, Status, Taint, UtcMs};
 use evidence::Evidence;
 use guards::Guards;
 use ledger::Ledger;
@@ -181,7 +181,7 @@ impl<L: AgentLoop> Run<L> {
 
     /// What the run has read, and where it may send that.
     #[must_use]
-    pub fn holding(&self) -> &Holding {
+    pub fn holding(&self) -> &Taint {
         &self.ledger.holding
     }
 

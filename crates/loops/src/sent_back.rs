@@ -17,7 +17,7 @@ const WRITTEN: &str = include_str!("prompts/written_call.md");
 /// How many came in a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct SentBack(u32);
+pub(crate) struct TruncationRetry(u32);
 
 /// What a reply is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ enum Unfit {
     NoCall,
 }
 
-impl SentBack {
+impl TruncationRetry {
     /// Takes in a reply. Calls that were cut short are refused where their arguments are checked.
     pub(crate) fn take(&mut self, reply: &Reply, frame: &Frame) -> Heard {
         let Some(unfit) = unfit(reply, frame) else {

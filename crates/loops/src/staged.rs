@@ -30,10 +30,10 @@ impl Staged {
     fn take(&mut self, turn: &Turn) {
         match turn {
             // Without a list the whole request is the work.
-            Turn::Begun if self.stages.talk.list.items().is_empty() => {
+            Turn::StartResult if self.stages.talk.list.items().is_empty() => {
                 self.stages.talk.say("phase: execution");
             }
-            Turn::Begun => self.work(),
+            Turn::StartResult => self.work(),
             Turn::Said(_) => {
                 let list = &mut self.stages.talk.list;
                 if let Some(place) = list.in_progress() {

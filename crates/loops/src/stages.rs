@@ -1,6 +1,6 @@
 //! Stages that the code controls: planning writes the list, work is the loop's own, reporting ends.
 
-use crate::talk::Talk;
+use crate::talk::ToolDialogue;
 use everloop_types::{
     CallId, Event, Frame, Goal, Next, Observation, Offer, Purpose, Reason, Reply, TODO_WRITE,
     ToolChoice,
@@ -13,7 +13,7 @@ const EMPTY: &str =
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stages {
-    pub(crate) talk: Talk,
+    pub(crate) talk: ToolDialogue,
     stage: Stage,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum Planning {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// The list is there, or none can be: the work begins.
-    Begun,
+    StartResult,
     /// A batch of calls of the work is over.
     Acted,
     /// The model has said this while it works.
@@ -96,7 +96,7 @@ impl Stages {
 
     fn begin(&mut self) -> Turn {
         self.stage = Stage::Working;
-        Turn::Begun
+        Turn::StartResult
     }
 
     /// The work is over. What did not come off is named, so that the report can say so.

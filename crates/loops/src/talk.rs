@@ -1,7 +1,7 @@
 //! A talk with tools: what all loops share in which the model calls tools and keeps a list.
 
 use crate::acting::Acting;
-use crate::sent_back::{Heard, SentBack};
+use crate::sent_back::{Heard, TruncationRetry};
 use crate::{Transcript, Voice};
 use everloop_types::{
     Answer, CallId, Frame, Goal, ItemState, Message, ModelCall, Next, Observation, Offer, Progress,
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Talk {
+pub(crate) struct ToolDialogue {
     pub(crate) transcript: Transcript,
     pub(crate) list: TodoList,
     acting: Acting,
@@ -19,8 +19,8 @@ pub(crate) struct Talk {
     iterations: u32,
     /// Tool calls asked for so far.
     calls: u32,
-    #[serde(default, skip_serializing_if = "SentBack::is_none")]
-    sent_back: SentBack,
+    #[serde(default, skip_serializing_if = "TruncationRetry::is_none")]
+    sent_back: TruncationRetry,
     #[serde(skip)]
     pub(crate) frame: Arc<Frame>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Batch {
     pub(crate) listed: bool,
 }
 
-impl Talk {
+impl ToolDialogue {
     pub(crate) fn open(&mut self, instructions: &str, goal: &Goal, frame: &Arc<Frame>) {
         self.frame = frame.clone();
         let system = format!("{}\n\n{instructions}", frame.system);
@@ -43,7 +43,7 @@ impl Talk {
 
     /// A fork: limits count anew.
     pub(crate) fn renew(&mut self) {
-        (self.iterations, self.calls, self.sent_back) = (0, 0, SentBack::default());
+        (self.iterations, self.calls, self.sent_back) = (0, 0, TruncationRetry::default());
     }
 
     /// Tells the model something.
@@ -63,7 +63,7 @@ impl Talk {
             self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
         }
         self.acting = Acting::of(reply);
-        self.sent_back = SentBack::default();
+        self.sent_back = TruncationRetry::default();
         None
     }
 

@@ -33,10 +33,10 @@ impl TaskDriven {
     fn take(&mut self, turn: &Turn) {
         match turn {
             // Without a list the whole request is the work.
-            Turn::Begun if self.stages.talk.list.items().is_empty() => {
+            Turn::StartResult if self.stages.talk.list.items().is_empty() => {
                 self.stages.talk.say("phase: execution");
             }
-            Turn::Begun => self.work(),
+            Turn::StartResult => self.work(),
             Turn::Acted if !self.item.is_empty() && !self.is_open() => self.work(),
             Turn::Said(_) if self.is_open() => self.retry(),
             Turn::Said(_) => self.work(),

@@ -8,7 +8,7 @@
 //!
 //! Deliberately absent: choosing items, setting states, judging results. That is the model's.
 
-use crate::talk::{Batch, Talk};
+use crate::talk::{Batch, ToolDialogue};
 use crate::{AgentLoop, Transcript};
 use everloop_types::{
     Answer, Event, Frame, Next, Offer, Progress, Purpose, Reason, TODO_WRITE, TodoList, ToolChoice,
@@ -26,7 +26,7 @@ const IDLE: &str = include_str!("prompts/idle_list.md");
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolDriven {
     phase: Phase,
-    talk: Talk,
+    talk: ToolDialogue,
     reminded: Reminded,
 }
 

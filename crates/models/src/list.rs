@@ -1,7 +1,7 @@
 //! Which models an endpoint offers.
 
 use crate::Endpoint;
-use crate::http::{Client, Manners};
+use crate::http::{Client, EndpointSpec};
 use crate::{anthropic, gemini, openai};
 use everloop_types::{ModelError, ModelErrorKind};
 use serde::Deserialize;
@@ -46,7 +46,7 @@ impl Offered {
 /// When nobody answers there in time, or with something else than a list.
 pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
     // Nobody is asked unless an address was given.
-    list(Manners { usual_url: "", ..openai::MANNERS }, "models", endpoint).await
+    list(EndpointSpec { usual_url: "", ..openai::ENDPOINT }, "models", endpoint).await
 }
 
 /// The names of the models that a provider offers, at its usual address if none is given. Costs no
@@ -56,16 +56,20 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> 
 /// When nobody answers there in time, or with something else than a list.
 pub async fn list_models_of(provider: &str, endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
     match provider {
-        "anthropic" => list(anthropic::MANNERS, "models?limit=1000", endpoint).await,
-        "gemini" => list(gemini::MANNERS, "models?pageSize=1000", endpoint).await,
+        "anthropic" => list(anthropic::ENDPOINT, "models?limit=1000", endpoint).await,
+        "gemini" => list(gemini::ENDPOINT, "models?pageSize=1000", endpoint).await,
         name => {
             let usual_url = crate::usual_url(name);
-            list(Manners { usual_url, ..openai::MANNERS }, "models", endpoint).await
+            list(EndpointSpec { usual_url, ..openai::ENDPOINT }, "models", endpoint).await
         }
     }
 }
 
-async fn list(manners: Manners, call: &str, endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
+async fn list(
+    manners: EndpointSpec,
+    call: &str,
+    endpoint: Endpoint,
+) -> Result<Vec<String>, ModelError> {
     let client = Client::new(manners, endpoint)
         .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
     let body = client.get(call).await?;

@@ -10,9 +10,9 @@
 //! ```
 
 use crate::forced::{self, Lasting, Portable};
-use crate::http::{Client, Manners};
+use crate::http::{Client, EndpointSpec};
 use crate::way::Learning;
-use crate::wire::Reads;
+use crate::wire::EventReader;
 use crate::written::{self, Held, Written};
 use crate::{
     Ask, Asking, CallWay, ConnectError, Delta, Endpoint, Extra, Model, OnDelta, Request,
@@ -26,10 +26,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How one provider is spoken to.
 pub(crate) trait Codec: Send + Sync {
     /// What its replies are read by.
-    type Reads: Reads + Send;
+    type EventReader: EventReader + Send;
 
     /// What requests have in common.
-    fn manners(&self) -> Manners;
+    fn manners(&self) -> EndpointSpec;
 
     /// Which forced calls are honoured.
     fn forcing(&self) -> Forcing {
@@ -378,7 +378,7 @@ impl<C: Codec> Provider<C> {
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, ModelError> {
         let body = self.codec.render(ask, prompt.wire, prompt.messages, extra);
-        self.client.post::<C::Reads>(&self.codec.call(ask.model), body, on_delta).await
+        self.client.post::<C::EventReader>(&self.codec.call(ask.model), body, on_delta).await
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     db::{DbError, Urgency},
     dialect,
     error::{Limit, StoreError},
-    family::{self, Kin},
+    family::{self, Relations},
     fork::{self, NewFork},
     outbox::{self, NewOutbox},
     queue::Claim,
@@ -43,9 +43,9 @@ pub struct Commit {
     /// A run that goes on in place of this one.
     pub successor: Option<Box<NewFork>>,
     /// What it means for the run's parent and children.
-    pub kin: Kin,
+    pub kin: Relations,
     /// What becomes of the run.
-    pub then: Then,
+    pub then: NextStatus,
     /// The present moment.
     pub now: UtcMs,
 }
@@ -62,15 +62,15 @@ impl Commit {
             writes: Vec::new(),
             outbox: Vec::new(),
             successor: None,
-            kin: Kin::default(),
-            then: Then::GoOn,
+            kin: Relations::default(),
+            then: NextStatus::GoOn,
             now,
         }
     }
 
     /// The same, and then something else than going on.
     #[must_use]
-    pub fn then(mut self, then: Then) -> Self {
+    pub fn then(mut self, then: NextStatus) -> Self {
         self.then = then;
         self
     }
@@ -100,7 +100,7 @@ pub struct NewMessage {
 
 /// What becomes of a run after a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Then {
+pub enum NextStatus {
     /// We go on driving it.
     GoOn,
     /// It waits, for a letter or a moment; back to the queue if a letter came meanwhile.
@@ -184,13 +184,13 @@ impl Store {
     /// [`StoreError::Violation`] and [`StoreError::WriteRefused`] if nothing was written.
     ///
     /// # Panics
-    /// If a snapshot comes without drafts, or [`Then::Finish`] without a final status.
+    /// If a snapshot comes without drafts, or [`NextStatus::Finish`] without a final status.
     pub async fn append(
         &self,
         claim: &mut Claim,
         mut commit: Commit,
     ) -> Result<Vec<Entry>, StoreError> {
-        self.bear_early(&mut commit.kin).await?;
+        self.create_child_early(&mut commit.kin).await?;
         let mut plan = Plan::make(claim, commit)?;
         let writes = std::mem::take(&mut plan.writes);
         let (writes, later) = split_last_words(writes);
@@ -218,7 +218,7 @@ impl Store {
                 self.violation(dialect::index_name(&rule, *phase))
             }
             (_, DbError::Unique { rule, .. }) => self.violation(dialect::index_name(&rule, None)),
-            (Some(Part::Letter), _) => self.violation("inbox_taken"),
+            (Some(Part::InboxMessage), _) => self.violation("inbox_taken"),
             (_, error) => error.into(),
         }
     }
@@ -249,7 +249,7 @@ fn split_last_words(writes: Vec<Write>) -> (Vec<Write>, Vec<Write>) {
 enum Part {
     Advance,
     Entry(Option<i64>),
-    Letter,
+    InboxMessage,
     Own(usize),
     Other,
 }
@@ -265,7 +265,7 @@ struct Plan {
 impl Plan {
     fn make(claim: &Claim, commit: Commit) -> Result<Self, StoreError> {
         let count = int(commit.drafts.len());
-        let finishes = matches!(commit.then, Then::Finish(_));
+        let finishes = matches!(commit.then, NextStatus::Finish(_));
         if !finishes && claim.next_seq - 1 + count > int(Limit::Events.most()) {
             return Err(StoreError::OverLimit { run: claim.run.clone(), limit: Limit::Events });
         }
@@ -343,7 +343,7 @@ impl Plan {
         for Taken { dedupe, draft } in taken {
             let seq = claim.next_seq + int(*draft);
             let params = params![claim.run.as_str(), dedupe.as_str(), seq];
-            self.push(Part::Letter, one(TAKE_LETTER, params));
+            self.push(Part::InboxMessage, one(TAKE_LETTER, params));
         }
     }
 
@@ -369,19 +369,19 @@ impl Plan {
     }
 
     /// The row was already compared and set, so its id is enough here.
-    fn add_ending(&mut self, claim: &Claim, then: Then, now: UtcMs) {
+    fn add_ending(&mut self, claim: &Claim, then: NextStatus, now: UtcMs) {
         let run = claim.run.as_str();
         match then {
-            Then::GoOn => {}
-            Then::Park { wake_at, note } => {
+            NextStatus::GoOn => {}
+            NextStatus::Park { wake_at, note } => {
                 let wake_at = wake_at.unwrap_or(NEVER);
                 let params = params![run, claim.inbox_ctr, wake_at, now, note];
                 let blind = planted::is_on(Bug::NaiveInboxCheck);
                 let park = if blind { PARK_BLIND } else { PARK };
                 self.push(Part::Other, one(park, params));
             }
-            Then::Release => self.push(Part::Other, one(RELEASE, params![run, now])),
-            Then::Finish(status) => {
+            NextStatus::Release => self.push(Part::Other, one(RELEASE, params![run, now])),
+            NextStatus::Finish(status) => {
                 assert!(status.is_final(), "a run finishes with a final status, not {status}");
                 self.push(Part::Other, one(FINISH, params![run, status.as_str(), NEVER]));
                 self.push(Part::Other, any(CLOSE_INBOX, params![run]));

@@ -126,7 +126,7 @@ pub enum Limit {
     /// Bytes of one body.
     Blob,
     /// Bytes of one letter.
-    Letter,
+    InboxMessage,
 }
 
 impl Limit {
@@ -137,7 +137,7 @@ impl Limit {
             Self::Events => 50_000,
             Self::Bytes => 64 << 20,
             Self::Blob => 100 << 20,
-            Self::Letter => 2 << 20,
+            Self::InboxMessage => 2 << 20,
         }
     }
 }
@@ -148,7 +148,7 @@ impl fmt::Display for Limit {
             Self::Events => "journal entries",
             Self::Bytes => "bytes of journal",
             Self::Blob => "bytes in one entry",
-            Self::Letter => "bytes in one letter",
+            Self::InboxMessage => "bytes in one letter",
         };
         write!(f, "{} {of}", self.most())
     }

@@ -15,13 +15,13 @@ use crate::{
 };
 use everloop_types::{
     EffectId, RunId, Status, UtcMs, Write,
-    journal::{ChildEnded, Entry, Kind, Letter, Spawned},
+    journal::{ChildEnded, Entry, InboxMessage, Kind, Spawned},
     planted::{self, Bug},
 };
 
 /// What a commit means for the run's parent and children.
 #[derive(Debug, Clone, Default)]
-pub struct Kin {
+pub struct Relations {
     /// A child that begins.
     pub child: Option<Box<NewChild>>,
     /// What the parent hears of this run's end.
@@ -195,7 +195,7 @@ impl Store {
     }
 
     /// For [`Bug::ChildOutsideTransaction`]; otherwise a child begins with its parent's record.
-    pub(crate) async fn bear_early(&self, kin: &mut Kin) -> Result<(), StoreError> {
+    pub(crate) async fn create_child_early(&self, kin: &mut Relations) -> Result<(), StoreError> {
         if planted::is_on(Bug::ChildOutsideTransaction)
             && let Some(child) = kin.child.take()
         {
@@ -206,7 +206,11 @@ impl Store {
 }
 
 /// A child that begins, and those that are to end.
-pub(crate) fn of_children(kin: &Kin, run: &RunId, now: UtcMs) -> Result<Vec<Write>, StoreError> {
+pub(crate) fn of_children(
+    kin: &Relations,
+    run: &RunId,
+    now: UtcMs,
+) -> Result<Vec<Write>, StoreError> {
     let mut writes = kin.child.as_deref().map(birth).transpose()?.unwrap_or_default();
     if kin.stops_children && !planted::is_on(Bug::CancelNotCascaded) {
         writes.extend(stop_children(run, now));
@@ -234,7 +238,7 @@ fn birth(child: &NewChild) -> Result<Vec<Write>, StoreError> {
 
 /// The same letter for every run below that lives, found in this very transaction: a child that
 /// began a moment ago is told as well. Level by level, so that rows are locked from the top down.
-pub(crate) fn to_descendants(run: &RunId, letter: &Letter, now: UtcMs) -> Vec<Write> {
+pub(crate) fn to_descendants(run: &RunId, letter: &InboxMessage, now: UtcMs) -> Vec<Write> {
     if planted::is_on(Bug::CancelNotCascaded) {
         return Vec::new();
     }
@@ -247,7 +251,7 @@ pub(crate) fn to_descendants(run: &RunId, letter: &Letter, now: UtcMs) -> Vec<Wr
 }
 
 /// A letter to a run that may be over.
-fn put(run: &RunId, dedupe: &str, letter: &Letter, now: UtcMs) -> [Write; 2] {
+fn put(run: &RunId, dedupe: &str, letter: &InboxMessage, now: UtcMs) -> [Write; 2] {
     let body = serde_json::to_string(letter).expect("our own types always have a JSON form");
     let put = params![run.as_str(), dedupe, letter.kind(), body, now];
     [any(RING, params![run.as_str(), now]), any(PUT_TO_LIVING, put)]
@@ -255,12 +259,12 @@ fn put(run: &RunId, dedupe: &str, letter: &Letter, now: UtcMs) -> [Write; 2] {
 
 /// A parent that is over hears nothing, which is no fault of the child's.
 pub(crate) fn report(report: &Report, now: UtcMs) -> [Write; 2] {
-    let letter = Letter::Child(Box::new(report.ended.clone()));
+    let letter = InboxMessage::Child(Box::new(report.ended.clone()));
     put(&report.to, report.ended.child.as_str(), &letter, now)
 }
 
 pub(crate) fn stop_children(run: &RunId, now: UtcMs) -> [Write; 2] {
-    let letter = Letter::Cancel { by: format!("parent {run}") };
+    let letter = InboxMessage::Cancel { by: format!("parent {run}") };
     let body = serde_json::to_string(&letter).expect("our own types always have a JSON form");
     let put = params![run.as_str(), letter.kind(), body, now];
     [any(RING_CHILDREN, params![run.as_str(), now]), any(PUT_TO_CHILDREN, put)]

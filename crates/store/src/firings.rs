@@ -80,7 +80,7 @@ pub struct Firing {
 
 /// All that one step of a reminder does: these firings, and when it is due next.
 #[derive(Debug, Clone)]
-pub struct Volley {
+pub struct FiringBatch {
     /// What was due.
     pub due: Due,
     /// What became of each moment that was due.
@@ -192,7 +192,7 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`]. It may simply be tried again: a step that was made is not made twice.
-    pub async fn fire(&self, volley: &Volley) -> Result<bool, StoreError> {
+    pub async fn fire(&self, volley: &FiringBatch) -> Result<bool, StoreError> {
         let Due { kind, subject, due_at } = volley.due;
         let step = match kind {
             FiringKind::Todo => STEP_TODO,

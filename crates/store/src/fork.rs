@@ -11,7 +11,7 @@ use crate::{
 };
 use everloop_types::{
     RunId, Write,
-    journal::{Entry, Letter},
+    journal::{Entry, InboxMessage},
 };
 
 /// A fork that is to be.
@@ -26,7 +26,7 @@ pub struct NewFork {
     /// What the user adds, as a message of theirs.
     pub word: Option<String>,
     /// What lies in its inbox from the beginning: whoever drives it first reads it.
-    pub letter: Option<Letter>,
+    pub letter: Option<InboxMessage>,
 }
 
 /// Where a fork comes from.

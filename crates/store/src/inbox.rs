@@ -7,7 +7,7 @@ use crate::{
     statement::{one, params},
     store::Store,
 };
-use everloop_types::{RunId, Status, UtcMs, Write, journal::Letter};
+use everloop_types::{RunId, Status, UtcMs, Write, journal::InboxMessage};
 
 /// What became of a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Sent {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unread {
     /// Key and letter, in the order of arrival.
-    pub letters: Vec<(String, Letter)>,
+    pub letters: Vec<(String, InboxMessage)>,
     /// The counter at that moment; parking with it cannot miss a letter.
     pub inbox_ctr: i64,
 }
@@ -69,11 +69,11 @@ impl Store {
         &self,
         run: &RunId,
         dedupe: &str,
-        letter: &Letter,
+        letter: &InboxMessage,
         now: UtcMs,
     ) -> Result<Sent, StoreError> {
         let mut writes = put(run, dedupe, letter, now)?.to_vec();
-        if matches!(letter, Letter::Cancel { .. }) {
+        if matches!(letter, InboxMessage::Cancel { .. }) {
             writes.extend(family::to_descendants(run, letter, now));
         }
         match self.db.commit(writes, Urgency::Critical).await {
@@ -118,18 +118,18 @@ impl Store {
 pub(crate) fn put(
     run: &RunId,
     dedupe: &str,
-    letter: &Letter,
+    letter: &InboxMessage,
     now: UtcMs,
 ) -> Result<[Write; 2], StoreError> {
     let body = serde_json::to_string(letter).expect("our own types always have a JSON form");
-    if body.len() > Limit::Letter.most() {
-        return Err(StoreError::OverLimit { run: run.clone(), limit: Limit::Letter });
+    if body.len() > Limit::InboxMessage.most() {
+        return Err(StoreError::OverLimit { run: run.clone(), limit: Limit::InboxMessage });
     }
     let put = params![run.as_str(), dedupe, letter.kind(), body, now];
     Ok([one(RING, params![run.as_str(), now]), one(PUT, put)])
 }
 
-fn read_letter(run: &RunId, kind: String, body: &str) -> Result<Letter, StoreError> {
+fn read_letter(run: &RunId, kind: String, body: &str) -> Result<InboxMessage, StoreError> {
     serde_json::from_str(body).map_err(|_| match kind.as_str() {
         "answer" | "cancel" | "steer" | "answer_now" | "switch" | "child" => {
             StoreError::Damaged { run: run.clone(), seq: 0 }

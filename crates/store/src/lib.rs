@@ -15,12 +15,12 @@
 //! users.
 
 mod append;
+mod applied;
 mod check;
 mod conversations;
 mod copies;
 mod create;
 mod db;
-mod deeds;
 mod dialect;
 mod error;
 mod family;
@@ -55,16 +55,16 @@ pub mod conformance;
 #[cfg(any(test, feature = "testing-postgres"))]
 pub mod testing;
 
-pub use append::{Commit, NewMessage, Taken, Then};
+pub use append::{Commit, NewMessage, NextStatus, Taken};
+pub use applied::{Applied, WriteKey};
 pub use check::RunCheck;
 pub use conversations::Said;
 pub use copies::SCHEMA_VERSION;
 pub use create::{Created, NewRun};
 pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Engine, Row, Urgency};
-pub use deeds::{Deed, Made};
 pub use error::{Limit, StoreError};
-pub use family::{Kin, NewChild, Relative, Report};
-pub use firings::{Due, FiredAs, Firing, FiringKind, Volley};
+pub use family::{NewChild, Relations, Relative, Report};
+pub use firings::{Due, FiredAs, Firing, FiringBatch, FiringKind};
 pub use fork::{ForkOrigin, NewFork};
 pub use home::TakenOver;
 pub use inbox::{Sent, Unread};

@@ -203,9 +203,9 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn hasten(&self, run: &RunId, now: UtcMs) -> Result<(), StoreError> {
-        let hasten = crate::statement::any(HASTEN, params![run.as_str(), now, NEVER]);
-        self.db.commit(vec![hasten], Urgency::Critical).await?;
+    pub async fn wake_now(&self, run: &RunId, now: UtcMs) -> Result<(), StoreError> {
+        let wake_now = crate::statement::any(HASTEN, params![run.as_str(), now, NEVER]);
+        self.db.commit(vec![wake_now], Urgency::Critical).await?;
         Ok(())
     }
 
@@ -317,7 +317,7 @@ impl Store {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn pardon(&self, run: &RunId) -> Result<(), StoreError> {
+    pub async fn reset_stall_count(&self, run: &RunId) -> Result<(), StoreError> {
         self.db.commit(vec![any(PARDON, params![run.as_str()])], Urgency::Critical).await?;
         Ok(())
     }

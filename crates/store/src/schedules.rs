@@ -1,8 +1,8 @@
 //! Entries of the schedule, as rows. What they mean is the assistant's.
 
 use crate::{
+    applied::{Applied, WriteKey},
     db::{DbError, Row},
-    deeds::{Deed, Made},
     error::StoreError,
     statement::{one, params},
     store::Store,
@@ -135,8 +135,8 @@ impl Store {
         &self,
         entry: &ScheduleRow,
         guard: ScheduleGuard,
-        deed: Deed<'_>,
-    ) -> Result<Made, StoreError> {
+        deed: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
         let insert = one(INSERT, columns(SqlValue::from(entry.uid.as_str()), entry, deed));
         self.make("schedule", deed, Some(raise(guard)), insert).await
     }
@@ -150,14 +150,14 @@ impl Store {
         &self,
         entry: &ScheduleRow,
         guard: ScheduleGuard,
-        deed: Deed<'_>,
-    ) -> Result<Made, StoreError> {
+        deed: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
         let mut update = columns(SqlValue::from(entry.id), entry, deed);
         update.push(SqlValue::from(entry.version));
         let update = vec![one(UPDATE, update)];
         let made = self.change(&[entry.id], deed, update, Some(raise(guard))).await?;
-        let is_there = made == Made::NoSuch && self.schedule(entry.id).await?.is_some();
-        Ok(if is_there { Made::Outrun } else { made })
+        let is_there = made == Applied::NotFound && self.schedule(entry.id).await?.is_some();
+        Ok(if is_there { Applied::Conflict } else { made })
     }
 
     /// Makes the first ones, with the times that they have, and changes the others, in one
@@ -171,7 +171,7 @@ impl Store {
         changes: &[ScheduleRow],
         now: UtcMs,
     ) -> Result<Option<Vec<i64>>, StoreError> {
-        let at = |now| Deed { key: None, now };
+        let at = |now| WriteKey { key: None, now };
         let add = |row: &ScheduleRow| {
             one(INSERT, columns(SqlValue::from(row.uid.as_str()), row, at(row.created_at)))
         };
@@ -189,7 +189,11 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn delete_schedules(&self, ids: &[i64], deed: Deed<'_>) -> Result<Made, StoreError> {
+    pub async fn delete_schedules(
+        &self,
+        ids: &[i64],
+        deed: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
         let deletes = ids.iter().map(|id| one(DELETE, params![*id])).collect();
         self.change(ids, deed, deletes, None).await
     }
@@ -232,7 +236,7 @@ fn raise(guard: ScheduleGuard) -> Write {
 }
 
 /// The values of a row, after the name by which it is found or known elsewhere.
-fn columns(name: SqlValue, entry: &ScheduleRow, deed: Deed<'_>) -> Vec<SqlValue> {
+fn columns(name: SqlValue, entry: &ScheduleRow, deed: WriteKey<'_>) -> Vec<SqlValue> {
     let ScheduleText { title, span, repeat, remind, catch_up } = &entry.said;
     let repeat = repeat.as_ref();
     let mut row = vec![name];

@@ -1,8 +1,8 @@
 //! Todos, as rows. What they mean is the assistant's.
 
 use crate::{
+    applied::{Applied, WriteKey},
     db::{Cells, DbError, Row},
-    deeds::{Deed, Made},
     error::StoreError,
     statement::{one, params},
     store::Store,
@@ -80,7 +80,11 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`]. With a key it may be tried again.
-    pub async fn add_todo(&self, todo: &TodoRow, deed: Deed<'_>) -> Result<Made, StoreError> {
+    pub async fn add_todo(
+        &self,
+        todo: &TodoRow,
+        deed: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
         self.make("todo", deed, None, insert(todo, deed.now)).await
     }
 
@@ -88,7 +92,11 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn change_todo(&self, todo: &TodoRow, deed: Deed<'_>) -> Result<Made, StoreError> {
+    pub async fn change_todo(
+        &self,
+        todo: &TodoRow,
+        deed: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
         self.change_todos(std::slice::from_ref(todo), deed).await
     }
 
@@ -115,27 +123,31 @@ impl Store {
     pub async fn change_todos(
         &self,
         todos: &[TodoRow],
-        deed: Deed<'_>,
-    ) -> Result<Made, StoreError> {
+        deed: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
         let ids: Vec<i64> = todos.iter().map(|todo| todo.id).collect();
         let updates = todos.iter().map(|todo| update(todo, deed.now)).collect();
         let made = self.change(&ids, deed, updates, None).await?;
-        if made != Made::NoSuch {
+        if made != Applied::NotFound {
             return Ok(made);
         }
         for id in ids {
             if self.todo(id).await?.is_none() {
-                return Ok(Made::NoSuch);
+                return Ok(Applied::NotFound);
             }
         }
-        Ok(Made::Outrun)
+        Ok(Applied::Conflict)
     }
 
     /// Takes todos away, all or none.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn delete_todos(&self, ids: &[i64], deed: Deed<'_>) -> Result<Made, StoreError> {
+    pub async fn delete_todos(
+        &self,
+        ids: &[i64],
+        deed: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
         let deletes = ids.iter().map(|id| one(DELETE, params![*id])).collect();
         self.change(ids, deed, deletes, None).await
     }

@@ -8,7 +8,7 @@
 //! tool call. Then the same on PostgreSQL with fsync, where one and four workers empty one queue.
 
 use everloop_engine::{
-    Engine, Identity, LeaseTimes, Means, Rules, Submission, SystemClock, Worker,
+    Engine, Environment, Identity, LeaseTimes, Rules, Submission, SystemClock, Worker,
 };
 use everloop_models::{Asking, Model, OnDelta, Request};
 use everloop_store::testing::PgServer;
@@ -81,7 +81,7 @@ struct BenchMeans {
     tools: Arc<Registry>,
 }
 
-impl Means for BenchMeans {
+impl Environment for BenchMeans {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.model.clone(), "instant".to_owned()))
     }

@@ -5,7 +5,7 @@ mod family;
 use crate::world::{Act, World};
 use everloop_engine::{History, Verdict};
 use everloop_store::Store;
-use everloop_types::journal::{EffectPlanned, Entry, Found, Input, Kind, Letter, Outcome};
+use everloop_types::journal::{EffectPlanned, Entry, Found, InboxMessage, Input, Kind, Outcome};
 use everloop_types::{
     Approval, EffectClass, EffectId, Labels, Observation, RunId, Status, digest_bytes, digest_json,
 };
@@ -178,7 +178,7 @@ fn one_ending(entries: &[Entry], status: Status) -> Result<(), String> {
 /// A cancel that was taken from the inbox decides the ending.
 fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
     let cancel = |entry: &Entry| match &entry.kind {
-        Kind::Input(input) => matches!(input.letter, Letter::Cancel { .. }),
+        Kind::Input(input) => matches!(input.letter, InboxMessage::Cancel { .. }),
         _ => false,
     };
     let obeyed = status == Status::Canceled || !entries.iter().any(cancel);
@@ -210,7 +210,7 @@ fn counts_agree(history: &History) -> Result<(), String> {
         match &entry.kind {
             Kind::EffectPlanned(EffectPlanned::CallModel { .. }) => models += 1,
             Kind::EffectPlanned(EffectPlanned::CallTool { .. }) => tools += 1,
-            Kind::Input(Input { letter: Letter::Child(ended), .. }) => {
+            Kind::Input(Input { letter: InboxMessage::Child(ended), .. }) => {
                 models += ended.used.model_calls;
                 tools += ended.used.tool_calls;
             }
@@ -233,7 +233,7 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
     let (mut for_good, mut held, mut opened) = (BTreeSet::new(), false, false);
     for entry in &history.entries {
         if let Kind::Input(input) = &entry.kind
-            && let Letter::Answer { question, .. } = &input.letter
+            && let InboxMessage::Answer { question, .. } = &input.letter
         {
             answered.insert(question.clone());
         }

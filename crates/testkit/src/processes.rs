@@ -18,8 +18,8 @@ use crate::scenario::{Scenario, families, scenarios};
 use crate::stage::{PointModel, in_words, open_question, submission};
 use crate::world::{World, registry};
 use everloop_engine::{
-    Asked, Clock, Engine, Identity, LeaseTimes, Means, Rules, SharedClock, SystemClock, Worker,
-    fresh_id,
+    Asked, Clock, Engine, Environment, Identity, LeaseTimes, Rules, SharedClock, SystemClock,
+    Worker, fresh_id,
 };
 use everloop_models::{Model, Scripted};
 use everloop_store::{ClaimLock, OpenError, PgOptions, Store, StoreError};
@@ -257,7 +257,7 @@ impl Hands {
     }
 }
 
-impl Means for Hands {
+impl Environment for Hands {
     fn model(&self, choice: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         let (_, place) = choice.name.split_once('/').expect("a provider and a place");
         let scenario = parts().swap_remove(place.parse().expect("a place"));

@@ -6,12 +6,12 @@ use crate::points::{Gate, Point, PointDb, Points};
 use crate::scenario::{Scenario, errand, heir_of};
 use crate::world::{World, registry};
 use everloop_engine::{
-    Asked, DriveError, Driven, Engine, History, Identity, Means, Rules, Submission,
+    Asked, DriveError, Driven, Engine, Environment, History, Identity, Rules, Submission,
 };
 use everloop_models::{Asking, Model, OnDelta, Request, ScriptedModel};
 use everloop_store::{Claim, MemoryDb, Store, StoreError};
 use everloop_tools::Registry;
-use everloop_types::journal::{Letter, WaitingOn};
+use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{
     Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, Status, ToolSpec, WorkerId,
 };
@@ -214,9 +214,9 @@ impl Stage {
 
     /// The person's answer to a question.
     #[must_use]
-    pub fn answer_to(&self, question: &Question) -> Letter {
+    pub fn answer_to(&self, question: &Question) -> InboxMessage {
         let (text, by) = (self.scenario.answer.to_owned(), "person".to_owned());
-        Letter::Answer { question: question.id.clone(), text, by }
+        InboxMessage::Answer { question: question.id.clone(), text, by }
     }
 
     /// Puts the person's answer into the inbox, past all points.
@@ -382,7 +382,7 @@ struct Props {
     tools: Arc<Registry>,
 }
 
-impl Means for Props {
+impl Environment for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.model.clone(), "x".to_owned()))
     }

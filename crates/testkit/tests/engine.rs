@@ -3,7 +3,7 @@
 use everloop_engine::{Driven, Report, Worker};
 use everloop_models::Scripted;
 use everloop_testkit::{Point, Process, Scenario, Stage, Went, check};
-use everloop_types::journal::{EffectPlanned, Kind, Letter, Outcome, WaitingOn};
+use everloop_types::journal::{EffectPlanned, InboxMessage, Kind, Outcome, WaitingOn};
 use everloop_types::{Ending, ModelErrorKind, Status};
 use serde_json::json;
 
@@ -45,7 +45,12 @@ async fn attempts_failed(stage: &Stage) -> usize {
 
 /// Drives in one process and sends a letter `after_ms` later; returns how long the drive took after
 /// it.
-async fn drive_and_send(stage: &Stage, process: &Process, after_ms: u64, letter: Letter) -> u64 {
+async fn drive_and_send(
+    stage: &Stage,
+    process: &Process,
+    after_ms: u64,
+    letter: InboxMessage,
+) -> u64 {
     let clock = process.engine.clock();
     let meddle = async {
         clock.pause(after_ms).await;
@@ -109,7 +114,7 @@ async fn a_tool_that_hangs_is_given_up_at_its_time_out_and_its_outcome_is_unknow
 async fn a_cancel_interrupts_a_model_stream_at_once() {
     let mut stage = stage(vec![Scripted::says("much later").after_ms(600_000)]).await;
     let process = stage.process();
-    let letter = Letter::Cancel { by: "person".to_owned() };
+    let letter = InboxMessage::Cancel { by: "person".to_owned() };
     let took = drive_and_send(&stage, &process, 1_000, letter).await;
     assert!(took < 1_000, "it took {took} ms");
     assert_eq!(check(&stage.watched()).await.unwrap().status, Status::Canceled);
@@ -120,7 +125,7 @@ async fn a_cancel_stops_a_tool_within_its_grace_and_says_what_is_known() {
     for (tool, ending) in [("doze", Ending::Canceled), ("hang", Ending::Unknown)] {
         let mut stage = stage(vec![calls(tool), Scripted::says("never")]).await;
         let process = stage.process();
-        let letter = Letter::Cancel { by: "person".to_owned() };
+        let letter = InboxMessage::Cancel { by: "person".to_owned() };
         let took = drive_and_send(&stage, &process, 1_000, letter).await;
         assert!(took <= 1_500, "{tool} took {took} ms");
         assert_eq!(endings(&stage).await, [ending], "{tool}");
@@ -157,7 +162,7 @@ async fn a_word_to_the_model_is_heard_after_its_reply_and_before_the_next_call()
     ];
     let mut stage = stage(script).await;
     let process = stage.process();
-    let letter = Letter::Steer { text: "mind the sea too".to_owned() };
+    let letter = InboxMessage::Steer { text: "mind the sea too".to_owned() };
     drive_and_send(&stage, &process, 1_000, letter).await;
     let history = everloop_engine::History::read(&stage.store, &stage.run).await.unwrap().unwrap();
     let state = history.state_at(i64::MAX).unwrap();
@@ -172,7 +177,7 @@ async fn the_user_can_have_the_answer_now() {
     let script = vec![Scripted::calls("look", json!({"what": "sky"})).after_ms(5_000)];
     let mut stage = stage(script).await;
     let process = stage.process();
-    drive_and_send(&stage, &process, 1_000, Letter::AnswerNow).await;
+    drive_and_send(&stage, &process, 1_000, InboxMessage::AnswerNow).await;
     let ending = check(&stage.watched()).await.unwrap();
     assert_eq!((ending.status, ending.text.as_str()), (Status::Succeeded, "in the end"));
 }
@@ -247,7 +252,7 @@ async fn a_cancel_stops_every_call_of_a_batch_at_once() {
     let batch = (0..20).fold(calls("nap"), |reply, _| reply.and_calls("nap", json!({})));
     let mut stage = stage(vec![batch, Scripted::says("never")]).await;
     let process = stage.process();
-    let letter = Letter::Cancel { by: "person".to_owned() };
+    let letter = InboxMessage::Cancel { by: "person".to_owned() };
     let took = drive_and_send(&stage, &process, 1_000, letter).await;
     assert!(took <= 500, "it took {took} ms");
     assert_eq!(endings(&stage).await, [Ending::Canceled; 21]);

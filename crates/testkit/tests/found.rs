@@ -2,8 +2,8 @@
 //! jump.
 
 use everloop_engine::{
-    Clock, DriveError, Driven, Engine, Identity, LeaseTimes, Means, Rules, Submission, Update,
-    Worker,
+    Clock, DriveError, Driven, Engine, Environment, Identity, LeaseTimes, Rules, Submission,
+    Update, Worker,
 };
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::{
@@ -11,7 +11,7 @@ use everloop_store::{
 };
 use everloop_testkit::{Point, Scenario, Stage, VirtualClock, Went};
 use everloop_tools::{CallContext, Done, Registry, Tool};
-use everloop_types::journal::{Kind, Letter, Outcome, WaitingOn};
+use everloop_types::journal::{InboxMessage, Kind, Outcome, WaitingOn};
 use everloop_types::{
     Approval, EffectClass, Ending, Frame, Goal, Handling, ModelChoice, ModelError, Observation,
     OnUnknown, QuestionKind, RunId, SqlValue, Status, UtcMs, WorkerId, Write,
@@ -142,7 +142,7 @@ impl Tool for Gaze {
 }
 
 struct Props(Arc<ScriptedModel>, Arc<Registry>);
-impl Means for Props {
+impl Environment for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.0.clone(), "x".to_owned()))
     }
@@ -266,7 +266,7 @@ async fn a_cancel_during_a_call_that_a_person_would_settle_ends_the_run() {
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
     let Driven::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
     let letter =
-        Letter::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
+        InboxMessage::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
     house.store.send(&house.run, &question.id, &letter, house.clock.now()).await.expect("works");
     let claim = house.claim(&engine).await;
     let driving = engine.drive(claim);
@@ -286,7 +286,7 @@ async fn a_tool_that_needs_permission_and_settlement_can_be_settled() {
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
     let Driven::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
     let letter =
-        Letter::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
+        InboxMessage::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
     house.store.send(&house.run, &question.id, &letter, house.clock.now()).await.expect("works");
     let claim = house.claim(&engine).await;
     // The process dies while the call is out.
@@ -307,7 +307,7 @@ async fn a_letter_is_heard_after_a_driver_panicked() {
     assert!(tokio::spawn(async move { driver.drive(claim).await }).await.is_err());
     house.store.stalled(&held, house.clock.now()).await.expect("works");
     // Another process sends it.
-    let letter = Letter::Cancel { by: "p".into() };
+    let letter = InboxMessage::Cancel { by: "p".into() };
     house.store.send(&house.run, "cancel", &letter, house.clock.now()).await.expect("works");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
     let unread = house.store.unread(&house.run).await.expect("works").letters.len();
@@ -378,7 +378,7 @@ async fn a_failing_look_into_the_inbox_does_not_stop_a_tool() {
     let meddle = async {
         house.clock.pause(2_000).await;
         house.flaky.fail_reads.store(1, SeqCst);
-        let steer = Letter::Steer { text: "a word".into() };
+        let steer = InboxMessage::Steer { text: "a word".into() };
         engine.send(&house.run, "steer", &steer).await.expect("works");
     };
     let (driven, ()) = tokio::join!(engine.drive(claim), meddle);
@@ -523,7 +523,7 @@ async fn a_worker_takes_up_at_once_what_its_own_process_makes_ready() {
 
 /// A process whose environment names no way to the model.
 struct NoWay(Arc<Registry>);
-impl Means for NoWay {
+impl Environment for NoWay {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Err(ModelError::new(everloop_types::ModelErrorKind::Refused, "no address"))
     }

@@ -1,6 +1,6 @@
 //! Messages: queued with the outcome of their call, brought at least once, in order, under one id.
 
-use everloop_engine::{Engine, Identity, Means, Rules};
+use everloop_engine::{Engine, Environment, Identity, Rules};
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::{MemoryDb, Store};
 use everloop_testkit::VirtualClock;
@@ -10,9 +10,9 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-struct Office(Arc<ScriptedModel>);
+struct AgendaContext(Arc<ScriptedModel>);
 
-impl Means for Office {
+impl Environment for AgendaContext {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.0.clone(), "x".to_owned()))
     }
@@ -54,7 +54,7 @@ async fn queued(store: &Store, texts: &[&str]) -> (Arc<Engine>, RunId) {
 }
 
 fn engine(store: &Store, script: Vec<Scripted>) -> Arc<Engine> {
-    let means = Arc::new(Office(Arc::new(ScriptedModel::new(script))));
+    let means = Arc::new(AgendaContext(Arc::new(ScriptedModel::new(script))));
     let identity = Identity { worker: WorkerId::new("worker_1"), build: "test".to_owned() };
     let clock = Arc::new(VirtualClock::default());
     Engine::new(store.clone(), means, clock, identity, Rules::default())

@@ -3,7 +3,7 @@
 use everloop_engine::{OpenUnknown, Settling};
 use everloop_models::Scripted;
 use everloop_testkit::{Point, Scenario, Stage, Went, check};
-use everloop_types::journal::{Found, Kind, Letter};
+use everloop_types::journal::{Found, InboxMessage, Kind};
 use everloop_types::{EffectId, Settled, Status, UtcMs};
 use serde_json::json;
 
@@ -89,7 +89,7 @@ async fn a_cancel_ends_the_wait_for_a_living_owner() {
     let clock = heir.engine.clock();
     let cancel = async {
         clock.pause(1_000).await;
-        let letter = Letter::Cancel { by: "person".to_owned() };
+        let letter = InboxMessage::Cancel { by: "person".to_owned() };
         heir.engine.send(&stage.run, "cancel", &letter).await.expect("sent");
     };
     let (went, ()) = tokio::join!(heir.claim_and_drive(&stage.run), cancel);

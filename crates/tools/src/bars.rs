@@ -9,13 +9,13 @@ use std::path::Path;
 
 /// The rules that a call of one tool meets.
 #[derive(Debug, Clone, Default)]
-pub struct Bars {
+pub struct AccessRules {
     policy: Policy,
     tool: String,
     workspace: String,
 }
 
-impl Bars {
+impl AccessRules {
     /// Of a run's policy, for calls of a tool.
     #[must_use]
     pub fn new(policy: &Policy, tool: &str, workspace: &str) -> Self {
@@ -68,7 +68,7 @@ impl Bars {
 
 #[cfg(test)]
 mod tests {
-    use super::Bars;
+    use super::AccessRules;
     use everloop_types::{Approval, ApprovalRule, ArgPattern, Policy};
     use reqwest::Url;
 
@@ -79,7 +79,7 @@ mod tests {
             let rules = vec![ApprovalRule { tool: "fetch_web".into(), decision, when }];
             let policy = Policy { rules, ..Policy::default() };
             let [from, to] = [from, to].map(|url| Url::parse(url).unwrap());
-            Bars::new(&policy, "fetch_web", "/w").closes_redirect(&from, &to).is_some()
+            AccessRules::new(&policy, "fetch_web", "/w").closes_redirect(&from, &to).is_some()
         };
         let (three, two) = ("http://127.0.0.1:3000/", "http://127.0.0.1:2000/x");
         for decision in [Approval::Deny, Approval::Ask] {

@@ -15,7 +15,7 @@ use crate::hosts::{Host, Hosts, Names};
 use crate::http::canceled;
 use crate::marks::FROM_THE_WEB;
 use crate::request::{Answer, Body, Http, NoAnswer, Request};
-use crate::{Bars, CallContext, Done, Tool, Transient, clean, clip};
+use crate::{AccessRules, CallContext, Done, Tool, Transient, clean, clip};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
 };
@@ -154,7 +154,7 @@ impl From<NoAnswer> for NoPage {
 }
 
 impl FetchWeb {
-    async fn page(&self, address: &str, bars: &Bars) -> Result<Page, NoPage> {
+    async fn page(&self, address: &str, bars: &AccessRules) -> Result<Page, NoPage> {
         if address.chars().count() > URL_CHARS_MAX {
             let words = format!("the address has more than {URL_CHARS_MAX} characters");
             return Err(NoPage::Refused(words));

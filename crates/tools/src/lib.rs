@@ -68,7 +68,7 @@ mod write_file;
 
 pub use after::finish_looking;
 pub use ask_user::{AskUser, AskUserArgs};
-pub use bars::Bars;
+pub use bars::AccessRules;
 pub use channels::{Channel, Channels, Deliver, Delivery};
 pub use clean::{Cleaner, clean};
 pub use cores::leave_no_core;
@@ -102,8 +102,8 @@ pub use shell_rules::{Examples, RuleError, Say, ShellRule};
 pub use table::{BUILT_IN, BuiltIn, Needs, Timeout};
 pub use todo_write::{Todo, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
 pub use tool::{
-    AnyTool, Bareness, Boxed, CallContext, Done, Intent, Judgement, OnOutput, Outgoing, Probe,
-    Tool, Transient, erase,
+    AnyTool, Boxed, CallContext, CallPolicy, Done, Intent, OnOutput, Outgoing, Probe, Tool,
+    Transient, UnsandboxedReason, erase,
 };
 pub use walls::{GitAccess, Level, Limits, Network, Sandbox, Standing, WallSetting, wall_main};
 pub use workspace::{Workspace, WorkspaceError};

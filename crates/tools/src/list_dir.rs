@@ -4,7 +4,7 @@ use crate::clip::counted;
 use crate::near_names::told;
 use crate::read_file::{blocking, reading};
 use crate::write_file::judged;
-use crate::{CallContext, Done, Judgement, Tool, Workspace, WorkspaceError, clip};
+use crate::{CallContext, CallPolicy, Done, Tool, Workspace, WorkspaceError, clip};
 use cap_std::fs::DirEntry;
 use everloop_types::{Flow, Handling, Observation};
 use schemars::JsonSchema;
@@ -55,7 +55,7 @@ impl Tool for ListDir {
         self.workspace.outside(&args.path).is_some()
     }
 
-    async fn judge(&self, args: &ListDirArgs) -> Judgement {
+    async fn judge(&self, args: &ListDirArgs) -> CallPolicy {
         judged(self.is_delicate(args))
     }
 

@@ -4,7 +4,7 @@ use crate::clip::counted;
 use crate::near_names::told;
 use crate::replace::short_hash;
 use crate::write_file::judged;
-use crate::{CallContext, Done, Judgement, Tool, Workspace, clean, clip};
+use crate::{CallContext, CallPolicy, Done, Tool, Workspace, clean, clip};
 use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -60,7 +60,7 @@ impl Tool for ReadFile {
         self.workspace.outside(&args.path).is_some()
     }
 
-    async fn judge(&self, args: &ReadFileArgs) -> Judgement {
+    async fn judge(&self, args: &ReadFileArgs) -> CallPolicy {
         judged(self.is_delicate(args))
     }
 

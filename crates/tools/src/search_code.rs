@@ -12,7 +12,7 @@
 
 use crate::clip::counted;
 use crate::read_file::reading;
-use crate::{Bars, CallContext, Done, Tool, Workspace, clean, clip};
+use crate::{AccessRules, CallContext, Done, Tool, Workspace, clean, clip};
 use everloop_types::{Ending, Flow, Handling, Observation};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, Walk, WalkBuilder};
@@ -113,7 +113,7 @@ impl Tool for SearchCode {
 struct Bounds {
     cancel: CancellationToken,
     until: Instant,
-    bars: Bars,
+    bars: AccessRules,
 }
 
 /// What was found, and why there may be more.

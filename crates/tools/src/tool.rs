@@ -1,6 +1,6 @@
 //! What a tool is: as its author writes it, and as the engine calls it.
 
-use crate::{Bars, DelegateArgs};
+use crate::{AccessRules, DelegateArgs};
 use everloop_types::check_args;
 use everloop_types::{EffectId, Handling, Observation, RunId, ToolSpec, Write};
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -33,8 +33,8 @@ pub trait Tool: Send + Sync + 'static {
     fn call(&self, args: Self::Args, context: &CallContext) -> impl Future<Output = Done> + Send;
 
     /// Who decides about this call. Changes nothing, and is asked each time anew.
-    fn judge(&self, _args: &Self::Args) -> impl Future<Output = Judgement> + Send {
-        async { Judgement::AsSet }
+    fn judge(&self, _args: &Self::Args) -> impl Future<Output = CallPolicy> + Send {
+        async { CallPolicy::Default }
     }
 
     /// The path by which the file is known that the call names, where links lead to another one:
@@ -68,27 +68,27 @@ pub trait Tool: Send + Sync + 'static {
 
 /// Who decides about one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Judgement {
+pub enum CallPolicy {
     /// Whoever the tool's handling and the run's policy name.
-    AsSet,
+    Default,
     /// A rule allows it, and which.
     Allow(String),
     /// A person is asked, unless a rule allows it.
-    Delicate,
+    Sensitive,
     /// A rule wants a person to be asked, and which.
     Ask(String),
     /// A person is asked, whatever rules and `--yes` allow, and why.
-    Insist(String),
+    AlwaysAsk(String),
     /// It may not be made, and why.
     Deny(String),
     /// It would run without walls: only a person allows it who was told so, whatever else is
     /// allowed. Why there are none.
-    Bare(Bareness),
+    Unsandboxed(UnsandboxedReason),
 }
 
 /// Why a call would run without walls.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Bareness {
+pub enum UnsandboxedReason {
     /// The settings turned them off.
     Off,
     /// None stands here, and why.
@@ -193,7 +193,7 @@ pub struct CallContext {
     /// Whether a person allowed it after they were told that it runs without walls.
     pub may_run_bare: bool,
     /// What the run's rules close on the way.
-    pub bars: Bars,
+    pub bars: AccessRules,
 }
 
 impl CallContext {
@@ -208,7 +208,7 @@ impl CallContext {
             attempt: 1,
             on_output: None,
             may_run_bare: true,
-            bars: Bars::default(),
+            bars: AccessRules::default(),
         }
     }
 }
@@ -225,7 +225,7 @@ pub trait AnyTool: Send + Sync {
     fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> Boxed<'a, Done>;
 
     /// Who decides about this call; bad arguments are refused anyway.
-    fn judge<'a>(&'a self, args: &'a str) -> Boxed<'a, Judgement>;
+    fn judge<'a>(&'a self, args: &'a str) -> Boxed<'a, CallPolicy>;
 
     /// The path that the call leads to by links; none if it is the one that it names.
     fn leads_to(&self, _args: &str) -> Option<String> {
@@ -337,11 +337,11 @@ impl<T: Tool> AnyTool for Erased<T> {
         })
     }
 
-    fn judge<'a>(&'a self, args: &'a str) -> Boxed<'a, Judgement> {
+    fn judge<'a>(&'a self, args: &'a str) -> Boxed<'a, CallPolicy> {
         Box::pin(async move {
             match self.parse(args) {
                 Ok(args) => self.tool.judge(&args).await,
-                Err(_) => Judgement::AsSet,
+                Err(_) => CallPolicy::Default,
             }
         })
     }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_tools::{Judgement, Level, Registry, Setting, Standing};
+use everloop_tools::{CallPolicy, Level, Registry, Setting, Standing};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -43,7 +43,7 @@ const FREE: &[&str] = &["notes.txt", "project/zprofile.txt", "project/src/main.r
 
 async fn asked(registry: &Registry, path: &str) -> bool {
     let args = json!({"path": path, "content": "x\n"}).to_string();
-    registry.get("write_file").unwrap().judge(&args).await == Judgement::Delicate
+    registry.get("write_file").unwrap().judge(&args).await == CallPolicy::Sensitive
 }
 
 #[tokio::test]
@@ -169,11 +169,11 @@ async fn a_link_leads_to_the_question_also_where_nothing_is_yet() {
             ("edit_file", json!({"path": path, "old": "x", "new": "y"})),
         ] {
             let judged = place.tool(tool).judge(&args.to_string()).await;
-            assert_eq!(judged, Judgement::Delicate, "{tool} {path}");
+            assert_eq!(judged, CallPolicy::Sensitive, "{tool} {path}");
         }
     }
     let args = json!({"path": "plain.md", "content": "x"}).to_string();
-    assert_eq!(place.tool("write_file").judge(&args).await, Judgement::AsSet);
+    assert_eq!(place.tool("write_file").judge(&args).await, CallPolicy::Default);
     // What no tool writes at all is not written through such a link either.
     for (link, goal) in
         [("a", ".git/hooks/pre-commit"), ("b", ".agents/skills/x/SKILL.md"), ("c", ".bashrc")]
@@ -200,7 +200,7 @@ async fn a_file_that_makes_a_folder_a_repository_or_lies_in_one_is_asked_about()
             for name in order {
                 let path = format!("{folder}/{name}");
                 let args = json!({"path": path, "content": "x"}).to_string();
-                asked.push(place.tool("write_file").judge(&args).await == Judgement::Delicate);
+                asked.push(place.tool("write_file").judge(&args).await == CallPolicy::Sensitive);
                 place.write(&path, "x");
             }
             assert!(asked[3], "{folder} {order:?}: {asked:?}");
@@ -210,6 +210,6 @@ async fn a_file_that_makes_a_folder_a_repository_or_lies_in_one_is_asked_about()
     let place = Place::walled();
     for path in ["config", "HEAD", "refs/x", "hooks/x", "docs/objects/x"] {
         let args = json!({"path": path, "content": "x"}).to_string();
-        assert_eq!(place.tool("write_file").judge(&args).await, Judgement::AsSet, "{path}");
+        assert_eq!(place.tool("write_file").judge(&args).await, CallPolicy::Default, "{path}");
     }
 }

@@ -124,13 +124,13 @@ pub struct Input {
     /// What makes it the same letter when it is sent twice.
     pub dedupe: String,
     /// What it says.
-    pub letter: Letter,
+    pub letter: InboxMessage,
 }
 
 /// What can be sent to a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "letter", rename_all = "snake_case")]
-pub enum Letter {
+pub enum InboxMessage {
     /// The answer to an open question.
     Answer {
         /// The question.
@@ -174,7 +174,7 @@ pub struct Switch {
     pub context: String,
 }
 
-impl Letter {
+impl InboxMessage {
     /// The inbox table's `kind` column.
     #[must_use]
     pub fn kind(&self) -> &'static str {

@@ -6,8 +6,8 @@
 
 use everloop_types::journal::{
     ApprovalAsked, ApprovalGiven, ChildEnded, Delegated, EffectAttemptFailed, EffectFinished,
-    EffectPlanned, EffectProbed, EffectStarted, EpochStarted, FORMATS, Forked, Found, Input, Kind,
-    Letter, MessageEmitted, Outcome, RunCreated, RunFinished, SnapshotTaken, Spawned, Switch,
+    EffectPlanned, EffectProbed, EffectStarted, EpochStarted, FORMATS, Forked, Found, InboxMessage,
+    Input, Kind, MessageEmitted, Outcome, RunCreated, RunFinished, SnapshotTaken, Spawned, Switch,
     UPCASTS, Unreadable, Used, Waiting, WaitingOn,
 };
 use everloop_types::{
@@ -131,17 +131,17 @@ fn samples() -> Vec<Kind> {
     let forks = [(Limits::default(), goal()), (newer_limits(), pictured()), (newest, goal())];
     all.extend(forks.map(|(limits, word)| Kind::Forked(forked(limits, word))));
     let letters = [
-        Letter::Answer { question: text("q"), text: text("red"), by: text("user") },
-        Letter::Cancel { by: text("user") },
-        Letter::Steer { text: text("be brief") },
-        Letter::AnswerNow,
-        Letter::Switch(Box::new(Switch {
+        InboxMessage::Answer { question: text("q"), text: text("red"), by: text("user") },
+        InboxMessage::Cancel { by: text("user") },
+        InboxMessage::Steer { text: text("be brief") },
+        InboxMessage::AnswerNow,
+        InboxMessage::Switch(Box::new(Switch {
             to: RunId::new("run_2"),
             loop_name: text("react"),
             frame: json!({"system": "s"}),
             context: text("[today]"),
         })),
-        Letter::Child(Box::new(ChildEnded {
+        InboxMessage::Child(Box::new(ChildEnded {
             child: RunId::new("run_2"),
             status: Status::Succeeded,
             text: text("three files"),
@@ -243,7 +243,7 @@ fn a_changed_form_raises_its_format() {
     assert!(
         lacking.is_empty(),
         "written in a form that is not in testdata/entries.jsonl. If it replaces one: raise the \
-         kind's format in stored.rs and say in upcast.rs how the old one is read. Then add:\n{}",
+         kind's format in stored.rs and say in upcast.rs how the old one is read. NextStatus add:\n{}",
         lacking.join("\n")
     );
 }
@@ -255,8 +255,8 @@ fn a_letter_is_written_in_the_oldest_format_that_has_room_for_it() {
     for kind in samples() {
         let Kind::Input(input) = &kind else { continue };
         let fmt = match input.letter {
-            Letter::Child(_) => 3,
-            Letter::Switch(_) => 2,
+            InboxMessage::Child(_) => 3,
+            InboxMessage::Switch(_) => 2,
             _ => 1,
         };
         assert_eq!(kind.fmt(), fmt, "{input:?}");

@@ -9,7 +9,7 @@ use crate::commands::{family, reply};
 use crate::exit::Failure;
 use crate::show::preview;
 use crate::terminal;
-use everloop_assistant::door::{OpenQuestion, question_of};
+use everloop_agenda::door::{OpenQuestion, question_of};
 use everloop_engine::{Asked, Update};
 use everloop_store::{RunFilter, RunRow, Sent};
 use everloop_types::{QuestionKind, RunId, Status};

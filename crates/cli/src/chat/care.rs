@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::commands::messages;
 use crate::exit::Failure;
 use crate::upkeep;
-use everloop_assistant::kept::reminders;
+use everloop_agenda::kept::reminders;
 use everloop_engine::{Engine, Worker};
 use everloop_store::{ClaimLock, Orphan, StoreError};
 use std::sync::Arc;

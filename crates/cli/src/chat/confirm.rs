@@ -1,8 +1,8 @@
 //! A sentence that rules made a command of: it waits for a yes, a no, or another wording.
 
 use super::session::Session;
-use everloop_assistant::commands::{self, Command, is_command};
-use everloop_assistant::{revise, rules};
+use everloop_agenda::commands::{self, Command, is_command};
+use everloop_agenda::{revise, rules};
 use everloop_text::Meaning;
 
 /// What a line means for a command that waits for a yes.

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::commands::foreground::history;
 use crate::exit::Failure;
 use everloop_store::{Said, Store};
-use everloop_types::{ConversationId, Holding, Labels, RunId};
+use everloop_types::{ConversationId, Labels, RunId, Taint};
 use std::collections::BTreeSet;
 
 /// Characters of one earlier message that a new goal is told of.
@@ -58,8 +58,8 @@ impl Earlier {
 
     /// What the runs have read whose words a new goal is told of, and what the person opened for
     /// them: it is the same talk.
-    pub(crate) async fn held(&self, app: &App, store: &Store) -> Holding {
-        let mut held = Holding::default();
+    pub(crate) async fn held(&self, app: &App, store: &Store) -> Taint {
+        let mut held = Taint::default();
         let runs: BTreeSet<&RunId> =
             self.said.iter().filter_map(|said| said.run.as_ref()).collect();
         for run in runs {

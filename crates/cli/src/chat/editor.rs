@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use crossterm::event::DisableBracketedPaste;
 use crossterm::style::Print;
-use everloop_assistant::commands::completions;
+use everloop_agenda::commands::completions;
 use reedline::{
     ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, ExternalPrinter,
     FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode,

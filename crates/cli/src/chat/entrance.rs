@@ -2,13 +2,13 @@
 
 use crate::app::App;
 use crate::exit::{Exit, Failure};
-use everloop_assistant::door::{Door, Model};
+use everloop_agenda::door::{Model, Router};
 use everloop_engine::{Clock, SystemClock, fresh_id};
 use everloop_types::{ConversationId, Lang};
 
 /// The front door of the chats of this home.
-pub(crate) fn door(app: &App, model: &str) -> Result<Door, Failure> {
-    Ok(Door {
+pub(crate) fn door(app: &App, model: &str) -> Result<Router, Failure> {
+    Ok(Router {
         conversation: conversation(app)?,
         cancel_phrases: cancel_phrases(app),
         model: model_of(model),

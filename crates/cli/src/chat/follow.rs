@@ -5,8 +5,8 @@ use crate::commands::{family, fork, reply, run, runs, switch};
 use crate::exit::Failure;
 use crate::show::Shown;
 use crate::trouble::{Read, Trouble};
-use everloop_assistant::door::{OpenQuestion, question_of};
-use everloop_types::journal::{Letter, WaitingOn};
+use everloop_agenda::door::{OpenQuestion, question_of};
+use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{QuestionKind, Reason, RunId, Status};
 use std::time::Duration;
 
@@ -78,11 +78,11 @@ impl Session {
     /// A run that waits for a model is tried again now, because somebody wants it.
     pub(super) async fn wake(&self, run: &RunId) -> Result<(), Failure> {
         let fail = |error| self.fail(&error);
-        self.store().pardon(run).await.map_err(fail)?;
+        self.store().reset_stall_count(run).await.map_err(fail)?;
         if let Some(Still::NoModel(_)) = self.still(run).await? {
             // Whoever has the right to drive takes it up.
             let front = family::front(&self.app, self.store(), run).await?;
-            self.engine.hasten(&front).await.map_err(fail)?;
+            self.engine.wake_now(&front).await.map_err(fail)?;
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ impl Session {
     }
 
     /// After a limit the person may let the run go on, or ask for an answer with what there is.
-    pub(super) async fn beyond_the_limit(
+    pub(super) async fn handle_limit_reply(
         &mut self,
         run: &RunId,
         word: &str,
@@ -140,7 +140,7 @@ impl Session {
         if !go_on && !answer {
             return Ok(None);
         }
-        let letter = answer.then_some(Letter::AnswerNow);
+        let letter = answer.then_some(InboxMessage::AnswerNow);
         let forked = fork::again(&self.app, &self.engine, run, "", letter).await?;
         Ok(Some(Heard::Follow(forked)))
     }

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::commands::{family, runs};
 use crate::exit::Failure;
 use crate::show::preview;
-use everloop_assistant::door::{Door, question_of};
+use everloop_agenda::door::{Router, question_of};
 use everloop_engine::Engine;
 use everloop_store::{Orphan, Store, StoreError};
 use everloop_types::journal::WaitingOn;
@@ -25,7 +25,7 @@ impl Left {
     pub(super) async fn taken_up(
         app: &App,
         engine: &Arc<Engine>,
-        door: &Door,
+        door: &Router,
     ) -> Result<(Self, Care), Failure> {
         let fail = |error: StoreError| app.store_failure(&error);
         let store = engine.store();

@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::show::{aside, call_args, plan_head, plan_lines, replanned, seen_line};
 use crate::terminal::{self, Marks, marks};
-use everloop_assistant::show::clipped;
+use everloop_agenda::show::clipped;
 use everloop_engine::{Fragment, Update};
 use everloop_types::journal::{EffectPlanned, Kind, Outcome};
 use everloop_types::{EffectId, Progress, Purpose};

@@ -11,9 +11,9 @@ use crate::reminding;
 use crate::show::{Afar, Below, Shown, open_calls, run_of};
 use crate::terminal;
 use crate::trouble::Trouble;
-use everloop_assistant::commands::Command;
+use everloop_agenda::commands::Command;
 use everloop_engine::Update;
-use everloop_types::journal::Letter;
+use everloop_types::journal::InboxMessage;
 use everloop_types::{RunId, Status};
 
 impl Person {
@@ -223,12 +223,12 @@ impl Person {
             self.cancel(run, live).await?;
         } else if let Some(word) = line.strip_prefix(['!', '\u{ff01}']) {
             let dedupe = everloop_engine::fresh_id("steer_", session.engine.clock().now());
-            let letter = Letter::Steer { text: word.trim().to_owned() };
+            let letter = InboxMessage::Steer { text: word.trim().to_owned() };
             let sent = session.engine.send(run, &dedupe, &letter).await;
             sent.map_err(|error| session.fail(&error))?;
             live.print(&session.text("chat.steered", &[("word", word.trim())]));
             self.told.push(word.trim().to_owned());
-        } else if everloop_assistant::commands::is_command(line) {
+        } else if everloop_agenda::commands::is_command(line) {
             return Ok(self.commanded(run, line, live).await);
         } else {
             self.keep_for_later(line, live);
@@ -244,7 +244,7 @@ impl Person {
             live.print(&words.unwrap_or_else(|failure| failure.words));
             return None;
         }
-        let heard = match everloop_assistant::commands::follows(line) {
+        let heard = match everloop_agenda::commands::follows(line) {
             // These lead to another run: they wait until this one stands still.
             true => None,
             false => Some(self.session.heard(line).await),
@@ -280,7 +280,7 @@ fn show(live: &mut Live<'_>, below: &mut Below, afar: &mut Afar, app: &App, upda
 
 /// The loop that `/loop NAME` names.
 fn wanted_loop(line: &str, now: &jiff::Zoned) -> Option<String> {
-    match everloop_assistant::commands::parse(line, now) {
+    match everloop_agenda::commands::parse(line, now) {
         Ok(Command::Talk(verb, name)) if verb.name == "loop" && !name.is_empty() => Some(name),
         _ => None,
     }

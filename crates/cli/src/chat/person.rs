@@ -10,7 +10,7 @@ use crate::reminding;
 use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_assistant::door::OpenQuestion;
+use everloop_agenda::door::OpenQuestion;
 use everloop_types::RunId;
 use std::time::{Duration, Instant};
 

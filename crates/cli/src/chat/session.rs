@@ -13,13 +13,13 @@ use crate::exit::Failure;
 use crate::reminding;
 use crate::terminal;
 use crate::trouble;
-use everloop_assistant::commands::{self, Command};
-use everloop_assistant::desk::Desk;
-use everloop_assistant::door::{Door, OpenQuestion, Way};
-use everloop_assistant::show::{self, Reader};
+use everloop_agenda::commands::{self, Command};
+use everloop_agenda::desk::Agenda;
+use everloop_agenda::door::{OpenQuestion, Router, Way};
+use everloop_agenda::show::{self, Reader};
 use everloop_engine::{Engine, Submission, Watch};
 use everloop_store::Store;
-use everloop_types::{Goal, Holding, Image, Lang, Policy, RunId, Status, Unattended};
+use everloop_types::{Goal, Image, Lang, Policy, RunId, Status, Taint, Unattended};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ use std::sync::Arc;
 pub(super) struct Session {
     pub(super) app: App,
     pub(super) engine: Arc<Engine>,
-    pub(super) desk: Desk,
-    pub(super) door: Door,
+    pub(super) desk: Agenda,
+    pub(super) door: Router,
     pub(super) choice: Choice,
     /// Everything that happens to runs that are driven here.
     pub(super) watch: Watch,
@@ -175,7 +175,7 @@ impl Session {
             return Ok(heard);
         }
         if let Some(run) = self.at_limit.clone()
-            && let Some(heard) = self.beyond_the_limit(&run, &goal).await?
+            && let Some(heard) = self.handle_limit_reply(&run, &goal).await?
         {
             return Ok(heard);
         }
@@ -242,7 +242,7 @@ impl Session {
         self.terminals_mut().take(&made);
         // They went with this goal; the next one has its own.
         self.choice.images.clear();
-        self.choice.policy.inherited = Holding::default();
+        self.choice.policy.inherited = Taint::default();
         Ok(made)
     }
 

@@ -4,7 +4,7 @@ use super::session::{Heard, Session};
 use crate::args::Word;
 use crate::commands::{family, settle};
 use crate::exit::Failure;
-use everloop_assistant::door::OpenQuestion;
+use everloop_agenda::door::OpenQuestion;
 use everloop_engine::{OpenUnknown, Settling};
 use everloop_text::Told;
 use everloop_types::RunId;

@@ -12,7 +12,7 @@ use crate::terminal;
 use everloop_compare::policy::POLICIES;
 use everloop_compare::report::{self, About, Detail, Manner};
 use everloop_compare::{Connected, Contest, Host, Progress, Results, Task, is_simulated, task};
-use everloop_engine::{Means, Rules};
+use everloop_engine::{Environment, Rules};
 use everloop_loops::LOOPS;
 use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
 use std::path::{Path, PathBuf};

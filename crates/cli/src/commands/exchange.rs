@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::portable::{self, What, exchange_words};
+use everloop_agenda::portable::{self, What, exchange_words};
 use everloop_store::Store;
 use std::io::{Read, Write};
 use std::path::Path;

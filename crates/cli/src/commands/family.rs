@@ -5,7 +5,7 @@ use crate::args::Format;
 use crate::exit::{Exit, Failure};
 use crate::show::{preview, row_json};
 use crate::terminal;
-use everloop_assistant::show::padded;
+use everloop_agenda::show::padded;
 use everloop_store::{Relative, RunRow, Store};
 use everloop_types::{RunId, one_line};
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use crate::terminal;
 use everloop_engine::{Engine, Fork, ForkError, Forking, History};
 use everloop_loops::Unknown;
 use everloop_store::Store;
-use everloop_types::journal::{Kind, Letter, RunCreated};
+use everloop_types::journal::{InboxMessage, Kind, RunCreated};
 use everloop_types::{Goal, RunId, Settled};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) async fn again(
     engine: &Engine,
     parent: &RunId,
     word: &str,
-    letter: Option<Letter>,
+    letter: Option<InboxMessage>,
 ) -> Result<RunId, Failure> {
     let args = args::Fork { message: Some(word.to_owned()), ..plain(parent) };
     let foreign = is_foreign(app, engine.store(), parent).await?;

@@ -11,9 +11,9 @@ use crate::chat;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use crate::trouble;
-use everloop_assistant::commands::{self, Command};
-use everloop_assistant::door::Way;
-use everloop_assistant::show;
+use everloop_agenda::commands::{self, Command};
+use everloop_agenda::door::Way;
+use everloop_agenda::show;
 
 /// What came of a line.
 pub(crate) enum Front {

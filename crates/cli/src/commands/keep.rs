@@ -10,11 +10,11 @@ use crate::args::{
 };
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::commands::{self, Command, Words, Wrong};
-use everloop_assistant::desk::Answer;
-use everloop_assistant::kept::reminders;
-use everloop_assistant::portable::What;
-use everloop_assistant::show;
+use everloop_agenda::commands::{self, Command, Words, Wrong};
+use everloop_agenda::desk::Answer;
+use everloop_agenda::kept::reminders;
+use everloop_agenda::portable::What;
+use everloop_agenda::show;
 use everloop_engine::{Clock, SystemClock};
 
 /// Firings that are listed at once.

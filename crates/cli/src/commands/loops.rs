@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::show::padded;
+use everloop_agenda::show::padded;
 use everloop_loops::{AnyRun, LOOPS};
 use serde_json::{Map, Value, json};
 

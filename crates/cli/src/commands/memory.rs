@@ -6,7 +6,7 @@ use crate::args::{self, MemoryVerb};
 use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::context::memory::{MEMORY_BYTES_MAX, Memory};
+use everloop_agenda::context::memory::{MEMORY_BYTES_MAX, Memory};
 use std::path::Path;
 
 pub(crate) async fn memory(app: &App, args: &args::Memory) -> Result<Exit, Failure> {

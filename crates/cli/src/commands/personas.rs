@@ -5,8 +5,8 @@ use crate::args;
 use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::context::personas::Persona;
-use everloop_assistant::show::padded;
+use everloop_agenda::context::personas::Persona;
+use everloop_agenda::show::padded;
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ use crate::args::{Print, Run, Runs};
 use crate::chat;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::door::question_of;
+use everloop_agenda::door::question_of;
 use everloop_engine::{Clock, SystemClock, fresh_id};
 use everloop_store::RunFilter;
 use everloop_types::{ConversationId, RunId};

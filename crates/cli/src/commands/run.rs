@@ -13,14 +13,14 @@ use crate::show::timestamp;
 use crate::terminal;
 use crate::toolset;
 use crate::trouble::{self, Read, Trouble};
-use everloop_assistant::context::personas::Persona;
-use everloop_assistant::kept::moment;
+use everloop_agenda::context::personas::Persona;
+use everloop_agenda::kept::moment;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS, own_max_steps};
 use everloop_types::{
-    Budget, ContextLimits, ConversationId, DelegateLimits, Fallback, Frame, Goal, Holding,
-    LabelGuard, Labels, Limits, ListLimits, ModelChoice, ModelErrorKind, Money, Policy,
-    RoundLimits, StepLimits, ToolSpec, Unattended, UtcMs,
+    Budget, ContextLimits, ConversationId, DelegateLimits, Fallback, Frame, Goal, LabelGuard,
+    Labels, Limits, ListLimits, ModelChoice, ModelErrorKind, Money, Policy, RoundLimits,
+    StepLimits, Taint, ToolSpec, Unattended, UtcMs,
 };
 use std::path::{Path, PathBuf};
 
@@ -184,7 +184,7 @@ pub(crate) fn model(app: &App, name: String) -> Result<String, Failure> {
         return wrong(words);
     }
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
-    match everloop_engine::Means::model(&means, &choice) {
+    match everloop_engine::Environment::model(&means, &choice) {
         Ok(_) => {
             trouble::tell_of_unused_address(app, &name);
             Ok(name)
@@ -257,7 +257,7 @@ pub(crate) fn policy(app: &App, approve_all: bool) -> Policy {
             "deny" if !app.interactive => Unattended::Deny,
             _ => Unattended::Wait,
         },
-        inherited: Holding::default(),
+        inherited: Taint::default(),
     }
 }
 

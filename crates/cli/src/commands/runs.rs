@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Shown, backed_plan_lines, labels_line, preview, row_json, timestamp};
 use crate::terminal::{self, marks};
 use crate::trouble::{Read, Trouble};
-use everloop_assistant::show::padded;
+use everloop_agenda::show::padded;
 use everloop_engine::{Asked, Engine, Projection};
 use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
 use everloop_types::journal::WaitingOn;
@@ -365,8 +365,8 @@ async fn resume(
         }
     }
     // Whoever names a run wants it to go on, however often it was interrupted before.
-    engine.store().pardon(&run).await.map_err(|error| app.store_failure(&error))?;
+    engine.store().reset_stall_count(&run).await.map_err(|error| app.store_failure(&error))?;
     let front = family::front(app, engine.store(), &run).await?;
-    engine.hasten(&front).await.map_err(|error| app.store_failure(&error))?;
+    engine.wake_now(&front).await.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }

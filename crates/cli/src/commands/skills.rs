@@ -6,8 +6,8 @@ use crate::args;
 use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::context::skills::{Found, Skill};
-use everloop_assistant::show::padded;
+use everloop_agenda::context::skills::{Found, Skill};
+use everloop_agenda::show::padded;
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 

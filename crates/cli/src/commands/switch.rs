@@ -58,7 +58,7 @@ pub(crate) async fn switch(
         Ok(_) => {}
         Err(words) => return Err(Failure { exit: Exit::Usage, words }),
     }
-    engine.store().pardon(&run).await.map_err(|error| app.store_failure(&error))?;
+    engine.store().reset_stall_count(&run).await.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }
 

@@ -5,7 +5,7 @@ use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::upkeep;
-use everloop_assistant::kept::reminders;
+use everloop_agenda::kept::reminders;
 use everloop_engine::{Driven, Engine, Report};
 use everloop_store::{Orphan, Store, StoreError};
 use everloop_types::Status;

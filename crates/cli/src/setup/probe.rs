@@ -7,7 +7,7 @@ use crate::key;
 use crate::place::Place;
 use crate::terminal;
 use crate::trouble::{Read, Trouble};
-use everloop_engine::Means;
+use everloop_engine::Environment;
 use everloop_models::{
     Endpoint, Request, Secret, Timeouts, WirePrompt, list_models, list_models_of,
 };

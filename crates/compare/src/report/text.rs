@@ -6,7 +6,7 @@ use super::grid::lines;
 use super::{Detail, Manner, word};
 use crate::task::TaskKind;
 use crate::{Results, Tally, Task};
-use everloop_assistant::show::Table;
+use everloop_agenda::show::Table;
 use everloop_types::Lang;
 use std::sync::Arc;
 

@@ -2,9 +2,9 @@
 
 use super::{DriveError, Driven, Driver, Flow};
 use everloop_loops::{Outstanding, Stage};
-use everloop_store::{NewMessage, Taken, Then};
+use everloop_store::{NewMessage, NextStatus, Taken};
 use everloop_text::Told;
-use everloop_types::journal::{Input, Kind, Letter, Waiting, WaitingOn};
+use everloop_types::journal::{InboxMessage, Input, Kind, Waiting, WaitingOn};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{Ending, Lang, Observation, Question, QuestionKind, ToolCall, Words};
 
@@ -38,23 +38,25 @@ impl Driver<'_> {
                 continue;
             }
             let forgotten = planted::is_on(Bug::CancelForgotten) && !self.begun_here.is_empty();
-            if matches!(letter, Letter::Cancel { .. }) && !forgotten {
+            if matches!(letter, InboxMessage::Cancel { .. }) && !forgotten {
                 mail = Mail::Cancel;
             }
             // Nobody goes on in place of a run that was canceled first.
-            if matches!(letter, Letter::Switch(_)) && mail == Mail::Cancel {
+            if matches!(letter, InboxMessage::Switch(_)) && mail == Mail::Cancel {
                 continue;
             }
             let draft = self.pending.drafts.len();
             self.pending.taken.push(Taken { dedupe: dedupe.clone(), draft });
             self.note(None, Kind::Input(Input { dedupe, letter: letter.clone() }));
             match letter {
-                Letter::Answer { question, text, by } => self.take_answer(&question, &text, by),
-                Letter::Child(ended) => self.take_child(&ended),
-                Letter::Cancel { .. }
-                | Letter::Steer { .. }
-                | Letter::AnswerNow
-                | Letter::Switch(_) => {}
+                InboxMessage::Answer { question, text, by } => {
+                    self.take_answer(&question, &text, by)
+                }
+                InboxMessage::Child(ended) => self.take_child(&ended),
+                InboxMessage::Cancel { .. }
+                | InboxMessage::Steer { .. }
+                | InboxMessage::AnswerNow
+                | InboxMessage::Switch(_) => {}
             }
         }
         Ok(mail)
@@ -147,7 +149,7 @@ impl Driver<'_> {
     pub(super) async fn await_answer(&mut self, question: Question) -> Result<Flow, DriveError> {
         let on = WaitingOn::Person { question };
         self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: None }));
-        self.commit(Then::Park { wake_at: None, note: "person".to_owned() }).await?;
+        self.commit(NextStatus::Park { wake_at: None, note: "person".to_owned() }).await?;
         Ok(Flow::Over(Driven::Parked(on)))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{DriveError, Driver};
 use crate::{Auditor, Summary, Update};
-use everloop_store::{Commit, Position, StoreError, Then};
+use everloop_store::{Commit, NextStatus, Position, StoreError};
 use everloop_types::journal::{EffectPlanned, Entry, Kind, SnapshotTaken};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{RunId, Status, digest_bytes};
@@ -12,9 +12,9 @@ const STORE_TRIES_MAX: u32 = 5;
 
 impl Driver<'_> {
     /// Makes everything noted so far durable, and only then shows it to watchers.
-    pub(super) async fn commit(&mut self, then: Then) -> Result<(), DriveError> {
+    pub(super) async fn commit(&mut self, then: NextStatus) -> Result<(), DriveError> {
         let now = self.engine.clock.now();
-        if self.pending.drafts.is_empty() && matches!(then, Then::GoOn) {
+        if self.pending.drafts.is_empty() && matches!(then, NextStatus::GoOn) {
             return Ok(());
         }
         let mut commit = std::mem::replace(&mut self.pending, Commit::new(Vec::new(), now));
@@ -27,7 +27,7 @@ impl Driver<'_> {
             self.append(&ahead).await?;
         }
         let entries = self.append(&commit).await?;
-        if matches!(commit.then, Then::Finish(_)) && self.run.unaccounted().is_empty() {
+        if matches!(commit.then, NextStatus::Finish(_)) && self.run.unaccounted().is_empty() {
             self.engine.means.forget(&self.claim.run);
         }
         self.audit(&entries);
@@ -102,7 +102,7 @@ impl Driver<'_> {
                 Err(error) => error,
             };
             tries += 1;
-            let place = self.place_for_sure(&run).await?;
+            let place = self.confirmed_position(&run).await?;
             match place.filter(|_| !planted::is_on(Bug::LostReplyNotReadBack)) {
                 Some(place) if place.epoch != self.claim.epoch => {
                     return Err(DriveError::LeaseLost(run));
@@ -122,7 +122,7 @@ impl Driver<'_> {
     }
 
     /// Nothing may be done after a failed commit before the run's place is known.
-    async fn place_for_sure(&self, run: &RunId) -> Result<Option<Position>, DriveError> {
+    async fn confirmed_position(&self, run: &RunId) -> Result<Option<Position>, DriveError> {
         let mut tries = 0;
         loop {
             match self.engine.store.position(run).await {
@@ -157,5 +157,5 @@ impl Driver<'_> {
 /// A commit without entries leaves the place as it was; then the status tells.
 fn took_place(commit: &Commit, place: &Position) -> bool {
     let still_ours = place.status == Status::Running;
-    !commit.drafts.is_empty() || still_ours == (commit.then == Then::GoOn)
+    !commit.drafts.is_empty() || still_ours == (commit.then == NextStatus::GoOn)
 }

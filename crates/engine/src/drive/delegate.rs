@@ -13,14 +13,14 @@ use super::{DriveError, Driven, Driver, Flow};
 use crate::ids::derived_id;
 use crate::submit::policy_hash;
 use everloop_loops::{AnyRun, LOOPS, Outstanding, own_max_steps};
-use everloop_store::{NewChild, NewRun, Report, Then};
+use everloop_store::{NewChild, NewRun, NextStatus, Report};
 use everloop_tools::DelegateArgs;
 use everloop_types::journal::{
     ChildEnded, Delegated, EffectPlanned, Kind, RunCreated, Used, Waiting, WaitingOn,
 };
 use everloop_types::{
-    Budget, ConversationId, Ending, Frame, Goal, Holding, Labels, Limits, Observation, Policy,
-    RunId, Status, TODO_WRITE, ToolSpec, UtcMs, Words, digest_json,
+    Budget, ConversationId, Ending, Frame, Goal, Labels, Limits, Observation, Policy, RunId,
+    Status, TODO_WRITE, Taint, ToolSpec, UtcMs, Words, digest_json,
 };
 
 /// The tool whose calls other runs answer.
@@ -69,7 +69,7 @@ impl Driver<'_> {
         let until = deadline.filter(|_| !late);
         let on = WaitingOn::Child { run: child };
         self.note(None, Kind::Waiting(Waiting { on: on.clone(), until }));
-        self.commit(Then::Park { wake_at: until, note: "child".to_owned() }).await?;
+        self.commit(NextStatus::Park { wake_at: until, note: "child".to_owned() }).await?;
         Ok(Flow::Over(Driven::Parked(on)))
     }
 
@@ -162,8 +162,8 @@ fn tools(frame: &Frame, named: Option<&[String]>) -> Result<Vec<ToolSpec>, Obser
 
 /// All that the parent has, but for its leave to do things unasked and what it was told before. The
 /// task may hold what the parent has read; what people opened for the parent stays there.
-fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Holding) -> Frame {
-    let mut inherited = Holding::default();
+fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Taint) -> Frame {
+    let mut inherited = Taint::default();
     inherited.join(held);
     let delegate = parent.limits.delegate.below();
     let system = match parent.system.contains(CHILD) {

@@ -11,8 +11,8 @@
 
 use super::{DriveError, Driver};
 use everloop_loops::Outstanding;
-use everloop_tools::Judgement;
-use everloop_types::journal::{Input, Kind, Letter};
+use everloop_tools::CallPolicy;
+use everloop_types::journal::{InboxMessage, Input, Kind};
 use everloop_types::{Observation, ToolCall};
 
 /// The last word of the id of a question about a call without walls.
@@ -22,21 +22,21 @@ pub(super) const BARE: &str = "approve_bare";
 const ENTRIES_MAX: usize = 100_000;
 
 /// Whether a call that was permitted may still be made as it was.
-pub(super) enum Footing {
+pub(super) enum Sandboxing {
     /// Behind walls, or by a tool that needs none.
-    Firm,
+    Sandboxed,
     /// Without walls, and a person knew.
-    Bare,
+    ApprovedUnsandboxed,
     /// Not at all.
-    Gone(Observation),
+    Refused(Observation),
 }
 
 impl Driver<'_> {
     /// What its tool says about a call; a tool that is gone says nothing.
-    pub(super) async fn judge(&self, call: &ToolCall) -> Judgement {
+    pub(super) async fn judge(&self, call: &ToolCall) -> CallPolicy {
         match self.tools.get(&call.tool) {
             Some(tool) => tool.judge(&call.args).await,
-            None => Judgement::AsSet,
+            None => CallPolicy::Default,
         }
     }
 
@@ -45,28 +45,30 @@ impl Driver<'_> {
         &self,
         open: &Outstanding,
         call: &ToolCall,
-    ) -> Result<Footing, DriveError> {
+    ) -> Result<Sandboxing, DriveError> {
         match self.judge(call).await {
-            Judgement::AsSet
-            | Judgement::Delicate
-            | Judgement::Allow(_)
-            | Judgement::Ask(_)
-            | Judgement::Insist(_) => Ok(Footing::Firm),
-            Judgement::Deny(why) => Ok(Footing::Gone(denied(&why))),
-            Judgement::Bare(_) if self.was_told_bare(open).await? => Ok(Footing::Bare),
-            Judgement::Bare(_) => {
+            CallPolicy::Default
+            | CallPolicy::Sensitive
+            | CallPolicy::Allow(_)
+            | CallPolicy::Ask(_)
+            | CallPolicy::AlwaysAsk(_) => Ok(Sandboxing::Sandboxed),
+            CallPolicy::Deny(why) => Ok(Sandboxing::Refused(denied(&why))),
+            CallPolicy::Unsandboxed(_) if self.approved_unsandboxed(open).await? => {
+                Ok(Sandboxing::ApprovedUnsandboxed)
+            }
+            CallPolicy::Unsandboxed(_) => {
                 let why = "it was allowed behind walls, and none stands any more; call it again";
-                Ok(Footing::Gone(denied(why)))
+                Ok(Sandboxing::Refused(denied(why)))
             }
         }
     }
 
     /// Whether a person answered the question about this call without walls. A refusal has ended
     /// the call, so the answer was a yes.
-    async fn was_told_bare(&self, open: &Outstanding) -> Result<bool, DriveError> {
+    async fn approved_unsandboxed(&self, open: &Outstanding) -> Result<bool, DriveError> {
         let id = super::ask::question_id(open, BARE);
         let answers = |kind: &Kind| {
-            matches!(kind, Kind::Input(Input { letter: Letter::Answer { question, .. }, .. })
+            matches!(kind, Kind::Input(Input { letter: InboxMessage::Answer { question, .. }, .. })
                 if super::permit::is_about(question, &id))
         };
         if self.pending.drafts.iter().any(|draft| answers(&draft.kind)) {

@@ -6,7 +6,7 @@ use crate::clock::measured;
 use crate::{Fragment, Update};
 use everloop_loops::{AgentLoop, Autonomous, Outstanding, output_schema, own_tools};
 use everloop_models::{Delta, Request};
-use everloop_store::Then;
+use everloop_store::NextStatus;
 use everloop_types::journal::{
     EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn,
 };
@@ -34,7 +34,7 @@ impl Driver<'_> {
             self.note_outcome(open.effect.clone(), Outcome::Superseded, 0);
             return Ok(Flow::GoOn);
         }
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         let engine = self.engine;
         let attempt = self.attempt(call, open.failed_attempts);
         let (attempt, took_ms) = measured(engine.clock(), attempt).await;
@@ -141,7 +141,7 @@ impl Driver<'_> {
         }
         let run = self.claim.run.clone();
         self.engine.watchers.tell(|| Update::Retrying { run, error, wait_ms });
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => {}
@@ -167,7 +167,7 @@ impl Driver<'_> {
             may_have_acted: false,
         };
         self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         let (run, to) = (self.claim.run.clone(), fallback.name);
         self.engine.watchers.tell(|| Update::FellBack { run, error, to });
         Ok(Flow::GoOn)
@@ -182,7 +182,7 @@ impl Driver<'_> {
         let on = WaitingOn::Model { error };
         self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: Some(until) }));
         let note = "model".to_owned();
-        self.commit(Then::Park { wake_at: Some(until), note }).await?;
+        self.commit(NextStatus::Park { wake_at: Some(until), note }).await?;
         Ok(Flow::Over(Driven::Parked(on)))
     }
 }

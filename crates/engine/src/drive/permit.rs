@@ -17,12 +17,12 @@ use super::{DriveError, Driver, Flow};
 use everloop_loops::{Outstanding, Stage};
 use everloop_store::allow_for_good;
 use everloop_text::Meaning;
-use everloop_tools::{Bareness, Judgement};
+use everloop_tools::{CallPolicy, UnsandboxedReason};
 use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    Approval, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Unattended, Walls,
-    WayOut, Words, canonical, digest_json, one_line, stricter, visible, visible_call,
+    Approval, Egress, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Unattended,
+    Walls, Words, canonical, digest_json, one_line, stricter, visible, visible_call,
 };
 use serde_json::Value;
 
@@ -67,14 +67,14 @@ impl Driver<'_> {
     fn policy_says(&self, call: &ToolCall) -> Option<(Approval, String)> {
         let frame = self.run.frame();
         let said = frame.policy.says(call, &frame.workspace);
-        match self.as_it_leads(call) {
+        match self.with_resolved_path(call) {
             Some(real) => stricter(said, frame.policy.says(&real, &frame.workspace)),
             None => said,
         }
     }
 
     /// The same call by the path that links lead to, where that is another one.
-    pub(super) fn as_it_leads(&self, call: &ToolCall) -> Option<ToolCall> {
+    pub(super) fn with_resolved_path(&self, call: &ToolCall) -> Option<ToolCall> {
         let path = self.tools.get(&call.tool)?.leads_to(&call.args)?;
         let mut args: Value = serde_json::from_str(&call.args).ok()?;
         args["path"] = Value::String(path);
@@ -82,11 +82,11 @@ impl Driver<'_> {
     }
 
     /// The way out that the run's labels close.
-    fn held_by_labels(&self, call: &ToolCall) -> Option<WayOut> {
+    fn held_by_labels(&self, call: &ToolCall) -> Option<Egress> {
         self.closed_way(call, Walls::Standing)
     }
 
-    fn closed_way(&self, call: &ToolCall, walls: Walls) -> Option<WayOut> {
+    fn closed_way(&self, call: &ToolCall, walls: Walls) -> Option<Egress> {
         let (frame, holding) = (self.run.frame(), self.run.holding());
         if holding.untrusted.is_empty() {
             return None;
@@ -99,10 +99,10 @@ impl Driver<'_> {
         if !guarded {
             return None;
         }
-        let real = self.as_it_leads(call);
+        let real = self.with_resolved_path(call);
         let calls = [Some(call), real.as_ref()].into_iter().flatten();
         let mut ways = calls.filter_map(|call| frame.way_out(call, walls));
-        ways.find(|way| holding.holds_back(way))
+        ways.find(|way| holding.blocks(way))
     }
 
     /// Whether policy or tool are others than when permission was asked for. A call that may have
@@ -123,7 +123,7 @@ impl Driver<'_> {
             (&spec.description, &spec.schema, spec.handling.approval, flow)
         });
         let policy = &self.run.frame().policy;
-        match self.as_it_leads(call) {
+        match self.with_resolved_path(call) {
             None => digest_json(&(policy, tool)),
             Some(real) => digest_json(&(policy, tool, real.args)),
         }
@@ -141,8 +141,8 @@ impl Driver<'_> {
             return Ok(Flow::GoOn);
         }
         let (bare, veiled) = match judged {
-            Judgement::Bare(why) => (Some(why), None),
-            Judgement::Insist(part) => (None, Some(part)),
+            CallPolicy::Unsandboxed(why) => (Some(why), None),
+            CallPolicy::AlwaysAsk(part) => (None, Some(part)),
             _ => (None, None),
         };
         let walls = if bare.is_some() { Walls::None } else { Walls::Standing };
@@ -177,7 +177,7 @@ impl Driver<'_> {
 
     /// What "always" would cover, where that is more than this very call.
     fn scope_of_always(&self, call: &ToolCall) -> Option<Words> {
-        let real = self.as_it_leads(call);
+        let real = self.with_resolved_path(call);
         let wide = Standing::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
         let (kind, what) = wide.resource.split_once(':')?;
         let key = match kind {
@@ -189,7 +189,7 @@ impl Driver<'_> {
     }
 
     /// Denials first, then wishes to be asked, then permissions, of both kinds of rules.
-    fn rules_say(&self, call: &ToolCall, judged: &Judgement) -> Said {
+    fn rules_say(&self, call: &ToolCall, judged: &CallPolicy) -> Said {
         let frame = self.run.frame();
         let default = frame.tool(&call.tool).map_or(Approval::Deny, |tool| tool.handling.approval);
         let said = self.policy_says(call);
@@ -200,12 +200,12 @@ impl Driver<'_> {
             (_, Some((Approval::Deny, rule)), _) => {
                 Said::Denied(format!("the rule {rule} denies it"))
             }
-            (_, _, Judgement::Deny(why)) => Said::Denied(why.clone()),
-            (_, Some((Approval::Ask, _)), _) | (_, _, Judgement::Ask(_)) => Said::Ask,
-            (_, Some((Approval::Allow, rule)), _) | (_, _, Judgement::Allow(rule)) => {
+            (_, _, CallPolicy::Deny(why)) => Said::Denied(why.clone()),
+            (_, Some((Approval::Ask, _)), _) | (_, _, CallPolicy::Ask(_)) => Said::Ask,
+            (_, Some((Approval::Allow, rule)), _) | (_, _, CallPolicy::Allow(rule)) => {
                 Said::Allowed(rule.clone())
             }
-            (_, _, Judgement::Delicate) => Said::Ask,
+            (_, _, CallPolicy::Sensitive) => Said::Ask,
             (Approval::Allow, ..) => Said::Allowed("its tool asks nobody".to_owned()),
             (Approval::Ask, ..) => Said::Ask,
         }
@@ -213,7 +213,7 @@ impl Driver<'_> {
 
     /// What a person has allowed before, for good or for this run.
     async fn allowed_already(&self, call: &ToolCall) -> Result<Option<String>, DriveError> {
-        let real = self.as_it_leads(call);
+        let real = self.with_resolved_path(call);
         let wanted = Standing::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
         let standing = self.engine.store.standing(&wanted).await;
         let standing = standing.map_err(|source| self.failed(source))?;
@@ -226,8 +226,8 @@ impl Driver<'_> {
         &mut self,
         open: Outstanding,
         call: &ToolCall,
-        way: &WayOut,
-        bare: Option<Bareness>,
+        way: &Egress,
+        bare: Option<UnsandboxedReason>,
     ) -> Result<Flow, DriveError> {
         let holding = self.run.holding();
         if self.run.frame().policy.label_guard == Some(LabelGuard::Deny) {
@@ -306,7 +306,7 @@ impl Driver<'_> {
             }
             Meaning::Always => {
                 let (frame, now) = (self.run.frame(), self.engine.clock.now());
-                let real = self.as_it_leads(call);
+                let real = self.with_resolved_path(call);
                 let standing = Standing::for_call(frame, real.as_ref().unwrap_or(call), &by, now);
                 self.note_approval(open, format!("{by}, always: {}", standing.id), None);
                 self.pending.writes.push(allow_for_good(&standing));
@@ -351,11 +351,13 @@ fn with_last_line(call: &ToolCall, words: &Words) -> Words {
 }
 
 /// The question about a call without walls.
-fn bare_question(call: &ToolCall, why: Bareness) -> Words {
+fn bare_question(call: &ToolCall, why: UnsandboxedReason) -> Words {
     let [tool, args] = named(call);
     match why {
-        Bareness::Off => Words::with("approve.bare_off", [tool, args]),
-        Bareness::NoWall(why) => Words::with("approve.bare_none", [tool, args, ("why", why)]),
+        UnsandboxedReason::Off => Words::with("approve.bare_off", [tool, args]),
+        UnsandboxedReason::NoWall(why) => {
+            Words::with("approve.bare_none", [tool, args, ("why", why)])
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::{DriveError, Driver, Flow};
 use crate::Engine;
 use crate::ids::idem_key;
 use everloop_loops::{Outstanding, Stage};
-use everloop_store::Then;
+use everloop_store::NextStatus;
 use everloop_tools::{Intent, Probe, Registry};
 use everloop_types::journal::{EffectProbed, EffectStarted, Found, Kind};
 use everloop_types::planted::{self, Bug};
@@ -88,7 +88,7 @@ impl Driver<'_> {
 
     /// Waits until the old owner's call must be over; the next turn probes again.
     async fn outwait(&mut self, wait_ms: u64) -> Result<Flow, DriveError> {
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => {}

@@ -116,7 +116,7 @@ impl Engine {
         match &source {
             StoreError::NewerEntry { .. } => {
                 // However often an old program looks, a newer one must find it in service.
-                match self.store.pardon(&run).await {
+                match self.store.reset_stall_count(&run).await {
                     Ok(()) => DriveError::Newer { run, what: source.to_string() },
                     Err(source) => DriveError::Store { run, source },
                 }

@@ -1,13 +1,13 @@
 //! Tool calls: the intent before the act, the outcome after it, a stop within its grace.
 
-use super::judge::Footing;
+use super::judge::Sandboxing;
 use super::{DriveError, Driver, Flow};
 use crate::clock::measured;
 use crate::ids::idem_key;
 use crate::{Engine, Fragment, Update};
 use everloop_loops::Outstanding;
-use everloop_store::{NewOutbox, Then};
-use everloop_tools::{Bars, CallContext, Done, Outgoing, Registry, Transient};
+use everloop_store::{NewOutbox, NextStatus};
+use everloop_tools::{AccessRules, CallContext, Done, Outgoing, Registry, Transient};
 use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectClass, Ending, Frame, Handling, Observation, RunId, ToolCall, UtcMs};
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 const NO_LIMIT_MS: u64 = 1 << 35;
 
 /// What a tool gets beyond its time to say itself that the time is over.
-const SAY_SO_MS: u64 = 500;
+const GRACE_MARGIN_MS: u64 = 500;
 
 /// How long a tool may look before its intent is written.
 const BEFORE_MS_MAX: u64 = 60_000;
@@ -31,7 +31,7 @@ const BEFORE_MS_MAX: u64 = 60_000;
 const RETRY_AFTER_MS_MAX: u64 = 30_000;
 
 /// How a call came back.
-enum CameBack {
+enum CallResult {
     /// The tool said something.
     Done(Done),
     /// It was told to stop and did not answer within its grace.
@@ -44,29 +44,29 @@ impl Driver<'_> {
         &mut self,
         open: Vec<Outstanding>,
     ) -> Result<Flow, DriveError> {
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         if self.wait_for_retry(&open).await? == Waited::Interrupted {
             return Ok(Flow::GoOn);
         }
         let frame = self.run.frame().clone();
-        let desk = self.desk(&frame, Footing::Firm);
+        let desk = self.desk(&frame, Sandboxing::Sandboxed);
         let runs = open.iter().map(|open| desk.call(open));
         for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
             let seen = match came_back {
-                CameBack::Done(Done::Seen(seen) | Done::Wrote(seen, _) | Done::Queued(seen, _)) => {
-                    seen
-                }
-                CameBack::Done(Done::Passing(failed)) if self.may_retry_after(open, &failed) => {
+                CallResult::Done(
+                    Done::Seen(seen) | Done::Wrote(seen, _) | Done::Queued(seen, _),
+                ) => seen,
+                CallResult::Done(Done::Passing(failed)) if self.may_retry_after(open, &failed) => {
                     self.note_passing(open, failed, &frame);
                     continue;
                 }
-                CameBack::Done(Done::Passing(failed)) => failed.seen,
-                CameBack::Done(Done::Lost(error)) => Observation::error(error),
-                CameBack::Done(Done::Ask(question)) => Observation::error(question),
-                CameBack::Done(Done::Delegate(_)) => {
+                CallResult::Done(Done::Passing(failed)) => failed.seen,
+                CallResult::Done(Done::Lost(error)) => Observation::error(error),
+                CallResult::Done(Done::Ask(question)) => Observation::error(question),
+                CallResult::Done(Done::Delegate(_)) => {
                     Observation::error("a call that changes nothing cannot delegate")
                 }
-                CameBack::Silent(ending) => stopped(ending),
+                CallResult::Silent(ending) => stopped(ending),
             };
             self.note_seen(open, bounded(seen, &frame), took_ms);
         }
@@ -82,7 +82,7 @@ impl Driver<'_> {
             return Ok(Flow::GoOn);
         }
         let footing = match self.footing(&open, &call).await? {
-            Footing::Gone(refused) => {
+            Sandboxing::Refused(refused) => {
                 self.note_seen(&open, refused, 0);
                 return Ok(Flow::GoOn);
             }
@@ -94,20 +94,20 @@ impl Driver<'_> {
                 self.note_seen(&open, held_back, 0);
                 return Ok(Flow::GoOn);
             }
-            if self.begin(&open, &call).await? != Begun::InTime {
+            if self.begin(&open, &call).await? != StartResult::InTime {
                 return Ok(Flow::GoOn);
             }
         } else {
-            self.commit(Then::GoOn).await?;
+            self.commit(NextStatus::GoOn).await?;
         }
         let frame = self.run.frame().clone();
         let (came_back, took_ms) = self.desk(&frame, footing).call(&open).await;
         let done = match came_back {
-            CameBack::Done(done) => done,
-            CameBack::Silent(_) if class.needs_intent() => {
+            CallResult::Done(done) => done,
+            CallResult::Silent(_) if class.needs_intent() => {
                 return self.without_outcome(open).await;
             }
-            CameBack::Silent(ending) => Done::Seen(stopped(ending)),
+            CallResult::Silent(ending) => Done::Seen(stopped(ending)),
         };
         match done {
             Done::Ask(question) => return self.ask_person(&open, &call, question).await,
@@ -156,8 +156,12 @@ impl Driver<'_> {
 
     /// Writes the intent, then makes sure that not too much time has passed: a worker that was
     /// paused in between must not act, because somebody else may have taken over.
-    async fn begin(&mut self, open: &Outstanding, call: &ToolCall) -> Result<Begun, DriveError> {
-        let Some(before) = self.before(call).await else { return Ok(Begun::Interrupted) };
+    async fn begin(
+        &mut self,
+        open: &Outstanding,
+        call: &ToolCall,
+    ) -> Result<StartResult, DriveError> {
+        let Some(before) = self.before(call).await else { return Ok(StartResult::Interrupted) };
         let attempt = open.failed_attempts + 1;
         let within = self.engine.rules.start_within_ms;
         let start_by = self.engine.clock.now().saturating_add_unsigned(within);
@@ -165,20 +169,20 @@ impl Driver<'_> {
         let over_by = over_by(start_by, &handling(self.run.frame(), open), open);
         let started = EffectStarted { attempt, start_by, over_by, before };
         if planted::is_on(Bug::IntentAfterEffect) {
-            self.commit(Then::GoOn).await?;
+            self.commit(NextStatus::GoOn).await?;
             self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
         } else {
             self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
-            self.commit(Then::GoOn).await?;
+            self.commit(NextStatus::GoOn).await?;
         }
         self.begun_here.insert(open.effect.clone());
         let in_time = self.engine.clock.since_boot_ms() - asleep_since <= within;
         if in_time || planted::is_on(Bug::StartWindowUnchecked) {
-            return Ok(Begun::InTime);
+            return Ok(StartResult::InTime);
         }
         let error = "not made: too much time passed after its intent was written".to_owned();
         self.note_retry(open, error);
-        Ok(Begun::TooLate)
+        Ok(StartResult::TooLate)
     }
 
     /// What the intent records, or nothing if the run is canceled or given back meanwhile. A tool
@@ -193,9 +197,9 @@ impl Driver<'_> {
         }
     }
 
-    fn desk<'d>(&'d self, frame: &'d Frame, footing: Footing) -> Desk<'d> {
+    fn desk<'d>(&'d self, frame: &'d Frame, footing: Sandboxing) -> CallSetup<'d> {
         let heard = self.ear.heard;
-        Desk { engine: self.engine, tools: &self.tools, frame, heard, footing }
+        CallSetup { engine: self.engine, tools: &self.tools, frame, heard, footing }
     }
 
     fn may_retry(&self, open: &Outstanding) -> bool {
@@ -232,7 +236,7 @@ impl Driver<'_> {
         if wait_ms == 0 {
             return Ok(Waited::Enough);
         }
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         Ok(tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => Waited::Enough,
@@ -257,31 +261,31 @@ enum Waited {
 }
 
 #[derive(PartialEq, Eq)]
-enum Begun {
+enum StartResult {
     InTime,
     TooLate,
     Interrupted,
 }
 
 /// What a call is made with. Several calls may share one.
-struct Desk<'d> {
+struct CallSetup<'d> {
     engine: &'d Engine,
     tools: &'d Registry,
     frame: &'d Frame,
     heard: u64,
-    footing: Footing,
+    footing: Sandboxing,
 }
 
-impl Desk<'_> {
+impl CallSetup<'_> {
     /// Makes one call and stops it at its deadline, or when the run is canceled.
-    async fn call(&self, open: &Outstanding) -> (CameBack, u64) {
+    async fn call(&self, open: &Outstanding) -> (CallResult, u64) {
         let clock = self.engine.clock();
         match &open.planned {
             EffectPlanned::CallTool { call, deadline, .. } => {
                 let left_ms =
                     deadline.map(|at| u64::try_from(at.saturating_sub(clock.now())).unwrap_or(0));
                 match left_ms {
-                    Some(0) => (CameBack::Done(Done::Seen(too_late())), 0),
+                    Some(0) => (CallResult::Done(Done::Seen(too_late())), 0),
                     _ => measured(clock, self.make(open, call, left_ms)).await,
                 }
             }
@@ -289,10 +293,10 @@ impl Desk<'_> {
         }
     }
 
-    async fn make(&self, open: &Outstanding, call: &ToolCall, left_ms: Option<u64>) -> CameBack {
+    async fn make(&self, open: &Outstanding, call: &ToolCall, left_ms: Option<u64>) -> CallResult {
         let Some(tool) = self.tools.get(&call.tool) else {
             let gone = format!("the tool {} is not available here; nothing was done", call.tool);
-            return CameBack::Done(Done::Seen(Observation::error(gone)));
+            return CallResult::Done(Done::Seen(Observation::error(gone)));
         };
         let (engine, run) = (self.engine, &open.effect.run);
         let handling = handling(self.frame, open);
@@ -306,29 +310,29 @@ impl Desk<'_> {
             effect: Some(open.effect.clone()),
             attempt: open.failed_attempts + 1,
             on_output: Some(output_to(engine, run)),
-            may_run_bare: matches!(self.footing, Footing::Bare),
-            bars: Bars::new(&self.frame.policy, &call.tool, &self.frame.workspace),
+            may_run_bare: matches!(self.footing, Sandboxing::ApprovedUnsandboxed),
+            bars: AccessRules::new(&self.frame.policy, &call.tool, &self.frame.workspace),
         };
         let mut calling = tool.call(&call.args, &context);
         let ending = tokio::select! {
             biased;
-            done = &mut calling => return CameBack::Done(done),
+            done = &mut calling => return CallResult::Done(done),
             () = engine.interrupted(run, self.heard) => Ending::Canceled,
             // A tool that keeps its own time gets a moment to say so itself.
-            () = engine.clock.pause(timeout_ms.saturating_add(SAY_SO_MS)) => Ending::TimedOut,
+            () = engine.clock.pause(timeout_ms.saturating_add(GRACE_MARGIN_MS)) => Ending::TimedOut,
         };
         context.cancel.cancel();
-        let grace_ms = handling.grace_ms.saturating_add(SAY_SO_MS);
+        let grace_ms = handling.grace_ms.saturating_add(GRACE_MARGIN_MS);
         let hurried = engine.hurries.of(run);
         tokio::select! {
             biased;
             done = &mut calling => match done {
                 // Whoever takes up the run, or ends it, says what that means.
-                Done::Lost(_) if ending == Ending::Canceled => CameBack::Silent(ending),
-                done => CameBack::Done(done),
+                Done::Lost(_) if ending == Ending::Canceled => CallResult::Silent(ending),
+                done => CallResult::Done(done),
             },
-            () = engine.clock.pause(grace_ms) => CameBack::Silent(ending),
-            () = hurried.cancelled() => CameBack::Silent(ending),
+            () = engine.clock.pause(grace_ms) => CallResult::Silent(ending),
+            () = hurried.cancelled() => CallResult::Silent(ending),
         }
     }
 }
@@ -357,7 +361,7 @@ fn over_by(start_by: UtcMs, handling: &Handling, open: &Outstanding) -> Option<U
     let own =
         (handling.timeout_ms > 0).then(|| start_by.saturating_add_unsigned(handling.timeout_ms));
     let over = [own, deadline.map(|at| at.max(start_by))].into_iter().flatten().min()?;
-    Some(over.saturating_add_unsigned(handling.grace_ms.saturating_add(2 * SAY_SO_MS)))
+    Some(over.saturating_add_unsigned(handling.grace_ms.saturating_add(2 * GRACE_MARGIN_MS)))
 }
 
 fn too_late() -> Observation {

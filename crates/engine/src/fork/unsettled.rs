@@ -10,7 +10,7 @@ use super::{Fork, ForkError, Past, Provenance};
 use crate::Engine;
 use everloop_loops::Unknown;
 use everloop_tools::Probe;
-use everloop_types::journal::{EffectPlanned, EffectStarted, Input, Kind, Letter, Outcome};
+use everloop_types::journal::{EffectPlanned, EffectStarted, InboxMessage, Input, Kind, Outcome};
 use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Settled, Status, ToolCall};
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ impl Engine {
     async fn no_child_at_work(&self, past: &Past) -> Result<(), ForkError> {
         let Some(child) = past.state.living_child() else { return Ok(()) };
         let heard = past.history.entries.iter().any(|entry| match &entry.kind {
-            Kind::Input(Input { letter: Letter::Child(ended), .. }) => ended.child == *child,
+            Kind::Input(Input { letter: InboxMessage::Child(ended), .. }) => ended.child == *child,
             _ => false,
         });
         let at = self.store.position(child).await?;

@@ -83,7 +83,7 @@ impl<L: AgentLoop> Run<L> {
         })
     }
 
-    pub(super) fn be_spawned(&mut self, spawned: &Spawned) {
+    pub(super) fn set_parent(&mut self, spawned: &Spawned) {
         self.ledger.family.parent = Some(spawned.by.clone());
     }
 

@@ -1,7 +1,7 @@
 use crate::AnyRun;
 use everloop_types::journal::{
-    ChildEnded, Delegated, EffectPlanned, Entry, Forked, Input, Kind, Letter, RunCreated, Spawned,
-    Used,
+    ChildEnded, Delegated, EffectPlanned, Entry, Forked, InboxMessage, Input, Kind, RunCreated,
+    Spawned, Used,
 };
 use everloop_types::{
     Batch, Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, Money, OnError, RunId,
@@ -49,7 +49,7 @@ fn hear(run: &mut AnyRun, used: Used) {
     let (child, text) = (RunId::new("run_2"), "done".to_owned());
     let ended =
         ChildEnded { child, status: Status::Succeeded, text, used, labels: Labels::default() };
-    let letter = Letter::Child(Box::new(ended));
+    let letter = InboxMessage::Child(Box::new(ended));
     apply(run, None, Kind::Input(Input { dedupe: "run_2".to_owned(), letter }));
 }
 

@@ -1,14 +1,14 @@
 //! Folding: one journal entry into the state.
 
-use super::evidence::Whose;
+use super::evidence::ListOwner;
 use super::ledger::{Outstanding, Stage};
 use super::{Closing, Parked, Place, Run};
 use crate::AgentLoop;
 use crate::contract::plain;
 use crate::sent_back::is_no_answer;
 use everloop_types::journal::{
-    ApprovalGiven, EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Input, Kind,
-    Letter, Outcome, RunCreated, Waiting, WaitingOn,
+    ApprovalGiven, EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, InboxMessage,
+    Input, Kind, Outcome, RunCreated, Waiting, WaitingOn,
 };
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
@@ -63,7 +63,7 @@ impl<L: AgentLoop> Run<L> {
                 self.wait(waiting);
             }
             (Kind::Forked(forked), _) => self.fork(at, forked),
-            (Kind::Spawned(spawned), _) => self.be_spawned(spawned),
+            (Kind::Spawned(spawned), _) => self.set_parent(spawned),
             (Kind::Delegated(delegated), Some(effect)) => self.delegate(effect, delegated),
             (Kind::RunFinished(finished), _) => self.parked = Parked::Ended(finished.status),
             _ => {}
@@ -95,14 +95,14 @@ impl<L: AgentLoop> Run<L> {
 
     fn take_input(&mut self, at: UtcMs, input: &Input) {
         match &input.letter {
-            Letter::Steer { text } => self.held.push(Notice::Steered { text: text.clone() }),
-            Letter::AnswerNow => self.held.push(Notice::AnswerNow),
-            Letter::Switch(switch) => return self.wish_to_switch(switch),
+            InboxMessage::Steer { text } => self.held.push(Notice::Steered { text: text.clone() }),
+            InboxMessage::AnswerNow => self.held.push(Notice::AnswerNow),
+            InboxMessage::Switch(switch) => return self.wish_to_switch(switch),
             // Whoever wants an end wants no other run.
-            Letter::Cancel { .. } => return self.ledger.switch = None,
+            InboxMessage::Cancel { .. } => return self.ledger.switch = None,
             // An answer becomes an outcome: an entry of its own.
-            Letter::Answer { .. } => return,
-            Letter::Child(ended) => return self.charge(ended),
+            InboxMessage::Answer { .. } => return,
+            InboxMessage::Child(ended) => return self.charge(ended),
         }
         self.fold_held(at);
     }
@@ -207,14 +207,14 @@ impl<L: AgentLoop> Run<L> {
         let over = self.ledger.seen.iter().map(|(effect, call, _)| (effect, call));
         let lists = out.chain(over).filter(|(_, call)| call.tool == TODO_WRITE);
         let last = lists.map(|(effect, _)| effect).max();
-        let after = self.whose() == Whose::List && last.is_some_and(|list| effect > list);
+        let after = self.whose() == ListOwner::List && last.is_some_and(|list| effect > list);
         self.evidence.worked(seq, after, &self.inner.progress().items);
     }
 
-    fn whose(&self) -> Whose {
+    fn whose(&self) -> ListOwner {
         match self.inner.progress().items == self.inner.list().items() {
-            true => Whose::List,
-            false => Whose::Plan,
+            true => ListOwner::List,
+            false => ListOwner::Plan,
         }
     }
 

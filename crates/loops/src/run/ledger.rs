@@ -3,7 +3,7 @@
 use super::family::Family;
 use everloop_types::journal::{EffectPlanned, EffectStarted, Switch};
 use everloop_types::{
-    CallId, EffectId, Frame, Holding, Message, Observation, OnUnknown, Question, Reply, RunId,
+    CallId, EffectId, Frame, Message, Observation, OnUnknown, Question, Reply, RunId, Taint,
     ToolCall, ToolSpec, UtcMs, digest_bytes,
 };
 use serde::{Deserialize, Serialize};
@@ -71,8 +71,8 @@ pub(super) struct Ledger {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) switch: Option<Box<Switch>>,
     /// What the run has read, and where it may send that.
-    #[serde(default, skip_serializing_if = "Holding::is_empty")]
-    pub(super) holding: Holding,
+    #[serde(default, skip_serializing_if = "Taint::is_empty")]
+    pub(super) holding: Taint,
     #[serde(default, skip_serializing_if = "Family::is_none")]
     pub(super) family: Family,
 }

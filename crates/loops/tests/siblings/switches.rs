@@ -4,8 +4,8 @@ use super::same_task::task;
 use crate::support::{Played, Point, Scenario, fold};
 use everloop_loops::{AnyRun, Decision, LOOPS, carried};
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Forked, Input, Kind, Letter,
-    Outcome, RunCreated,
+    EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Forked, InboxMessage, Input,
+    Kind, Outcome, RunCreated,
 };
 use everloop_types::{
     Ending, Frame, Goal, Message, Observation, Offer, Progress, RunId, Status, ToolChoice, Words,
@@ -16,14 +16,14 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// A run before its first model call, and that call's offer.
-struct Begun {
+struct StartResult {
     messages: Vec<Message>,
     offer: Offer,
     choice: ToolChoice,
 }
 
 /// The run that goes on, as the engine makes it.
-fn goes_on(parent: &Played, to: &str) -> Begun {
+fn goes_on(parent: &Played, to: &str) -> StartResult {
     let frame = Frame { carried: carried(&parent.run), ..parent.frame.as_ref().clone() };
     let frame = Arc::new(frame);
     let Kind::RunCreated(created) = &parent.journal[0].kind else { panic!("the first entry") };
@@ -51,7 +51,7 @@ fn goes_on(parent: &Played, to: &str) -> Begun {
         panic!("{to} begins with a tool")
     };
     let (offer, choice) = (call.offer.clone(), call.choice.clone());
-    Begun { messages: run.messages().to_vec(), offer, choice }
+    StartResult { messages: run.messages().to_vec(), offer, choice }
 }
 
 fn switched(scenario: Scenario, point: Point, to: &str) -> Option<Played> {
@@ -251,7 +251,7 @@ fn a_cancel_before_the_border_of_a_switch_is_a_cancel() {
         |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool { .. }));
     let planned = calm.journal.iter().position(is_tool).expect("a tool call");
     let last = &calm.journal[planned];
-    let letter = |letter: &Letter| {
+    let letter = |letter: &InboxMessage| {
         Kind::Input(Input { dedupe: format!("{letter:?}"), letter: letter.clone() })
     };
     let begun = EffectStarted { attempt: 1, start_by: 0, over_by: None, before: json!(null) };
@@ -267,7 +267,8 @@ fn a_cancel_before_the_border_of_a_switch_is_a_cancel() {
         }
         run
     };
-    let (switch, cancel) = (letter(&switch), letter(&Letter::Cancel { by: "user".to_owned() }));
+    let (switch, cancel) =
+        (letter(&switch), letter(&InboxMessage::Cancel { by: "user".to_owned() }));
     let switched = after(std::slice::from_ref(&switch));
     assert!(switched.switches_here().is_some(), "the border");
     let canceled = after(&[switch, cancel]);

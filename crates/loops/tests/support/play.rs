@@ -5,8 +5,8 @@ use super::{trace, watch::Watch};
 use everloop_loops::{AnyRun, Decision, Outstanding, Planned};
 use everloop_types::journal::{
     ApprovalAsked, ApprovalGiven, EffectAttemptFailed, EffectFinished, EffectPlanned,
-    EffectStarted, Entry, EpochStarted, Input, Kind, Letter, MessageEmitted, Outcome, RunCreated,
-    RunFinished, SnapshotTaken, Waiting, WaitingOn,
+    EffectStarted, Entry, EpochStarted, InboxMessage, Input, Kind, MessageEmitted, Outcome,
+    RunCreated, RunFinished, SnapshotTaken, Waiting, WaitingOn,
 };
 use everloop_types::{
     CallId, EffectId, Ending, Frame, Goal, Message, Observation, Question, QuestionKind, RunId,
@@ -270,14 +270,17 @@ impl Player {
         assert_eq!(self.run.waiting_on(), Some(&on));
         self.at += WAIT_MS;
         self.begin_epoch();
-        let letter =
-            Letter::Answer { question: question.id, text: "yes".to_owned(), by: "user".to_owned() };
+        let letter = InboxMessage::Answer {
+            question: question.id,
+            text: "yes".to_owned(),
+            by: "user".to_owned(),
+        };
         self.append(None, Kind::Input(Input { dedupe: slot_of(&letter), letter }));
     }
 
     /// Letters that come at this point; a cancel ends the run, and so does a switch.
     fn deliver(&mut self, point: Point) -> Option<Decision> {
-        let letters: Vec<Letter> = self
+        let letters: Vec<InboxMessage> = self
             .script
             .letters
             .iter()
@@ -286,7 +289,7 @@ impl Player {
             .collect();
         for (n, letter) in letters.into_iter().enumerate() {
             self.say(&trace::letter(&letter));
-            let cancel = matches!(letter, Letter::Cancel { .. });
+            let cancel = matches!(letter, InboxMessage::Cancel { .. });
             let dedupe = format!("{point:?}:{n}");
             self.append(None, Kind::Input(Input { dedupe, letter }));
             if cancel || self.run.switches_here().is_some() {
@@ -364,6 +367,6 @@ impl Player {
     }
 }
 
-fn slot_of(letter: &Letter) -> String {
+fn slot_of(letter: &InboxMessage) -> String {
     digest_json(letter)
 }

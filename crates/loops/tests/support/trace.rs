@@ -1,7 +1,7 @@
 //! A run as lines that people can read.
 
 use everloop_loops::{Decision, Planned};
-use everloop_types::journal::{EffectPlanned, Letter};
+use everloop_types::journal::{EffectPlanned, InboxMessage};
 use everloop_types::{Reason, Words};
 
 pub(crate) fn planned(effect: &Planned) -> String {
@@ -23,9 +23,9 @@ pub(crate) fn planned(effect: &Planned) -> String {
     }
 }
 
-pub(crate) fn letter(letter: &Letter) -> String {
+pub(crate) fn letter(letter: &InboxMessage) -> String {
     match letter {
-        Letter::Steer { text } => format!("letter steer {text:?}"),
+        InboxMessage::Steer { text } => format!("letter steer {text:?}"),
         other => format!("letter {}", other.kind()),
     }
 }

@@ -13,7 +13,7 @@ mod render_tests;
 #[cfg(test)]
 mod wire_tests;
 
-use crate::http::Manners;
+use crate::http::EndpointSpec;
 use crate::provider::{Codec, Provider, Schemas};
 use crate::{Ask, Asking, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt};
 use decode::Events;
@@ -46,7 +46,7 @@ impl Model for Anthropic {
 #[derive(Debug)]
 struct Messages;
 
-pub(crate) const MANNERS: Manners = Manners {
+pub(crate) const ENDPOINT: EndpointSpec = EndpointSpec {
     usual_url: ANTHROPIC_URL,
     version: "v1",
     call: "messages",
@@ -55,10 +55,10 @@ pub(crate) const MANNERS: Manners = Manners {
 };
 
 impl Codec for Messages {
-    type Reads = Events;
+    type EventReader = Events;
 
-    fn manners(&self) -> Manners {
-        MANNERS
+    fn manners(&self) -> EndpointSpec {
+        ENDPOINT
     }
 
     /// Structured outputs are there for some models only, and not behind every gateway.
@@ -67,7 +67,7 @@ impl Codec for Messages {
     }
 
     fn call(&self, _: &str) -> String {
-        MANNERS.call.to_owned()
+        ENDPOINT.call.to_owned()
     }
 
     fn render(

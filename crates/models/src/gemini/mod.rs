@@ -14,7 +14,7 @@ mod render_tests;
 #[cfg(test)]
 mod wire_tests;
 
-use crate::http::Manners;
+use crate::http::EndpointSpec;
 use crate::provider::{Codec, Provider, Schemas};
 use crate::{Ask, Asking, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt};
 use decode::Responses;
@@ -47,7 +47,7 @@ impl Model for Gemini {
 #[derive(Debug)]
 struct Generate;
 
-pub(crate) const MANNERS: Manners = Manners {
+pub(crate) const ENDPOINT: EndpointSpec = EndpointSpec {
     usual_url: GEMINI_URL,
     version: "v1beta",
     call: "",
@@ -56,10 +56,10 @@ pub(crate) const MANNERS: Manners = Manners {
 };
 
 impl Codec for Generate {
-    type Reads = Responses;
+    type EventReader = Responses;
 
-    fn manners(&self) -> Manners {
-        MANNERS
+    fn manners(&self) -> EndpointSpec {
+        ENDPOINT
     }
 
     /// Where tools may be called, no schema is taken for the text.

@@ -5,7 +5,7 @@ mod address;
 mod retry_after;
 mod tls;
 
-use crate::wire::{Decoder, Reads, refusal, within};
+use crate::wire::{Decoder, EventReader, refusal, within};
 use crate::{ConnectError, Delta, Endpoint, Secret, Timeouts};
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -28,7 +28,7 @@ const IDLE_CONNECTIONS_MAX: usize = 256;
 
 /// What requests to a provider have in common.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manners {
+pub(crate) struct EndpointSpec {
     /// The address where the settings have none; empty if there is no usual one.
     pub(crate) usual_url: &'static str,
     /// The part of the path that goes without saying.
@@ -60,7 +60,7 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    pub(crate) fn new(manners: Manners, endpoint: Endpoint) -> Result<Self, ConnectError> {
+    pub(crate) fn new(manners: EndpointSpec, endpoint: Endpoint) -> Result<Self, ConnectError> {
         let Endpoint { base_url, api_key, timeouts, reply_bytes_max, .. } = endpoint;
         let given = match base_url.as_str() {
             "" => manners.usual_url,
@@ -116,7 +116,7 @@ impl Client {
     }
 
     /// Sends a body and reads the reply. Dropping the future closes the connection.
-    pub(crate) async fn post<R: Reads>(
+    pub(crate) async fn post<R: EventReader>(
         &self,
         call: &str,
         body: Vec<u8>,
@@ -136,7 +136,7 @@ impl Client {
         }
     }
 
-    async fn exchange<R: Reads>(
+    async fn exchange<R: EventReader>(
         &self,
         call: &str,
         body: Vec<u8>,
@@ -168,7 +168,7 @@ impl Client {
         }
     }
 
-    async fn read<R: Reads>(
+    async fn read<R: EventReader>(
         &self,
         mut response: Response,
         clock: &Clock,
@@ -281,7 +281,7 @@ fn words(error: reqwest::Error) -> String {
     words
 }
 
-fn headers(manners: Manners, api_key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
+fn headers(manners: EndpointSpec, api_key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));

@@ -104,7 +104,7 @@ fn retry_delay_ms(error: &Value) -> Option<u64> {
 }
 
 /// The error that a reply with status 200 carries in its body.
-pub(crate) fn confessed(error: &Value) -> ModelError {
+pub(crate) fn provider_error(error: &Value) -> ModelError {
     let code = error.get("code").or_else(|| error.get("status"));
     let status = code.and_then(|code| match code {
         Value::Number(n) => n.as_u64(),

@@ -4,14 +4,14 @@ use super::kit::{
     NOW, claimed, effect, emitted, ending, epoch_started, finished, message, run_finished, run_id,
     status,
 };
-use crate::{Commit, NewOutbox, Settlement, Store, StoreError, Then};
+use crate::{Commit, NewOutbox, NextStatus, Settlement, Store, StoreError};
 use everloop_types::{Rows, Settled, SqlValue, Status, Write};
 
 pub(super) async fn finishing_is_final(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
     let end = ending(&ours, Status::Succeeded);
     store.append(&mut ours, end).await.unwrap();
-    for then in [Then::GoOn, Then::Release, Then::Finish(Status::Failed)] {
+    for then in [NextStatus::GoOn, NextStatus::Release, NextStatus::Finish(Status::Failed)] {
         let late = Commit::new(vec![epoch_started()], NOW).then(then);
         let late = store.append(&mut ours, late).await;
         assert!(matches!(late, Err(StoreError::LeaseLost { .. })));
@@ -85,7 +85,7 @@ pub(super) async fn the_outbox_is_in_order(store: Store) {
     };
     let mut commit = Commit::new(vec![run_finished(Status::Succeeded)], NOW);
     commit.outbox = vec![new("o2", "hook"), new("o1", "hook"), new("o3", "chat")];
-    store.append(&mut ours, commit.then(Then::Finish(Status::Succeeded))).await.unwrap();
+    store.append(&mut ours, commit.then(NextStatus::Finish(Status::Succeeded))).await.unwrap();
     let due = async |now| -> Vec<String> {
         let rows = store.due_outbox(now, 10).await.unwrap();
         rows.into_iter().map(|row| row.outbox_id).collect()

@@ -5,7 +5,7 @@ use super::kit::{
     status,
 };
 use crate::{Claim, Commit, LastWord, NewChild, Report, Store, StoreError};
-use everloop_types::journal::{ChildEnded, Delegated, Kind, Letter, Spawned, Used};
+use everloop_types::journal::{ChildEnded, Delegated, InboxMessage, Kind, Spawned, Used};
 use everloop_types::{Labels, RunId, Status};
 
 fn child_of(parent: &Claim, name: &str) -> NewChild {
@@ -35,7 +35,7 @@ fn report(status: Status) -> Report {
     Report { to: run_id("run_a"), ended }
 }
 
-async fn mail(store: &Store, run: &str) -> Vec<(String, Letter)> {
+async fn mail(store: &Store, run: &str) -> Vec<(String, InboxMessage)> {
     store.unread(&run_id(run)).await.unwrap().letters
 }
 
@@ -75,7 +75,7 @@ pub(super) async fn a_childs_end_and_its_letter_come_together(store: Store) {
     assert_eq!(status(&store, "run_a").await, Status::Waiting);
     store.append(&mut child, end).await.unwrap();
     assert_eq!(status(&store, "run_a").await, Status::Queued, "the letter wakes the parent");
-    let letter = Letter::Child(Box::new(report(Status::Succeeded).ended));
+    let letter = InboxMessage::Child(Box::new(report(Status::Succeeded).ended));
     assert_eq!(mail(&store, "run_a").await, [("run_c".to_owned(), letter)]);
 }
 
@@ -87,7 +87,7 @@ pub(super) async fn a_parents_end_stops_its_children(store: Store) {
     end.kin.stops_children = true;
     store.append(&mut parent, end).await.unwrap();
     assert_eq!(status(&store, "run_c").await, Status::Queued, "the letter wakes the child");
-    let cancel = Letter::Cancel { by: "parent run_a".to_owned() };
+    let cancel = InboxMessage::Cancel { by: "parent run_a".to_owned() };
     assert_eq!(mail(&store, "run_c").await, [("cancel".to_owned(), cancel)]);
     // Nobody is there to hear of the child's end, which ends all the same.
     let mut child = claim(&store, "run_c").await;
@@ -97,8 +97,8 @@ pub(super) async fn a_parents_end_stops_its_children(store: Store) {
     assert_eq!(store.runs_with_mail().await.unwrap(), Vec::<RunId>::new());
 }
 
-fn cancel() -> Letter {
-    Letter::Cancel { by: "user".to_owned() }
+fn cancel() -> InboxMessage {
+    InboxMessage::Cancel { by: "user".to_owned() }
 }
 
 /// The parent decided to delegate before it heard of the cancel.

@@ -6,7 +6,7 @@ use super::kit::{
 use crate::{
     Claim, Commit, ForkOrigin, Limit, NewFork, NewMessage, Sent, Store, StoreError, Taken, Unread,
 };
-use everloop_types::{Status, journal::Letter};
+use everloop_types::{Status, journal::InboxMessage};
 
 pub(super) async fn a_letter_before_parking_keeps_the_run_awake(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
@@ -73,8 +73,8 @@ pub(super) async fn the_first_answer_wins(store: Store) {
 
 pub(super) async fn letters_come_in_order_and_are_taken_once(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
-    let steer = |text: &str| Letter::Steer { text: text.to_owned() };
-    let letters = [("z", steer("first")), ("a", steer("second")), ("m", Letter::AnswerNow)];
+    let steer = |text: &str| InboxMessage::Steer { text: text.to_owned() };
+    let letters = [("z", steer("first")), ("a", steer("second")), ("m", InboxMessage::AnswerNow)];
     for (dedupe, letter) in &letters {
         store.send(&ours.run, dedupe, letter, NOW).await.unwrap();
     }
@@ -119,7 +119,7 @@ pub(super) async fn an_answer_is_taken_together_with_its_message_or_not_at_all(s
 
 pub(super) async fn a_finished_run_takes_no_letters(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
-    store.send(&ours.run, "early", &Letter::AnswerNow, NOW).await.unwrap();
+    store.send(&ours.run, "early", &InboxMessage::AnswerNow, NOW).await.unwrap();
     let end = ending(&ours, Status::Canceled);
     store.append(&mut ours, end).await.unwrap();
     let late = store.send(&ours.run, "late", &answer("yes"), NOW).await.unwrap();
@@ -134,23 +134,23 @@ pub(super) async fn a_large_letter_is_refused(store: Store) {
     create(&store, "run_a").await;
     let letter = answer(&"x".repeat(3 << 20));
     let refused = store.send(&run_id("run_a"), "q1", &letter, NOW).await;
-    assert!(matches!(refused, Err(StoreError::OverLimit { limit: Limit::Letter, .. })));
+    assert!(matches!(refused, Err(StoreError::OverLimit { limit: Limit::InboxMessage, .. })));
 }
 
 /// One transaction: whoever drives the fork first has its letter.
 pub(super) async fn a_forks_letter_is_there_before_anybody_can_claim_it(store: Store) {
     create(&store, "run_a").await;
     let origin = ForkOrigin { run: run_id("run_a"), at_seq: 1 };
-    let letter = Some(Letter::AnswerNow);
+    let letter = Some(InboxMessage::AnswerNow);
     let new = new_run("run_f");
     let mut fork = NewFork { new, origin, entries: Vec::new(), word: None, letter };
     store.create_fork(&fork).await.unwrap();
     let there =
-        Unread { letters: vec![("answer_now".to_owned(), Letter::AnswerNow)], inbox_ctr: 1 };
+        Unread { letters: vec![("answer_now".to_owned(), InboxMessage::AnswerNow)], inbox_ctr: 1 };
     assert_eq!(store.unread(&run_id("run_f")).await.unwrap(), there);
     // A letter that is refused leaves no fork.
     fork.new = new_run("run_g");
-    fork.letter = Some(answer(&"x".repeat(Limit::Letter.most())));
+    fork.letter = Some(answer(&"x".repeat(Limit::InboxMessage.most())));
     let refused = store.create_fork(&fork).await;
     assert!(matches!(refused, Err(StoreError::OverLimit { .. })), "{refused:?}");
     assert_eq!(store.run(&run_id("run_g")).await.unwrap(), None);

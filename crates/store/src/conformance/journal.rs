@@ -4,10 +4,10 @@ use super::kit::{
     NOW, claim, claimed, create, draft, effect, epoch_started, finished, new_run, planned, raw,
     run_finished, run_id, started,
 };
-use crate::{Commit, Limit, Position, Store, StoreError, Then};
+use crate::{Commit, Limit, NextStatus, Position, Store, StoreError};
 use everloop_types::{
     SqlValue, Status, digest_bytes,
-    journal::{EpochStarted, Kind, Letter},
+    journal::{EpochStarted, InboxMessage, Kind},
 };
 
 pub(super) async fn entries_have_places_without_gaps(store: Store) {
@@ -27,7 +27,7 @@ pub(super) async fn entries_have_places_without_gaps(store: Store) {
 
 pub(super) async fn a_stale_epoch_cannot_append(store: Store) {
     let mut old = claimed(&store, "run_a").await;
-    let release = Commit::new(vec![epoch_started()], NOW).then(Then::Release);
+    let release = Commit::new(vec![epoch_started()], NOW).then(NextStatus::Release);
     store.append(&mut old.clone(), release).await.unwrap();
     let mut new = claim(&store, "run_a").await;
     assert_eq!(new.epoch, old.epoch + 1);
@@ -97,7 +97,7 @@ pub(super) async fn a_journal_has_an_end(store: Store) {
     let refused = store.append(&mut ours, Commit::new(vec![epoch_started()], NOW)).await;
     assert!(matches!(refused, Err(StoreError::OverLimit { limit: Limit::Events, .. })));
     let last = Commit::new(vec![run_finished(Status::Failed)], NOW);
-    store.append(&mut ours, last.then(Then::Finish(Status::Failed))).await.unwrap();
+    store.append(&mut ours, last.then(NextStatus::Finish(Status::Failed))).await.unwrap();
 }
 
 pub(super) async fn a_journal_has_a_size(store: Store) {
@@ -106,7 +106,7 @@ pub(super) async fn a_journal_has_a_size(store: Store) {
     let refused = store.append(&mut ours, Commit::new(vec![epoch_started()], NOW)).await;
     assert!(matches!(refused, Err(StoreError::OverLimit { limit: Limit::Bytes, .. })));
     let last = Commit::new(vec![run_finished(Status::Failed)], NOW);
-    store.append(&mut ours, last.then(Then::Finish(Status::Failed))).await.unwrap();
+    store.append(&mut ours, last.then(NextStatus::Finish(Status::Failed))).await.unwrap();
 }
 
 pub(super) async fn a_frame_comes_back_whole(store: Store) {
@@ -135,12 +135,12 @@ pub(super) async fn any_text_comes_back_as_it_was(store: Store) {
     assert_eq!(store.run(&new.run).await.unwrap().unwrap().goal, odd);
     let mut ours = claim(&store, "run_a").await;
     let note = Commit::new(vec![finished(effect(&ours, 1), odd)], NOW);
-    let park = Then::Park { wake_at: None, note: odd.to_owned() };
+    let park = NextStatus::Park { wake_at: None, note: odd.to_owned() };
     let written = store.append(&mut ours, note.then(park)).await.unwrap();
     assert_eq!(store.load(&ours.run).await.unwrap().entries[1..], written);
     assert_eq!(store.run(&ours.run).await.unwrap().unwrap().note.as_deref(), Some(odd));
     assert_eq!(store.messages(&ours.run).await.unwrap()[0].body, odd);
-    let lone = Letter::Answer { question: "q\0".into(), text: odd.into(), by: "user".into() };
+    let lone = InboxMessage::Answer { question: "q\0".into(), text: odd.into(), by: "user".into() };
     store.send(&ours.run, "d\0", &lone, NOW).await.unwrap();
     let unread = store.unread(&ours.run).await.unwrap();
     assert_eq!(unread.letters, [("d\0".to_owned(), lone)]);

@@ -2,16 +2,16 @@
 
 use super::kit::{NOW, claim, create, ending, run_id};
 use crate::{
-    Deed, Due, FiredAs, Firing, FiringKind, Made, Reminding, Repeating, ScheduleGuard, ScheduleRow,
-    ScheduleText, Span, Store, TodoRow, TodoText, Volley,
+    Applied, Due, FiredAs, Firing, FiringBatch, FiringKind, Reminding, Repeating, ScheduleGuard,
+    ScheduleRow, ScheduleText, Span, Store, TodoRow, TodoText, WriteKey,
 };
 use everloop_types::{ConversationId, Status};
 
-const PLAIN: Deed<'static> = Deed { key: None, now: NOW };
+const PLAIN: WriteKey<'static> = WriteKey { key: None, now: NOW };
 const ANYWAY: ScheduleGuard = ScheduleGuard::None;
 
-fn keyed(key: &str) -> Deed<'_> {
-    Deed { key: Some(key), now: NOW }
+fn keyed(key: &str) -> WriteKey<'_> {
+    WriteKey { key: Some(key), now: NOW }
 }
 
 fn todo(uid: &str) -> TodoRow {
@@ -58,9 +58,9 @@ fn entry(uid: &str) -> ScheduleRow {
 }
 
 pub(super) async fn what_is_kept_comes_back_whole(store: Store) {
-    let Made::Now(id) = store.add_todo(&todo("a"), PLAIN).await.unwrap() else { panic!() };
+    let Applied::Now(id) = store.add_todo(&todo("a"), PLAIN).await.unwrap() else { panic!() };
     assert_eq!(store.todo(id).await.unwrap(), Some(TodoRow { id, ..todo("a") }));
-    let Made::Now(id) = store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap() else {
+    let Applied::Now(id) = store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap() else {
         panic!()
     };
     assert_eq!(store.schedule(id).await.unwrap(), Some(ScheduleRow { id, ..entry("b") }));
@@ -70,33 +70,33 @@ pub(super) async fn what_is_kept_comes_back_whole(store: Store) {
         id,
         ..entry("b")
     };
-    assert_eq!(store.change_schedule(&bare, ANYWAY, PLAIN).await.unwrap(), Made::Now(id));
+    assert_eq!(store.change_schedule(&bare, ANYWAY, PLAIN).await.unwrap(), Applied::Now(id));
     assert_eq!(store.schedules().await.unwrap(), [ScheduleRow { version: 2, ..bare }]);
 }
 
 pub(super) async fn a_number_is_never_given_twice(store: Store) {
     for (uid, number) in [("a", 1), ("b", 2)] {
-        assert_eq!(store.add_todo(&todo(uid), PLAIN).await.unwrap(), Made::Now(number));
+        assert_eq!(store.add_todo(&todo(uid), PLAIN).await.unwrap(), Applied::Now(number));
     }
-    assert_eq!(store.delete_todos(&[2], PLAIN).await.unwrap(), Made::Now(2));
-    assert_eq!(store.delete_todos(&[2], PLAIN).await.unwrap(), Made::NoSuch);
-    assert_eq!(store.add_todo(&todo("c"), PLAIN).await.unwrap(), Made::Now(3));
-    assert_eq!(store.add_schedule(&entry("a"), ANYWAY, PLAIN).await.unwrap(), Made::Now(1));
-    assert_eq!(store.delete_schedules(&[7], PLAIN).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.delete_todos(&[2], PLAIN).await.unwrap(), Applied::Now(2));
+    assert_eq!(store.delete_todos(&[2], PLAIN).await.unwrap(), Applied::NotFound);
+    assert_eq!(store.add_todo(&todo("c"), PLAIN).await.unwrap(), Applied::Now(3));
+    assert_eq!(store.add_schedule(&entry("a"), ANYWAY, PLAIN).await.unwrap(), Applied::Now(1));
+    assert_eq!(store.delete_schedules(&[7], PLAIN).await.unwrap(), Applied::NotFound);
 }
 
 pub(super) async fn one_key_makes_one_change(store: Store) {
-    assert_eq!(store.add_todo(&todo("a"), keyed("k1")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.add_todo(&todo("b"), keyed("k1")).await.unwrap(), Made::Before(1));
-    assert_eq!(store.add_todo(&todo("c"), keyed("k2")).await.unwrap(), Made::Now(2));
-    assert_eq!(store.delete_todos(&[1], keyed("k3")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.delete_todos(&[1], keyed("k3")).await.unwrap(), Made::Before(1));
+    assert_eq!(store.add_todo(&todo("a"), keyed("k1")).await.unwrap(), Applied::Now(1));
+    assert_eq!(store.add_todo(&todo("b"), keyed("k1")).await.unwrap(), Applied::Already(1));
+    assert_eq!(store.add_todo(&todo("c"), keyed("k2")).await.unwrap(), Applied::Now(2));
+    assert_eq!(store.delete_todos(&[1], keyed("k3")).await.unwrap(), Applied::Now(1));
+    assert_eq!(store.delete_todos(&[1], keyed("k3")).await.unwrap(), Applied::Already(1));
     assert_eq!(store.todos().await.unwrap().len(), 1);
     // A change that found nothing leaves no key behind.
-    assert_eq!(store.delete_todos(&[9], keyed("k4")).await.unwrap(), Made::NoSuch);
-    assert_eq!(store.delete_todos(&[2], keyed("k4")).await.unwrap(), Made::Now(2));
+    assert_eq!(store.delete_todos(&[9], keyed("k4")).await.unwrap(), Applied::NotFound);
+    assert_eq!(store.delete_todos(&[2], keyed("k4")).await.unwrap(), Applied::Now(2));
     store.forget_deeds(NOW + 1).await.unwrap();
-    assert_eq!(store.add_todo(&todo("d"), keyed("k1")).await.unwrap(), Made::Now(3));
+    assert_eq!(store.add_todo(&todo("d"), keyed("k1")).await.unwrap(), Applied::Now(3));
 }
 
 pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Store) {
@@ -104,19 +104,19 @@ pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Sto
     store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
     let (read, seen) = (TodoRow { id: 1, ..todo("a") }, ScheduleRow { id: 1, ..entry("b") });
     let done = TodoRow { done_at: Some(NOW), ..read.clone() };
-    assert_eq!(store.change_todo(&done, keyed("k1")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.change_todo(&read, keyed("k2")).await.unwrap(), Made::Outrun);
+    assert_eq!(store.change_todo(&done, keyed("k1")).await.unwrap(), Applied::Now(1));
+    assert_eq!(store.change_todo(&read, keyed("k2")).await.unwrap(), Applied::Conflict);
     let now = store.todo(1).await.unwrap().unwrap();
     assert_eq!((now.done_at, now.version), (Some(NOW), 2), "nothing of it was written");
     // The key of a change that was refused is free; that of one that was made is not.
-    assert_eq!(store.change_todo(&now, keyed("k2")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.change_todo(&read, keyed("k2")).await.unwrap(), Made::Before(1));
-    assert_eq!(store.change_todo(&read, keyed("k1")).await.unwrap(), Made::Before(1));
+    assert_eq!(store.change_todo(&now, keyed("k2")).await.unwrap(), Applied::Now(1));
+    assert_eq!(store.change_todo(&read, keyed("k2")).await.unwrap(), Applied::Already(1));
+    assert_eq!(store.change_todo(&read, keyed("k1")).await.unwrap(), Applied::Already(1));
     let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
     assert!(store.fire(&volley(due, None)).await.unwrap());
     assert_eq!(
         store.change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(),
-        Made::Outrun,
+        Applied::Conflict,
         "it has fired"
     );
     let seen = store.schedule(1).await.unwrap().unwrap();
@@ -125,9 +125,9 @@ pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Sto
         (store.change_schedule(&seen, ANYWAY, PLAIN), store.change_schedule(&seen, ANYWAY, PLAIN));
     let both = tokio::join!(both.0, both.1);
     let both = [both.0.unwrap(), both.1.unwrap()];
-    assert!(both.contains(&Made::Now(1)) && both.contains(&Made::Outrun), "{both:?}");
-    assert_eq!(store.delete_schedules(&[1], PLAIN).await.unwrap(), Made::Now(1));
-    assert_eq!(store.change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(), Made::NoSuch);
+    assert!(both.contains(&Applied::Now(1)) && both.contains(&Applied::Conflict), "{both:?}");
+    assert_eq!(store.delete_schedules(&[1], PLAIN).await.unwrap(), Applied::Now(1));
+    assert_eq!(store.change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(), Applied::NotFound);
 }
 
 pub(super) async fn many_at_once_get_different_numbers(store: Store) {
@@ -139,7 +139,7 @@ pub(super) async fn many_at_once_get_different_numbers(store: Store) {
         })
         .collect();
     for task in adding {
-        assert!(matches!(task.await.unwrap(), Made::Now(_)));
+        assert!(matches!(task.await.unwrap(), Applied::Now(_)));
     }
     let numbers: Vec<i64> = store.todos().await.unwrap().iter().map(|todo| todo.id).collect();
     assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
@@ -154,16 +154,16 @@ pub(super) async fn several_are_changed_together_or_not_at_all(store: Store) {
     let all: Vec<TodoRow> = rows.iter().map(done).collect();
     let gone = TodoRow { id: 9, ..all[0].clone() };
     let with_gone = [all[0].clone(), gone];
-    assert_eq!(store.change_todos(&with_gone, keyed("k1")).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.change_todos(&with_gone, keyed("k1")).await.unwrap(), Applied::NotFound);
     assert_eq!(store.todos().await.unwrap(), rows, "nothing of it was written");
-    assert_eq!(store.change_todos(&all[..1], PLAIN).await.unwrap(), Made::Now(1));
-    assert_eq!(store.change_todos(&all, keyed("k1")).await.unwrap(), Made::Outrun);
-    assert_eq!(store.change_todos(&all[1..], keyed("k1")).await.unwrap(), Made::Now(2));
-    assert_eq!(store.change_todos(&all[1..], keyed("k1")).await.unwrap(), Made::Before(2));
-    assert_eq!(store.delete_todos(&[1, 9], PLAIN).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.change_todos(&all[..1], PLAIN).await.unwrap(), Applied::Now(1));
+    assert_eq!(store.change_todos(&all, keyed("k1")).await.unwrap(), Applied::Conflict);
+    assert_eq!(store.change_todos(&all[1..], keyed("k1")).await.unwrap(), Applied::Now(2));
+    assert_eq!(store.change_todos(&all[1..], keyed("k1")).await.unwrap(), Applied::Already(2));
+    assert_eq!(store.delete_todos(&[1, 9], PLAIN).await.unwrap(), Applied::NotFound);
     assert_eq!(store.todos().await.unwrap().len(), 3);
-    assert_eq!(store.delete_todos(&[1, 3], keyed("k2")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.delete_todos(&[1, 3], keyed("k2")).await.unwrap(), Made::Before(1));
+    assert_eq!(store.delete_todos(&[1, 3], keyed("k2")).await.unwrap(), Applied::Now(1));
+    assert_eq!(store.delete_todos(&[1, 3], keyed("k2")).await.unwrap(), Applied::Already(1));
     assert_eq!(store.todos().await.unwrap().len(), 1);
 }
 
@@ -191,8 +191,8 @@ pub(super) async fn of_writers_who_saw_the_same_schedule_one_writes(store: Store
         for task in writing {
             made.push(task.await.unwrap());
         }
-        let wrote = made.iter().filter(|made| matches!(made, Made::Now(_))).count();
-        let outrun = made.iter().filter(|made| **made == Made::Outrun).count();
+        let wrote = made.iter().filter(|made| matches!(made, Applied::Now(_))).count();
+        let outrun = made.iter().filter(|made| **made == Applied::Conflict).count();
         assert_eq!((wrote, outrun), (1, WRITERS - 1), "round {round}: {made:?}");
         let is = store.schedules().await.unwrap();
         assert_ne!(is, here, "round {round}");
@@ -200,11 +200,14 @@ pub(super) async fn of_writers_who_saw_the_same_schedule_one_writes(store: Store
     }
     // Those who do not look are not held up, and are seen by those who do.
     let seen = ScheduleGuard::Revision(store.schedule_revision().await.unwrap());
-    assert!(matches!(store.add_schedule(&entry("x"), ANYWAY, PLAIN).await.unwrap(), Made::Now(_)));
-    assert_eq!(store.add_schedule(&entry("y"), seen, PLAIN).await.unwrap(), Made::Outrun);
+    assert!(matches!(
+        store.add_schedule(&entry("x"), ANYWAY, PLAIN).await.unwrap(),
+        Applied::Now(_)
+    ));
+    assert_eq!(store.add_schedule(&entry("y"), seen, PLAIN).await.unwrap(), Applied::Conflict);
 }
 
-fn volley(due: Due, next: Option<i64>) -> Volley {
+fn volley(due: Due, next: Option<i64>) -> FiringBatch {
     let firing = Firing {
         due,
         occurs_at: due.due_at + 95,
@@ -212,7 +215,7 @@ fn volley(due: Due, next: Option<i64>) -> Volley {
         state: FiredAs::Late,
         title: "stand-up".to_owned(),
     };
-    Volley { due, firings: vec![firing], next }
+    FiringBatch { due, firings: vec![firing], next }
 }
 
 pub(super) async fn a_reminder_fires_once(store: Store) {
@@ -228,7 +231,7 @@ pub(super) async fn a_reminder_fires_once(store: Store) {
     assert_eq!(store.unread_firings(9).await.unwrap(), volley(schedule, None).firings);
     // Somebody who set the clock of the entry back gets the step, but no second firing.
     let back = ScheduleRow { id: 1, version: 2, ..entry("b") };
-    assert_eq!(store.change_schedule(&back, ANYWAY, PLAIN).await.unwrap(), Made::Now(1));
+    assert_eq!(store.change_schedule(&back, ANYWAY, PLAIN).await.unwrap(), Applied::Now(1));
     assert!(store.fire(&volley(schedule, None)).await.unwrap());
     assert_eq!(store.count_unread_firings().await.unwrap(), 1);
     assert_eq!(store.next_reminder().await.unwrap(), Some(NOW + 10));

@@ -1,12 +1,12 @@
 //! What the checks have in common: small runs, and a way around the front door.
 
-use crate::{Claim, Commit, Created, NewMessage, NewRun, Store, Then, Urgency};
+use crate::{Claim, Commit, Created, NewMessage, NewRun, NextStatus, Store, Urgency};
 use everloop_types::{
     CallId, ConversationId, EffectClass, EffectId, Frame, Goal, Observation, OnUnknown, Rows,
     RunId, SqlValue, Status, ToolCall, WorkerId, Write, digest_json,
     journal::{
-        Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, Input, Kind, Letter,
-        MessageEmitted, Outcome, RunCreated, RunFinished,
+        Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, InboxMessage, Input,
+        Kind, MessageEmitted, Outcome, RunCreated, RunFinished,
     },
 };
 
@@ -108,12 +108,12 @@ pub(super) fn emitted(slot: &str) -> Draft {
     draft(None, Kind::MessageEmitted(MessageEmitted { slot: slot.to_owned() }))
 }
 
-pub(super) fn input(dedupe: &str, letter: Letter) -> Draft {
+pub(super) fn input(dedupe: &str, letter: InboxMessage) -> Draft {
     draft(None, Kind::Input(Input { dedupe: dedupe.to_owned(), letter }))
 }
 
-pub(super) fn answer(text: &str) -> Letter {
-    Letter::Answer { question: "q1".to_owned(), text: text.to_owned(), by: "user".to_owned() }
+pub(super) fn answer(text: &str) -> InboxMessage {
+    InboxMessage::Answer { question: "q1".to_owned(), text: text.to_owned(), by: "user".to_owned() }
 }
 
 pub(super) fn message(claim: &Claim, slot: &str, body: &str) -> NewMessage {
@@ -129,11 +129,11 @@ pub(super) fn message(claim: &Claim, slot: &str, body: &str) -> NewMessage {
 pub(super) fn ending(claim: &Claim, status: Status) -> Commit {
     let mut commit = Commit::new(vec![emitted("final"), run_finished(status)], NOW);
     commit.messages.push(message(claim, "final", "done"));
-    commit.then(Then::Finish(status))
+    commit.then(NextStatus::Finish(status))
 }
 
 pub(super) fn parking(wake_at: Option<i64>) -> Commit {
-    Commit::new(Vec::new(), NOW).then(Then::Park { wake_at, note: "an answer".to_owned() })
+    Commit::new(Vec::new(), NOW).then(NextStatus::Park { wake_at, note: "an answer".to_owned() })
 }
 
 pub(super) async fn status(store: &Store, name: &str) -> Status {

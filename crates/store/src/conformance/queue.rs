@@ -4,8 +4,8 @@ use super::kit::{
     NOW, claim, claimed, create, effect, ending, epoch_started, finished, new_run, parking, run_id,
     status, worker,
 };
-use crate::{Commit, Created, NewRun, Orphan, Store, StoreError, Then};
-use everloop_types::{Status, journal::Letter};
+use crate::{Commit, Created, NewRun, NextStatus, Orphan, Store, StoreError};
+use everloop_types::{Status, journal::InboxMessage};
 use std::collections::BTreeSet;
 
 pub(super) async fn a_run_is_claimed_once(store: Store) {
@@ -87,7 +87,7 @@ pub(super) async fn five_claims_without_progress_end_the_service(store: Store) {
         store.append(&mut ours, Commit::new(vec![epoch_started()], NOW)).await.unwrap();
         assert_eq!(store.requeue_orphans(NOW).await.unwrap(), [orphan(Status::Queued)]);
     }
-    store.send(&run_id("run_a"), "c", &Letter::AnswerNow, NOW).await.unwrap();
+    store.send(&run_id("run_a"), "c", &InboxMessage::AnswerNow, NOW).await.unwrap();
     claim(&store, "run_a").await;
     let last = [orphan(Status::Quarantined)];
     assert_eq!(store.requeue_orphans(NOW).await.unwrap(), last);
@@ -117,7 +117,7 @@ pub(super) async fn a_pardon_forgets_the_stalls(store: Store) {
     create(&store, "run_a").await;
     for _ in 0..6 {
         claim(&store, "run_a").await;
-        store.pardon(&run_id("run_a")).await.unwrap();
+        store.reset_stall_count(&run_id("run_a")).await.unwrap();
         assert_eq!(store.requeue_orphans(NOW).await.unwrap()[0].status_now, Status::Queued);
     }
     assert_eq!(store.run(&run_id("run_a")).await.unwrap().unwrap().lease.stalls, 1);
@@ -148,7 +148,7 @@ pub(super) async fn quarantine_gives_one_last_message(store: Store) {
 
 pub(super) async fn released_runs_go_to_the_next_worker(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
-    let release = Commit::new(Vec::new(), NOW).then(Then::Release);
+    let release = Commit::new(Vec::new(), NOW).then(NextStatus::Release);
     store.append(&mut ours, release).await.unwrap();
     assert_eq!(status(&store, "run_a").await, Status::Queued);
     let theirs = store.claim(&worker("w2"), NOW, 5).await.unwrap();

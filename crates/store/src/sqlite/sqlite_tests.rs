@@ -8,7 +8,7 @@ use crate::{
 };
 use everloop_types::{
     ConversationId, Frame, Goal, Rows, RunId, SqlValue, Status, WorkerId, Write, digest_json,
-    journal::{Draft, EpochStarted, Kind, Letter, RunCreated},
+    journal::{Draft, EpochStarted, InboxMessage, Kind, RunCreated},
 };
 use std::{
     fs,
@@ -522,7 +522,7 @@ async fn a_second_process() {
     let Ok(path) = std::env::var("EVERLOOP_TEST_DATABASE") else { return };
     let (store, run) = (Store::open(Path::new(&path)).unwrap(), RunId::new("run_a"));
     if store.run(&run).await.unwrap().is_some() {
-        store.send(&run, "d", &Letter::AnswerNow, 1).await.unwrap();
+        store.send(&run, "d", &InboxMessage::AnswerNow, 1).await.unwrap();
         println!("entries: {}", store.load(&run).await.unwrap().entries.len());
     }
 }

@@ -4,7 +4,7 @@ use super::{Watched, acts_fit_journal, ensure, holds_always, read};
 use crate::stage::tree;
 use everloop_engine::History;
 use everloop_store::Store;
-use everloop_types::journal::{EffectPlanned, Entry, Input, Kind, Letter};
+use everloop_types::journal::{EffectPlanned, Entry, InboxMessage, Input, Kind};
 use everloop_types::{RunId, Status};
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ async fn ends_are_told(store: &Store, member: &Member, all: &[Member]) -> Result
     for child in all.iter().filter(of) {
         let heard = letters(store, member).await?;
         let heard = heard.iter().any(|letter| match letter {
-            Letter::Child(ended) => ended.child == child.run,
+            InboxMessage::Child(ended) => ended.child == child.run,
             _ => false,
         });
         let (over, done) = (member.status.is_final(), child.status.is_final());
@@ -70,14 +70,14 @@ async fn ends_are_told(store: &Store, member: &Member, all: &[Member]) -> Result
             format!("nobody was told that {} is over", child.run)
         })?;
         let told = letters(store, child).await?;
-        let told = told.iter().any(|letter| matches!(letter, Letter::Cancel { .. }));
+        let told = told.iter().any(|letter| matches!(letter, InboxMessage::Cancel { .. }));
         ensure(told || !over || done, || format!("{} works for a run that is over", child.run))?;
     }
     Ok(())
 }
 
 /// The letters that a run has taken, and those that it has not.
-async fn letters(store: &Store, member: &Member) -> Result<Vec<Letter>, String> {
+async fn letters(store: &Store, member: &Member) -> Result<Vec<InboxMessage>, String> {
     let unread = store.unread(&member.run).await.map_err(|error| error.to_string())?;
     let taken = member.history.entries.iter().filter_map(|entry| match &entry.kind {
         Kind::Input(Input { letter, .. }) => Some(letter.clone()),

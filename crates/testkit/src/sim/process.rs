@@ -6,7 +6,7 @@ use super::{Cast, LEASE};
 use crate::points::Gate;
 use crate::stage::PointModel;
 use crate::world::registry;
-use everloop_engine::{Engine, Identity, Means, Report, Worker};
+use everloop_engine::{Engine, Environment, Identity, Report, Worker};
 use everloop_models::Model;
 use everloop_store::Store;
 use everloop_tools::Registry;
@@ -99,7 +99,7 @@ impl Hands {
     }
 }
 
-impl Means for Hands {
+impl Environment for Hands {
     fn model(&self, choice: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         let model = self.models.get(&choice.name).expect("every run has a model");
         Ok((model.clone(), "x".to_owned()))

@@ -4,7 +4,7 @@
 //! a crash before that runs all of them again. Calls that may change something run one by one, and
 //! each outcome is durable before the next call begins.
 
-use everloop_engine::{Clock, Engine, History, Identity, Means, Rules, Submission, Verdict};
+use everloop_engine::{Clock, Engine, Environment, History, Identity, Rules, Submission, Verdict};
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::Store;
 use everloop_testkit::VirtualClock;
@@ -59,7 +59,7 @@ impl Tool for Wait {
 
 struct Props(Arc<ScriptedModel>, Arc<Registry>);
 
-impl Means for Props {
+impl Environment for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.0.clone(), "x".to_owned()))
     }

@@ -1,6 +1,8 @@
 //! Row 23: clocks that are set, and machines that sleep.
 
-use everloop_engine::{Clock, Driven, Engine, Identity, Means, Pause, Rules, Submission, Worker};
+use everloop_engine::{
+    Clock, Driven, Engine, Environment, Identity, Pause, Rules, Submission, Worker,
+};
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::Store;
 use everloop_testkit::VirtualClock;
@@ -31,7 +33,7 @@ impl Clock for Set {
 
 struct Props(Arc<ScriptedModel>);
 
-impl Means for Props {
+impl Environment for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.0.clone(), "x".to_owned()))
     }

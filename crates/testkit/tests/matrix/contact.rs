@@ -1,7 +1,7 @@
 //! Row 11: the database is out of reach for one worker while its effects run.
 
 use everloop_engine::{
-    Clock, Engine, Identity, LeaseTimes, Means, Report, Rules, Submission, Worker,
+    Clock, Engine, Environment, Identity, LeaseTimes, Report, Rules, Submission, Worker,
 };
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::{Db, DbFuture, Done as Wrote, MemoryDb, Row, Store, Urgency};
@@ -97,7 +97,7 @@ impl Tool for Endless {
 
 struct Props(Arc<ScriptedModel>, Arc<Registry>);
 
-impl Means for Props {
+impl Environment for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.0.clone(), "x".to_owned()))
     }

@@ -7,7 +7,7 @@ use everloop_store::{Claim, Commit, Limit, NewRun, Store, StoreError};
 use everloop_testkit::{
     Company, Database, Generation, Scenario, Stage, check, check_midway, ended, scenarios,
 };
-use everloop_types::journal::{Draft, EpochStarted, Kind, Letter, RunCreated};
+use everloop_types::journal::{Draft, EpochStarted, InboxMessage, Kind, RunCreated};
 use everloop_types::{ConversationId, Frame, Goal, RunId, WorkerId, digest_json};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
@@ -166,9 +166,9 @@ async fn limits_hold(store: &Store) {
     store.append(&mut wide, entries(1, "b")).await.unwrap();
     assert_eq!(store.load(&wide.run).await.unwrap().entries.len(), 14);
 
-    let letter = Letter::Steer { text: "x".repeat(3 << 20) };
+    let letter = InboxMessage::Steer { text: "x".repeat(3 << 20) };
     let beyond = store.send(&wide.run, "steer", &letter, 1).await;
-    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::Letter, .. })));
+    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::InboxMessage, .. })));
     assert_eq!(store.unread(&wide.run).await.unwrap().letters.len(), 0);
 }
 

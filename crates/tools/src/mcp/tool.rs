@@ -4,7 +4,7 @@ use super::approvals::Standing;
 use super::listing::Offer;
 use super::server::Server;
 use super::setting::BETWEEN;
-use crate::{AnyTool, Boxed, CallContext, Done, Intent, Judgement, Probe};
+use crate::{AnyTool, Boxed, CallContext, CallPolicy, Done, Intent, Probe};
 use everloop_types::{Observation, ToolSpec, check_args};
 use serde_json::Value;
 use std::sync::Arc;
@@ -66,8 +66,8 @@ impl AnyTool for Foreign {
         })
     }
 
-    fn judge<'a>(&'a self, _: &'a str) -> Boxed<'a, Judgement> {
-        Box::pin(async { self.server.refusal().map_or(Judgement::AsSet, Judgement::Deny) })
+    fn judge<'a>(&'a self, _: &'a str) -> Boxed<'a, CallPolicy> {
+        Box::pin(async { self.server.refusal().map_or(CallPolicy::Default, CallPolicy::Deny) })
     }
 
     fn before<'a>(&'a self, _: &'a str) -> Boxed<'a, Value> {
@@ -97,8 +97,8 @@ impl AnyTool for Refusing {
         Box::pin(async { Done::Seen(refused) })
     }
 
-    fn judge<'a>(&'a self, _: &'a str) -> Boxed<'a, Judgement> {
-        Box::pin(async { Judgement::Deny(self.why.clone()) })
+    fn judge<'a>(&'a self, _: &'a str) -> Boxed<'a, CallPolicy> {
+        Box::pin(async { CallPolicy::Deny(self.why.clone()) })
     }
 
     fn before<'a>(&'a self, _: &'a str) -> Boxed<'a, Value> {

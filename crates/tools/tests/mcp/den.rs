@@ -1,7 +1,7 @@
 //! A server of the settings in a folder that vanishes with the test.
 
 use everloop_tools::mcp::{Given, Listing, ServerSetting, Servers, Standing, Way};
-use everloop_tools::{AnyTool, BY_OTHERS, CallContext, Done, Judgement, Registry};
+use everloop_tools::{AnyTool, BY_OTHERS, CallContext, CallPolicy, Done, Registry};
 use everloop_types::{Ending, Frame, Observation, ToolSpec};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -156,7 +156,7 @@ pub(crate) fn lost(done: Done) -> String {
 
 pub(crate) async fn denial(tool: &Arc<dyn AnyTool>) -> String {
     match tool.judge("{}").await {
-        Judgement::Deny(why) => why,
+        CallPolicy::Deny(why) => why,
         other => panic!("{other:?}"),
     }
 }

@@ -4,7 +4,7 @@
 //! here and says in `upcast` how the form before it is read; `tests/entries.rs` holds both.
 
 use super::upcast::lift;
-use super::{Forked, Input, Kind, Letter, RunFinished, Waiting, WaitingOn};
+use super::{Forked, InboxMessage, Input, Kind, RunFinished, Waiting, WaitingOn};
 use crate::{BudgetKind, Reason};
 
 /// A stored body that this program cannot read.
@@ -109,8 +109,8 @@ impl Kind {
     pub fn fmt(&self) -> i64 {
         match self {
             Self::Input(Input { letter, .. }) => match letter {
-                Letter::Child(_) => self.newest_fmt(),
-                Letter::Switch(_) => 2,
+                InboxMessage::Child(_) => self.newest_fmt(),
+                InboxMessage::Switch(_) => 2,
                 _ => 1,
             },
             Self::Waiting(Waiting { on, .. }) if !matches!(on, WaitingOn::Child { .. }) => 1,

@@ -50,7 +50,7 @@ pub(super) async fn model(app: &App, report: &mut Report) {
         return report.checks.push(good(name).but(wrong, error.words(app.lang)));
     }
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
-    if let Err(error) = everloop_engine::Means::model(&app.means(&app.settings), &choice) {
+    if let Err(error) = everloop_engine::Environment::model(&app.means(&app.settings), &choice) {
         let advice = match error.kind {
             ModelErrorKind::NoKey => Trouble::of(app, &name, &error).words(app, Read::InShell),
             _ => app.text("doctor.set_up", &[]),

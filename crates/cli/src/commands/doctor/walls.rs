@@ -3,7 +3,7 @@
 use super::machine::version_of;
 use super::{Check, Report, State};
 use crate::app::App;
-use everloop_tools::{Bareness, Judgement, Level, Standing, holds_home, own_program};
+use everloop_tools::{CallPolicy, Level, Standing, UnsandboxedReason, holds_home, own_program};
 
 /// A command that does nothing.
 const IDLE: &str = r#"{"command": "true"}"#;
@@ -50,12 +50,12 @@ async fn here(app: &App, report: &mut Report) {
     let good = |detail| Check::good(app, "workspace", "doctor.workspace", detail);
     let (held, check) = match shell.judge(IDLE).await {
         // The line above has said so.
-        Judgement::Bare(Bareness::Off) => return,
-        Judgement::Bare(Bareness::NoWall(why)) => {
+        CallPolicy::Unsandboxed(UnsandboxedReason::Off) => return,
+        CallPolicy::Unsandboxed(UnsandboxedReason::NoWall(why)) => {
             let check = good(app.text("doctor.workspace_bare", &[args[0], ("why", &why)]));
             (false, check.but(State::Missing, app.text("doctor.sandbox_advice", &[])))
         }
-        Judgement::Deny(why) => {
+        CallPolicy::Deny(why) => {
             let check = good(app.text("doctor.workspace_bare", &[args[0], ("why", &why)]));
             (false, check.but(State::Missing, app.text("doctor.sandbox_required", &[])))
         }

@@ -7,8 +7,8 @@ use crate::commands::reply::{self, Taken};
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_assistant::commands::is_command;
-use everloop_assistant::door::OpenQuestion;
+use everloop_agenda::commands::is_command;
+use everloop_agenda::door::OpenQuestion;
 use everloop_engine::Asked;
 use everloop_types::{Question, QuestionKind, RunId};
 

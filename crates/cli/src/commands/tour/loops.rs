@@ -3,7 +3,7 @@
 use super::{Stage, indented};
 use crate::exit::Failure;
 use crate::terminal;
-use everloop_assistant::show::padded;
+use everloop_agenda::show::padded;
 use everloop_loops::LOOPS;
 use serde_json::{Value, json};
 

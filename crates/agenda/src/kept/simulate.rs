@@ -3,10 +3,10 @@
 //!
 //! What must come of it is counted from the calendar alone, so the code is not its own judge.
 
-use super::{Customs, reminders, series};
+use super::{AgendaConfig, reminders, series};
 use everloop_store::{
-    Db, DbError, DbFuture, Deed, Done, Due, FiredAs, Firing, FiringKind, MemoryDb, Row,
-    ScheduleGuard, ScheduleRow, Store, StoreError, TodoRow, Urgency,
+    Db, DbError, DbFuture, Done, Due, FiredAs, Firing, FiringKind, MemoryDb, Row, ScheduleGuard,
+    ScheduleRow, Store, StoreError, TodoRow, Urgency, WriteKey,
 };
 use everloop_types::{SqlValue, UtcMs, Write};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +76,7 @@ pub const STEPS_MAX: u64 = 100_000;
 pub async fn rehearse(
     entries: &[ScheduleRow],
     todos: &[TodoRow],
-    customs: &Customs,
+    customs: &AgendaConfig,
     rehearsal: &Rehearsal,
 ) -> Result<Rehearsed, StoreError> {
     let db = Arc::new(Mortal { db: MemoryDb::new(), fuse: AtomicU64::new(0) });
@@ -144,7 +144,7 @@ async fn copy(
     todos: &[TodoRow],
     from: UtcMs,
 ) -> Result<(), StoreError> {
-    let deed = Deed { key: None, now: from };
+    let deed = WriteKey { key: None, now: from };
     for entry in entries {
         let remind_next = reminders::first_reminder(entry, from).filter(|due| *due >= from);
         let entry = ScheduleRow { remind_next, ..entry.clone() };

@@ -7,9 +7,11 @@
 //! A volley is a value made of rows and the present moment, so any process may make it, and
 //! whoever commits first has fired. Deliberately absent: who is told, and how.
 
-use super::{CatchUp, Customs, moment, series};
+use super::{AgendaConfig, CatchUp, moment, series};
 use everloop_engine::Clock;
-use everloop_store::{Due, FiredAs, Firing, FiringKind, ScheduleRow, Store, StoreError, Volley};
+use everloop_store::{
+    Due, FiredAs, Firing, FiringBatch, FiringKind, ScheduleRow, Store, StoreError,
+};
 use everloop_types::UtcMs;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -90,7 +92,7 @@ fn moment_or_first(at: UtcMs) -> jiff::Timestamp {
 /// If the store fails; what was fired before stays fired, and the rest is due still.
 pub async fn fire_due(
     store: &Store,
-    customs: &Customs,
+    customs: &AgendaConfig,
     now: UtcMs,
 ) -> Result<Vec<Firing>, StoreError> {
     let mut fired = Vec::new();
@@ -111,23 +113,23 @@ pub async fn fire_due(
 /// All that this step of a reminder does; none if it is gone meanwhile.
 async fn volley(
     store: &Store,
-    customs: &Customs,
+    customs: &AgendaConfig,
     due: Due,
     now: UtcMs,
-) -> Result<Option<Volley>, StoreError> {
+) -> Result<Option<FiringBatch>, StoreError> {
     Ok(match due.kind {
         FiringKind::Todo => store.todo(due.subject).await?.map(|todo| {
             let occurs_at = todo.said.due_at.unwrap_or(due.due_at);
             let moments = VecDeque::from([(due.due_at, occurs_at)]);
             let firings = fire(due, moments, customs.catch_up, customs, now, &todo.said.text);
-            Volley { due, firings, next: None }
+            FiringBatch { due, firings, next: None }
         }),
         FiringKind::Schedule => store.schedule(due.subject).await?.map(|entry| {
             let named = entry.said.catch_up.as_deref().and_then(CatchUp::parse);
             let rule = named.unwrap_or(customs.catch_up);
             let (moments, next) = moments(&entry, due.due_at, now);
             let firings = fire(due, moments, rule, customs, now, &entry.said.title);
-            Volley { due, firings, next }
+            FiringBatch { due, firings, next }
         }),
     })
 }
@@ -157,7 +159,7 @@ fn fire(
     due: Due,
     moments: Moments,
     rule: CatchUp,
-    customs: &Customs,
+    customs: &AgendaConfig,
     now: UtcMs,
     title: &str,
 ) -> Vec<Firing> {
@@ -195,14 +197,14 @@ pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
             && earlier < due_at
         {
             let due = Due { kind: FiringKind::Schedule, subject: id, due_at };
-            store.fire(&Volley { due, firings: Vec::new(), next }).await?;
+            store.fire(&FiringBatch { due, firings: Vec::new(), next }).await?;
         }
     }
     Ok(())
 }
 
 /// Fires what is due, again and again, for as long as the process lives.
-pub async fn keep_reminding(store: Store, customs: Customs, clock: Arc<dyn Clock>) {
+pub async fn keep_reminding(store: Store, customs: AgendaConfig, clock: Arc<dyn Clock>) {
     let mut last = UtcMs::MAX;
     loop {
         let now = clock.now();

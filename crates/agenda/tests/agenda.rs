@@ -4,10 +4,10 @@
 
 mod support;
 
-use everloop_assistant::commands;
-use everloop_assistant::desk::Desk;
-use everloop_assistant::kept::{Customs, reminders};
-use everloop_assistant::show;
+use everloop_agenda::commands;
+use everloop_agenda::desk::Agenda;
+use everloop_agenda::kept::{AgendaConfig, reminders};
+use everloop_agenda::show;
 use everloop_store::Store;
 use everloop_types::Lang;
 use serde_json::{Value, json};
@@ -25,8 +25,8 @@ impl Person {
         self
     }
 
-    fn with(mut self, customs: Customs) -> Self {
-        self.desk = Desk::new(self.store.clone(), customs);
+    fn with(mut self, customs: AgendaConfig) -> Self {
+        self.desk = Agenda::new(self.store.clone(), customs);
         self
     }
 
@@ -39,8 +39,8 @@ impl Person {
     }
 }
 
-fn reminding(default_reminder_ms: Option<i64>) -> Customs {
-    Customs { default_reminder_ms, ..Customs::default() }
+fn reminding(default_reminder_ms: Option<i64>) -> AgendaConfig {
+    AgendaConfig { default_reminder_ms, ..AgendaConfig::default() }
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn of_many_who_want_the_same_time_at_once_one_gets_it() {
         let now = person().reader.now;
         let adding: Vec<_> = (0..10)
             .map(|n| {
-                let desk = Desk::new(store.clone(), Customs::default());
+                let desk = Agenda::new(store.clone(), AgendaConfig::default());
                 let now = now.clone();
                 tokio::spawn(async move {
                     let day = 16 + round;
@@ -317,14 +317,14 @@ async fn a_reminder_in_a_minute_keeps_its_seconds() {
     p.say("/todo add 开火 --due \"in 1 minute\" --remind \"in 1 minute\"").await;
     assert_eq!(p.rings("2026-11-15T09:01:20").await, Vec::<String>::new());
     assert_eq!(p.rings("2026-11-15T09:01:21").await.len(), 2);
-    let file = everloop_assistant::portable::What::Schedule;
-    let text = everloop_assistant::portable::export(file, &p.store, &p.reader).await.unwrap();
+    let file = everloop_agenda::portable::What::Schedule;
+    let text = everloop_agenda::portable::export(file, &p.store, &p.reader).await.unwrap();
     assert!(text.contains("DTSTART;TZID=Asia/Shanghai:20261115T090121"), "{text}");
     assert!(!text.contains("DURATION"), "a reminder takes no time: {text}");
-    let again = everloop_assistant::portable::import(file, &text, &p.desk, &p.reader).await;
+    let again = everloop_agenda::portable::import(file, &text, &p.desk, &p.reader).await;
     assert_eq!(again.unwrap().same, 1);
     let other = person_in("2026-11-15T09:00:21[Asia/Shanghai]");
-    everloop_assistant::portable::import(file, &text, &other.desk, &other.reader).await.unwrap();
+    everloop_agenda::portable::import(file, &text, &other.desk, &other.reader).await.unwrap();
     let rows = [p.store.schedules().await.unwrap(), other.store.schedules().await.unwrap()];
     assert_eq!(rows[0][0].said, rows[1][0].said, "it comes back as a reminder");
 }

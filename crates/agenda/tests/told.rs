@@ -2,8 +2,8 @@
 
 mod support;
 
-use everloop_assistant::commands;
-use everloop_assistant::show;
+use everloop_agenda::commands;
+use everloop_agenda::show;
 use everloop_types::Lang;
 use support::{Person, person_in};
 

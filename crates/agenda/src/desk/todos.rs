@@ -2,20 +2,20 @@
 
 use super::changes::is_past;
 use super::{
-    Answer, Desk, Did, Gone, Notice, Refusal, RemindWhen, Reply, TRIES_MAX, TodoChange, TodoList,
+    Agenda, Answer, Did, Gone, Notice, Refusal, RemindWhen, Reply, TRIES_MAX, TodoChange, TodoList,
     uid,
 };
 use crate::commands::{Mark, TodoCommand, View};
 use crate::kept::{self, DEFAULT_TAG};
-use everloop_store::{Deed, Made, StoreError, TodoRow, TodoText};
+use everloop_store::{Applied, StoreError, TodoRow, TodoText, WriteKey};
 use jiff::Zoned;
 
-impl Desk {
+impl Agenda {
     pub(super) async fn todo(
         &self,
         command: &TodoCommand,
         now: &Zoned,
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         Ok(match command {
             TodoCommand::Add(new) => {
@@ -51,7 +51,12 @@ impl Desk {
         })
     }
 
-    async fn mark(&self, mark: Mark, ids: &[i64], deed: Deed<'_>) -> Result<Answer, StoreError> {
+    async fn mark(
+        &self,
+        mark: Mark,
+        ids: &[i64],
+        deed: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
         match mark {
             Mark::Done => self.finish_todos(ids, deed).await,
             Mark::Reopen => self.reopen_todos(ids, deed).await,
@@ -62,7 +67,7 @@ impl Desk {
     pub(super) async fn add_todo(
         &self,
         new: &TodoChange,
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let said = TodoText {
             text: String::new(),
@@ -87,7 +92,8 @@ impl Desk {
         }
         // A reminder that was asked for rings, at once if its moment has passed.
         row.remind_next = row.said.remind_at;
-        let (Made::Now(id) | Made::Before(id)) = self.store.add_todo(&row, deed).await? else {
+        let (Applied::Now(id) | Applied::Already(id)) = self.store.add_todo(&row, deed).await?
+        else {
             return Ok(Err(Refusal::NoSuchTodo(0)));
         };
         let row = self.store.todo(id).await?.unwrap_or(TodoRow { id, ..row });
@@ -99,7 +105,7 @@ impl Desk {
         &self,
         id: i64,
         change: &TodoChange,
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let was = self.store.todo(id).await?.and_then(|todo| todo.said.remind_at);
         let changed = |todo: &mut TodoRow| update(todo, change, deed.now).map(|()| Did::Changed);
@@ -118,7 +124,7 @@ impl Desk {
     async fn change_todos(
         &self,
         ids: &[i64],
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
         change: impl Fn(&mut TodoRow) -> Result<Did, Refusal>,
     ) -> Result<Result<Vec<(Did, TodoRow)>, Refusal>, StoreError> {
         for _ in 0..TRIES_MAX {
@@ -134,7 +140,7 @@ impl Desk {
             }
             let rows: Vec<TodoRow> = changed.iter().map(|(_, todo)| todo.clone()).collect();
             match self.store.change_todos(&rows, deed).await? {
-                Made::Now(_) | Made::Before(_) => {
+                Applied::Now(_) | Applied::Already(_) => {
                     for (_, todo) in &mut changed {
                         if let Some(row) = self.store.todo(todo.id).await? {
                             *todo = row;
@@ -142,7 +148,7 @@ impl Desk {
                     }
                     return Ok(Ok(changed));
                 }
-                Made::NoSuch | Made::Outrun => {}
+                Applied::NotFound | Applied::Conflict => {}
             }
         }
         Ok(Err(Refusal::Contested))
@@ -152,7 +158,7 @@ impl Desk {
     pub(super) async fn finish_todos(
         &self,
         ids: &[i64],
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let is_again = deed.key.is_some() && self.store.deed_done(deed).await?.is_some();
         let finish = |todo: &mut TodoRow| {
@@ -170,7 +176,7 @@ impl Desk {
     pub(super) async fn reopen_todos(
         &self,
         ids: &[i64],
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let reopen = |todo: &mut TodoRow| {
             todo.done_at = None;
@@ -184,7 +190,7 @@ impl Desk {
     pub(super) async fn delete_todos(
         &self,
         ids: &[i64],
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let (ids, mut gone) = (in_order(ids), Vec::new());
         for &id in &ids {
@@ -194,8 +200,8 @@ impl Desk {
         let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
         let missing = missing.map_or(0, |gone| gone.id);
         Ok(match self.store.delete_todos(&ids, deed).await? {
-            Made::Now(_) | Made::Before(_) => Ok(Reply::TodosDeleted(gone)),
-            Made::NoSuch | Made::Outrun => Err(Refusal::NoSuchTodo(missing)),
+            Applied::Now(_) | Applied::Already(_) => Ok(Reply::TodosDeleted(gone)),
+            Applied::NotFound | Applied::Conflict => Err(Refusal::NoSuchTodo(missing)),
         })
     }
 }
@@ -253,7 +259,7 @@ fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), Refus
     Ok(())
 }
 
-fn notices(todo: &TodoRow, change: &TodoChange, deed: Deed<'_>) -> Vec<Notice> {
+fn notices(todo: &TodoRow, change: &TodoChange, deed: WriteKey<'_>) -> Vec<Notice> {
     let past = |at: Option<i64>| at.filter(|at| is_past(*at, deed.now));
     let due = past(change.due.and(todo.said.due_at)).map(Notice::DuePast);
     let remind = past(change.remind.and(todo.said.remind_at)).map(Notice::ReminderPast);

@@ -17,7 +17,7 @@ pub const DEFAULT_TAG: &str = "default";
 
 /// What a person can set about what they keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Customs {
+pub struct AgendaConfig {
     /// How far back the list of the schedule begins.
     pub list_back_ms: i64,
     /// How far ahead it goes.
@@ -32,7 +32,7 @@ pub struct Customs {
     pub default_reminder_ms: Option<i64>,
 }
 
-impl Default for Customs {
+impl Default for AgendaConfig {
     fn default() -> Self {
         const DAY_MS: i64 = 86_400_000;
         Self {

@@ -1,17 +1,17 @@
 //! A person at a desk, in Shanghai, on a Sunday morning.
 #![allow(clippy::unwrap_used, dead_code, reason = "tests fail by panicking, and share this file")]
 
-use everloop_assistant::commands::{self, Command};
-use everloop_assistant::desk::{Desk, Reply};
-use everloop_assistant::kept::Customs;
-use everloop_assistant::show::{self, Reader};
+use everloop_agenda::commands::{self, Command};
+use everloop_agenda::desk::{Agenda, Reply};
+use everloop_agenda::kept::AgendaConfig;
+use everloop_agenda::show::{self, Reader};
 use everloop_store::Store;
 use everloop_types::Lang;
 use jiff::Zoned;
 
 pub(crate) struct Person {
     pub(crate) store: Store,
-    pub(crate) desk: Desk,
+    pub(crate) desk: Agenda,
     pub(crate) reader: Reader,
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn person() -> Person {
 
 pub(crate) fn person_in(now: &str) -> Person {
     let store = Store::memory();
-    let desk = Desk::new(store.clone(), Customs::default());
+    let desk = Agenda::new(store.clone(), AgendaConfig::default());
     let now: Zoned = now.parse().unwrap();
     Person { store, desk, reader: Reader { lang: Lang::ZhCn, now, width: None } }
 }

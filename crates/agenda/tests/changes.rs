@@ -3,10 +3,10 @@
 
 mod support;
 
-use everloop_assistant::commands;
-use everloop_assistant::desk::Desk;
-use everloop_assistant::kept::{Customs, reminders};
-use everloop_assistant::portable::{self, What};
+use everloop_agenda::commands;
+use everloop_agenda::desk::Agenda;
+use everloop_agenda::kept::{AgendaConfig, reminders};
+use everloop_agenda::portable::{self, What};
 use everloop_store::{Db, DbFuture, Done, FiredAs, MemoryDb, Row, Store, Urgency};
 use everloop_types::{SqlValue, Write};
 use std::sync::Arc;
@@ -141,7 +141,7 @@ struct Crowded {
     db: Arc<MemoryDb>,
     left: AtomicI64,
     line: &'static str,
-    reader: everloop_assistant::show::Reader,
+    reader: everloop_agenda::show::Reader,
 }
 
 impl Db for Crowded {
@@ -149,7 +149,7 @@ impl Db for Crowded {
         Box::pin(async move {
             let changes = |write: &Write| write.sql.trim_start().starts_with("UPDATE");
             if writes.iter().any(changes) && self.left.fetch_sub(1, Ordering::SeqCst) > 0 {
-                let other = Desk::new(Store::with_db(self.db.clone()), Customs::default());
+                let other = Agenda::new(Store::with_db(self.db.clone()), AgendaConfig::default());
                 let command = commands::parse(self.line, &self.reader.now).unwrap();
                 other.perform(&command, &self.reader.now, None).await.unwrap().unwrap();
             }
@@ -173,13 +173,13 @@ async fn of_two_writers_at_once_neither_loses_what_it_wrote() {
         let mut p = person();
         let db = Arc::new(MemoryDb::new());
         p.store = Store::with_db(db.clone());
-        p.desk = Desk::new(p.store.clone(), Customs::default());
+        p.desk = Agenda::new(p.store.clone(), AgendaConfig::default());
         for line in add {
             p.say(line).await;
         }
         let (left, reader) = (AtomicI64::new(often), p.reader.clone());
         let crowded = Arc::new(Crowded { db, left, line: other, reader });
-        p.desk = Desk::new(Store::with_db(crowded.clone()), Customs::default());
+        p.desk = Agenda::new(Store::with_db(crowded.clone()), AgendaConfig::default());
         for _ in 0..2 {
             p.say_keyed(line, "k").await;
         }
@@ -194,11 +194,11 @@ async fn of_two_writers_at_once_neither_loses_what_it_wrote() {
 async fn a_crowd_that_never_ends_is_told_and_changes_nothing() {
     let mut p = person();
     let db = Arc::new(MemoryDb::new());
-    p.desk = Desk::new(Store::with_db(db.clone()), Customs::default());
+    p.desk = Agenda::new(Store::with_db(db.clone()), AgendaConfig::default());
     p.say("/todo add 甲").await;
     let (left, reader) = (AtomicI64::new(i64::MAX), p.reader.clone());
     let crowded = Arc::new(Crowded { db, left, line: "/todo reopen 1", reader });
-    p.desk = Desk::new(Store::with_db(crowded), Customs::default());
+    p.desk = Agenda::new(Store::with_db(crowded), AgendaConfig::default());
     assert!(p.say("/todo update 1 乙").await.contains("反复修改"));
     assert!(p.say("/todo get 1").await.contains("甲"));
 }
@@ -251,7 +251,7 @@ fn many_quotes_are_cut_at_once() {
 
 #[tokio::test]
 async fn keys_are_forgotten_when_no_run_may_come_back_to_them() {
-    use everloop_assistant::tools::forget_old_keys;
+    use everloop_agenda::tools::forget_old_keys;
     const DAY_MS: i64 = 86_400_000;
     let p = person();
     p.say_keyed("/todo add 一次", "k").await;

@@ -3,14 +3,14 @@
 use super::changes::is_past;
 use super::todos::in_order;
 use super::{
-    Answer, Conflict, Desk, Did, EntryChange, EntryStart, Gone, Notice, Range, Refusal, RemindWhen,
-    Reply, uid,
+    Agenda, Answer, Conflict, Did, EntryChange, EntryStart, Gone, Notice, Range, Refusal,
+    RemindWhen, Reply, uid,
 };
 use crate::commands::{ScheduleCommand, Stretch, Switch};
 use crate::kept::{self, conflicts, reminders};
 use everloop_store::{
-    Deed, FiringKind, Made, Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span,
-    StoreError,
+    Applied, FiringKind, Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span,
+    StoreError, WriteKey,
 };
 use everloop_types::UtcMs;
 use jiff::civil::{Date, DateTime};
@@ -24,12 +24,12 @@ const FIRINGS_SHOWN: usize = 5;
 /// somebody else has got something done, so many at once get through one after the other.
 const WRITE_TRIES_MAX: usize = 100;
 
-impl Desk {
+impl Agenda {
     pub(super) async fn schedule(
         &self,
         command: &ScheduleCommand,
         now: &Zoned,
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         Ok(match command {
             ScheduleCommand::Add(new) => {
@@ -69,7 +69,7 @@ impl Desk {
     }
 
     /// Deletes entries, all or none, and names them.
-    async fn delete_entries(&self, ids: &[i64], deed: Deed<'_>) -> Result<Answer, StoreError> {
+    async fn delete_entries(&self, ids: &[i64], deed: WriteKey<'_>) -> Result<Answer, StoreError> {
         let (ids, mut gone) = (in_order(ids), Vec::new());
         for &id in &ids {
             let text = self.store.schedule(id).await?.map(|entry| entry.said.title);
@@ -78,15 +78,15 @@ impl Desk {
         let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
         let missing = missing.map_or(0, |gone| gone.id);
         Ok(match self.store.delete_schedules(&ids, deed).await? {
-            Made::Now(_) | Made::Before(_) => Ok(Reply::EntriesDeleted(gone)),
-            Made::NoSuch | Made::Outrun => Err(Refusal::NoSuchEntry(missing)),
+            Applied::Now(_) | Applied::Already(_) => Ok(Reply::EntriesDeleted(gone)),
+            Applied::NotFound | Applied::Conflict => Err(Refusal::NoSuchEntry(missing)),
         })
     }
 
     pub(super) async fn add_entry(
         &self,
         new: &EntryChange,
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let Some(mut entry) = self.new_entry(new, deed) else { return Ok(Err(Refusal::NotHere)) };
         if let Err(refusal) = update(0, &mut entry.said, new) {
@@ -106,12 +106,12 @@ impl Desk {
                 Err(refusal) => return self.already_made(deed, refusal).await,
             };
             match self.store.add_schedule(&entry, guard, deed).await? {
-                Made::Now(id) | Made::Before(id) => {
+                Applied::Now(id) | Applied::Already(id) => {
                     let notices = notices(&entry, new, deed.now);
                     return self.shown(id, Did::Added, notices).await;
                 }
-                Made::Outrun => {}
-                Made::NoSuch => return Ok(Err(Refusal::NoSuchEntry(0))),
+                Applied::Conflict => {}
+                Applied::NotFound => return Ok(Err(Refusal::NoSuchEntry(0))),
             }
         }
         Ok(Err(Refusal::Contested))
@@ -119,7 +119,7 @@ impl Desk {
 
     /// An entry of which only the time is said, and how it reminds if nothing else is; none
     /// without a time.
-    fn new_entry(&self, new: &EntryChange, deed: Deed<'_>) -> Option<ScheduleRow> {
+    fn new_entry(&self, new: &EntryChange, deed: WriteKey<'_>) -> Option<ScheduleRow> {
         let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.customs.minutes));
         let remind = self.default_reminder(&span, new, deed.now).filter(|_| new.remind.is_none());
         let said =
@@ -148,7 +148,11 @@ impl Desk {
         Some(Reminding { lead_ms, from: None })
     }
 
-    async fn already_made(&self, deed: Deed<'_>, refusal: Refusal) -> Result<Answer, StoreError> {
+    async fn already_made(
+        &self,
+        deed: WriteKey<'_>,
+        refusal: Refusal,
+    ) -> Result<Answer, StoreError> {
         match self.store.deed_done(deed).await? {
             Some(id) => self.shown(id, Did::Added, Vec::new()).await,
             None => Ok(Err(refusal)),
@@ -159,7 +163,7 @@ impl Desk {
         &self,
         id: i64,
         change: &EntryChange,
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let changed = |said: &mut ScheduleText| update(id, said, change);
         let answer = self.change_entry(id, deed, change.allow_conflict, changed).await?;
@@ -176,7 +180,7 @@ impl Desk {
         &self,
         id: i64,
         switch: Switch,
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let turn = |said: &mut ScheduleText| {
             let rule = said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?;
@@ -190,7 +194,7 @@ impl Desk {
     async fn change_entry(
         &self,
         id: i64,
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
         allow_conflict: bool,
         change: impl Fn(&mut ScheduleText) -> Result<(), Refusal>,
     ) -> Result<Answer, StoreError> {
@@ -211,10 +215,10 @@ impl Desk {
                 Err(refusal) => return Ok(Err(refusal)),
             };
             match self.store.change_schedule(&entry, guard, deed).await? {
-                Made::Now(id) | Made::Before(id) => {
+                Applied::Now(id) | Applied::Already(id) => {
                     return self.shown(id, Did::Changed, Vec::new()).await;
                 }
-                Made::NoSuch | Made::Outrun => {}
+                Applied::NotFound | Applied::Conflict => {}
             }
         }
         let is_there = self.store.schedule(id).await?.is_some();
@@ -227,7 +231,7 @@ impl Desk {
         &self,
         entry: &ScheduleRow,
         in_any_case: bool,
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
     ) -> Result<Result<ScheduleGuard, Refusal>, StoreError> {
         if in_any_case || entry.said.span.minutes == 0 {
             return Ok(Ok(ScheduleGuard::None));

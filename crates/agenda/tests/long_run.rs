@@ -2,8 +2,8 @@
 //! with a process that dies: every later prompt has the same bytes, the memory the same sections.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use everloop_assistant::context::memory::{Memory, Section};
-use everloop_engine::{Engine, Identity, Means, Rules, Submission, Summary};
+use everloop_agenda::context::memory::{Memory, Section};
+use everloop_engine::{Engine, Environment, Identity, Rules, Submission, Summary};
 use everloop_models::{Asking, Model, OnDelta, Request};
 use everloop_store::{Db, DbError, DbFuture, Done as Written, MemoryDb, Row, Store, Urgency};
 use everloop_testkit::VirtualClock;
@@ -137,7 +137,7 @@ struct World {
     memory: Memory,
 }
 
-impl Means for World {
+impl Environment for World {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.model.clone(), "x".to_owned()))
     }

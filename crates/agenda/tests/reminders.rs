@@ -3,9 +3,9 @@
 
 mod support;
 
-use everloop_assistant::kept::simulate::{Crashes, Rehearsal, STEPS_MAX, rehearse};
-use everloop_assistant::kept::{CatchUp, Customs, reminders};
-use everloop_assistant::show;
+use everloop_agenda::kept::simulate::{Crashes, Rehearsal, STEPS_MAX, rehearse};
+use everloop_agenda::kept::{AgendaConfig, CatchUp, reminders};
+use everloop_agenda::show;
 use everloop_store::{FiredAs, Firing};
 use everloop_types::UtcMs;
 use jiff::Zoned;
@@ -244,7 +244,7 @@ async fn a_rehearsal_finds_what_downtime_does_and_a_wrong_count() {
         steps_max: STEPS_MAX,
     };
     let entries = p.store.schedules().await.unwrap();
-    let customs = Customs { catch_up: CatchUp::Once, ..Customs::default() };
+    let customs = AgendaConfig { catch_up: CatchUp::Once, ..AgendaConfig::default() };
     let played = rehearse(&entries, &[], &customs, &rehearsal).await.unwrap();
     assert!(played.is_right() && played.crashes == 2);
     let night =

@@ -1,8 +1,8 @@
 //! The labelled phrases of `testdata/phrases.tsv` and lines of `testdata/lines.tsv`, each through
 //! every way in: an option, a todo, an entry, a sentence. The score is printed.
 
-use everloop_assistant::commands::{self, Command, NewEntry, ScheduleCommand, TodoCommand, Wrong};
-use everloop_assistant::rules;
+use everloop_agenda::commands::{self, Command, NewEntry, ScheduleCommand, TodoCommand, Wrong};
+use everloop_agenda::rules;
 use jiff::Zoned;
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ use everloop_types::{UtcMs, Write};
 
 /// When a change is made, and whatever makes it the same when it is tried again.
 #[derive(Debug, Clone, Copy)]
-pub struct Deed<'a> {
+pub struct WriteKey<'a> {
     /// None for a change that nobody repeats by himself.
     pub key: Option<&'a str>,
     /// The present moment.
@@ -22,15 +22,15 @@ pub struct Deed<'a> {
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Made {
+pub enum Applied {
     /// It is made now; the number of what it was made to, the first one if there are several.
     Now(i64),
     /// It was made before, under the same key.
-    Before(i64),
+    Already(i64),
     /// There is nothing of that number.
-    NoSuch,
+    NotFound,
     /// Somebody else has changed it, or what it depends on, since it was read; nothing was written.
-    Outrun,
+    Conflict,
 }
 
 const NEXT_NUMBER: &str = "UPDATE counters SET last = last + 1 WHERE name = $1";
@@ -55,10 +55,10 @@ impl Store {
     pub(crate) async fn make(
         &self,
         kind: &'static str,
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
         condition: Option<Write>,
         insert: Write,
-    ) -> Result<Made, StoreError> {
+    ) -> Result<Applied, StoreError> {
         let mut writes = vec![one(NEXT_NUMBER, params![kind])];
         writes.extend(deed.key.map(|key| one(NOTE_NEW, params![key, kind, deed.now])));
         let noted = writes.len();
@@ -66,12 +66,12 @@ impl Store {
         let insert_at = writes.len();
         writes.push(insert);
         match self.db.commit(writes, Urgency::Critical).await {
-            Ok(done) => Ok(Made::Now(number(done)?)),
+            Ok(done) => Ok(Applied::Now(number(done)?)),
             Err(DbError::Expectation { index: 1, .. }) if deed.key.is_some() => {
                 self.made_before(deed).await
             }
             Err(DbError::Expectation { index, .. }) if (noted..insert_at).contains(&index) => {
-                Ok(Made::Outrun)
+                Ok(Applied::Conflict)
             }
             Err(error) => Err(error.into()),
         }
@@ -82,22 +82,22 @@ impl Store {
     pub(crate) async fn change(
         &self,
         subjects: &[i64],
-        deed: Deed<'_>,
+        deed: WriteKey<'_>,
         writes: Vec<Write>,
         condition: Option<Write>,
-    ) -> Result<Made, StoreError> {
-        let Some(&first) = subjects.first() else { return Ok(Made::NoSuch) };
+    ) -> Result<Applied, StoreError> {
+        let Some(&first) = subjects.first() else { return Ok(Applied::NotFound) };
         let note = deed.key.map(|key| one(NOTE, params![key, first, deed.now]));
         let noted = usize::from(note.is_some());
         let met = noted + writes.len();
         let writes: Vec<Write> = note.into_iter().chain(writes).chain(condition).collect();
         match self.db.commit(writes, Urgency::Critical).await {
-            Ok(_) => Ok(Made::Now(first)),
+            Ok(_) => Ok(Applied::Now(first)),
             Err(DbError::Expectation { index, .. }) if index < noted => {
                 self.made_before(deed).await
             }
-            Err(DbError::Expectation { index, .. }) if index < met => Ok(Made::NoSuch),
-            Err(DbError::Expectation { index, .. }) if index == met => Ok(Made::Outrun),
+            Err(DbError::Expectation { index, .. }) if index < met => Ok(Applied::NotFound),
+            Err(DbError::Expectation { index, .. }) if index == met => Ok(Applied::Conflict),
             Err(error) => Err(error.into()),
         }
     }
@@ -128,20 +128,20 @@ impl Store {
         }
     }
 
-    async fn made_before(&self, deed: Deed<'_>) -> Result<Made, StoreError> {
+    async fn made_before(&self, deed: WriteKey<'_>) -> Result<Applied, StoreError> {
         let row = self.first(FIND, params![deed.key]).await?;
         let found = row.map(|row| row.cells().int()).transpose()?;
-        Ok(found.map_or(Made::NoSuch, Made::Before))
+        Ok(found.map_or(Applied::NotFound, Applied::Already))
     }
 
     /// What the change under this key was about, if it was made.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn deed_done(&self, deed: Deed<'_>) -> Result<Option<i64>, StoreError> {
+    pub async fn deed_done(&self, deed: WriteKey<'_>) -> Result<Option<i64>, StoreError> {
         Ok(match self.made_before(deed).await? {
-            Made::Before(subject) => Some(subject),
-            Made::Now(_) | Made::NoSuch | Made::Outrun => None,
+            Applied::Already(subject) => Some(subject),
+            Applied::Now(_) | Applied::NotFound | Applied::Conflict => None,
         })
     }
 

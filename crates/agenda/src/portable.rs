@@ -18,7 +18,7 @@ mod ics_rule;
 mod ics_zone;
 mod take;
 
-use crate::desk::Desk;
+use crate::desk::Agenda;
 use crate::show::Reader;
 use everloop_store::{ScheduleText, Store, StoreError, TodoText};
 use everloop_types::UtcMs;
@@ -226,7 +226,7 @@ pub async fn export(what: What, store: &Store, reader: &Reader) -> Result<String
 pub async fn import(
     what: What,
     text: &str,
-    desk: &Desk,
+    desk: &Agenda,
     reader: &Reader,
 ) -> Result<Imported, StoreError> {
     let now = &reader.now;

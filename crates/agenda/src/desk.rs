@@ -10,8 +10,8 @@ mod todos;
 pub use changes::{EntryChange, EntryStart, RemindWhen, TodoChange};
 
 use crate::commands::{Command, Filter, ScheduleCommand, Stretch, TodoCommand, View};
-use crate::kept::{Customs, reminders};
-use everloop_store::{Deed, Firing, ScheduleRow, Store, StoreError, TodoRow};
+use crate::kept::{AgendaConfig, reminders};
+use everloop_store::{Firing, ScheduleRow, Store, StoreError, TodoRow, WriteKey};
 use everloop_types::UtcMs;
 use jiff::civil::Date;
 use jiff::{Timestamp, Zoned};
@@ -141,21 +141,21 @@ pub type Answer = Result<Reply, Refusal>;
 
 /// Where commands are carried out.
 #[derive(Debug, Clone)]
-pub struct Desk {
+pub struct Agenda {
     store: Store,
-    customs: Customs,
+    customs: AgendaConfig,
 }
 
-impl Desk {
+impl Agenda {
     /// A desk over a store.
     #[must_use]
-    pub fn new(store: Store, customs: Customs) -> Self {
+    pub fn new(store: Store, customs: AgendaConfig) -> Self {
         Self { store, customs }
     }
 
     /// What the person has set.
     #[must_use]
-    pub fn customs(&self) -> &Customs {
+    pub fn customs(&self) -> &AgendaConfig {
         &self.customs
     }
 
@@ -164,7 +164,7 @@ impl Desk {
     }
 
     /// Fires what is due. A change says when to remind next, and would forget what was due before.
-    pub(crate) async fn settle_due(&self, deed: Deed<'_>) -> Result<(), StoreError> {
+    pub(crate) async fn settle_due(&self, deed: WriteKey<'_>) -> Result<(), StoreError> {
         reminders::fire_due(&self.store, &self.customs, deed.now).await.map(drop)
     }
 
@@ -178,7 +178,7 @@ impl Desk {
         now: &Zoned,
         key: Option<&str>,
     ) -> Result<Answer, StoreError> {
-        let deed = Deed { key, now: now.timestamp().as_millisecond() };
+        let deed = WriteKey { key, now: now.timestamp().as_millisecond() };
         if is_change(command) {
             self.settle_due(deed).await?;
         }
@@ -205,7 +205,7 @@ fn is_change(command: &Command) -> bool {
 }
 
 /// A name that no other program gives.
-fn uid(kind: &str, deed: Deed<'_>) -> String {
+fn uid(kind: &str, deed: WriteKey<'_>) -> String {
     let fresh = everloop_engine::fresh_id(&format!("{kind}_"), deed.now);
     format!("{fresh}@everloop")
 }

@@ -5,7 +5,7 @@
 
 use crate::commands::{self, Command};
 use crate::context::skill_tool::LoadSkill;
-use crate::desk::{Answer, Desk};
+use crate::desk::{Agenda, Answer};
 use crate::show::{self, Reader};
 use everloop_engine::Clock;
 use everloop_store::{Store, StoreError};
@@ -36,9 +36,9 @@ pub async fn forget_old_keys(store: &Store, now: UtcMs, keep_ms: i64) -> Result<
 
 /// Where and for whom the commands of a run are carried out.
 #[derive(Clone)]
-pub struct Office {
+pub struct AgendaContext {
     /// The desk; none where only the description is wanted.
-    pub desk: Option<Desk>,
+    pub desk: Option<Agenda>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// The person's zone.
@@ -64,10 +64,10 @@ pub struct ScheduleArgs {
 }
 
 /// Todos, for the model.
-pub struct TodoTool(pub Office);
+pub struct TodoTool(pub AgendaContext);
 
 /// The schedule, for the model.
-pub struct ScheduleTool(pub Office);
+pub struct ScheduleTool(pub AgendaContext);
 
 /// The tools of this crate, and those that need what it knows, for the table of all.
 pub const BUILT_IN: [BuiltIn; 4] = [
@@ -154,7 +154,7 @@ enum Subject {
     Schedule,
 }
 
-impl Office {
+impl AgendaContext {
     async fn perform(&self, line: &str, subject: Subject, context: &CallContext) -> Done {
         let zoned = |at| crate::kept::moment(at).to_zoned(self.zone.clone());
         let now = zoned(self.clock.now());
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_table_says_what_the_tools_say() {
-        let office = Office {
+        let office = AgendaContext {
             desk: None,
             clock: Arc::new(SystemClock),
             zone: TimeZone::UTC,

@@ -4,14 +4,14 @@
 //! all the same, and counted. Reminders whose time has passed stay silent.
 
 use super::{Done, Imported, Problem, ReadEntry, ReadTodo, Trouble};
-use crate::desk::Desk;
+use crate::desk::Agenda;
 use crate::kept::{conflicts, moment, reminders};
-use everloop_store::{Deed, ScheduleRow, ScheduleText, StoreError, TodoRow, TodoText};
+use everloop_store::{ScheduleRow, ScheduleText, StoreError, TodoRow, TodoText, WriteKey};
 use everloop_types::UtcMs;
 use jiff::Zoned;
 use std::collections::{HashMap, HashSet};
 
-impl Desk {
+impl Agenda {
     /// Takes todos in, all of them or none.
     ///
     /// # Errors
@@ -95,8 +95,8 @@ impl Desk {
     }
 }
 
-fn at_once(now: &Zoned) -> Deed<'static> {
-    Deed { key: None, now: now.timestamp().as_millisecond() }
+fn at_once(now: &Zoned) -> WriteKey<'static> {
+    WriteKey { key: None, now: now.timestamp().as_millisecond() }
 }
 
 fn twice(line: usize, text: &str) -> Problem {

@@ -55,7 +55,7 @@ pub struct OpenQuestion {
 
 /// The front door of one surface.
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct Router {
     /// The conversation that lines belong to.
     pub conversation: ConversationId,
     /// The words that cancel, beside `/cancel`.
@@ -73,7 +73,7 @@ pub enum Model {
     Missing,
 }
 
-impl Door {
+impl Router {
     /// Whether a line is one of the phrases that cancel, whatever stands around it.
     #[must_use]
     pub fn is_cancel(&self, line: &str) -> bool {

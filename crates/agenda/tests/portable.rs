@@ -3,7 +3,7 @@
 
 mod support;
 
-use everloop_assistant::portable::{self, Imported, Trouble, What, exchange_words};
+use everloop_agenda::portable::{self, Imported, Trouble, What, exchange_words};
 use everloop_types::Lang;
 use expect_test::expect;
 use support::{Person, person, person_in};
@@ -320,7 +320,7 @@ async fn a_calendar_in_the_style_of_a_web_calendar_is_taken() {
 async fn a_calendar_in_the_style_of_a_desktop_calendar_is_taken() {
     let (rows, told) = taken(
         "BEGIN:VCALENDAR\nMETHOD:PUBLISH\nVERSION:2.0\nX-WR-CALNAME:Home\n\
-         PRODID:-//Desk//Calendar 15//EN\nX-APPLE-CALENDAR-COLOR:#63DA38\nCALSCALE:GREGORIAN\n\
+         PRODID:-//Agenda//Calendar 15//EN\nX-APPLE-CALENDAR-COLOR:#63DA38\nCALSCALE:GREGORIAN\n\
          BEGIN:VTIMEZONE\nTZID:Europe/Rome\nBEGIN:DAYLIGHT\nTZOFFSETFROM:+0100\n\
          RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU\nDTSTART:19810329T020000\nTZNAME:CEST\n\
          TZOFFSETTO:+0200\nEND:DAYLIGHT\nBEGIN:STANDARD\nTZOFFSETFROM:+0200\n\
@@ -349,7 +349,7 @@ async fn a_calendar_in_the_style_of_a_desktop_calendar_is_taken() {
 #[tokio::test]
 async fn a_calendar_in_the_style_of_an_office_program_is_taken() {
     let (rows, told) = taken(
-        "\u{feff}BEGIN:VCALENDAR\nPRODID:-//Office//Mail 16.0 MIMEDIR//EN\nVERSION:2.0\n\
+        "\u{feff}BEGIN:VCALENDAR\nPRODID:-//AgendaContext//Mail 16.0 MIMEDIR//EN\nVERSION:2.0\n\
          METHOD:PUBLISH\nBEGIN:VTIMEZONE\nTZID:W. Europe Standard Time\nBEGIN:STANDARD\n\
          DTSTART:16010101T030000\nTZOFFSETFROM:+0200\nTZOFFSETTO:+0100\n\
          RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=10\nEND:STANDARD\nBEGIN:DAYLIGHT\n\

@@ -1,15 +1,15 @@
 //! Changes that name one thing change that one thing.
 
 use super::*;
-use crate::kept::Customs;
+use crate::kept::AgendaConfig;
 use everloop_store::TodoText;
 
 const NOW: i64 = 1_800_000_000_000;
 const HOUR: i64 = 3_600_000;
-const DEED: Deed<'static> = Deed { key: None, now: NOW };
+const DEED: WriteKey<'static> = WriteKey { key: None, now: NOW };
 
-fn desk() -> Desk {
-    Desk::new(Store::memory(), Customs::default())
+fn desk() -> Agenda {
+    Agenda::new(Store::memory(), AgendaConfig::default())
 }
 
 fn todo() -> TodoChange {
@@ -22,7 +22,7 @@ fn todo() -> TodoChange {
     }
 }
 
-async fn said(desk: &Desk) -> TodoText {
+async fn said(desk: &Agenda) -> TodoText {
     desk.store.todo(1).await.unwrap().unwrap().said
 }
 
@@ -68,7 +68,7 @@ async fn an_entry_changes_in_what_is_named_and_nothing_else() {
         catch_up: Some(Some("all".to_owned())),
         ..EntryChange::default()
     };
-    let deed = Deed { key: None, now: now.timestamp().as_millisecond() };
+    let deed = WriteKey { key: None, now: now.timestamp().as_millisecond() };
     desk.add_entry(&new, deed).await.unwrap().unwrap();
     let before = desk.store.schedule(1).await.unwrap().unwrap().said;
     let mut wanted = before.clone();

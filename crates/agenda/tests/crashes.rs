@@ -1,10 +1,10 @@
 //! The `todo` and `schedule` tools through the engine, with a process that dies at every commit.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use everloop_assistant::desk::Desk;
-use everloop_assistant::kept::Customs;
-use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
-use everloop_engine::{Engine, History, Identity, Means, Rules, Submission};
+use everloop_agenda::desk::Agenda;
+use everloop_agenda::kept::AgendaConfig;
+use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
+use everloop_engine::{Engine, Environment, History, Identity, Rules, Submission};
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::{Db, DbError, DbFuture, Done, Firing, MemoryDb, Row, Store, TodoRow, Urgency};
 use everloop_testkit::VirtualClock;
@@ -58,10 +58,10 @@ impl Db for Mortal {
 
 struct Kept {
     model: Arc<ScriptedModel>,
-    office: Office,
+    office: AgendaContext,
 }
 
-impl Means for Kept {
+impl Environment for Kept {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.model.clone(), "x".to_owned()))
     }
@@ -71,7 +71,7 @@ impl Means for Kept {
     }
 }
 
-fn tools(office: &Office) -> Registry {
+fn tools(office: &AgendaContext) -> Registry {
     Registry::default().with(TodoTool(office.clone())).with(ScheduleTool(office.clone()))
 }
 
@@ -91,8 +91,8 @@ fn script() -> Vec<Scripted> {
 
 fn engine(store: &Store, life: u32, clock: &Arc<VirtualClock>) -> Arc<Engine> {
     let clock = clock.clone();
-    let office = Office {
-        desk: Some(Desk::new(store.clone(), Customs::default())),
+    let office = AgendaContext {
+        desk: Some(Agenda::new(store.clone(), AgendaConfig::default())),
         clock: clock.clone(),
         zone: TimeZone::UTC,
         lang: Lang::En,
@@ -103,7 +103,7 @@ fn engine(store: &Store, life: u32, clock: &Arc<VirtualClock>) -> Arc<Engine> {
     Engine::new(store.clone(), means, clock, identity, Rules::default())
 }
 
-async fn submit(engine: &Engine, office: &Office) -> RunId {
+async fn submit(engine: &Engine, office: &AgendaContext) -> RunId {
     let limits = everloop_testkit::Scenario::react("x", Vec::new()).limits;
     let frame = Frame { tools: tools(office).specs(), limits, ..Frame::default() };
     let goal = Goal { text: "keep".to_owned(), ..Goal::default() };
@@ -137,7 +137,7 @@ struct Outcome {
 async fn play(dies: i64, after: bool) -> Outcome {
     let db = Arc::new(MemoryDb::new());
     let whole = Store::with_db(db.clone());
-    let office = Office {
+    let office = AgendaContext {
         desk: None,
         clock: Arc::new(VirtualClock::default()),
         zone: TimeZone::UTC,
