@@ -54,6 +54,66 @@ fn no_page_hides_a_command_or_a_loop() {
     }
 }
 
+#[test]
+fn every_command_that_a_page_shows_exists() {
+    let readmes =
+        [include_str!("../../../../README.md"), include_str!("../../../../README.zh-CN.md")];
+    let pages = PAGES.iter().flat_map(|page| [page.text(Lang::En), page.text(Lang::ZhCn)]);
+    let mut root = Cli::command();
+    root.build();
+    let mut seen = 0;
+    // Clap prints a version before it reads the rest, so this one is read by hand.
+    let by_hand = "everloop --version --json";
+    let shown = readmes.into_iter().chain(pages).flat_map(shown_commands);
+    for line in shown.filter(|line| *line != by_hand) {
+        assert_eq!(unknown_word(&root, line), None, "{line}");
+        seen += 1;
+    }
+    assert!(seen > 100, "only {seen} commands were found");
+    assert_eq!(unknown_word(&root, "everloop runs lst"), Some("lst"));
+    assert_eq!(unknown_word(&root, "everloop runs list --no-such"), Some("--no-such"));
+    assert_eq!(unknown_word(&root, "everloop nothing"), Some("nothing"));
+}
+
+/// The command lines of a page: code within a line, and lines of examples.
+fn shown_commands(page: &str) -> Vec<&str> {
+    let of_line = |line| {
+        let line: &str = line;
+        let example = line.strip_prefix("$ ").unwrap_or(line);
+        let spans = line.split('`').skip(1).step_by(2).filter(|_| !line.starts_with("```"));
+        spans.chain([example]).filter(|code| code.starts_with("everloop "))
+    };
+    page.lines().flat_map(of_line).collect()
+}
+
+/// The first subcommand or option of this line that the program does not have.
+fn unknown_word<'a>(root: &Command, line: &'a str) -> Option<&'a str> {
+    // Without the comment, the redirection and quoted texts.
+    let line = line.split(" #").next().unwrap_or_default();
+    let line = line.split(" < ").next().unwrap_or_default();
+    let unquoted = line.split('"').step_by(2).flat_map(str::split_whitespace);
+    let mut command = root;
+    for word in unquoted.skip(1) {
+        if let Some(inner) = command.find_subcommand(word) {
+            command = inner;
+            continue;
+        }
+        let name = word.split('=').next().unwrap_or_default();
+        let is_known = match name.strip_prefix("--") {
+            Some(long) => command.get_arguments().any(|arg| arg.get_long() == Some(long)),
+            // A word in capitals, in quotes or in Chinese stands for what the user writes.
+            None if name.starts_with(|c: char| c.is_ascii_lowercase()) => {
+                !command.has_subcommands() || command.get_name() == "help"
+            }
+            None => true,
+        };
+        if !is_known {
+            return Some(word);
+        }
+    }
+    None
+}
+
 /// Every visible command with its usage, arguments and options.
 fn commands_page(lang: Lang) -> String {
     let mut root = worded(Cli::command(), lang);
