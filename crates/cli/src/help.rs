@@ -8,6 +8,8 @@
 //!
 //! A command line that fits never pays for the words.
 
+mod pages;
+
 use crate::args::{Cli, Loops};
 use crate::complaint::complaint;
 use crate::console::{Console, early_language};
@@ -137,7 +139,7 @@ fn names(command: &Command) -> impl Iterator<Item = &str> {
     command.get_subcommands().filter(|known| !known.is_hide_set()).map(Command::get_name)
 }
 
-/// `everloop help [TOPIC]`: a command, a command of a command, or a loop.
+/// `everloop help [TOPIC]`: a page of the manual, a command, a command of a command, or a loop.
 pub(crate) fn topic(app: &Console, topic: &[String]) -> Result<Exit, Failure> {
     if let [name] = topic
         && LOOPS.contains(&name.as_str())
@@ -145,8 +147,21 @@ pub(crate) fn topic(app: &Console, topic: &[String]) -> Result<Exit, Failure> {
         let args = Loops { name: Some(name.clone()), json: false };
         return crate::commands::loops::loops(app, &args);
     }
+    if let [name] = topic
+        && let Some(page) = pages::find_page(name)
+    {
+        terminal::answer(page.text(app.lang).trim_end());
+        return Ok(Exit::Done);
+    }
     terminal::answer(page(topic, app.lang)?.trim_end());
+    if topic.is_empty() {
+        terminal::answer(&format!("\n{}", list_of_pages(app.lang)));
+    }
     Ok(Exit::Done)
+}
+
+fn list_of_pages(lang: Lang) -> String {
+    everloop_text::get(lang, "usage.pages", &[("pages", &pages::page_names())])
 }
 
 /// The help of the command that this path leads to.
@@ -158,8 +173,9 @@ fn page(path: &[String], lang: Lang) -> Result<String, Failure> {
     for word in path.iter().map(|word| word.trim_start_matches(['/', '-'])) {
         let known: Vec<String> = names(inner).map(str::to_owned).collect();
         if !known.iter().any(|name| name == word) {
-            let of_loops = LOOPS.iter().copied().filter(|_| path.len() == 1);
-            let near = near(word, known.iter().map(String::as_str).chain(of_loops));
+            let of_pages = pages::PAGES.iter().map(|page| page.name);
+            let topics = LOOPS.iter().copied().chain(of_pages).filter(|_| path.len() == 1);
+            let near = near(word, known.iter().map(String::as_str).chain(topics));
             return Err(no_topic(lang, &path.join(" "), near));
         }
         inner = inner.find_subcommand_mut(word).unwrap_or_else(|| unreachable!("it is known"));
@@ -172,7 +188,8 @@ fn no_topic(lang: Lang, topic: &str, nearest: Option<&str>) -> Failure {
         everloop_text::get(lang, "near.hint", &[("nearest", nearest)])
     });
     let args = [("topic", topic), ("near", hint.as_str())];
-    Failure { exit: Exit::Usage, words: everloop_text::get(lang, "usage.no_topic", &args) }
+    let words = everloop_text::get(lang, "usage.no_topic", &args);
+    Failure { exit: Exit::Usage, words: format!("{words}\n{}", list_of_pages(lang)) }
 }
 
 /// `everloop todo help`, `everloop todo help add`: the path that help is wanted of.

@@ -9,6 +9,7 @@ mod leftovers;
 mod named_tests;
 mod names;
 mod purity;
+mod references;
 mod sizes;
 mod traces;
 mod user_text;
@@ -22,6 +23,7 @@ pub use leftovers::check_leftovers;
 pub use named_tests::check_named_tests;
 pub use names::check_names;
 pub use purity::check_purity;
+pub use references::check_references;
 pub use sizes::check_sizes;
 pub use traces::check_traces;
 pub use user_text::check_user_text;
@@ -31,7 +33,7 @@ use crate::{Complaint, Tree};
 /// Runs every check; sorted by path and line.
 #[must_use]
 pub fn check_all(tree: &Tree) -> Vec<Complaint> {
-    let checks: [fn(&Tree) -> Vec<Complaint>; 12] = [
+    let checks: [fn(&Tree) -> Vec<Complaint>; 13] = [
         check_arrows,
         check_docs,
         check_attempts,
@@ -41,6 +43,7 @@ pub fn check_all(tree: &Tree) -> Vec<Complaint> {
         check_named_tests,
         check_names,
         check_purity,
+        check_references,
         check_sizes,
         check_traces,
         check_user_text,

@@ -128,20 +128,22 @@ mod tests {
     use super::TABLE;
 
     #[test]
-    fn both_readmes_tell_of_every_setting() {
-        let readmes =
-            [include_str!("../../../../README.md"), include_str!("../../../../README.zh-CN.md")];
-        for (readme, setting) in readmes.iter().flat_map(|r| TABLE.iter().map(move |s| (r, s))) {
+    fn both_pages_on_settings_tell_of_every_setting() {
+        let pages = [
+            include_str!("../../../../docs/settings.md"),
+            include_str!("../../../../docs/settings.zh-CN.md"),
+        ];
+        for (page, setting) in pages.iter().flat_map(|p| TABLE.iter().map(move |s| (p, s))) {
             let row = format!("| `{}` |", setting.key);
-            assert!(readme.contains(&row), "{row}");
+            assert!(page.contains(&row), "{row}");
         }
     }
 
     #[test]
-    fn both_readmes_list_every_provider_with_its_address_and_variables() {
-        for (readme, or, none) in [
-            (include_str!("../../../../README.md"), " or ", "none needed"),
-            (include_str!("../../../../README.zh-CN.md"), " 或 ", "不需要"),
+    fn both_guides_list_every_provider_with_its_address_and_variables() {
+        for (guide, or, none) in [
+            (include_str!("../../../../docs/guide.md"), " or ", "none needed"),
+            (include_str!("../../../../docs/guide.zh-CN.md"), " 或 ", "不需要"),
         ] {
             for known in everloop_models::providers() {
                 let names = known.key_variables.iter().map(|name| format!("`{name}`"));
@@ -150,11 +152,10 @@ mod tests {
                     _ => names.collect::<Vec<_>>().join(or),
                 };
                 let row = format!("| `{}/` | `{}` | {names} |\n", known.name, known.address);
-                assert!(readme.contains(&row), "{row}");
+                assert!(guide.contains(&row), "{row}");
             }
-            let rows = readme
-                .lines()
-                .filter(|line| line.starts_with("| `") && line.contains("/` | `http"));
+            let rows =
+                guide.lines().filter(|line| line.starts_with("| `") && line.contains("/` | `http"));
             assert_eq!(rows.count(), everloop_models::providers().count());
         }
     }

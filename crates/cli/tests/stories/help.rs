@@ -123,6 +123,20 @@ fn help_is_a_command_with_topics() {
 }
 
 #[test]
+fn the_pages_of_the_manual_open_offline_in_both_languages() {
+    for page in ["guide", "commands", "settings", "json", "permissions", "evidence"] {
+        let english = help("en", &["help", page]);
+        let chinese = help("zh-CN", &["help", page]);
+        assert!(english.starts_with("# ") && chinese.starts_with("# "), "{page}");
+        assert!(has_chinese(&chinese), "{page}");
+        holds(&help("en", &["help"]), &[page]);
+    }
+    let home = Home::new();
+    let said = home.run(["help", "permisions"]).ends_with(2);
+    said.says(&["no help on permisions", "Did you mean permissions?", "guide, commands"]);
+}
+
+#[test]
 fn what_is_not_there_is_named_truly_with_the_nearest() {
     let home = Home::new();
     home.run(["hlep"]).ends_with(2).says(&["There is no command hlep", "everloop help"]);

@@ -12,6 +12,7 @@ super::texts! {
     "usage.no_command" => zh: "没有命令 {word}。是否想写 everloop {nearest}？要把它当作一句话：everloop chat {word}", en: "There is no command {word}. Did you mean everloop {nearest}? To say it as a message: everloop chat {word}";
     "usage.no_such_command" => zh: "没有命令 {word}；everloop help 列出全部命令。要把它当作一句话：everloop chat {word}", en: "There is no command {word}; everloop help lists them all. To say it as a message: everloop chat {word}";
     "usage.no_topic" => zh: "没有关于 {topic} 的帮助。{near}everloop help 列出全部命令。", en: "There is no help on {topic}.{near} everloop help lists every command.";
+    "usage.pages" => zh: "手册（everloop help 页名）：{pages}", en: "Pages of the manual (everloop help PAGE): {pages}";
     "usage.answer_needs_print" => zh: "-r 之后的话要加 -p 才能当作回答：everloop -p -r 编号 \"回答\"；不带话时 -r 打开对话", en: "Words behind -r are an answer only with -p: everloop -p -r ID \"ANSWER\"; without words -r opens the chat";
     "usage.unknown_option" => zh: "没有选项 {arg}", en: "Unknown option {arg}";
     "usage.unknown_argument" => zh: "多出来的参数 {arg}", en: "Unexpected argument {arg}";
@@ -308,7 +309,7 @@ super::texts! {
     "help.restore.yes" => zh: "不再询问", en: "Do not ask";
     "help.completion" => zh: "输出 shell 的补全脚本", en: "Print the completion script of a shell";
     "help.completion.shell" => zh: "哪个 shell", en: "Which shell";
-    "help.help.topic" => zh: "命令、它的子命令，或循环的名称", en: "A command, a command of it, or the name of a loop";
+    "help.help.topic" => zh: "手册的一页、命令、子命令，或循环的名称", en: "A page of the manual, a command, a subcommand, or a loop";
     "help.loop_name" => zh: "由哪个循环决定（everloop loops 列出全部）", en: "The loop that decides (everloop loops lists them)";
     "help.model" => zh: "这次用的模型，如 openai/gpt-4o", en: "The model for this time, such as openai/gpt-4o";
     "help.workspace" => zh: "工具只能在这个目录内活动；默认为当前目录", en: "The folder that tools are confined to; the current one by default";
