@@ -21,7 +21,7 @@ impl Person {
 
     /// How everything fired that has fired.
     async fn fired(&self) -> Vec<(String, FiredAs)> {
-        let all = self.store.unread_firings(99).await.unwrap().into_iter();
+        let all = self.store.agenda().unread_firings(99).await.unwrap().into_iter();
         all.map(|firing| (self.reader.moment(firing.due.due_at), firing.state)).collect()
     }
 
@@ -259,6 +259,6 @@ async fn keys_are_forgotten_when_no_run_may_come_back_to_them() {
     for (days, keep, todos) in [(390, 30, 1), (396, 400, 1), (396, 30, 2)] {
         forget_old_keys(&p.store, now + days * DAY_MS, keep * DAY_MS).await.unwrap();
         p.say_keyed("/todo add 一次", "k").await;
-        assert_eq!(p.store.todos().await.unwrap().len(), todos, "after {days} days");
+        assert_eq!(p.store.agenda().todos().await.unwrap().len(), todos, "after {days} days");
     }
 }

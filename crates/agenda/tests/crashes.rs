@@ -116,7 +116,7 @@ async fn live(engine: &Engine, run: &RunId) -> bool {
     let now = engine.clock().now();
     let claimed = async {
         engine.take_up().await.ok()?;
-        engine.store().claim_run(&engine.identity().worker, run, now).await.ok()?
+        engine.store().queue().claim_run(&engine.identity().worker, run, now).await.ok()?
     };
     match claimed.await {
         Some(claim) => engine.drive(claim).await.is_ok(),
@@ -157,18 +157,18 @@ async fn play(dies: i64, after: bool) -> Outcome {
             }
         }
     }
-    let row = whole.run(&run).await.unwrap().unwrap();
+    let row = whole.runs().get(&run).await.unwrap().unwrap();
     assert_eq!(row.status, Status::Succeeded, "death at {dies}, after: {after}");
     assert_eq!(whole.violations(), 0);
-    let entries = whole.schedules().await.unwrap().into_iter();
-    let todos = whole.todos().await.unwrap();
+    let entries = whole.agenda().schedules().await.unwrap().into_iter();
+    let todos = whole.agenda().todos().await.unwrap();
     let third = &todos[todos.len() - 1];
     let asked = asked_at(&whole, &run, "third").await;
     Outcome {
         third: [asked, third.created_at, third.said.due_at.unwrap()],
         todos,
         entries: entries.map(|it| (it.id, it.said.title, it.said.span.starts)).collect(),
-        firings: whole.unread_firings(9).await.unwrap(),
+        firings: whole.agenda().unread_firings(9).await.unwrap(),
         commits,
     }
 }

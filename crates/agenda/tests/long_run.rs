@@ -189,7 +189,7 @@ async fn play(dies: i64, after: bool) -> Played {
     let run = engine(whole.clone(), &world, 0, clock).submit(submission()).await.unwrap();
     let mortal = Arc::new(Mortal { db, left: AtomicI64::new(dies), after });
     let mut lives = 0;
-    while whole.run(&run).await.unwrap().unwrap().status != Status::Succeeded {
+    while whole.runs().get(&run).await.unwrap().unwrap().status != Status::Succeeded {
         lives += 1;
         assert!(lives < 5, "death at {dies}, after: {after}: it does not end");
         let store = if lives == 1 { Store::with_db(mortal.clone()) } else { whole.clone() };
@@ -197,7 +197,7 @@ async fn play(dies: i64, after: bool) -> Played {
         let now = engine.clock().now();
         if engine.take_up().await.is_ok()
             && let Ok(Some(claim)) =
-                engine.store().claim_run(&engine.identity().worker, &run, now).await
+                engine.store().queue().claim_run(&engine.identity().worker, &run, now).await
         {
             let _ = engine.drive(claim).await;
         }

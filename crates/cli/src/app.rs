@@ -168,7 +168,7 @@ impl App {
             && let Ok(home) = self.home.id()
         {
             // Where this cannot be written, a copy counts as one of another home: the safe side.
-            let _ = store.belong_to(&home).await;
+            let _ = store.maintenance().belong_to(&home).await;
         }
         Ok(store)
     }
@@ -237,7 +237,8 @@ impl App {
         };
         let clock: Arc<dyn Clock> = match self.is_cluster() {
             true => {
-                let shown = store.time().await.map_err(|error| self.store_failure(&error))?;
+                let shown =
+                    store.workers().time().await.map_err(|error| self.store_failure(&error))?;
                 Arc::new(SharedClock::new(shown))
             }
             false => Arc::new(SystemClock),
@@ -304,7 +305,7 @@ impl App {
 
     /// The run that an id, or the end of one, means.
     pub(crate) async fn find_run(&self, store: &Store, id: &str) -> Result<RunId, Failure> {
-        let found = store.find_runs(id).await.map_err(|error| self.store_failure(&error))?;
+        let found = store.runs().find(id).await.map_err(|error| self.store_failure(&error))?;
         let words = match found.as_slice() {
             [run] => return Ok(run.clone()),
             [] => self.text("run.not_found", &[("id", id)]),

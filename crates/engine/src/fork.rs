@@ -108,7 +108,7 @@ impl Engine {
         let past = self.past(&fork).await?;
         let known = self.account_for(&fork, &past).await?;
         let now = self.clock.now().max(past.state.last_at());
-        let parent = self.store.run(&fork.parent).await?;
+        let parent = self.store.runs().get(&fork.parent).await?;
         let conversation = parent.map(|row| row.conversation);
         let conversation = conversation.ok_or_else(|| ForkError::NoRun(fork.parent.clone()))?;
         let new = self.new_fork(fork, conversation, &past, &known, now);
@@ -116,7 +116,7 @@ impl Engine {
         // A reply that was lost is no reason for a second fork: the same id is written again.
         let mut tries = 0;
         loop {
-            match self.store.create_fork(&new).await {
+            match self.store.queue().create_fork(&new).await {
                 Ok(Created::New | Created::Existing(_)) => {
                     self.mail.call_workers();
                     return Ok(Forking { run, at });
@@ -159,7 +159,7 @@ impl Engine {
 
     /// Where a run was written.
     pub(crate) async fn provenance(&self, run: &RunId) -> Result<Provenance, StoreError> {
-        Ok(match self.store.is_foreign(run).await? {
+        Ok(match self.store.runs().is_foreign(run).await? {
             true => Provenance::Elsewhere,
             false => Provenance::Here,
         })

@@ -10,6 +10,7 @@ use crate::{
     db::{DbError, Urgency},
     dialect,
     error::{Limit, StoreError},
+    facets::Journal,
     family::{self, Relations},
     fork::{self, NewFork},
     outbox::{self, NewOutbox},
@@ -17,7 +18,6 @@ use crate::{
     read::SNAPSHOT_FMT,
     row,
     statement::{CLOSE_INBOX, INSERT_MESSAGE, NEVER, any, hold_conversation, int, one, params},
-    store::Store,
 };
 use everloop_types::{
     Status, UtcMs, Write, digest_bytes,
@@ -172,7 +172,7 @@ const FINISH: &str = "
     UPDATE runs SET status = $2, wake_at = $3, note = NULL, lease_owner = NULL WHERE run_id = $1
 ";
 
-impl Store {
+impl Journal<'_> {
     /// Appends to the journal of a claimed run, together with all that belongs to it.
     ///
     /// `claim.next_seq` moves only if it succeeded. A commit that finishes the run may go beyond
@@ -186,7 +186,7 @@ impl Store {
     /// # Panics
     /// If a snapshot comes without drafts, or [`NextStatus::Finish`] without a final status.
     pub async fn append(
-        &self,
+        self,
         claim: &mut Claim,
         mut commit: Commit,
     ) -> Result<Vec<Entry>, StoreError> {
@@ -194,10 +194,10 @@ impl Store {
         let mut plan = Plan::make(claim, commit)?;
         let writes = std::mem::take(&mut plan.writes);
         let (writes, later) = split_last_words(writes);
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => {
                 if !later.is_empty() {
-                    self.db.commit(later, Urgency::Critical).await?;
+                    self.store.db.commit(later, Urgency::Critical).await?;
                 }
                 claim.next_seq += int(plan.entries.len());
                 claim.snap_seq = plan.snap_seq.unwrap_or(claim.snap_seq);
@@ -207,7 +207,7 @@ impl Store {
         }
     }
 
-    async fn explain(&self, claim: &Claim, plan: &Plan, error: DbError) -> StoreError {
+    async fn explain(self, claim: &Claim, plan: &Plan, error: DbError) -> StoreError {
         let (DbError::Expectation { index, .. } | DbError::Unique { index, .. }) = error else {
             return error.into();
         };
@@ -215,18 +215,20 @@ impl Store {
             (Some(Part::Advance), DbError::Expectation { .. }) => self.lost_or_full(claim).await,
             (Some(Part::Own(index)), _) => StoreError::WriteRefused { index: *index },
             (Some(Part::Entry(phase)), DbError::Unique { rule, .. }) => {
-                self.violation(dialect::index_name(&rule, *phase))
+                self.store.violation(dialect::index_name(&rule, *phase))
             }
-            (_, DbError::Unique { rule, .. }) => self.violation(dialect::index_name(&rule, None)),
-            (Some(Part::InboxMessage), _) => self.violation("inbox_taken"),
+            (_, DbError::Unique { rule, .. }) => {
+                self.store.violation(dialect::index_name(&rule, None))
+            }
+            (Some(Part::InboxMessage), _) => self.store.violation("inbox_taken"),
             (_, error) => error.into(),
         }
     }
 
     /// Why the first statement touched no row: if the claim holds, only the size is left.
-    async fn lost_or_full(&self, claim: &Claim) -> StoreError {
+    async fn lost_or_full(self, claim: &Claim) -> StoreError {
         let run = claim.run.clone();
-        match self.position(&run).await {
+        match self.store.runs().position(&run).await {
             Ok(Some(at)) if at.is_held_by(claim) => {
                 StoreError::OverLimit { run, limit: Limit::Bytes }
             }

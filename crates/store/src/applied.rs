@@ -6,8 +6,8 @@
 use crate::{
     db::{DbError, Done, Urgency},
     error::StoreError,
+    facets::AgendaStore,
     statement::{one, params},
-    store::Store,
 };
 use everloop_types::{UtcMs, Write};
 
@@ -49,11 +49,11 @@ const FIND: &str = "SELECT subject FROM deeds WHERE deed_key = $1";
 
 const FORGET: &str = "DELETE FROM deeds WHERE done_at < $1";
 
-impl Store {
+impl AgendaStore<'_> {
     /// Makes something new of `kind`, which takes the kind's next number; `insert` returns it. If
     /// a `condition` touches another number of rows than it must, nothing is made.
     pub(crate) async fn make(
-        &self,
+        self,
         kind: &'static str,
         deed: WriteKey<'_>,
         condition: Option<Write>,
@@ -65,7 +65,7 @@ impl Store {
         writes.extend(condition);
         let insert_at = writes.len();
         writes.push(insert);
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(done) => Ok(Applied::Now(number(done)?)),
             Err(DbError::Expectation { index: 1, .. }) if deed.key.is_some() => {
                 self.made_before(deed).await
@@ -80,7 +80,7 @@ impl Store {
     /// Changes what has these numbers, all or none of them: each has its write, in the same order,
     /// which touches exactly that. If a `condition` is not met, nothing is changed.
     pub(crate) async fn change(
-        &self,
+        self,
         subjects: &[i64],
         deed: WriteKey<'_>,
         writes: Vec<Write>,
@@ -91,7 +91,7 @@ impl Store {
         let noted = usize::from(note.is_some());
         let met = noted + writes.len();
         let writes: Vec<Write> = note.into_iter().chain(writes).chain(condition).collect();
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Applied::Now(first)),
             Err(DbError::Expectation { index, .. }) if index < noted => {
                 self.made_before(deed).await
@@ -106,7 +106,7 @@ impl Store {
     /// each of `changes` touches exactly one row. The new numbers in order, or nothing if somebody
     /// else was faster somewhere.
     pub(crate) async fn take_in(
-        &self,
+        self,
         kind: &'static str,
         adds: Vec<Write>,
         changes: Vec<Write>,
@@ -118,7 +118,7 @@ impl Store {
         if writes.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(done) => {
                 let numbers = done.into_iter().skip(1).step_by(2).take(added);
                 numbers.map(|done| number(vec![done])).collect::<Result<_, _>>().map(Some)
@@ -128,8 +128,8 @@ impl Store {
         }
     }
 
-    async fn made_before(&self, deed: WriteKey<'_>) -> Result<Applied, StoreError> {
-        let row = self.first(FIND, params![deed.key]).await?;
+    async fn made_before(self, deed: WriteKey<'_>) -> Result<Applied, StoreError> {
+        let row = self.store.first(FIND, params![deed.key]).await?;
         let found = row.map(|row| row.cells().int()).transpose()?;
         Ok(found.map_or(Applied::NotFound, Applied::Already))
     }
@@ -138,7 +138,7 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn deed_done(&self, deed: WriteKey<'_>) -> Result<Option<i64>, StoreError> {
+    pub async fn write_done(self, deed: WriteKey<'_>) -> Result<Option<i64>, StoreError> {
         Ok(match self.made_before(deed).await? {
             Applied::Already(subject) => Some(subject),
             Applied::Now(_) | Applied::NotFound | Applied::Conflict => None,
@@ -149,9 +149,9 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn forget_deeds(&self, before: UtcMs) -> Result<(), StoreError> {
+    pub async fn forget_write_keys(self, before: UtcMs) -> Result<(), StoreError> {
         let forget = crate::statement::any(FORGET, params![before]);
-        self.db.commit(vec![forget], Urgency::Lazy).await?;
+        self.store.db.commit(vec![forget], Urgency::Lazy).await?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! A look at the checksums of runs: whether what is stored is still what was written.
 
-use crate::{db::DbError, error::StoreError, statement::params, store::Store};
+use crate::{db::DbError, error::StoreError, facets::Maintenance, statement::params};
 use everloop_types::RunId;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ const ALL_RUNS: &str = "
 
 const LENGTH: &str = "SELECT next_seq, trimmed_at FROM runs WHERE run_id = $1";
 
-/// What [`Store::check_runs`] found.
+/// What [`crate::Maintenance::check_runs`] found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunCheck {
     /// Runs that were looked at.
@@ -25,15 +25,15 @@ pub struct RunCheck {
     pub damaged: Vec<RunId>,
 }
 
-impl Store {
+impl Maintenance<'_> {
     /// Reads frame and journal of every run, as long as there is time, and compares the checksums.
     ///
     /// # Errors
     /// See [`StoreError`]; a damaged run is none.
-    pub async fn check_runs(&self, time: Duration) -> Result<RunCheck, StoreError> {
+    pub async fn check_runs(self, time: Duration) -> Result<RunCheck, StoreError> {
         let begun = Instant::now();
         let mut seen = RunCheck::default();
-        for row in self.rows(ALL_RUNS, params![]).await? {
+        for row in self.store.rows(ALL_RUNS, params![]).await? {
             if begun.elapsed() > time {
                 seen.left += 1;
                 continue;
@@ -57,16 +57,18 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] for the first entry that is missing or not what was written.
-    pub async fn check_run(&self, run: &RunId) -> Result<(), StoreError> {
+    pub async fn check_run(self, run: &RunId) -> Result<(), StoreError> {
         let damaged = |seq| StoreError::Damaged { run: run.clone(), seq };
         // Before the entries: a journal only grows, so it must reach at least that far.
-        let Some(row) = self.first(LENGTH, params![run.as_str()]).await? else { return Ok(()) };
+        let Some(row) = self.store.first(LENGTH, params![run.as_str()]).await? else {
+            return Ok(());
+        };
         let mut cells = row.cells();
         let (next, trimmed) = (cells.int()?, cells.opt_int()?.is_some());
-        self.frame(run).await?;
+        self.store.journal().frame(run).await?;
         let mut last = 0;
         loop {
-            let page = self.journal(run, last, ENTRIES_PER_PAGE).await?;
+            let page = self.store.journal().entries(run, last, ENTRIES_PER_PAGE).await?;
             for entry in &page {
                 if !trimmed && entry.seq != last + 1 {
                     return Err(damaged(last + 1));

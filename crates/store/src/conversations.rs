@@ -3,9 +3,9 @@
 use crate::{
     db::{DbError, Row, Urgency},
     error::StoreError,
+    facets::Conversations,
     runs::status,
     statement::{INSERT_MESSAGE, hold_conversation, int, one, params},
-    store::Store,
 };
 use everloop_types::{ConversationId, RunId, Status, UtcMs};
 
@@ -40,13 +40,13 @@ const SAID: &str = "
      WHERE conversation_id = $1 ORDER BY pos DESC LIMIT $2
 ";
 
-impl Store {
+impl Conversations<'_> {
     /// Puts a word into a conversation that belongs to no run.
     ///
     /// # Errors
     /// See [`StoreError`]. The same `message_id` twice is one message.
-    pub async fn say_in(
-        &self,
+    pub async fn say(
+        self,
         conversation: &ConversationId,
         message_id: &str,
         role: &str,
@@ -57,7 +57,7 @@ impl Store {
         let name = conversation.as_str();
         let message = params![name, message_id, run, slot, role, body, now];
         let writes = vec![hold_conversation(name), one(INSERT_MESSAGE, message)];
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) | Err(DbError::Unique { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -68,11 +68,11 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn runs_of(
-        &self,
+        self,
         conversation: &ConversationId,
         most: usize,
     ) -> Result<Vec<RunId>, StoreError> {
-        let rows = self.rows(RUNS, params![conversation.as_str(), int(most)]).await?;
+        let rows = self.store.rows(RUNS, params![conversation.as_str(), int(most)]).await?;
         rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
     }
 
@@ -81,10 +81,10 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn open_runs_of(
-        &self,
+        self,
         conversation: &ConversationId,
     ) -> Result<Vec<(RunId, Status)>, StoreError> {
-        let rows = self.rows(OPEN_RUNS, params![conversation.as_str()]).await?;
+        let rows = self.store.rows(OPEN_RUNS, params![conversation.as_str()]).await?;
         let read = |row: Row| {
             let mut cells = row.cells();
             Ok((RunId::new(cells.text()?), status(&mut cells)?))
@@ -96,12 +96,12 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn said_in(
-        &self,
+    pub async fn messages(
+        self,
         conversation: &ConversationId,
         most: usize,
     ) -> Result<Vec<Said>, StoreError> {
-        let rows = self.rows(SAID, params![conversation.as_str(), int(most)]).await?;
+        let rows = self.store.rows(SAID, params![conversation.as_str(), int(most)]).await?;
         let read = |row: Row| {
             let mut cells = row.cells();
             Ok(Said {

@@ -3,9 +3,9 @@
 use crate::{
     db::{DbError, Urgency},
     error::StoreError,
+    facets::RunQueue,
     row,
     statement::{INSERT_MESSAGE, hold_conversation, one, params},
-    store::Store,
 };
 use everloop_types::{
     ConversationId, Frame, RunId, UtcMs, Write, digest_bytes,
@@ -52,7 +52,7 @@ const FIND_EXISTING: &str = "
     SELECT run_id FROM runs WHERE idem_key = $1 OR run_id = $2 LIMIT 1
 ";
 
-impl Store {
+impl RunQueue<'_> {
     /// Makes a run that waits for a worker.
     ///
     /// A repeated `idem_key`, or a repeated id, changes nothing: so a request whose commit is
@@ -63,21 +63,21 @@ impl Store {
     ///
     /// # Panics
     /// If `created.frame` is not the digest of `frame`.
-    pub async fn create_run(&self, new: &NewRun) -> Result<Created, StoreError> {
+    pub async fn create_run(self, new: &NewRun) -> Result<Created, StoreError> {
         self.create(new, writes(new)?).await
     }
 
     /// The first of `writes` finds out whether the run is there already.
     pub(crate) async fn create(
-        &self,
+        self,
         new: &NewRun,
         writes: Vec<Write>,
     ) -> Result<Created, StoreError> {
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Created::New),
             Err(DbError::Expectation { index: 0, touched }) => {
                 let key = params![new.idem_key.clone(), new.run.as_str()];
-                let found = self.first(FIND_EXISTING, key).await?;
+                let found = self.store.first(FIND_EXISTING, key).await?;
                 let existing = found.ok_or(DbError::Expectation { index: 0, touched })?;
                 Ok(Created::Existing(RunId::new(existing.cells().text()?)))
             }

@@ -7,11 +7,11 @@ use crate::{
     create::{self, NewRun},
     db::Urgency,
     error::StoreError,
+    facets::{Journal, RunCatalog},
     inbox::RING,
     row,
     runs::status,
     statement::{any, int, one, params},
-    store::Store,
 };
 use everloop_types::{
     EffectId, RunId, Status, UtcMs, Write,
@@ -150,13 +150,13 @@ const CHILDREN: &str = "
 
 const PARENT: &str = "SELECT parent_run_id FROM runs WHERE run_id = $1";
 
-impl Store {
+impl RunCatalog<'_> {
     /// The children of a run, the oldest first.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn children(&self, run: &RunId) -> Result<Vec<Relative>, StoreError> {
-        let rows = self.rows(CHILDREN, params![run.as_str()]).await?;
+    pub async fn children(self, run: &RunId) -> Result<Vec<Relative>, StoreError> {
+        let rows = self.store.rows(CHILDREN, params![run.as_str()]).await?;
         let read = |row: crate::Row| {
             let mut cells = row.cells();
             let run = RunId::new(cells.text()?);
@@ -169,7 +169,7 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn descendants(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
+    pub async fn descendants(self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
         let mut found = Vec::new();
         let mut above = vec![run.clone()];
         while let Some(run) = above.pop() {
@@ -188,18 +188,20 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn parent(&self, run: &RunId) -> Result<Option<RunId>, StoreError> {
-        let row = self.first(PARENT, params![run.as_str()]).await?;
+    pub async fn parent(self, run: &RunId) -> Result<Option<RunId>, StoreError> {
+        let row = self.store.first(PARENT, params![run.as_str()]).await?;
         let parent = row.map(|row| row.cells().opt_text()).transpose()?.flatten();
         Ok(parent.map(RunId::new))
     }
+}
 
+impl Journal<'_> {
     /// For [`Bug::ChildOutsideTransaction`]; otherwise a child begins with its parent's record.
-    pub(crate) async fn create_child_early(&self, kin: &mut Relations) -> Result<(), StoreError> {
+    pub(crate) async fn create_child_early(self, kin: &mut Relations) -> Result<(), StoreError> {
         if planted::is_on(Bug::ChildOutsideTransaction)
             && let Some(child) = kin.child.take()
         {
-            self.db.commit(birth(&child)?, Urgency::Critical).await?;
+            self.store.db.commit(birth(&child)?, Urgency::Critical).await?;
         }
         Ok(())
     }

@@ -4,8 +4,8 @@
 use crate::{
     db::{DbError, Row, Urgency},
     error::StoreError,
+    facets::AgendaStore,
     statement::{any, int, one, params},
-    store::Store,
 };
 use everloop_types::{UtcMs, Write};
 
@@ -162,13 +162,13 @@ const READ: &str = "
 
 const COUNT_UNREAD: &str = "SELECT COUNT(*) FROM firings WHERE read_at IS NULL";
 
-impl Store {
+impl AgendaStore<'_> {
     /// Up to `most` things whose reminder is due, the longest due first.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn due_reminders(&self, now: UtcMs, most: usize) -> Result<Vec<Due>, StoreError> {
-        let rows = self.rows(DUE, params![now, int(most)]).await?;
+    pub async fn due_reminders(self, now: UtcMs, most: usize) -> Result<Vec<Due>, StoreError> {
+        let rows = self.store.rows(DUE, params![now, int(most)]).await?;
         let read = |row: Row| {
             let mut cells = row.cells();
             let kind = kind(&cells.text()?)?;
@@ -181,8 +181,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn next_reminder(&self) -> Result<Option<UtcMs>, StoreError> {
-        match self.first(NEXT_DUE, params![]).await? {
+    pub async fn next_reminder(self) -> Result<Option<UtcMs>, StoreError> {
+        match self.store.first(NEXT_DUE, params![]).await? {
             Some(row) => Ok(row.cells().opt_int()?),
             None => Ok(None),
         }
@@ -192,7 +192,7 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`]. It may simply be tried again: a step that was made is not made twice.
-    pub async fn fire(&self, volley: &FiringBatch) -> Result<bool, StoreError> {
+    pub async fn fire(self, volley: &FiringBatch) -> Result<bool, StoreError> {
         let Due { kind, subject, due_at } = volley.due;
         let step = match kind {
             FiringKind::Todo => STEP_TODO,
@@ -200,7 +200,7 @@ impl Store {
         };
         let mut writes = vec![one(step, params![subject, due_at, volley.next])];
         writes.extend(volley.firings.iter().map(insert));
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(true),
             Err(DbError::Expectation { index: 0, .. }) => Ok(false),
             Err(error) => Err(error.into()),
@@ -212,8 +212,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn fired_ahead(&self, now: UtcMs) -> Result<Vec<i64>, StoreError> {
-        let rows = self.rows(FIRED_AHEAD, params![now]).await?;
+    pub async fn fired_ahead(self, now: UtcMs) -> Result<Vec<i64>, StoreError> {
+        let rows = self.store.rows(FIRED_AHEAD, params![now]).await?;
         rows.into_iter().map(|row| Ok(row.cells().int()?)).collect()
     }
 
@@ -221,8 +221,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn done_ahead(&self, entry: i64, now: UtcMs) -> Result<Vec<UtcMs>, StoreError> {
-        let rows = self.rows(DONE_AHEAD, params![entry, now]).await?;
+    pub async fn done_ahead(self, entry: i64, now: UtcMs) -> Result<Vec<UtcMs>, StoreError> {
+        let rows = self.store.rows(DONE_AHEAD, params![entry, now]).await?;
         rows.into_iter().map(|row| Ok(row.cells().int()?)).collect()
     }
 
@@ -230,7 +230,7 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn unread_firings(&self, most: usize) -> Result<Vec<Firing>, StoreError> {
+    pub async fn unread_firings(self, most: usize) -> Result<Vec<Firing>, StoreError> {
         self.firings(UNREAD, params![int(most)]).await
     }
 
@@ -238,8 +238,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn count_unread_firings(&self) -> Result<i64, StoreError> {
-        match self.first(COUNT_UNREAD, params![]).await? {
+    pub async fn count_unread_firings(self) -> Result<i64, StoreError> {
+        match self.store.first(COUNT_UNREAD, params![]).await? {
             Some(row) => Ok(row.cells().int()?),
             None => Ok(0),
         }
@@ -249,7 +249,7 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn new_firings(&self, most: usize) -> Result<Vec<Firing>, StoreError> {
+    pub async fn new_firings(self, most: usize) -> Result<Vec<Firing>, StoreError> {
         self.firings(NEW, params![int(most)]).await
     }
 
@@ -258,7 +258,7 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn firings_of(
-        &self,
+        self,
         kind: FiringKind,
         subject: i64,
         most: usize,
@@ -270,9 +270,9 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn announce(&self, due: Due, now: UtcMs) -> Result<bool, StoreError> {
+    pub async fn announce(self, due: Due, now: UtcMs) -> Result<bool, StoreError> {
         let announce = params![due.kind.as_str(), due.subject, due.due_at, now];
-        let done = self.db.commit(vec![any(ANNOUNCE, announce)], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![any(ANNOUNCE, announce)], Urgency::Critical).await?;
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
 
@@ -280,21 +280,21 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn read_firings(&self, firings: &[Firing], now: UtcMs) -> Result<u64, StoreError> {
+    pub async fn read_firings(self, firings: &[Firing], now: UtcMs) -> Result<u64, StoreError> {
         let read = |Firing { due, .. }: &Firing| {
             any(READ, params![now, due.kind.as_str(), due.subject, due.due_at])
         };
         let reads = firings.iter().map(read).collect();
-        let done = self.db.commit(reads, Urgency::Critical).await?;
+        let done = self.store.db.commit(reads, Urgency::Critical).await?;
         Ok(done.iter().map(|done| done.touched).sum())
     }
 
     async fn firings(
-        &self,
+        self,
         sql: &'static str,
         params: Vec<everloop_types::SqlValue>,
     ) -> Result<Vec<Firing>, StoreError> {
-        let rows = self.rows(sql, params).await?;
+        let rows = self.store.rows(sql, params).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
 }

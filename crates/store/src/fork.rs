@@ -5,9 +5,9 @@
 use crate::{
     create::{self, Created, NewRun},
     error::{Limit, StoreError},
+    facets::{RunCatalog, RunQueue},
     inbox, row,
     statement::{INSERT_MESSAGE, int, one, params},
-    store::Store,
 };
 use everloop_types::{
     RunId, Write,
@@ -48,23 +48,25 @@ const FORKS: &str = "
     SELECT run_id, forked_at_seq FROM runs WHERE forked_from = $1 ORDER BY run_id
 ";
 
-impl Store {
+impl RunQueue<'_> {
     /// Makes a fork that waits for a worker, all of it or nothing.
     ///
-    /// A repeated id changes nothing, as in [`Store::create_run`].
+    /// A repeated id changes nothing, as in [`crate::RunQueue::create_run`].
     ///
     /// # Errors
     /// [`StoreError::OverLimit`] if it takes over more than a journal may hold.
-    pub async fn create_fork(&self, fork: &NewFork) -> Result<Created, StoreError> {
+    pub async fn create_fork(self, fork: &NewFork) -> Result<Created, StoreError> {
         self.create(&fork.new, writes(fork)?).await
     }
+}
 
+impl RunCatalog<'_> {
     /// The forks of a run and the entries that they were forked at, the oldest first.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn forks(&self, run: &RunId) -> Result<Vec<ForkOrigin>, StoreError> {
-        let rows = self.rows(FORKS, params![run.as_str()]).await?;
+    pub async fn forks(self, run: &RunId) -> Result<Vec<ForkOrigin>, StoreError> {
+        let rows = self.store.rows(FORKS, params![run.as_str()]).await?;
         let read = |row: crate::Row| {
             let mut cells = row.cells();
             Ok(ForkOrigin { run: RunId::new(cells.text()?), at_seq: cells.opt_int()?.unwrap_or(0) })

@@ -7,14 +7,12 @@
 use crate::{
     db::Urgency,
     error::StoreError,
-    sqlite,
+    facets::Maintenance,
     statement::{any, params},
-    store::Store,
 };
 use everloop_types::UtcMs;
-use std::path::Path;
 
-const HOME: &str = "SELECT v FROM schema_meta WHERE k = 'home'";
+pub(crate) const HOME: &str = "SELECT v FROM schema_meta WHERE k = 'home'";
 
 const SET_FIRST: &str = "
     INSERT INTO schema_meta (k, v) VALUES ('home', $1) ON CONFLICT (k) DO NOTHING
@@ -43,14 +41,14 @@ pub struct TakenOver {
     pub runs: u64,
 }
 
-impl Store {
+impl Maintenance<'_> {
     /// Writes the home into a database that belongs to none yet.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn belong_to(&self, home: &str) -> Result<(), StoreError> {
-        if self.first(HOME, params![]).await?.is_none() {
-            self.db.commit(vec![any(SET_FIRST, params![home])], Urgency::Critical).await?;
+    pub async fn belong_to(self, home: &str) -> Result<(), StoreError> {
+        if self.store.first(HOME, params![]).await?.is_none() {
+            self.store.db.commit(vec![any(SET_FIRST, params![home])], Urgency::Critical).await?;
         }
         Ok(())
     }
@@ -60,23 +58,15 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`]; then the database must not be used.
-    pub async fn take_over(&self, home: &str, now: UtcMs) -> Result<TakenOver, StoreError> {
+    pub async fn take_over(self, home: &str, now: UtcMs) -> Result<TakenOver, StoreError> {
         let writes = vec![
             any(FORGET_APPROVALS, params![]),
             any(MARK_ALL_FOREIGN, params![now]),
             any(FORGET_KEYS, params![]),
             any(SET, params![home]),
         ];
-        let done = self.db.commit(writes, Urgency::Critical).await?;
+        let done = self.store.db.commit(writes, Urgency::Critical).await?;
         let touched = |place: usize| done.get(place).map_or(0, |done| done.touched);
         Ok(TakenOver { approvals: touched(0), runs: touched(1) })
-    }
-
-    /// The home that a database file belongs to. Leaves the file as it is.
-    ///
-    /// # Errors
-    /// [`StoreError::Open`] says what is wrong with the file.
-    pub fn home_of(file: &Path) -> Result<Option<String>, StoreError> {
-        Ok(sqlite::meta(file, HOME)?)
     }
 }

@@ -3,9 +3,9 @@
 use crate::{
     db::{DbError, Urgency},
     error::{Limit, StoreError},
+    facets::RunInbox,
     family,
     statement::{one, params},
-    store::Store,
 };
 use everloop_types::{RunId, Status, UtcMs, Write, journal::InboxMessage};
 
@@ -56,7 +56,7 @@ const WITH_MAIL: &str = "
     SELECT DISTINCT run_id FROM inbox WHERE taken_seq IS NULL ORDER BY run_id
 ";
 
-impl Store {
+impl RunInbox<'_> {
     /// Sends a letter. The first one with its `dedupe` counts; a repeated one changes nothing.
     ///
     /// A cancel goes to every run below it as well, in the same transaction: whoever is at work
@@ -66,7 +66,7 @@ impl Store {
     /// [`StoreError::OverLimit`] if the letter is too large. After [`StoreError::Unknown`] send
     /// it again.
     pub async fn send(
-        &self,
+        self,
         run: &RunId,
         dedupe: &str,
         letter: &InboxMessage,
@@ -76,12 +76,14 @@ impl Store {
         if matches!(letter, InboxMessage::Cancel { .. }) {
             writes.extend(family::to_descendants(run, letter, now));
         }
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Sent::Accepted),
-            Err(DbError::Expectation { index: 0, .. }) => Ok(match self.position(run).await? {
-                Some(at) => Sent::Finished(at.status),
-                None => Sent::NoSuchRun,
-            }),
+            Err(DbError::Expectation { index: 0, .. }) => {
+                Ok(match self.store.runs().position(run).await? {
+                    Some(at) => Sent::Finished(at.status),
+                    None => Sent::NoSuchRun,
+                })
+            }
             Err(DbError::Expectation { .. }) => Ok(Sent::AlreadySent),
             Err(error) => Err(error.into()),
         }
@@ -92,9 +94,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::NewerEntry`] or [`StoreError::Damaged`], at entry 0, for a letter that this
     /// program cannot read.
-    pub async fn unread(&self, run: &RunId) -> Result<Unread, StoreError> {
+    pub async fn unread(self, run: &RunId) -> Result<Unread, StoreError> {
         let mut unread = Unread::default();
-        for row in self.rows(UNREAD, params![run.as_str()]).await? {
+        for row in self.store.rows(UNREAD, params![run.as_str()]).await? {
             let mut cells = row.cells();
             unread.inbox_ctr = cells.int()?;
             let Some(dedupe) = cells.opt_text()? else { break };
@@ -108,8 +110,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn runs_with_mail(&self) -> Result<Vec<RunId>, StoreError> {
-        let rows = self.rows(WITH_MAIL, params![]).await?;
+    pub async fn runs_with_mail(self) -> Result<Vec<RunId>, StoreError> {
+        let rows = self.store.rows(WITH_MAIL, params![]).await?;
         rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
     }
 }

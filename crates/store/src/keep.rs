@@ -4,15 +4,15 @@ use crate::{
     db::{Engine, Urgency},
     dialect,
     error::StoreError,
+    facets::Maintenance,
     runs::status,
     sqlite::create_new,
     statement::{any, one, params},
-    store::Store,
 };
 use everloop_types::{RunId, Status, UtcMs};
 use std::{io, path::Path};
 
-/// What [`Store::trim`] took away.
+/// What [`crate::Maintenance::trim`] took away.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Trimmed {
     /// Runs whose journal was shortened.
@@ -92,13 +92,13 @@ const SCHEMA_VERSION: &str = "SELECT v FROM schema_meta WHERE k = 'schema_versio
 pub(crate) const BY_STATUS: &str =
     "SELECT status, count(*) FROM runs GROUP BY status ORDER BY status";
 
-impl Store {
-    /// How many runs [`Store::trim`] would shorten.
+impl Maintenance<'_> {
+    /// How many runs [`crate::Maintenance::trim`] would shorten.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn count_to_trim(&self, now: UtcMs, keep_ms: i64) -> Result<u64, StoreError> {
-        let row = self.first(COUNT_TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
+    pub async fn count_to_trim(self, now: UtcMs, keep_ms: i64) -> Result<u64, StoreError> {
+        let row = self.store.first(COUNT_TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
         row.map_or(Ok(0), |row| Ok(row.cells().int()?.unsigned_abs()))
     }
 
@@ -108,10 +108,10 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn trim(&self, now: UtcMs, keep_ms: i64) -> Result<Trimmed, StoreError> {
+    pub async fn trim(self, now: UtcMs, keep_ms: i64) -> Result<Trimmed, StoreError> {
         let mut trimmed = Trimmed::default();
         loop {
-            let due = self.rows(TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
+            let due = self.store.rows(TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
             if due.is_empty() {
                 break;
             }
@@ -122,7 +122,7 @@ impl Store {
                     any(TRIM_SNAPSHOTS, params![run.as_str()]),
                     one(MARK_TRIMMED, params![run.as_str(), now]),
                 ];
-                let done = self.db.commit(writes, Urgency::Critical).await?;
+                let done = self.store.db.commit(writes, Urgency::Critical).await?;
                 trimmed.runs += 1;
                 trimmed.entries += done[0].touched;
                 trimmed.snapshots += done[1].touched;
@@ -137,11 +137,11 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn sweep_blobs(&self) -> Result<u64, StoreError> {
+    pub async fn sweep_blobs(self) -> Result<u64, StoreError> {
         let mut swept = 0;
         loop {
             let writes = vec![any(HOLD_BLOBS, params![]), any(SWEEP, params![])];
-            let done = self.db.commit(writes, Urgency::Critical).await?;
+            let done = self.store.db.commit(writes, Urgency::Critical).await?;
             match done.last().map_or(0, |swept| swept.touched) {
                 0 => return Ok(swept),
                 some => swept += some,
@@ -154,15 +154,15 @@ impl Store {
     /// # Errors
     /// [`StoreError::Backup`] if the file exists or cannot be made, and on a server, which has its
     /// own ways.
-    pub async fn backup(&self, to: &Path) -> Result<(), StoreError> {
+    pub async fn backup(self, to: &Path) -> Result<(), StoreError> {
         let failed = |source| StoreError::Backup { path: to.to_owned(), source };
-        if self.db.engine() == Engine::Postgres {
+        if self.store.db.engine() == Engine::Postgres {
             let instead = "PostgreSQL copies itself with pg_dump; `everloop export` copies runs";
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, instead)));
         }
         let name = to.to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
         let file = create_new(to).map_err(failed)?;
-        let copied = self.rows(dialect::BACKUP, params![name]).await;
+        let copied = self.store.rows(dialect::BACKUP, params![name]).await;
         if copied.is_err() {
             // Ours, and empty or half a copy: better gone.
             let _ = std::fs::remove_file(to);
@@ -175,33 +175,29 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn inspect(&self) -> Result<Inspection, StoreError> {
-        let probes = dialect::probes(self.db.engine());
+    pub async fn inspect(self) -> Result<Inspection, StoreError> {
+        let probes = dialect::probes(self.store.db.engine());
         let mut settings = Vec::new();
         for (name, _, read) in probes.settings {
             // As a write: settings belong to a connection, and a writer's are the ones that count.
-            let done = self.db.commit(vec![any(read, params![])], Urgency::Critical).await?;
+            let done = self.store.db.commit(vec![any(read, params![])], Urgency::Critical).await?;
             let value = done.into_iter().next().map(|done| dialect::scalar(done.rows));
             settings.push(((*name).to_owned(), value.unwrap_or_default()));
         }
         let mut runs_by_status = Vec::new();
-        for row in self.rows(BY_STATUS, params![]).await? {
+        for row in self.store.rows(BY_STATUS, params![]).await? {
             let mut cells = row.cells();
             runs_by_status.push((status(&mut cells)?, cells.int()?.unsigned_abs()));
         }
         Ok(Inspection {
             engine: probes.engine,
-            version: self.scalar(probes.version).await?,
-            schema_version: self.scalar(SCHEMA_VERSION).await?.parse().unwrap_or(0),
+            version: self.store.scalar(probes.version).await?,
+            schema_version: self.store.scalar(SCHEMA_VERSION).await?.parse().unwrap_or(0),
             settings,
-            quick_check: self.scalar(probes.check).await?,
+            quick_check: self.store.scalar(probes.check).await?,
             checked: probes.checked,
             runs_by_status,
-            bytes_on_disk: self.scalar(probes.size).await?.parse().unwrap_or(0),
+            bytes_on_disk: self.store.scalar(probes.size).await?.parse().unwrap_or(0),
         })
-    }
-
-    pub(crate) async fn scalar(&self, sql: &'static str) -> Result<String, StoreError> {
-        Ok(dialect::scalar(self.rows(sql, params![]).await?))
     }
 }

@@ -7,9 +7,11 @@
 //!                    └─send, time── waiting ◄──append(Park)
 //! ```
 //!
-//! - Only the holder of a run's present epoch writes its journal ([`Store::append`]); everyone
-//!   else writes to its inbox ([`Store::send`]).
-//! - A commit whose fate is not known is [`StoreError::Unknown`]: read [`Store::position`] first.
+//! - Only the holder of a run's present epoch writes its journal ([`Journal::append`]); everyone
+//!   else writes to its inbox ([`RunInbox::send`]).
+//! - A commit whose fate is not known is [`StoreError::Unknown`]: read [`RunCatalog::position`]
+//!   first.
+//! - [`Store`] has one facet for each concern: `store.journal()`, `store.queue()`, and so on.
 //!
 //! Deliberately absent: clocks (every moment is given), retries, what entries mean, and text for
 //! users.
@@ -18,11 +20,12 @@ mod append;
 mod applied;
 mod check;
 mod conversations;
-mod copies;
+pub mod copies;
 mod create;
 mod db;
 mod dialect;
 mod error;
+mod facets;
 mod family;
 mod firings;
 mod fork;
@@ -63,6 +66,10 @@ pub use copies::SCHEMA_VERSION;
 pub use create::{Created, NewRun};
 pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Engine, Row, Urgency};
 pub use error::{Limit, StoreError};
+pub use facets::{
+    AgendaStore, Conversations, Journal, Maintenance, Outbox, RunCatalog, RunInbox, RunQueue,
+    StandingApprovals, WorkerRegistry,
+};
 pub use family::{NewChild, Relations, Relative, Report};
 pub use firings::{Due, FiredAs, Firing, FiringBatch, FiringKind};
 pub use fork::{ForkOrigin, NewFork};

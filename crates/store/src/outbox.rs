@@ -3,9 +3,9 @@
 use crate::{
     db::Urgency,
     error::StoreError,
+    facets::Outbox,
     queue::Claim,
     statement::{any, int, one, params},
-    store::Store,
 };
 use everloop_types::{RunId, UtcMs, Write};
 
@@ -89,13 +89,13 @@ pub(crate) fn insert(claim: &Claim, new: NewOutbox, now: UtcMs) -> Write {
     one(INSERT, params![new.outbox_id, conversation, run, new.channel, new.body, now])
 }
 
-impl Store {
+impl Outbox<'_> {
     /// Up to `most` messages that may be sent now.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn due_outbox(&self, now: UtcMs, most: usize) -> Result<Vec<OutboxRow>, StoreError> {
-        let rows = self.rows(DUE, params![now, int(most)]).await?;
+    pub async fn due(self, now: UtcMs, most: usize) -> Result<Vec<OutboxRow>, StoreError> {
+        let rows = self.store.rows(DUE, params![now, int(most)]).await?;
         let read = |row: crate::Row| {
             let mut cells = row.cells();
             Ok(OutboxRow {
@@ -115,9 +115,9 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn hold_outbox(&self, row: &OutboxRow, until: UtcMs) -> Result<bool, StoreError> {
+    pub async fn hold(self, row: &OutboxRow, until: UtcMs) -> Result<bool, StoreError> {
         let hold = any(HOLD, params![row.outbox_id.as_str(), row.due_at, until]);
-        let done = self.db.commit(vec![hold], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![hold], Urgency::Critical).await?;
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
 
@@ -125,8 +125,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn outbox_count(&self, run: &RunId) -> Result<OutboxCount, StoreError> {
-        let Some(row) = self.first(COUNT, params![run.as_str()]).await? else {
+    pub async fn count(self, run: &RunId) -> Result<OutboxCount, StoreError> {
+        let Some(row) = self.store.first(COUNT, params![run.as_str()]).await? else {
             return Ok(OutboxCount::default());
         };
         let mut cells = row.cells();
@@ -138,9 +138,9 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn outbox_sent(&self, outbox_id: &str, now: UtcMs) -> Result<(), StoreError> {
+    pub async fn mark_sent(self, outbox_id: &str, now: UtcMs) -> Result<(), StoreError> {
         let sent = any(SENT, params![outbox_id, now]);
-        self.db.commit(vec![sent], Urgency::Critical).await?;
+        self.store.db.commit(vec![sent], Urgency::Critical).await?;
         Ok(())
     }
 
@@ -148,8 +148,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn drop_unsent(&self) -> Result<(), StoreError> {
-        self.db.commit(vec![any(DROP_UNSENT, params![])], Urgency::Critical).await?;
+    pub async fn drop_unsent(self) -> Result<(), StoreError> {
+        self.store.db.commit(vec![any(DROP_UNSENT, params![])], Urgency::Critical).await?;
         Ok(())
     }
 
@@ -157,13 +157,9 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn outbox_failed(
-        &self,
-        outbox_id: &str,
-        next_try_at: UtcMs,
-    ) -> Result<(), StoreError> {
+    pub async fn mark_failed(self, outbox_id: &str, next_try_at: UtcMs) -> Result<(), StoreError> {
         let failed = any(FAILED, params![outbox_id, next_try_at]);
-        self.db.commit(vec![failed], Urgency::Critical).await?;
+        self.store.db.commit(vec![failed], Urgency::Critical).await?;
         Ok(())
     }
 }

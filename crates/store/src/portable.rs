@@ -10,9 +10,9 @@
 use crate::{
     db::{Row, Urgency},
     error::StoreError,
+    facets::{Maintenance, RunCatalog},
     row,
     statement::{INSERT_MESSAGE, NEVER, hold_conversation, one, params},
-    store::Store,
 };
 use everloop_types::{RunId, SqlValue, Status, UtcMs, Write, digest_bytes, journal::Entry};
 use std::collections::BTreeMap;
@@ -251,22 +251,22 @@ pub fn entry(
     }
 }
 
-impl Store {
+impl Maintenance<'_> {
     /// All rows of a run that stands still while they are read; `None` if it does not.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn export_run(&self, run: &RunId) -> Result<Option<Vec<TableRow>>, StoreError> {
-        let before = self.run(run).await?;
+    pub async fn export_run(self, run: &RunId) -> Result<Option<Vec<TableRow>>, StoreError> {
+        let before = self.store.runs().get(run).await?;
         let mut rows = Vec::new();
         for table in &TABLES {
-            for found in self.rows(table.select, params![run.as_str()]).await? {
+            for found in self.store.rows(table.select, params![run.as_str()]).await? {
                 rows.push(TableRow { table: table.name, cells: found.0 });
             }
         }
         // Epochs only rise: whoever drove it meanwhile has left a trace in its row.
         let stood_still = before.as_ref().is_some_and(|row| row.status != Status::Running)
-            && self.run(run).await? == before;
+            && self.store.runs().get(run).await? == before;
         Ok(Some(rows).filter(|_| stood_still))
     }
 
@@ -275,13 +275,13 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn import_run(
-        &self,
+        self,
         run: &RunId,
         rows: &[TableRow],
         aside: Option<&PutAside>,
         now: UtcMs,
     ) -> Result<Imported, StoreError> {
-        if self.run(run).await?.is_some() {
+        if self.store.runs().get(run).await?.is_some() {
             return self.compare(run, rows).await;
         }
         let conversation = format!("imported_{run}");
@@ -294,27 +294,29 @@ impl Store {
             writes.push(one(SET_ASIDE, params![run.as_str(), aside.note.as_str(), NEVER]));
             writes.extend(last_word(run, &conversation, aside));
         }
-        self.db.commit(writes, Urgency::Critical).await?;
+        self.store.db.commit(writes, Urgency::Critical).await?;
         Ok(Imported::New)
     }
 
-    /// Whether a run came in a file.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
-    pub async fn is_foreign(&self, run: &RunId) -> Result<bool, StoreError> {
-        Ok(self.first(IS_FOREIGN, params![run.as_str()]).await?.is_some())
-    }
-
-    async fn compare(&self, run: &RunId, rows: &[TableRow]) -> Result<Imported, StoreError> {
+    async fn compare(self, run: &RunId, rows: &[TableRow]) -> Result<Imported, StoreError> {
         let journal = TABLES.iter().find(|table| table.name == "journal");
         let select = journal.map_or("", |table| table.select);
-        let here = self.rows(select, params![run.as_str()]).await?;
+        let here = self.store.rows(select, params![run.as_str()]).await?;
         let there = rows.iter().filter(|row| row.table == "journal").map(|row| &row.cells);
         match here.iter().map(|row| &row.0).eq(there) {
             true => Ok(Imported::AlreadyThere),
             false => Ok(Imported::Differs),
         }
+    }
+}
+
+impl RunCatalog<'_> {
+    /// Whether a run came in a file.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn is_foreign(self, run: &RunId) -> Result<bool, StoreError> {
+        Ok(self.store.first(IS_FOREIGN, params![run.as_str()]).await?.is_some())
     }
 }
 

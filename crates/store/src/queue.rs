@@ -4,10 +4,10 @@ use crate::{
     db::{Row, Urgency},
     dialect::skip_locked,
     error::StoreError,
+    facets::RunQueue,
     family::{self, Report},
     runs::status,
     statement::{CLOSE_INBOX, NEVER, any, int, one, params},
-    store::Store,
 };
 use everloop_types::{ConversationId, RunId, SqlValue, Status, UtcMs, WorkerId, Write};
 
@@ -24,8 +24,8 @@ pub struct Claim {
     pub next_seq: i64,
     /// The place of the newest snapshot, 0 for none.
     pub snap_seq: i64,
-    /// The inbox counter as last seen. Set it from [`Store::unread`] before parking: a letter
-    /// that came later then keeps the run awake.
+    /// The inbox counter as last seen. Set it from [`crate::RunInbox::unread`] before parking: a
+    /// message that arrives later then keeps the run awake.
     pub inbox_ctr: i64,
     /// The loop that decides.
     pub loop_name: String,
@@ -198,14 +198,14 @@ const HASTEN: &str = "
        AND wake_at < $3
 ";
 
-impl Store {
+impl RunQueue<'_> {
     /// A run that waits for a moment is due now.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn wake_now(&self, run: &RunId, now: UtcMs) -> Result<(), StoreError> {
+    pub async fn wake_now(self, run: &RunId, now: UtcMs) -> Result<(), StoreError> {
         let wake_now = crate::statement::any(HASTEN, params![run.as_str(), now, NEVER]);
-        self.db.commit(vec![wake_now], Urgency::Critical).await?;
+        self.store.db.commit(vec![wake_now], Urgency::Critical).await?;
         Ok(())
     }
 
@@ -216,14 +216,14 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn claim(
-        &self,
+        self,
         worker: &WorkerId,
         now: UtcMs,
         most: usize,
     ) -> Result<Vec<Claim>, StoreError> {
         let wake = any(WAKE_DUE, params![now]);
         let claim = any(CLAIM, params![worker.as_str(), now, int(most)]);
-        let done = self.db.commit(vec![wake, claim], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![wake, claim], Urgency::Critical).await?;
         let rows = done.into_iter().flat_map(|done| done.rows);
         let mut claims = rows.map(Claim::read).collect::<Result<Vec<_>, _>>()?;
         // The database returns them in no order; tests want the same one every time.
@@ -237,13 +237,13 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn claim_run(
-        &self,
+        self,
         worker: &WorkerId,
         run: &RunId,
         now: UtcMs,
     ) -> Result<Option<Claim>, StoreError> {
         let claim = any(CLAIM_ONE, params![worker.as_str(), now, run.as_str()]);
-        let done = self.db.commit(vec![claim], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![claim], Urgency::Critical).await?;
         done.into_iter().flat_map(|done| done.rows).next().map(Claim::read).transpose()
     }
 
@@ -254,8 +254,13 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn held_by(&self, worker: &WorkerId) -> Result<Vec<Claim>, StoreError> {
-        self.rows(HELD, params![worker.as_str()]).await?.into_iter().map(Claim::read).collect()
+    pub async fn held_by(self, worker: &WorkerId) -> Result<Vec<Claim>, StoreError> {
+        self.store
+            .rows(HELD, params![worker.as_str()])
+            .await?
+            .into_iter()
+            .map(Claim::read)
+            .collect()
     }
 
     /// Gives every running run back to the queue, or takes it out of service if it has been
@@ -263,20 +268,20 @@ impl Store {
     ///
     /// Only legal while the [`crate::ClaimLock`] is held and before anything is claimed: then all
     /// owners are dead. Also returns quarantined runs that have no last message yet; give them
-    /// one with [`Store::quarantine`].
+    /// one with [`crate::RunQueue::quarantine`].
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn requeue_orphans(&self, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
+    pub async fn requeue_orphans(self, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
         self.put_back(vec![any(REQUEUE_ALL, requeue(now))]).await
     }
 
     /// Performs a `requeue_where!` and what goes with it; returns also the quarantined runs that
     /// have no last message yet.
-    pub(crate) async fn put_back(&self, mut writes: Vec<Write>) -> Result<Vec<Orphan>, StoreError> {
+    pub(crate) async fn put_back(self, mut writes: Vec<Write>) -> Result<Vec<Orphan>, StoreError> {
         writes.push(any(CLOSE_QUARANTINED, params![]));
         writes.push(any(QUARANTINED_WITHOUT_MESSAGE, params![]));
-        let done = self.db.commit(writes, Urgency::Critical).await?;
+        let done = self.store.db.commit(writes, Urgency::Critical).await?;
         let mut orphans = Vec::new();
         for row in done.into_iter().flat_map(|done| done.rows) {
             let mut cells = row.cells();
@@ -294,9 +299,9 @@ impl Store {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn release(&self, claim: &Claim, wake_at: UtcMs) -> Result<(), StoreError> {
+    pub async fn release(self, claim: &Claim, wake_at: UtcMs) -> Result<(), StoreError> {
         let params = params![claim.run.as_str(), claim.epoch, wake_at];
-        self.db.commit(vec![any(GIVE_BACK, params)], Urgency::Critical).await?;
+        self.store.db.commit(vec![any(GIVE_BACK, params)], Urgency::Critical).await?;
         Ok(())
     }
 
@@ -304,11 +309,11 @@ impl Store {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn stalled(&self, claim: &Claim, now: UtcMs) -> Result<(), StoreError> {
+    pub async fn stalled(self, claim: &Claim, now: UtcMs) -> Result<(), StoreError> {
         let mut of_claim = requeue(now);
         of_claim.extend(params![claim.run.as_str(), claim.epoch]);
         let writes = vec![any(REQUEUE_ONE, of_claim), any(CLOSE_QUARANTINED, params![])];
-        self.db.commit(writes, Urgency::Critical).await?;
+        self.store.db.commit(writes, Urgency::Critical).await?;
         Ok(())
     }
 
@@ -317,8 +322,8 @@ impl Store {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn reset_stall_count(&self, run: &RunId) -> Result<(), StoreError> {
-        self.db.commit(vec![any(PARDON, params![run.as_str()])], Urgency::Critical).await?;
+    pub async fn reset_stall_count(self, run: &RunId) -> Result<(), StoreError> {
+        self.store.db.commit(vec![any(PARDON, params![run.as_str()])], Urgency::Critical).await?;
         Ok(())
     }
 
@@ -329,7 +334,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::LeaseLost`] if the claim no longer holds or the run is over.
     pub async fn quarantine(
-        &self,
+        self,
         run: &RunId,
         epoch: Option<i64>,
         note: &str,
@@ -348,7 +353,7 @@ impl Store {
             writes.push(any(HOLD_CONVERSATION_OF, params![run.as_str()]));
             writes.push(any(INSERT_LAST_MESSAGE, params![run.as_str(), id, message, now]));
         }
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(()),
             Err(crate::DbError::Expectation { index, .. }) if index == taking_out => {
                 Err(StoreError::LeaseLost { run: run.clone() })

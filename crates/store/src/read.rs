@@ -2,9 +2,9 @@
 
 use crate::{
     error::StoreError,
+    facets::Journal,
     row,
     statement::{int, params},
-    store::Store,
 };
 use everloop_types::{
     EffectId, Frame, RunId, UtcMs, digest_bytes,
@@ -53,7 +53,7 @@ const FRAME: &str = "
      WHERE r.run_id = $1
 ";
 
-impl Store {
+impl Journal<'_> {
     /// The newest snapshot that can be read, and the entries after it.
     ///
     /// A damaged snapshot is passed over: the journal has it all. A journal with a damaged or a
@@ -61,12 +61,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] if the run cannot be folded.
-    pub async fn load(&self, run: &RunId) -> Result<Loaded, StoreError> {
+    pub async fn load(self, run: &RunId) -> Result<Loaded, StoreError> {
         // Before the entries: a journal only grows, so it must reach at least that far.
-        let end = self.position(run).await?.map_or(1, |at| at.next_seq);
+        let end = self.store.runs().position(run).await?.map_or(1, |at| at.next_seq);
         let snapshot = self.newest_snapshot(run).await?;
         let after = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
-        let entries = self.journal(run, after, usize::MAX).await?;
+        let entries = self.entries(run, after, usize::MAX).await?;
         let mut next = after + 1;
         for entry in &entries {
             if entry.seq != next {
@@ -80,10 +80,10 @@ impl Store {
         Ok(Loaded { snapshot, entries })
     }
 
-    async fn newest_snapshot(&self, run: &RunId) -> Result<Option<SnapshotRow>, StoreError> {
+    async fn newest_snapshot(self, run: &RunId) -> Result<Option<SnapshotRow>, StoreError> {
         let mut before = i64::MAX;
         loop {
-            let found = self.first(SNAPSHOT_BEFORE, params![run.as_str(), before]).await?;
+            let found = self.store.first(SNAPSHOT_BEFORE, params![run.as_str(), before]).await?;
             let Some(row) = found else { return Ok(None) };
             let mut cells = row.cells();
             before = cells.int()?;
@@ -106,14 +106,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] for an entry that cannot be read.
-    pub async fn journal(
-        &self,
+    pub async fn entries(
+        self,
         run: &RunId,
         after_seq: i64,
         most: usize,
     ) -> Result<Vec<Entry>, StoreError> {
         let params = params![run.as_str(), after_seq, int(most)];
-        let rows = self.rows(row::SELECT, params).await?;
+        let rows = self.store.rows(row::SELECT, params).await?;
         rows.into_iter().map(|found| row::read(run, found)).collect()
     }
 
@@ -121,9 +121,9 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn planned_at(&self, effect: &EffectId) -> Result<Option<UtcMs>, StoreError> {
+    pub async fn planned_at(self, effect: &EffectId) -> Result<Option<UtcMs>, StoreError> {
         let key = params![effect.run.as_str(), effect.place()];
-        match self.first(PLANNED_AT, key).await? {
+        match self.store.first(PLANNED_AT, key).await? {
             Some(row) => Ok(Some(row.cells().int()?)),
             None => Ok(None),
         }
@@ -133,8 +133,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn blob(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let Some(row) = self.first(BLOB, params![hash]).await? else { return Ok(None) };
+    pub async fn blob(self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(row) = self.store.first(BLOB, params![hash]).await? else { return Ok(None) };
         let bytes = row.cells().opt_bytes()?;
         Ok(bytes.filter(|bytes| digest_bytes(bytes) == hash))
     }
@@ -143,9 +143,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] at entry 0 if the frame is missing or not what it was.
-    pub async fn frame(&self, run: &RunId) -> Result<Option<Frame>, StoreError> {
+    pub async fn frame(self, run: &RunId) -> Result<Option<Frame>, StoreError> {
         let damaged = || StoreError::Damaged { run: run.clone(), seq: 0 };
-        let Some(row) = self.first(FRAME, params![run.as_str()]).await? else { return Ok(None) };
+        let Some(row) = self.store.first(FRAME, params![run.as_str()]).await? else {
+            return Ok(None);
+        };
         let mut cells = row.cells();
         let hash = cells.text()?;
         let bytes = cells.opt_bytes()?.ok_or_else(damaged)?;
@@ -158,12 +160,12 @@ impl Store {
     /// The first entry of a run.
     ///
     /// # Errors
-    /// As for [`Store::journal`].
+    /// As for [`crate::Journal::entries`].
     pub async fn created(
-        &self,
+        self,
         run: &RunId,
     ) -> Result<Option<everloop_types::journal::RunCreated>, StoreError> {
-        let first = self.journal(run, 0, 1).await?.into_iter().next();
+        let first = self.entries(run, 0, 1).await?.into_iter().next();
         Ok(first.and_then(|entry| match entry.kind {
             Kind::RunCreated(created) => Some(created),
             _ => None,

@@ -7,9 +7,9 @@ use crate::{
     db::{DbError, Engine, Urgency},
     dialect,
     error::StoreError,
+    facets::Maintenance,
     runs::status,
     statement::{any, one, params},
-    store::Store,
 };
 use everloop_types::{RunId, UtcMs, Write};
 
@@ -64,14 +64,14 @@ const DELETE_REST: [&str; 7] = [
 /// Rounds of giving space back; each frees some megabytes, and nobody waits long for the writer.
 const ROUNDS_MAX: usize = 100_000;
 
-impl Store {
+impl Maintenance<'_> {
     /// Runs that ended, or were put aside, at `upto` or before, the oldest first; children are left
     /// to their parents.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn ended_before(&self, upto: UtcMs) -> Result<Vec<RunId>, StoreError> {
-        let rows = self.rows(ENDED, params![upto]).await?;
+    pub async fn ended_before(self, upto: UtcMs) -> Result<Vec<RunId>, StoreError> {
+        let rows = self.store.rows(ENDED, params![upto]).await?;
         rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
     }
 
@@ -79,9 +79,9 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`]. It may simply be tried again.
-    pub async fn delete_run(&self, run: &RunId) -> Result<Removal, StoreError> {
+    pub async fn delete_run(self, run: &RunId) -> Result<Removal, StoreError> {
         let mut family = Vec::new();
-        for row in self.rows(FAMILY, params![run.as_str()]).await? {
+        for row in self.store.rows(FAMILY, params![run.as_str()]).await? {
             let mut cells = row.cells();
             let relative = RunId::new(cells.text()?);
             if !status(&mut cells)?.is_final() {
@@ -100,7 +100,7 @@ impl Store {
             std::iter::once(one(DELETE_RUN, params![run.as_str()])).chain(rest).collect()
         };
         let writes: Vec<Write> = family.iter().flat_map(delete).collect();
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Removal::Gone(family)),
             Err(DbError::Expectation { .. }) => Ok(Removal::NotOver(run.clone())),
             Err(error) => Err(error.into()),
@@ -111,17 +111,20 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn give_space_back(&self) -> Result<(), StoreError> {
-        if self.db.engine() == Engine::Postgres {
+    pub async fn give_space_back(self) -> Result<(), StoreError> {
+        if self.store.db.engine() == Engine::Postgres {
             return Ok(());
         }
         for _ in 0..ROUNDS_MAX {
-            let free = self.scalar(dialect::FREE_PAGES).await?;
+            let free = self.store.scalar(dialect::FREE_PAGES).await?;
             if free.is_empty() || free == "0" {
                 break;
             }
-            self.db.commit(vec![any(dialect::GIVE_BACK, params![])], Urgency::Critical).await?;
-            if self.scalar(dialect::FREE_PAGES).await? == free {
+            self.store
+                .db
+                .commit(vec![any(dialect::GIVE_BACK, params![])], Urgency::Critical)
+                .await?;
+            if self.store.scalar(dialect::FREE_PAGES).await? == free {
                 // Made before free pages could be given back one by one.
                 break;
             }
@@ -133,8 +136,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn bytes_on_disk(&self) -> Result<u64, StoreError> {
-        let size = dialect::probes(self.db.engine()).size;
-        Ok(self.scalar(size).await?.parse().unwrap_or(0))
+    pub async fn bytes_on_disk(self) -> Result<u64, StoreError> {
+        let size = dialect::probes(self.store.db.engine()).size;
+        Ok(self.store.scalar(size).await?.parse().unwrap_or(0))
     }
 }

@@ -3,10 +3,10 @@
 use crate::{
     db::{Cells, DbError, Row},
     error::StoreError,
+    facets::RunCatalog,
     fork::ForkOrigin,
     queue::Claim,
     statement::{NEVER, int, params},
-    store::Store,
 };
 use everloop_types::{ConversationId, RunId, SqlValue, Status, UtcMs};
 
@@ -158,20 +158,20 @@ const MESSAGES: &str = "
      WHERE run_id = $1 ORDER BY pos
 ";
 
-impl Store {
+impl RunCatalog<'_> {
     /// One run.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
-        self.first(RUN, params![run.as_str()]).await?.map(read_run).transpose()
+    pub async fn get(self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+        self.store.first(RUN, params![run.as_str()]).await?.map(read_run).transpose()
     }
 
     /// Runs, the newest first.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+    pub async fn list(self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let before = filter.before.as_ref().map(RunId::as_str);
         let mut params = params![before, int(filter.most)];
         let wanted =
@@ -181,7 +181,7 @@ impl Store {
             true => SqlValue::from(status.as_str()),
             false => SqlValue::Null,
         }));
-        self.rows(RUNS, params).await?.into_iter().map(read_run).collect()
+        self.store.rows(RUNS, params).await?.into_iter().map(read_run).collect()
     }
 
     /// Up to `most` runs that changed at `since` or later, the oldest first, after `after`.
@@ -189,21 +189,21 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn runs_since(
-        &self,
+        self,
         since: UtcMs,
         after: Option<&RunId>,
         most: usize,
     ) -> Result<Vec<RunRow>, StoreError> {
         let after = after.map_or("", RunId::as_str);
         let params = params![after, since, int(most)];
-        self.rows(RUNS_SINCE, params).await?.into_iter().map(read_run).collect()
+        self.store.rows(RUNS_SINCE, params).await?.into_iter().map(read_run).collect()
     }
 
     /// The runs whose id is or ends with `fragment`, the newest first, at most 100.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn find_runs(&self, fragment: &str) -> Result<Vec<RunId>, StoreError> {
+    pub async fn find(self, fragment: &str) -> Result<Vec<RunId>, StoreError> {
         if fragment.is_empty() {
             return Ok(Vec::new());
         }
@@ -215,7 +215,7 @@ impl Store {
             pattern.push(c);
         }
         let mut found = Vec::new();
-        for row in self.rows(ENDING_WITH, params![pattern]).await? {
+        for row in self.store.rows(ENDING_WITH, params![pattern]).await? {
             let id = row.cells().text()?;
             // SQLite's `LIKE` ignores case, PostgreSQL's does not.
             if id.ends_with(fragment) {
@@ -229,8 +229,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn position(&self, run: &RunId) -> Result<Option<Position>, StoreError> {
-        let Some(row) = self.first(POSITION, params![run.as_str()]).await? else {
+    pub async fn position(self, run: &RunId) -> Result<Option<Position>, StoreError> {
+        let Some(row) = self.store.first(POSITION, params![run.as_str()]).await? else {
             return Ok(None);
         };
         let mut cells = row.cells();
@@ -242,8 +242,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn messages(&self, run: &RunId) -> Result<Vec<MessageRow>, StoreError> {
-        let rows = self.rows(MESSAGES, params![run.as_str()]).await?;
+    pub async fn messages(self, run: &RunId) -> Result<Vec<MessageRow>, StoreError> {
+        let rows = self.store.rows(MESSAGES, params![run.as_str()]).await?;
         let read = |row: Row| {
             let mut cells = row.cells();
             Ok(MessageRow {

@@ -4,8 +4,8 @@ use crate::{
     applied::{Applied, WriteKey},
     db::{DbError, Row},
     error::StoreError,
+    facets::AgendaStore,
     statement::{one, params},
-    store::Store,
 };
 use everloop_types::{SqlValue, UtcMs, Write};
 
@@ -126,13 +126,13 @@ const ALL: &str = "
       FROM schedules ORDER BY schedule_id
 ";
 
-impl Store {
+impl AgendaStore<'_> {
     /// Makes an entry. `id`, the times and the `version` of the row are not looked at.
     ///
     /// # Errors
     /// See [`StoreError`]. With a key it may be tried again.
     pub async fn add_schedule(
-        &self,
+        self,
         entry: &ScheduleRow,
         guard: ScheduleGuard,
         deed: WriteKey<'_>,
@@ -147,7 +147,7 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn change_schedule(
-        &self,
+        self,
         entry: &ScheduleRow,
         guard: ScheduleGuard,
         deed: WriteKey<'_>,
@@ -166,7 +166,7 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn take_schedules(
-        &self,
+        self,
         adds: &[ScheduleRow],
         changes: &[ScheduleRow],
         now: UtcMs,
@@ -190,7 +190,7 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn delete_schedules(
-        &self,
+        self,
         ids: &[i64],
         deed: WriteKey<'_>,
     ) -> Result<Applied, StoreError> {
@@ -202,8 +202,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn schedule_revision(&self) -> Result<i64, StoreError> {
-        match self.first(REVISION, params![]).await? {
+    pub async fn schedule_revision(self) -> Result<i64, StoreError> {
+        match self.store.first(REVISION, params![]).await? {
             Some(row) => Ok(row.cells().int()?),
             None => Ok(0),
         }
@@ -213,16 +213,16 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn schedule(&self, id: i64) -> Result<Option<ScheduleRow>, StoreError> {
-        Ok(self.first(ONE, params![id]).await?.map(read).transpose()?)
+    pub async fn schedule(self, id: i64) -> Result<Option<ScheduleRow>, StoreError> {
+        Ok(self.store.first(ONE, params![id]).await?.map(read).transpose()?)
     }
 
     /// All entries, by number.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn schedules(&self) -> Result<Vec<ScheduleRow>, StoreError> {
-        let rows = self.rows(ALL, params![]).await?;
+    pub async fn schedules(self) -> Result<Vec<ScheduleRow>, StoreError> {
+        let rows = self.store.rows(ALL, params![]).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
 }

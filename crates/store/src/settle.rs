@@ -6,8 +6,8 @@
 use crate::{
     db::Urgency,
     error::StoreError,
+    facets::Journal,
     statement::{any, params},
-    store::Store,
 };
 use everloop_types::{EffectId, RunId, Settled, UtcMs};
 
@@ -33,17 +33,17 @@ const SELECT: &str = "
     SELECT effect_id, verdict, by_whom, at FROM settlements WHERE run_id = $1 ORDER BY at, effect_id
 ";
 
-impl Store {
+impl Journal<'_> {
     /// Settles an effect. Returns whether this was the first settlement; a later one changes
     /// nothing. May be repeated after [`StoreError::Unknown`].
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn settle(&self, settlement: &Settlement) -> Result<bool, StoreError> {
+    pub async fn settle(self, settlement: &Settlement) -> Result<bool, StoreError> {
         let Settlement { effect, settled, by, at } = settlement;
         let values =
             params![effect.run.as_str(), effect.place(), settled.as_str(), by.as_str(), *at];
-        let done = self.db.commit(vec![any(INSERT, values)], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![any(INSERT, values)], Urgency::Critical).await?;
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
 
@@ -51,9 +51,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NewerEntry`] at entry 0 for a verdict that this program does not know.
-    pub async fn settlements(&self, run: &RunId) -> Result<Vec<Settlement>, StoreError> {
+    pub async fn settlements(self, run: &RunId) -> Result<Vec<Settlement>, StoreError> {
         let mut settlements = Vec::new();
-        for row in self.rows(SELECT, params![run.as_str()]).await? {
+        for row in self.store.rows(SELECT, params![run.as_str()]).await? {
             let mut cells = row.cells();
             let (place, verdict) = (cells.text()?, cells.text()?);
             let (by, at) = (cells.text()?, cells.int()?);

@@ -4,8 +4,8 @@
 use crate::{
     db::{DbError, Row, Urgency},
     error::StoreError,
+    facets::StandingApprovals,
     statement::{any, params},
-    store::Store,
 };
 use everloop_types::{Standing, Write};
 
@@ -35,13 +35,13 @@ pub fn allow_for_good(approval: &Standing) -> Write {
     any(INSERT, params![id, workspace, tool, resource, by, *at])
 }
 
-impl Store {
+impl StandingApprovals<'_> {
     /// The approval that covers what `wanted` covers, if one stands.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn standing(&self, wanted: &Standing) -> Result<Option<Standing>, StoreError> {
-        let rows = self.rows(SELECT, params![wanted.id.as_str()]).await?;
+    pub async fn find(self, wanted: &Standing) -> Result<Option<Standing>, StoreError> {
+        let rows = self.store.rows(SELECT, params![wanted.id.as_str()]).await?;
         let found = rows.into_iter().map(read).next().transpose()?;
         // An id is a digest: the words decide.
         Ok(found.filter(|found| found.covers(wanted)))
@@ -51,8 +51,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn all_standing(&self) -> Result<Vec<Standing>, StoreError> {
-        let rows = self.rows(SELECT_ALL, params![]).await?;
+    pub async fn all(self) -> Result<Vec<Standing>, StoreError> {
+        let rows = self.store.rows(SELECT_ALL, params![]).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
 
@@ -60,8 +60,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn withdraw(&self, id: &str) -> Result<bool, StoreError> {
-        let done = self.db.commit(vec![any(DELETE, params![id])], Urgency::Critical).await?;
+    pub async fn withdraw(self, id: &str) -> Result<bool, StoreError> {
+        let done = self.store.db.commit(vec![any(DELETE, params![id])], Urgency::Critical).await?;
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     db::{Db, Row},
+    dialect,
     error::StoreError,
     postgres::{PgDb, PgOptions},
     redactor::{Redactor, Screened},
@@ -117,5 +118,10 @@ impl Store {
         params: Vec<SqlValue>,
     ) -> Result<Option<Row>, StoreError> {
         Ok(self.db.query(sql, params).await?.into_iter().next())
+    }
+
+    /// The first value of the answer, as text.
+    pub(crate) async fn scalar(&self, sql: &'static str) -> Result<String, StoreError> {
+        Ok(dialect::scalar(self.rows(sql, Vec::new()).await?))
     }
 }

@@ -4,8 +4,8 @@ use crate::{
     applied::{Applied, WriteKey},
     db::{Cells, DbError, Row},
     error::StoreError,
+    facets::AgendaStore,
     statement::{one, params},
-    store::Store,
 };
 use everloop_types::{UtcMs, Write};
 
@@ -75,16 +75,12 @@ const ALL: &str = "
       FROM todos ORDER BY todo_id
 ";
 
-impl Store {
+impl AgendaStore<'_> {
     /// Makes a todo. `id`, the times and the `version` of the row are not looked at.
     ///
     /// # Errors
     /// See [`StoreError`]. With a key it may be tried again.
-    pub async fn add_todo(
-        &self,
-        todo: &TodoRow,
-        deed: WriteKey<'_>,
-    ) -> Result<Applied, StoreError> {
+    pub async fn add_todo(self, todo: &TodoRow, deed: WriteKey<'_>) -> Result<Applied, StoreError> {
         self.make("todo", deed, None, insert(todo, deed.now)).await
     }
 
@@ -93,7 +89,7 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn change_todo(
-        &self,
+        self,
         todo: &TodoRow,
         deed: WriteKey<'_>,
     ) -> Result<Applied, StoreError> {
@@ -106,7 +102,7 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn take_todos(
-        &self,
+        self,
         adds: &[TodoRow],
         changes: &[TodoRow],
         now: UtcMs,
@@ -121,7 +117,7 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn change_todos(
-        &self,
+        self,
         todos: &[TodoRow],
         deed: WriteKey<'_>,
     ) -> Result<Applied, StoreError> {
@@ -144,7 +140,7 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn delete_todos(
-        &self,
+        self,
         ids: &[i64],
         deed: WriteKey<'_>,
     ) -> Result<Applied, StoreError> {
@@ -156,16 +152,16 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn todo(&self, id: i64) -> Result<Option<TodoRow>, StoreError> {
-        Ok(self.first(ONE, params![id]).await?.map(read).transpose()?)
+    pub async fn todo(self, id: i64) -> Result<Option<TodoRow>, StoreError> {
+        Ok(self.store.first(ONE, params![id]).await?.map(read).transpose()?)
     }
 
     /// All todos, by number.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn todos(&self) -> Result<Vec<TodoRow>, StoreError> {
-        let rows = self.rows(ALL, params![]).await?;
+    pub async fn todos(self) -> Result<Vec<TodoRow>, StoreError> {
+        let rows = self.store.rows(ALL, params![]).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
 }

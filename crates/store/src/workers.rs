@@ -11,9 +11,9 @@
 use crate::{
     db::Urgency,
     error::StoreError,
+    facets::WorkerRegistry,
     queue::{Orphan, requeue, requeue_where},
     statement::{any, params},
-    store::Store,
 };
 use everloop_types::{UtcMs, WorkerId};
 
@@ -77,20 +77,20 @@ const EXPIRE: &str = "UPDATE workers SET expires_at = {now} WHERE worker_id = $1
 
 const REQUEUE_OF: &str = requeue_where!("lease_owner = $5");
 
-impl Store {
+impl WorkerRegistry<'_> {
     /// Announces a worker for `lease_ms`; says what the database's clock shows.
     ///
     /// # Errors
     /// If it could not be written. The same holds for the others.
     pub async fn register(
-        &self,
+        self,
         worker: &WorkerId,
         build: &str,
         place: &str,
         lease_ms: i64,
     ) -> Result<UtcMs, StoreError> {
         let register = any(REGISTER, params![worker.as_str(), build, place, lease_ms]);
-        let done = self.db.commit(vec![register], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![register], Urgency::Critical).await?;
         let row = done.into_iter().flat_map(|done| done.rows).next();
         row.map_or(Ok(0), |row| Ok(row.cells().int()?))
     }
@@ -100,12 +100,12 @@ impl Store {
     /// # Errors
     /// If it could not be written: the lease is then as it was, or renewed.
     pub async fn heartbeat(
-        &self,
+        self,
         worker: &WorkerId,
         lease_ms: i64,
     ) -> Result<Heartbeat, StoreError> {
         let beat = any(BEAT, params![worker.as_str(), lease_ms]);
-        let done = self.db.commit(vec![beat], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![beat], Urgency::Critical).await?;
         match done.into_iter().flat_map(|done| done.rows).next() {
             Some(row) => Ok(Heartbeat::Kept(row.cells().int()?)),
             None => Ok(Heartbeat::Lost),
@@ -116,8 +116,8 @@ impl Store {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn leave(&self, worker: &WorkerId) -> Result<(), StoreError> {
-        self.db.commit(vec![any(LEAVE, params![worker.as_str()])], Urgency::Critical).await?;
+    pub async fn leave(self, worker: &WorkerId) -> Result<(), StoreError> {
+        self.store.db.commit(vec![any(LEAVE, params![worker.as_str()])], Urgency::Critical).await?;
         Ok(())
     }
 
@@ -125,28 +125,28 @@ impl Store {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn reap(&self, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
+    pub async fn reap(self, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
         let turn = any(REAP_IN_TURN, params![]);
         let reap = any(REAP, requeue(now));
-        self.put_back(vec![turn, reap, any(FORGET_EXPIRED, params![])]).await
+        self.store.queue().put_back(vec![turn, reap, any(FORGET_EXPIRED, params![])]).await
     }
 
     /// Puts back the runs of a worker that is proved dead, and ends its lease.
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn bury(&self, worker: &WorkerId, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
+    pub async fn bury(self, worker: &WorkerId, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
         let mut of_worker = requeue(now);
         of_worker.extend(params![worker.as_str()]);
         let expire = any(EXPIRE, params![worker.as_str()]);
-        self.put_back(vec![any(REQUEUE_OF, of_worker), expire]).await
+        self.store.queue().put_back(vec![any(REQUEUE_OF, of_worker), expire]).await
     }
 
     /// Everybody who is on the list, dead or alive.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
+    pub async fn all(self) -> Result<Vec<WorkerRow>, StoreError> {
         let read = |row: crate::Row| {
             let mut cells = row.cells();
             Ok(WorkerRow {
@@ -156,15 +156,15 @@ impl Store {
                 expires_at: cells.int()?,
             })
         };
-        self.rows(ALL, params![]).await?.into_iter().map(read).collect()
+        self.store.rows(ALL, params![]).await?.into_iter().map(read).collect()
     }
 
     /// What the database's clock shows.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn time(&self) -> Result<UtcMs, StoreError> {
-        let row = self.first(TIME, params![]).await?;
+    pub async fn time(self) -> Result<UtcMs, StoreError> {
+        let row = self.store.first(TIME, params![]).await?;
         row.map_or(Ok(0), |row| Ok(row.cells().int()?))
     }
 }

@@ -156,7 +156,7 @@ async fn live(
     submission.frame.model.name = format!("scripted/{}", part.scenario);
     submission.frame.workspace = part.acts.display().to_string();
     let clock: Arc<dyn Clock> = match shared {
-        true => Arc::new(SharedClock::new(patiently(|| store.time()).await?)),
+        true => Arc::new(SharedClock::new(patiently(|| store.workers().time()).await?)),
         false => Arc::new(SystemClock),
     };
     if shared {
@@ -194,7 +194,7 @@ async fn work(
     run: &RunId,
 ) -> Result<(), StoreError> {
     loop {
-        let row = patiently(|| engine.store().run(run)).await?;
+        let row = patiently(|| engine.store().runs().get(run)).await?;
         let status = row.map(|row| row.status);
         if status.is_none_or(Status::is_final) {
             return Ok(());
@@ -209,7 +209,7 @@ async fn work(
 }
 
 async fn answer(engine: &Engine, scenario: &Scenario, run: &RunId) -> Result<(), StoreError> {
-    let below = engine.store().descendants(run).await?;
+    let below = engine.store().runs().descendants(run).await?;
     let run = below.last().unwrap_or(run);
     if let Some(question) = open_question(engine.store(), run).await? {
         let (text, by) = (scenario.answer.to_owned(), "person".to_owned());

@@ -23,7 +23,7 @@ fn todo() -> TodoChange {
 }
 
 async fn said(desk: &Agenda) -> TodoText {
-    desk.store.todo(1).await.unwrap().unwrap().said
+    desk.store.agenda().todo(1).await.unwrap().unwrap().said
 }
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn a_todo_changes_in_what_is_named_and_its_relative_reminder_follows_its_d
     desk.update_todo(1, &due, DEED).await.unwrap().unwrap();
     let (due_at, remind_at) = (Some(NOW + 9 * HOUR), Some(NOW + 8 * HOUR));
     assert_eq!(said(&desk).await, TodoText { due_at, remind_at, ..before.clone() });
-    assert_eq!(desk.store.next_reminder().await.unwrap(), remind_at);
+    assert_eq!(desk.store.agenda().next_reminder().await.unwrap(), remind_at);
     // One that was said as a moment stays where it is.
     let at = TodoChange { remind: Some(Some(RemindWhen::At(NOW + HOUR))), ..TodoChange::default() };
     desk.update_todo(1, &at, DEED).await.unwrap().unwrap();
@@ -70,21 +70,21 @@ async fn an_entry_changes_in_what_is_named_and_nothing_else() {
     };
     let deed = WriteKey { key: None, now: now.timestamp().as_millisecond() };
     desk.add_entry(&new, deed).await.unwrap().unwrap();
-    let before = desk.store.schedule(1).await.unwrap().unwrap().said;
+    let before = desk.store.agenda().schedule(1).await.unwrap().unwrap().said;
     let mut wanted = before.clone();
     wanted.span.minutes = 30;
     let longer = EntryChange { minutes: Some(30), ..EntryChange::default() };
     desk.update_entry(1, &longer, deed).await.unwrap().unwrap();
-    assert_eq!(desk.store.schedule(1).await.unwrap().unwrap().said, wanted);
+    assert_eq!(desk.store.agenda().schedule(1).await.unwrap().unwrap().said, wanted);
     let moved = EntryChange { start: start("2027-01-19T11:00"), ..EntryChange::default() };
     desk.update_entry(1, &moved, deed).await.unwrap().unwrap();
-    let row = desk.store.schedule(1).await.unwrap().unwrap();
+    let row = desk.store.agenda().schedule(1).await.unwrap().unwrap();
     assert_eq!((row.said.title.as_str(), row.said.span.minutes), ("sync", 30));
     assert_eq!(row.remind_next, Some(row.said.span.starts_at - HOUR), "it moved along");
     assert_eq!((row.said.remind, row.said.catch_up), (before.remind, before.catch_up));
     let silent = EntryChange { remind: Some(None), catch_up: Some(None), ..EntryChange::default() };
     desk.update_entry(1, &silent, deed).await.unwrap().unwrap();
-    let row = desk.store.schedule(1).await.unwrap().unwrap();
+    let row = desk.store.agenda().schedule(1).await.unwrap().unwrap();
     assert_eq!((row.said.remind, row.said.catch_up, row.remind_next), (None, None, None));
 }
 
@@ -96,7 +96,7 @@ async fn several_are_done_or_deleted_together_or_not_at_all() {
     }
     let refused = desk.finish_todos(&[1, 9], DEED).await.unwrap();
     assert_eq!(refused, Err(Refusal::NoSuchTodo(9)));
-    assert!(desk.store.todo(1).await.unwrap().unwrap().done_at.is_none());
+    assert!(desk.store.agenda().todo(1).await.unwrap().unwrap().done_at.is_none());
     let Ok(Reply::Todo(Did::Finished, ..)) = desk.finish_todos(&[2], DEED).await.unwrap() else {
         panic!("the second is done");
     };
@@ -107,7 +107,7 @@ async fn several_are_done_or_deleted_together_or_not_at_all() {
     assert_eq!(did, [(1, Did::Finished), (2, Did::WasFinished), (3, Did::Finished)]);
     let refused = desk.delete_todos(&[1, 9], DEED).await.unwrap();
     assert_eq!(refused, Err(Refusal::NoSuchTodo(9)));
-    assert_eq!(desk.store.todos().await.unwrap().len(), 3);
+    assert_eq!(desk.store.agenda().todos().await.unwrap().len(), 3);
     let gone = |id| Gone { id, text: Some("tax".to_owned()) };
     let deleted = desk.delete_todos(&[3, 1], DEED).await.unwrap();
     assert_eq!(deleted, Ok(Reply::TodosDeleted(vec![gone(1), gone(3)])));

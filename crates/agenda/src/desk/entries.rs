@@ -36,7 +36,8 @@ impl Agenda {
                 return self.add_entry(&EntryChange::of(new, now, None), deed).await;
             }
             ScheduleCommand::Update(id, new) => {
-                let was = self.store.schedule(*id).await?.map(|entry| begins(&entry.said.span));
+                let was =
+                    self.store.agenda().schedule(*id).await?.map(|entry| begins(&entry.said.span));
                 return self
                     .update_entry(*id, &EntryChange::of(new, now, was.as_ref()), deed)
                     .await;
@@ -51,20 +52,21 @@ impl Agenda {
                 let from = kept::moment(at.saturating_sub(self.customs.list_back_ms));
                 let to = kept::moment(at.saturating_add(self.customs.list_ahead_ms));
                 let range = Range { from, to, calendar: None };
-                Ok(Reply::Entries(range, self.store.schedules().await?))
+                Ok(Reply::Entries(range, self.store.agenda().schedules().await?))
             }
             ScheduleCommand::View(stretch, date) => {
                 let range = stretch_around(*stretch, *date, now);
-                Ok(Reply::Entries(range, self.store.schedules().await?))
+                Ok(Reply::Entries(range, self.store.agenda().schedules().await?))
             }
         })
     }
 
     async fn shown(&self, id: i64, did: Did, notices: Vec<Notice>) -> Result<Answer, StoreError> {
-        let Some(entry) = self.store.schedule(id).await? else {
+        let Some(entry) = self.store.agenda().schedule(id).await? else {
             return Ok(Err(Refusal::NoSuchEntry(id)));
         };
-        let firings = self.store.firings_of(FiringKind::Schedule, id, FIRINGS_SHOWN).await?;
+        let firings =
+            self.store.agenda().firings_of(FiringKind::Schedule, id, FIRINGS_SHOWN).await?;
         Ok(Ok(Reply::Entry(did, Box::new(entry), firings, notices)))
     }
 
@@ -72,12 +74,12 @@ impl Agenda {
     async fn delete_entries(&self, ids: &[i64], deed: WriteKey<'_>) -> Result<Answer, StoreError> {
         let (ids, mut gone) = (in_order(ids), Vec::new());
         for &id in &ids {
-            let text = self.store.schedule(id).await?.map(|entry| entry.said.title);
+            let text = self.store.agenda().schedule(id).await?.map(|entry| entry.said.title);
             gone.push(Gone { id, text });
         }
         let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
         let missing = missing.map_or(0, |gone| gone.id);
-        Ok(match self.store.delete_schedules(&ids, deed).await? {
+        Ok(match self.store.agenda().delete_schedules(&ids, deed).await? {
             Applied::Now(_) | Applied::Already(_) => Ok(Reply::EntriesDeleted(gone)),
             Applied::NotFound | Applied::Conflict => Err(Refusal::NoSuchEntry(missing)),
         })
@@ -105,7 +107,7 @@ impl Agenda {
                 // Tried again after a crash, it would be in its own way.
                 Err(refusal) => return self.already_made(deed, refusal).await,
             };
-            match self.store.add_schedule(&entry, guard, deed).await? {
+            match self.store.agenda().add_schedule(&entry, guard, deed).await? {
                 Applied::Now(id) | Applied::Already(id) => {
                     let notices = notices(&entry, new, deed.now);
                     return self.shown(id, Did::Added, notices).await;
@@ -153,7 +155,7 @@ impl Agenda {
         deed: WriteKey<'_>,
         refusal: Refusal,
     ) -> Result<Answer, StoreError> {
-        match self.store.deed_done(deed).await? {
+        match self.store.agenda().write_done(deed).await? {
             Some(id) => self.shown(id, Did::Added, Vec::new()).await,
             None => Ok(Err(refusal)),
         }
@@ -199,7 +201,7 @@ impl Agenda {
         change: impl Fn(&mut ScheduleText) -> Result<(), Refusal>,
     ) -> Result<Answer, StoreError> {
         for _ in 0..WRITE_TRIES_MAX {
-            let Some(before) = self.store.schedule(id).await? else { break };
+            let Some(before) = self.store.agenda().schedule(id).await? else { break };
             let mut entry = before.clone();
             if let Err(refusal) = change(&mut entry.said) {
                 return Ok(Err(refusal));
@@ -214,14 +216,14 @@ impl Agenda {
                 Ok(guard) => guard,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            match self.store.change_schedule(&entry, guard, deed).await? {
+            match self.store.agenda().change_schedule(&entry, guard, deed).await? {
                 Applied::Now(id) | Applied::Already(id) => {
                     return self.shown(id, Did::Changed, Vec::new()).await;
                 }
                 Applied::NotFound | Applied::Conflict => {}
             }
         }
-        let is_there = self.store.schedule(id).await?.is_some();
+        let is_there = self.store.agenda().schedule(id).await?.is_some();
         Ok(Err(if is_there { Refusal::Contested } else { Refusal::NoSuchEntry(id) }))
     }
 
@@ -239,8 +241,8 @@ impl Agenda {
         if conflicts::overlaps_itself(entry) {
             return Ok(Err(Refusal::OverlapsItself));
         }
-        let revision = self.store.schedule_revision().await?;
-        let others = self.store.schedules().await?;
+        let revision = self.store.agenda().schedule_revision().await?;
+        let others = self.store.agenda().schedules().await?;
         let found = conflicts::conflicts(entry, &others);
         if found.is_empty() {
             return Ok(Ok(ScheduleGuard::Revision(revision)));

@@ -22,7 +22,7 @@ impl Agenda {
                 return self.add_todo(&TodoChange::of(new, now, None), deed).await;
             }
             TodoCommand::Update(id, new) => {
-                let todo = self.store.todo(*id).await?;
+                let todo = self.store.agenda().todo(*id).await?;
                 let due = todo.as_ref().and_then(|todo| todo.said.due_at);
                 let needs_due = new.shift.is_some() && new.due.is_none();
                 if todo.is_some() && due.is_none() && needs_due {
@@ -31,17 +31,17 @@ impl Agenda {
                 return self.update_todo(*id, &TodoChange::of(new, now, due), deed).await;
             }
             TodoCommand::Mark(mark, ids) => return self.mark(*mark, ids, deed).await,
-            TodoCommand::Get(id) => match self.store.todo(*id).await? {
+            TodoCommand::Get(id) => match self.store.agenda().todo(*id).await? {
                 Some(todo) => Ok(Reply::Todo(Did::Shown, todo, Vec::new())),
                 None => Err(Refusal::NoSuchTodo(*id)),
             },
             TodoCommand::List(view, filter) => {
-                let todos = kept::viewed(self.store.todos().await?, *view, filter, now);
+                let todos = kept::viewed(self.store.agenda().todos().await?, *view, filter, now);
                 let (view, filter) = (*view, filter.clone());
                 Ok(Reply::Todos(TodoList { view, word: None, filter, todos }))
             }
             TodoCommand::Search(word, filter) => {
-                let all = kept::viewed(self.store.todos().await?, View::All, filter, now);
+                let all = kept::viewed(self.store.agenda().todos().await?, View::All, filter, now);
                 let wanted = word.to_lowercase();
                 let todos = all.into_iter().filter(|todo| has_word(todo, &wanted)).collect();
                 let (word, filter) = (Some(word.clone()), filter.clone());
@@ -92,11 +92,12 @@ impl Agenda {
         }
         // A reminder that was asked for rings, at once if its moment has passed.
         row.remind_next = row.said.remind_at;
-        let (Applied::Now(id) | Applied::Already(id)) = self.store.add_todo(&row, deed).await?
+        let (Applied::Now(id) | Applied::Already(id)) =
+            self.store.agenda().add_todo(&row, deed).await?
         else {
             return Ok(Err(Refusal::NoSuchTodo(0)));
         };
-        let row = self.store.todo(id).await?.unwrap_or(TodoRow { id, ..row });
+        let row = self.store.agenda().todo(id).await?.unwrap_or(TodoRow { id, ..row });
         let notices = notices(&row, new, deed);
         Ok(Ok(Reply::Todo(Did::Added, row, notices)))
     }
@@ -107,7 +108,7 @@ impl Agenda {
         change: &TodoChange,
         deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
-        let was = self.store.todo(id).await?.and_then(|todo| todo.said.remind_at);
+        let was = self.store.agenda().todo(id).await?.and_then(|todo| todo.said.remind_at);
         let changed = |todo: &mut TodoRow| update(todo, change, deed.now).map(|()| Did::Changed);
         Ok(self.change_todos(&[id], deed, changed).await?.map(|all| match marked(all) {
             Reply::Todo(did, todo, _) => {
@@ -130,7 +131,7 @@ impl Agenda {
         for _ in 0..TRIES_MAX {
             let mut changed = Vec::new();
             for id in ids {
-                let Some(mut todo) = self.store.todo(*id).await? else {
+                let Some(mut todo) = self.store.agenda().todo(*id).await? else {
                     return Ok(Err(Refusal::NoSuchTodo(*id)));
                 };
                 match change(&mut todo) {
@@ -139,10 +140,10 @@ impl Agenda {
                 }
             }
             let rows: Vec<TodoRow> = changed.iter().map(|(_, todo)| todo.clone()).collect();
-            match self.store.change_todos(&rows, deed).await? {
+            match self.store.agenda().change_todos(&rows, deed).await? {
                 Applied::Now(_) | Applied::Already(_) => {
                     for (_, todo) in &mut changed {
-                        if let Some(row) = self.store.todo(todo.id).await? {
+                        if let Some(row) = self.store.agenda().todo(todo.id).await? {
                             *todo = row;
                         }
                     }
@@ -160,7 +161,7 @@ impl Agenda {
         ids: &[i64],
         deed: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
-        let is_again = deed.key.is_some() && self.store.deed_done(deed).await?.is_some();
+        let is_again = deed.key.is_some() && self.store.agenda().write_done(deed).await?.is_some();
         let finish = |todo: &mut TodoRow| {
             todo.remind_next = None;
             if todo.done_at.is_some() && !is_again {
@@ -194,12 +195,12 @@ impl Agenda {
     ) -> Result<Answer, StoreError> {
         let (ids, mut gone) = (in_order(ids), Vec::new());
         for &id in &ids {
-            let text = self.store.todo(id).await?.map(|todo| todo.said.text);
+            let text = self.store.agenda().todo(id).await?.map(|todo| todo.said.text);
             gone.push(Gone { id, text });
         }
         let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
         let missing = missing.map_or(0, |gone| gone.id);
-        Ok(match self.store.delete_todos(&ids, deed).await? {
+        Ok(match self.store.agenda().delete_todos(&ids, deed).await? {
             Applied::Now(_) | Applied::Already(_) => Ok(Reply::TodosDeleted(gone)),
             Applied::NotFound | Applied::Conflict => Err(Refusal::NoSuchTodo(missing)),
         })

@@ -97,13 +97,13 @@ pub async fn fire_due(
 ) -> Result<Vec<Firing>, StoreError> {
     let mut fired = Vec::new();
     loop {
-        let due = store.due_reminders(now, DUE_MAX).await?;
+        let due = store.agenda().due_reminders(now, DUE_MAX).await?;
         if due.is_empty() {
             return Ok(fired);
         }
         for due in due {
             let Some(volley) = volley(store, customs, due, now).await? else { continue };
-            if store.fire(&volley).await? {
+            if store.agenda().fire(&volley).await? {
                 fired.extend(volley.firings);
             }
         }
@@ -118,13 +118,13 @@ async fn volley(
     now: UtcMs,
 ) -> Result<Option<FiringBatch>, StoreError> {
     Ok(match due.kind {
-        FiringKind::Todo => store.todo(due.subject).await?.map(|todo| {
+        FiringKind::Todo => store.agenda().todo(due.subject).await?.map(|todo| {
             let occurs_at = todo.said.due_at.unwrap_or(due.due_at);
             let moments = VecDeque::from([(due.due_at, occurs_at)]);
             let firings = fire(due, moments, customs.catch_up, customs, now, &todo.said.text);
             FiringBatch { due, firings, next: None }
         }),
-        FiringKind::Schedule => store.schedule(due.subject).await?.map(|entry| {
+        FiringKind::Schedule => store.agenda().schedule(due.subject).await?.map(|entry| {
             let named = entry.said.catch_up.as_deref().and_then(CatchUp::parse);
             let rule = named.unwrap_or(customs.catch_up);
             let (moments, next) = moments(&entry, due.due_at, now);
@@ -186,9 +186,9 @@ fn fire(
 /// # Errors
 /// If the store fails; it may simply be tried again.
 pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
-    for id in store.fired_ahead(now.saturating_add(IN_TIME_MS)).await? {
-        let Some(entry) = store.schedule(id).await? else { continue };
-        let done = store.done_ahead(id, now).await?;
+    for id in store.agenda().fired_ahead(now.saturating_add(IN_TIME_MS)).await? {
+        let Some(entry) = store.agenda().schedule(id).await? else { continue };
+        let done = store.agenda().done_ahead(id, now).await?;
         let mut next = coming_reminder(&entry, now);
         while let Some(due) = next.filter(|due| done.contains(due)) {
             next = coming_reminder(&entry, due);
@@ -197,7 +197,7 @@ pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
             && earlier < due_at
         {
             let due = Due { kind: FiringKind::Schedule, subject: id, due_at };
-            store.fire(&FiringBatch { due, firings: Vec::new(), next }).await?;
+            store.agenda().fire(&FiringBatch { due, firings: Vec::new(), next }).await?;
         }
     }
     Ok(())

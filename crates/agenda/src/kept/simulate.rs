@@ -84,7 +84,7 @@ pub async fn rehearse(
     copy(&store, entries, todos, rehearsal.from).await?;
     let mut rehearsed = Rehearsed::default();
     let mut step = 0;
-    while let Some(due) = store.next_reminder().await? {
+    while let Some(due) = store.agenda().next_reminder().await? {
         let now = rehearsal.awake_at(due.max(rehearsal.from));
         if now >= rehearsal.to {
             break;
@@ -108,7 +108,7 @@ pub async fn rehearse(
         let fired = reminders::fire_due(&store, customs, now).await?;
         rehearsed.told.extend(fired.iter().map(|firing| firing.due));
     }
-    rehearsed.firings = store.unread_firings(usize::MAX).await?;
+    rehearsed.firings = store.agenda().unread_firings(usize::MAX).await?;
     rehearsed.rename(entries, todos);
     rehearsed.judge(entries, todos, rehearsal);
     Ok(rehearsed)
@@ -148,11 +148,11 @@ async fn copy(
     for entry in entries {
         let remind_next = reminders::first_reminder(entry, from).filter(|due| *due >= from);
         let entry = ScheduleRow { remind_next, ..entry.clone() };
-        store.add_schedule(&entry, ScheduleGuard::None, deed).await?;
+        store.agenda().add_schedule(&entry, ScheduleGuard::None, deed).await?;
     }
     for todo in todos {
         let remind_next = todo.said.remind_at.filter(|due| todo.done_at.is_none() && *due >= from);
-        store.add_todo(&TodoRow { remind_next, ..todo.clone() }, deed).await?;
+        store.agenda().add_todo(&TodoRow { remind_next, ..todo.clone() }, deed).await?;
     }
     Ok(())
 }

@@ -79,7 +79,7 @@ impl Session {
     /// Runs that `run` or `-p` began and that wait for an answer, in words.
     pub(super) async fn waiting_elsewhere(&self) -> Result<Option<String>, Failure> {
         let filter = RunFilter { statuses: vec![Status::Waiting], before: None, most: 100 };
-        let rows = self.store().runs(&filter).await.map_err(|error| self.fail(&error))?;
+        let rows = self.store().runs().list(&filter).await.map_err(|error| self.fail(&error))?;
         let is_elsewhere = |row: &&RunRow| {
             row.origin.parent.is_none() && row.conversation != self.door.conversation
         };
@@ -175,7 +175,7 @@ impl Session {
         if self.terminals().has(&top) {
             return true;
         }
-        let row = self.store().run(&top).await.ok().flatten();
+        let row = self.store().runs().get(&top).await.ok().flatten();
         let is_here = row.is_some_and(|row| row.conversation == self.door.conversation);
         is_here && !self.terminals().of_others().contains(&top) && !self.terminals().is_told(&top)
     }

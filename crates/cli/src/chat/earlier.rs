@@ -29,7 +29,7 @@ impl Earlier {
         conversation: &ConversationId,
     ) -> Result<Self, Failure> {
         let turns = app.settings.small("chat.context_turns") as usize;
-        let said = store.said_in(conversation, turns * 4 + 1).await;
+        let said = store.conversations().messages(conversation, turns * 4 + 1).await;
         let mut said = said.map_err(|error| app.store_failure(&error))?;
         let begins = said.iter().rposition(|said| said.role == ANEW).map_or(0, |at| at + 1);
         said.drain(..begins);
@@ -69,7 +69,7 @@ impl Earlier {
             };
             // What a file says that somebody opened counts for nothing, and so does what it says
             // that the run had read.
-            if !store.is_foreign(run).await.is_ok_and(|foreign| !foreign) {
+            if !store.runs().is_foreign(run).await.is_ok_and(|foreign| !foreign) {
                 held.take(Labels::ALL, run.as_str());
                 continue;
             }

@@ -36,7 +36,7 @@ impl Session {
 
     /// Whether the run stands still, and why.
     pub(super) async fn still(&self, run: &RunId) -> Result<Option<Still>, Failure> {
-        let at = self.store().position(run).await.map_err(|error| self.fail(&error))?;
+        let at = self.store().runs().position(run).await.map_err(|error| self.fail(&error))?;
         let status = at.map_or(Status::Failed, |at| at.status);
         if status.is_final() || status == Status::Quarantined {
             if let Some((words, to)) = switch::successor(&self.app, self.store(), run).await? {
@@ -78,7 +78,7 @@ impl Session {
     /// A run that waits for a model is tried again now, because somebody wants it.
     pub(super) async fn wake(&self, run: &RunId) -> Result<(), Failure> {
         let fail = |error| self.fail(&error);
-        self.store().reset_stall_count(run).await.map_err(fail)?;
+        self.store().queue().reset_stall_count(run).await.map_err(fail)?;
         if let Some(Still::NoModel(_)) = self.still(run).await? {
             // Whoever has the right to drive takes it up.
             let front = family::front(&self.app, self.store(), run).await?;

@@ -58,7 +58,7 @@ impl Left {
 }
 
 async fn line(app: &App, store: &Store, key: &str, run: &RunId) -> Result<String, Failure> {
-    let row = store.run(run).await.map_err(|error| app.store_failure(&error))?;
+    let row = store.runs().get(run).await.map_err(|error| app.store_failure(&error))?;
     let goal = row.map(|row| preview(&row.goal)).unwrap_or_default();
     Ok(app.text(key, &[("id", run.as_str()), ("goal", goal.as_str())]))
 }

@@ -173,7 +173,7 @@ impl Person {
                 let session = &self.session;
                 live.print(&session.text("chat.not_waiting", &[]));
                 session.engine.hurry(run);
-                let below = session.store().descendants(run).await.unwrap_or_default();
+                let below = session.store().runs().descendants(run).await.unwrap_or_default();
                 below.iter().for_each(|run| session.engine.hurry(run));
             }
             _ => return Ok(Some(Looked::Leave)),

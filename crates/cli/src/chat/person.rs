@@ -193,7 +193,7 @@ impl Person {
         for line in session.new_reminders().await {
             terminal::answer(&line);
         }
-        let unread = session.store().count_unread_firings().await;
+        let unread = session.store().agenda().count_unread_firings().await;
         let unread = unread.map_err(|error| session.fail(&error))?;
         if unread > 0 {
             terminal::answer(&session.text("inbox.unread", &[("n", &unread.to_string())]));
@@ -207,7 +207,8 @@ impl Person {
             terminal::answer(&session.text("chat.hello", &[]));
             return Ok(());
         };
-        let run = session.store().run(&open.run).await.map_err(|error| session.fail(&error))?;
+        let run =
+            session.store().runs().get(&open.run).await.map_err(|error| session.fail(&error))?;
         let goal = run.map(|row| preview(&row.goal)).unwrap_or_default();
         let args = [("id", open.run.as_str()), ("goal", goal.as_str())];
         terminal::answer(&session.text("chat.still_asks", &args));

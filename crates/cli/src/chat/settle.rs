@@ -51,7 +51,11 @@ impl Session {
         let runs = match run {
             Some(run) => vec![run],
             None => {
-                let all = self.store().runs_of(&self.door.conversation, RUNS_LOOKED_AT).await;
+                let all = self
+                    .store()
+                    .conversations()
+                    .runs_of(&self.door.conversation, RUNS_LOOKED_AT)
+                    .await;
                 all.map_err(fail)?
             }
         };

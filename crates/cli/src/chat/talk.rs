@@ -81,7 +81,7 @@ impl Session {
 
     async fn inbox(&self, rest: &str) -> Result<String, Failure> {
         let fail = |error| self.fail(&error);
-        let unread = self.store().unread_firings(UNREAD_LISTED).await.map_err(fail)?;
+        let unread = self.store().agenda().unread_firings(UNREAD_LISTED).await.map_err(fail)?;
         if unread.is_empty() {
             return Ok(self.text("inbox.empty", &[]));
         }
@@ -89,7 +89,7 @@ impl Session {
         let mut lines: Vec<String> = unread.iter().map(|row| firing_line(&reader, row)).collect();
         if rest == "read" {
             let now = self.engine.clock().now();
-            self.store().read_firings(&unread, now).await.map_err(fail)?;
+            self.store().agenda().read_firings(&unread, now).await.map_err(fail)?;
             lines.push(self.text("inbox.read", &[("count", &unread.len().to_string())]));
         } else {
             lines.push(self.text("inbox.how_to_read", &[]));
@@ -101,7 +101,7 @@ impl Session {
     /// newest of all if all are over.
     async fn to_resume(&self) -> Result<Result<RunId, String>, Failure> {
         let filter = RunFilter { statuses: Vec::new(), before: None, most: RESUMABLE };
-        let rows = self.store().runs(&filter).await.map_err(|error| self.fail(&error))?;
+        let rows = self.store().runs().list(&filter).await.map_err(|error| self.fail(&error))?;
         let others = self.terminals().of_others();
         let tops = || rows.iter().filter(|row| row.origin.parent.is_none());
         let is_over = |row: &RunRow| row.status.is_final() || row.status == Status::Quarantined;
@@ -120,7 +120,7 @@ impl Session {
         }
         let open = self.door.open_runs(self.store()).await.map_err(|error| self.fail(&error))?;
         let open = open.into_iter().map(|(run, _)| run).find(|run| self.terminals().has(run));
-        let newest = self.store().runs_of(&self.door.conversation, 1).await;
+        let newest = self.store().conversations().runs_of(&self.door.conversation, 1).await;
         let newest = newest.map_err(|error| self.fail(&error))?.into_iter().next();
         Ok(open.or(newest).ok_or_else(|| self.text("chat.no_run", &[])))
     }
@@ -141,7 +141,7 @@ impl Session {
 
     async fn runs(&self) -> Result<String, Failure> {
         let filter = RunFilter { statuses: Vec::new(), before: None, most: RUNS_LISTED };
-        let rows = self.store().runs(&filter).await.map_err(|error| self.fail(&error))?;
+        let rows = self.store().runs().list(&filter).await.map_err(|error| self.fail(&error))?;
         if rows.is_empty() {
             return Ok(self.text("chat.no_run", &[]));
         }
@@ -165,7 +165,7 @@ impl Session {
     async fn history(&self, rest: &str) -> Result<String, Failure> {
         let most = rest.parse().unwrap_or(SAID_LISTED).clamp(1, 1_000);
         // Where the conversation began anew is no word of anybody's.
-        let said = self.store().said_in(&self.door.conversation, 2 * most).await;
+        let said = self.store().conversations().messages(&self.door.conversation, 2 * most).await;
         let mut said = said.map_err(|error| self.fail(&error))?;
         said.retain(|said| said.role != ANEW);
         let reader = self.reader();
@@ -271,7 +271,8 @@ impl Session {
     async fn anew(&self) -> Result<String, Failure> {
         let now = self.engine.clock().now();
         let id = everloop_engine::fresh_id("message_", now);
-        let said = self.store().say_in(&self.door.conversation, &id, ANEW, "-", now).await;
+        let said =
+            self.store().conversations().say(&self.door.conversation, &id, ANEW, "-", now).await;
         said.map_err(|error| self.fail(&error))?;
         Ok(self.text("chat.anew", &[]))
     }

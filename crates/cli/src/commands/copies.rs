@@ -27,7 +27,7 @@ pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failur
     }
     make_folder(&to).map_err(|error| failure(app, Exit::Data, "backup.failed", &to, &error))?;
     let (from, place) = (database.to_owned(), to.clone());
-    let copied = aside(app, move || Store::back_up(&from, &place)).await?;
+    let copied = aside(app, move || everloop_store::copies::back_up(&from, &place)).await?;
     let copied = copied.map_err(|error| {
         let cause = crate::app::chain(&error);
         failure(app, Exit::Data, "backup.failed", &to, &cause)
@@ -51,7 +51,7 @@ async fn damaged_runs(copy: &Path) -> Result<String, StoreError> {
         Err(error) if error.is_read_only() => return Ok(String::new()),
         opened => opened?,
     };
-    let damaged = store.check_runs(Duration::MAX).await?.damaged;
+    let damaged = store.maintenance().check_runs(Duration::MAX).await?.damaged;
     Ok(damaged.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "))
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Fail
         return Err(failure(app, Exit::Usage, "restore.same", &copy, ""));
     }
     let file = copy.clone();
-    let seen = aside(app, move || Store::check_copy(&file)).await?;
+    let seen = aside(app, move || everloop_store::copies::check_copy(&file)).await?;
     let seen = seen.map_err(|error| refused(app, &copy, &error))?;
     make_folder(database)
         .map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
@@ -85,7 +85,7 @@ pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Fail
     let was_there = database.exists();
     let staged = beside(database, ".restoring");
     let restored = put_back(app, (&copy, origin), &staged, &kept).await;
-    Store::unstage(&staged);
+    everloop_store::copies::unstage(&staged);
     let dropped = restored?;
     let (copy, kept) = (copy.display().to_string(), kept.display().to_string());
     let key = if was_there { "restore.done" } else { "restore.done_first" };
@@ -108,9 +108,10 @@ enum Origin {
 
 /// A copy is of this home if it names this home, or the home of the database that it replaces.
 fn origin(app: &App, copy: &Path) -> Result<Origin, Failure> {
-    let wrote = Store::home_of(copy).map_err(|error| refused(app, copy, &error))?;
+    let wrote =
+        everloop_store::copies::home_of(copy).map_err(|error| refused(app, copy, &error))?;
     let database = own_file(app)?;
-    let present = Store::home_of(database).ok().flatten();
+    let present = everloop_store::copies::home_of(database).ok().flatten();
     let own = [app.home.id().ok(), present];
     match wrote.is_some() && own.contains(&wrote) {
         true => Ok(Origin::Here),
@@ -134,7 +135,7 @@ async fn put_back(
     };
     let (from, to) = (copy.to_owned(), staged.to_owned());
     let opened = aside(app, move || {
-        Store::stage(&from, &to)?;
+        everloop_store::copies::stage(&from, &to)?;
         Store::open(&to)
     });
     let store = opened.await?.map_err(failed)?;
@@ -144,12 +145,14 @@ async fn put_back(
         let home = app.home.id();
         let home =
             home.map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
-        dropped = store.take_over(&home, now).await.map_err(failed)?.approvals;
+        dropped = store.maintenance().take_over(&home, now).await.map_err(failed)?.approvals;
     }
     set_unfinished_aside(&store, now).await.map_err(failed)?;
     drop(store);
     let (from, to, keep) = (staged.to_owned(), database.to_owned(), kept.to_owned());
-    aside(app, move || Store::restore(&from, &to, &keep)).await?.map_err(failed)?;
+    aside(app, move || everloop_store::copies::restore(&from, &to, &keep))
+        .await?
+        .map_err(failed)?;
     Ok(dropped)
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 /// The run that goes on next: the deepest below that has not ended, or the run itself.
 pub(crate) async fn front(app: &App, store: &Store, run: &RunId) -> Result<RunId, Failure> {
-    let below = store.descendants(run).await.map_err(|error| app.store_failure(&error))?;
+    let below = store.runs().descendants(run).await.map_err(|error| app.store_failure(&error))?;
     Ok(below.into_iter().next_back().unwrap_or_else(|| run.clone()))
 }
 
@@ -21,7 +21,7 @@ pub(crate) async fn top(app: &App, store: &Store, run: &RunId) -> Result<RunId, 
     let mut way = vec![run.clone()];
     loop {
         let last = way.last().unwrap_or(run);
-        let parent = store.parent(last).await.map_err(|error| app.store_failure(&error))?;
+        let parent = store.runs().parent(last).await.map_err(|error| app.store_failure(&error))?;
         match parent {
             // A file may say that a run is above itself.
             Some(parent) if !way.contains(&parent) => way.push(parent),
@@ -33,8 +33,8 @@ pub(crate) async fn top(app: &App, store: &Store, run: &RunId) -> Result<RunId, 
 /// Whether the run and all below it have ended.
 pub(crate) async fn is_over(app: &App, store: &Store, run: &RunId) -> Result<bool, Failure> {
     let fail = |error| app.store_failure(&error);
-    let below = store.descendants(run).await.map_err(fail)?;
-    let at = store.position(run).await.map_err(fail)?;
+    let below = store.runs().descendants(run).await.map_err(fail)?;
+    let at = store.runs().position(run).await.map_err(fail)?;
     Ok(below.is_empty() && at.is_none_or(|at| at.status.is_final()))
 }
 
@@ -99,9 +99,9 @@ async fn rows(app: &App, store: &Store, run: &RunId) -> Result<Vec<(usize, RunRo
     let mut rows = Vec::new();
     let mut next = vec![(0, run.clone())];
     while let Some((depth, run)) = next.pop() {
-        let children = store.children(&run).await.map_err(fail)?;
+        let children = store.runs().children(&run).await.map_err(fail)?;
         next.extend(children.into_iter().rev().map(|child| (depth + 1, child.run)));
-        if let Some(row) = store.run(&run).await.map_err(fail)? {
+        if let Some(row) = store.runs().get(&run).await.map_err(fail)? {
             rows.push((depth, row));
         }
         // A file may say that a run is below itself.

@@ -76,7 +76,7 @@ async fn follow_and_send(foreground: &mut Foreground<'_>) -> Result<Exit, Failur
 async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
     let mut signals = Signals::new(app)?;
-    let frame = foreground.store().frame(&foreground.run).await;
+    let frame = foreground.store().journal().frame(&foreground.run).await;
     let frame = frame.map_err(|error| app.store_failure(&error))?.unwrap_or_default();
     if foreground.format == Format::StreamJson {
         let first = json!({"type": "session", "run_id": foreground.run,
@@ -129,9 +129,9 @@ impl Foreground<'_> {
     /// a fork the one that says where it comes from.
     pub(super) async fn show_beginning(&self) -> Result<(), Failure> {
         let fail = |error| self.app.store_failure(&error);
-        let row = self.store().run(&self.run).await.map_err(fail)?;
+        let row = self.store().runs().get(&self.run).await.map_err(fail)?;
         let most = if row.is_some_and(|row| row.origin.forked.is_some()) { usize::MAX } else { 1 };
-        let mut entries = self.store().journal(&self.run, 0, most).await.map_err(fail)?;
+        let mut entries = self.store().journal().entries(&self.run, 0, most).await.map_err(fail)?;
         entries.retain(|entry| matches!(entry.kind, Kind::RunCreated(_) | Kind::Forked(_)));
         for event in entries.iter().flat_map(|e| Projection::new("").entry(&self.run, e)) {
             terminal::answer(&event.to_string());
@@ -229,7 +229,7 @@ impl Foreground<'_> {
         }
         let worker = &self.engine.identity().worker;
         let front = family::front(app, self.store(), &self.run).await?;
-        let claim = self.store().claim_run(worker, &front, now).await;
+        let claim = self.store().queue().claim_run(worker, &front, now).await;
         match claim.map_err(|error| app.store_failure(&error))? {
             Some(claim) => self.drive(claim, signals, printer).await,
             None => Ok(None),
@@ -239,7 +239,7 @@ impl Foreground<'_> {
     /// Whether the run stands still without our help.
     async fn look(&self) -> Result<Option<Round>, Failure> {
         let front = family::front(self.app, self.store(), &self.run).await?;
-        let at = self.store().position(&front).await;
+        let at = self.store().runs().position(&front).await;
         let at = at.map_err(|error| self.app.store_failure(&error))?;
         let status = at.map_or(Status::Failed, |at| at.status);
         if status.is_final() {

@@ -82,7 +82,7 @@ pub(crate) enum Foreign {
 }
 
 pub(crate) async fn is_foreign(app: &App, store: &Store, run: &RunId) -> Result<Foreign, Failure> {
-    match store.is_foreign(run).await {
+    match store.runs().is_foreign(run).await {
         Ok(true) => Ok(Foreign::Yes),
         Ok(false) => Ok(Foreign::No),
         Err(error) => Err(app.store_failure(&error)),

@@ -41,7 +41,7 @@ pub(crate) async fn last_moment(
         false => Instant::now() + LAST_MOMENT,
     };
     loop {
-        let waiting = engine.store().outbox_count(run).await.unwrap_or_default().waiting;
+        let waiting = engine.store().outbox().count(run).await.unwrap_or_default().waiting;
         if waiting == 0 {
             return;
         }

@@ -125,7 +125,7 @@ async fn chosen(app: &App, store: &Store, args: &Export) -> Result<Vec<RunId>, F
     }
     if args.all {
         let filter = RunFilter { statuses: Vec::new(), before: None, most: usize::MAX };
-        let all = store.runs(&filter).await.map_err(|error| app.store_failure(&error))?;
+        let all = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
         for row in all.into_iter().rev() {
             match row.status {
                 Status::Running => app.note("export.passed_over", &[("id", row.run.as_str())]),

@@ -54,7 +54,7 @@ fn as_format(json: bool) -> Format {
 
 /// A run with its numbers, folded from its journal.
 pub(crate) async fn shown(app: &App, store: &Store, run: &RunId) -> Result<Shown, Failure> {
-    let row = store.run(run).await.map_err(|error| app.store_failure(&error))?;
+    let row = store.runs().get(run).await.map_err(|error| app.store_failure(&error))?;
     let history = history(app, store, run).await?;
     let state = history.state_at(i64::MAX).map_err(|error| app.store_failure(&error))?;
     let row = row.ok_or_else(|| {
@@ -71,10 +71,11 @@ pub(crate) async fn shown(app: &App, store: &Store, run: &RunId) -> Result<Shown
         true => state.counts(),
         false => history.counts_of_outcomes(),
     };
-    let forks = store.forks(run).await.map_err(|error| app.store_failure(&error))?;
-    let settlements = store.settlements(run).await.map_err(|error| app.store_failure(&error))?;
+    let forks = store.runs().forks(run).await.map_err(|error| app.store_failure(&error))?;
+    let settlements =
+        store.journal().settlements(run).await.map_err(|error| app.store_failure(&error))?;
     let unknowns = history.unknowns(&settlements).map_err(|error| app.store_failure(&error))?;
-    let messages = store.outbox_count(run).await.map_err(|error| app.store_failure(&error))?;
+    let messages = store.outbox().count(run).await.map_err(|error| app.store_failure(&error))?;
     let cost = app.prices().cost(&history);
     Ok(Shown {
         row,
@@ -98,7 +99,7 @@ pub(crate) async fn question_text(
     question: &Question,
 ) -> Result<Option<String>, Failure> {
     let slot = format!("ask:{}", question.id);
-    let messages = store.messages(run).await.map_err(|error| app.store_failure(&error))?;
+    let messages = store.runs().messages(run).await.map_err(|error| app.store_failure(&error))?;
     Ok(messages.into_iter().find(|message| message.slot == slot).map(|message| message.body))
 }
 
@@ -128,7 +129,7 @@ async fn list(
 ) -> Result<Exit, Failure> {
     // One more than is shown tells whether anything follows.
     let one_more = RunFilter { most: filter.most + 1, ..filter.clone() };
-    let mut rows = store.runs(&one_more).await.map_err(|error| app.store_failure(&error))?;
+    let mut rows = store.runs().list(&one_more).await.map_err(|error| app.store_failure(&error))?;
     let more = rows.len() > filter.most;
     rows.truncate(filter.most);
     if format == Format::Json {
@@ -182,7 +183,7 @@ fn status_words(app: &App, status: Status, settled: bool) -> String {
 async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let shown = shown(app, store, &run).await?;
-    let children = store.children(&run).await.map_err(|error| app.store_failure(&error))?;
+    let children = store.runs().children(&run).await.map_err(|error| app.store_failure(&error))?;
     let trouble = Trouble::of_run(app, &shown);
     if format == Format::Json {
         let mut whole = shown.whole();
@@ -318,7 +319,9 @@ async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<
         engine.take_up().await.map_err(fail)?;
     }
     let front = family::front(app, engine.store(), run).await?;
-    if let Some(claim) = engine.store().claim_run(worker, &front, now).await.map_err(fail)? {
+    if let Some(claim) =
+        engine.store().queue().claim_run(worker, &front, now).await.map_err(fail)?
+    {
         let driven = engine.drive(claim).await;
         driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;
     }
@@ -365,7 +368,12 @@ async fn resume(
         }
     }
     // Whoever names a run wants it to go on, however often it was interrupted before.
-    engine.store().reset_stall_count(&run).await.map_err(|error| app.store_failure(&error))?;
+    engine
+        .store()
+        .queue()
+        .reset_stall_count(&run)
+        .await
+        .map_err(|error| app.store_failure(&error))?;
     let front = family::front(app, engine.store(), &run).await?;
     engine.wake_now(&front).await.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await

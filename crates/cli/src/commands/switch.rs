@@ -58,7 +58,12 @@ pub(crate) async fn switch(
         Ok(_) => {}
         Err(words) => return Err(Failure { exit: Exit::Usage, words }),
     }
-    engine.store().reset_stall_count(&run).await.map_err(|error| app.store_failure(&error))?;
+    engine
+        .store()
+        .queue()
+        .reset_stall_count(&run)
+        .await
+        .map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }
 

@@ -27,7 +27,7 @@ impl Driver<'_> {
 
     /// Takes what lies in the inbox, though the bell may not have rung for it here.
     pub(super) async fn read_mail(&mut self, rings: u64) -> Result<Mail, DriveError> {
-        let unread = self.engine.store.unread(&self.claim.run).await;
+        let unread = self.engine.store.inbox().unread(&self.claim.run).await;
         let unread = unread.map_err(|source| self.failed(source))?;
         self.claim.inbox_ctr = unread.inbox_ctr;
         self.ear.heard = rings;

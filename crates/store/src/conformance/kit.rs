@@ -42,7 +42,7 @@ pub(super) fn new_run(name: &str) -> NewRun {
 }
 
 pub(super) async fn create(store: &Store, name: &str) {
-    assert_eq!(store.create_run(&new_run(name)).await.unwrap(), Created::New);
+    assert_eq!(store.queue().create_run(&new_run(name)).await.unwrap(), Created::New);
 }
 
 /// A new run that we drive.
@@ -52,7 +52,7 @@ pub(super) async fn claimed(store: &Store, name: &str) -> Claim {
 }
 
 pub(super) async fn claim(store: &Store, name: &str) -> Claim {
-    store.claim_run(&worker("w1"), &run_id(name), NOW).await.unwrap().unwrap()
+    store.queue().claim_run(&worker("w1"), &run_id(name), NOW).await.unwrap().unwrap()
 }
 
 pub(super) fn effect(claim: &Claim, cause: i64) -> EffectId {
@@ -137,7 +137,7 @@ pub(super) fn parking(wake_at: Option<i64>) -> Commit {
 }
 
 pub(super) async fn status(store: &Store, name: &str) -> Status {
-    store.position(&run_id(name)).await.unwrap().unwrap().status
+    store.runs().position(&run_id(name)).await.unwrap().unwrap().status
 }
 
 /// Goes around the store, to damage what it has written.

@@ -233,11 +233,11 @@ mod tests {
             let fill = |n: u8| crate::row::insert_blob(format!("{n}"), vec![n; 100_000]);
             let blobs = (0..100).map(fill).collect();
             store.db().commit(blobs, crate::Urgency::Critical).await.unwrap();
-            let full = store.bytes_on_disk().await.unwrap();
+            let full = store.maintenance().bytes_on_disk().await.unwrap();
             assert!(full > 10_000_000);
-            assert_eq!(store.sweep_blobs().await.unwrap(), 100);
-            store.give_space_back().await.unwrap();
-            assert_eq!(store.bytes_on_disk().await.unwrap() < 1_000_000, !old);
+            assert_eq!(store.maintenance().sweep_blobs().await.unwrap(), 100);
+            store.maintenance().give_space_back().await.unwrap();
+            assert_eq!(store.maintenance().bytes_on_disk().await.unwrap() < 1_000_000, !old);
             drop(store);
             compact(&path).unwrap();
             assert!(fs::metadata(&path).unwrap().len() < 1_000_000);

@@ -43,8 +43,8 @@ fn entry(build: &str) -> Commit {
 }
 
 async fn claimed(store: &Store, name: &str) -> Claim {
-    store.create_run(&new_run(name)).await.unwrap();
-    store.claim_run(&WorkerId::new("w"), &RunId::new(name), 1).await.unwrap().unwrap()
+    store.queue().create_run(&new_run(name)).await.unwrap();
+    store.queue().claim_run(&WorkerId::new("w"), &RunId::new(name), 1).await.unwrap().unwrap()
 }
 
 fn on_file(folder: &TempDir) -> (Arc<SqliteDb>, Store) {
@@ -76,7 +76,7 @@ async fn a_file_conforms() {
 async fn row_06_settings_are_read_back_from_the_writer() {
     let folder = tempfile::tempdir().unwrap();
     let (_, store) = on_file(&folder);
-    let seen = store.inspect().await.unwrap();
+    let seen = store.maintenance().inspect().await.unwrap();
     let pragmas: Vec<_> = seen.settings.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let wanted = [
         ("busy_timeout", "5000"),
@@ -95,13 +95,13 @@ async fn only_the_owner_can_read_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("data");
     let store = Store::open(&inner.join("e.db")).unwrap();
-    store.create_run(&new_run("run_a")).await.unwrap();
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&inner), 0o700);
     for name in ["e.db", "e.db-wal", "e.db-shm"] {
         assert_eq!(mode(&inner.join(name)), 0o600, "{name}");
     }
-    store.backup(&inner.join("copy.db")).await.unwrap();
+    store.maintenance().backup(&inner.join("copy.db")).await.unwrap();
     assert_eq!(mode(&inner.join("copy.db")), 0o600);
 }
 
@@ -111,11 +111,11 @@ async fn a_reopened_file_has_everything_and_no_log() {
     let path = folder.path().join("e.db");
     let store = Store::open(&path).unwrap();
     let mut claim = claimed(&store, "run_a").await;
-    store.append(&mut claim, entry("b")).await.unwrap();
+    store.journal().append(&mut claim, entry("b")).await.unwrap();
     drop(store);
     assert!(!folder.path().join("e.db-wal").exists(), "the writer closes last");
     let store = Store::open(&path).unwrap();
-    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 2);
+    assert_eq!(store.journal().load(&claim.run).await.unwrap().entries.len(), 2);
 }
 
 #[test]
@@ -163,8 +163,8 @@ async fn an_older_file_is_copied_and_then_migrated() {
     let kept = db.query("SELECT x FROM notes", Vec::new()).await.unwrap();
     assert_eq!(kept, [Row(vec![SqlValue::from("kept")])]);
     let store = Store::with_db(Arc::new(db));
-    store.create_run(&new_run("run_a")).await.unwrap();
-    assert_eq!(store.inspect().await.unwrap().schema_version, 1);
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
+    assert_eq!(store.maintenance().inspect().await.unwrap().schema_version, 1);
     let copy = rusqlite::Connection::open(folder.path().join("e.db.before-v1.bak")).unwrap();
     let sql = "SELECT v FROM schema_meta WHERE k = 'schema_version'";
     let version: String = copy.query_row(sql, [], |row| row.get(0)).unwrap();
@@ -185,13 +185,13 @@ async fn a_file_of_the_first_release_is_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("e.db");
     let first = Store::with_db(Arc::new(SqliteDb::open_with(&path, &[v1()]).unwrap()));
-    first.create_run(&new_run("run_a")).await.unwrap();
+    first.queue().create_run(&new_run("run_a")).await.unwrap();
     drop(first);
     let store = Store::open(&path).unwrap();
     let newest = MIGRATIONS.last().unwrap().version;
-    assert_eq!(store.inspect().await.unwrap().schema_version, newest);
+    assert_eq!(store.maintenance().inspect().await.unwrap().schema_version, newest);
     assert_eq!(copies(&folder), [format!("e.db.before-v{newest}.bak")]);
-    let claimed = store.claim_run(&WorkerId::new("w"), &RunId::new("run_a"), 1).await;
+    let claimed = store.queue().claim_run(&WorkerId::new("w"), &RunId::new("run_a"), 1).await;
     assert!(claimed.unwrap().is_some(), "its runs go on");
 }
 
@@ -255,7 +255,7 @@ async fn a_trigger_that_comes_while_a_file_is_open_does_nothing() {
     let trigger = "CREATE TRIGGER t AFTER INSERT ON journal BEGIN
         INSERT INTO schema_meta VALUES ('bad', 'x'); END";
     rusqlite::Connection::open(folder.path().join("e.db")).unwrap().execute_batch(trigger).unwrap();
-    store.create_run(&new_run("run_a")).await.unwrap();
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
     let found = db.query("SELECT v FROM schema_meta WHERE k = 'bad'", Vec::new()).await;
     assert_eq!(found.unwrap(), []);
 }
@@ -275,7 +275,7 @@ async fn statistics_of_the_planner_are_no_reason_to_refuse_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("e.db");
     let store = Store::open(&path).unwrap();
-    store.create_run(&new_run("run_a")).await.unwrap();
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
     drop(store);
     rusqlite::Connection::open(&path).unwrap().execute_batch("ANALYZE").unwrap();
     assert!(SqliteDb::open(&path).is_ok());
@@ -286,11 +286,11 @@ async fn what_was_allowed_in_another_home_counts_for_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("e.db");
     let store = Store::open(&path).unwrap();
-    store.belong_to("home_a").await.unwrap();
-    store.belong_to("home_b").await.unwrap();
+    store.maintenance().belong_to("home_a").await.unwrap();
+    store.maintenance().belong_to("home_b").await.unwrap();
     let mut new = new_run("run_a");
     new.idem_key = Some("key".to_owned());
-    store.create_run(&new).await.unwrap();
+    store.queue().create_run(&new).await.unwrap();
     let standing = everloop_types::Standing {
         id: "x".to_owned(),
         workspace: "/w".to_owned(),
@@ -301,15 +301,19 @@ async fn what_was_allowed_in_another_home_counts_for_nothing() {
     };
     let allowed = crate::allow_for_good(&standing);
     store.db().commit(vec![allowed], Urgency::Critical).await.unwrap();
-    assert_eq!(Store::home_of(&path).unwrap().as_deref(), Some("home_a"), "the first one stays");
-    let taken = store.take_over("home_b", 5).await.unwrap();
+    assert_eq!(
+        crate::copies::home_of(&path).unwrap().as_deref(),
+        Some("home_a"),
+        "the first one stays"
+    );
+    let taken = store.maintenance().take_over("home_b", 5).await.unwrap();
     assert_eq!(taken, crate::TakenOver { approvals: 1, runs: 1 });
-    assert!(store.all_standing().await.unwrap().is_empty());
-    assert!(store.run(&new.run).await.unwrap().unwrap().origin.imported);
+    assert!(store.approvals().all().await.unwrap().is_empty());
+    assert!(store.runs().get(&new.run).await.unwrap().unwrap().origin.imported);
     let again = NewRun { run: RunId::new("run_b"), ..new };
-    assert_eq!(store.create_run(&again).await.unwrap(), crate::Created::New);
+    assert_eq!(store.queue().create_run(&again).await.unwrap(), crate::Created::New);
     drop(store);
-    assert_eq!(Store::home_of(&path).unwrap().as_deref(), Some("home_b"));
+    assert_eq!(crate::copies::home_of(&path).unwrap().as_deref(), Some("home_b"));
 }
 
 #[tokio::test]
@@ -320,13 +324,13 @@ async fn row_05_a_full_disk_is_a_definite_failure_and_passes() {
     let limit = async |sql| db.commit(vec![write(sql)], Urgency::Critical).await.unwrap();
     limit("PRAGMA max_page_count = 1").await; // Clipped by SQLite to what the file has now.
     let large = "x".repeat(500_000);
-    let refused = store.append(&mut claim, entry(&large)).await.unwrap_err();
+    let refused = store.journal().append(&mut claim, entry(&large)).await.unwrap_err();
     assert!(matches!(refused, StoreError::Db(DbError::Full { .. })), "{refused:?}");
     assert!(refused.is_transient());
-    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
+    assert_eq!(store.journal().load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
     limit("PRAGMA max_page_count = 1000000").await;
-    store.append(&mut claim, entry(&large)).await.unwrap();
-    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 2);
+    store.journal().append(&mut claim, entry(&large)).await.unwrap();
+    assert_eq!(store.journal().load(&claim.run).await.unwrap().entries.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -343,7 +347,7 @@ async fn a_full_disk_in_a_batch_fails_only_who_needs_the_space() {
     let appends = claims.into_iter().enumerate().map(|(n, mut claim)| {
         let store = store.clone();
         let body = if n == 7 { "x".repeat(500_000) } else { String::new() };
-        tokio::spawn(async move { store.append(&mut claim, entry(&body)).await.is_ok() })
+        tokio::spawn(async move { store.journal().append(&mut claim, entry(&body)).await.is_ok() })
     });
     let mut results = Vec::new();
     for append in appends.collect::<Vec<_>>() {
@@ -367,7 +371,7 @@ async fn many_appends_share_few_commits() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let appends = claims.into_iter().map(|mut claim| {
         let store = store.clone();
-        tokio::spawn(async move { store.append(&mut claim, entry("b")).await.unwrap() })
+        tokio::spawn(async move { store.journal().append(&mut claim, entry("b")).await.unwrap() })
     });
     let appends: Vec<_> = appends.collect();
     tokio::task::yield_now().await; // On one thread, each has been polled once after this.
@@ -439,14 +443,14 @@ async fn a_file_that_was_removed_or_replaced_is_noticed_before_anything_is_ackno
         let path = folder.path().join("e.db");
         let store = Store::open(&path).unwrap();
         let mut claim = claimed(&store, "run_a").await;
-        store.append(&mut claim, entry("a")).await.unwrap();
+        store.journal().append(&mut claim, entry("a")).await.unwrap();
         way(&path);
-        let refused = store.append(&mut claim, entry("b")).await.unwrap_err();
+        let refused = store.journal().append(&mut claim, entry("b")).await.unwrap_err();
         assert!(!refused.is_transient(), "{n}: waiting does not help");
         let words = std::error::Error::source(&refused).unwrap().to_string();
         assert!(words.contains("removed or replaced"), "{n}: {words}");
-        assert!(store.position(&claim.run).await.is_err(), "{n}: nor is it read");
-        assert!(store.create_run(&new_run("run_b")).await.is_err(), "{n}");
+        assert!(store.runs().position(&claim.run).await.is_err(), "{n}: nor is it read");
+        assert!(store.queue().create_run(&new_run("run_b")).await.is_err(), "{n}");
     }
 }
 
@@ -460,7 +464,7 @@ async fn a_database_that_does_not_say_what_it_is_is_damaged() {
         let (db, _) = on_file(&folder);
         db.commit(vec![write(ruin)], Urgency::Critical).await.unwrap();
         drop(db);
-        drop(Store::look(&path).unwrap_err());
+        drop(crate::copies::look(&path).unwrap_err());
         let refused = SqliteDb::open(&path).err();
         assert!(matches!(refused, Some(OpenError::Db(DbError::Damaged { .. }))), "{refused:?}");
     }
@@ -487,7 +491,7 @@ async fn row_04_a_commit_that_breaks_off_is_unknown_and_the_next_one_works() {
     assert!(matches!(a, Err(DbError::CommitUnknown { .. })), "they share their fate: {a:?}");
     assert!(matches!(b, Err(DbError::Expectation { .. })), "this one is definite: {b:?}");
     assert!(matches!(c, Err(DbError::CommitUnknown { .. })));
-    store.create_run(&new_run("run_a")).await.unwrap();
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
     assert_eq!(db.query("SELECT * FROM child", Vec::new()).await.unwrap(), []);
 }
 
@@ -509,11 +513,11 @@ async fn a_locked_file_is_a_definite_failure_and_passes() {
     db.commit(vec![impatient], Urgency::Critical).await.unwrap();
     let other = rusqlite::Connection::open(folder.path().join("e.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let refused = store.append(&mut claim, entry("b")).await.unwrap_err();
+    let refused = store.journal().append(&mut claim, entry("b")).await.unwrap_err();
     assert!(matches!(refused, StoreError::Db(DbError::Locked { .. })), "{refused:?}");
-    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
+    assert_eq!(store.journal().load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
     other.execute_batch("COMMIT").unwrap();
-    store.append(&mut claim, entry("b")).await.unwrap();
+    store.journal().append(&mut claim, entry("b")).await.unwrap();
 }
 
 /// What a second process does for other tests; nothing when it is run as a test itself.
@@ -521,9 +525,9 @@ async fn a_locked_file_is_a_definite_failure_and_passes() {
 async fn a_second_process() {
     let Ok(path) = std::env::var("EVERLOOP_TEST_DATABASE") else { return };
     let (store, run) = (Store::open(Path::new(&path)).unwrap(), RunId::new("run_a"));
-    if store.run(&run).await.unwrap().is_some() {
-        store.send(&run, "d", &InboxMessage::AnswerNow, 1).await.unwrap();
-        println!("entries: {}", store.load(&run).await.unwrap().entries.len());
+    if store.runs().get(&run).await.unwrap().is_some() {
+        store.inbox().send(&run, "d", &InboxMessage::AnswerNow, 1).await.unwrap();
+        println!("entries: {}", store.journal().load(&run).await.unwrap().entries.len());
     }
 }
 
@@ -543,8 +547,8 @@ async fn row_08_another_process_can_send_while_the_first_drives() {
     let (_, store) = on_file(&folder);
     let mut claim = claimed(&store, "run_a").await;
     from_a_second_process(&folder.path().join("e.db"));
-    store.append(&mut claim, entry("b")).await.unwrap();
-    assert_eq!(store.unread(&claim.run).await.unwrap().letters.len(), 1);
+    store.journal().append(&mut claim, entry("b")).await.unwrap();
+    assert_eq!(store.inbox().unread(&claim.run).await.unwrap().letters.len(), 1);
     let said = from_a_second_process(&folder.path().join("e.db"));
     assert!(said.contains("entries: 2"), "{said}");
 }
@@ -591,12 +595,12 @@ async fn after_an_unknown_commit_the_position_tells() {
     let store = Store::with_db(Arc::clone(&db) as Arc<dyn Db>);
     let mut claim = claimed(&store, "run_a").await;
     db.forgets.store(true, Ordering::Relaxed);
-    let unknown = store.append(&mut claim, entry("b")).await;
+    let unknown = store.journal().append(&mut claim, entry("b")).await;
     assert!(matches!(unknown, Err(StoreError::Unknown { .. })));
     assert_eq!(claim.next_seq, 2, "not moved, as nothing is known");
-    let at = store.position(&claim.run).await.unwrap().unwrap();
+    let at = store.runs().position(&claim.run).await.unwrap().unwrap();
     assert_eq!(at, Position { epoch: 1, next_seq: 3, status: Status::Running });
-    let made = store.create_run(&new_run("run_b")).await;
+    let made = store.queue().create_run(&new_run("run_b")).await;
     assert!(matches!(made, Err(StoreError::Unknown { .. })));
 }
 
@@ -624,11 +628,11 @@ async fn a_second_open_in_one_process_is_refused_and_the_locks_of_the_first_stay
     let before = id(&log);
     from_a_second_process(&path);
     assert_eq!(id(&log), before, "nobody took the log away");
-    store.create_run(&new_run("run_a")).await.unwrap();
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
     from_a_second_process(&path);
     drop(store);
     let store = Store::open(&path).unwrap();
-    assert_eq!(store.load(&RunId::new("run_a")).await.unwrap().entries.len(), 1);
+    assert_eq!(store.journal().load(&RunId::new("run_a")).await.unwrap().entries.len(), 1);
 }
 
 /// An open that fails gives its right back.
