@@ -147,7 +147,7 @@ struct Crowded {
 impl Db for Crowded {
     fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
         Box::pin(async move {
-            let changes = |write: &Write| write.sql.trim_start().starts_with("UPDATE");
+            let changes = |write: &Write| write.statement.sql().trim_start().starts_with("UPDATE");
             if writes.iter().any(changes) && self.left.fetch_sub(1, Ordering::SeqCst) > 0 {
                 let other = Agenda::new(Store::with_db(self.db.clone()), AgendaConfig::default());
                 let command = commands::parse(self.line, &self.reader.now).unwrap();

@@ -20,9 +20,8 @@ use crate::{
     statement::{CLOSE_INBOX, INSERT_MESSAGE, NEVER, any, hold_conversation, int, one, params},
 };
 use everloop_types::{
-    Status, UtcMs, Write, digest_bytes,
+    Statement, Status, UtcMs, Write, digest_bytes,
     journal::{Draft, Entry, Kind},
-    planted::{self, Bug},
 };
 
 /// One step of a run: all of it becomes durable, or nothing.
@@ -118,59 +117,55 @@ pub enum NextStatus {
 
 /// The compare-and-set on the run's row comes before all else of it: its row lock orders us against
 /// every other claimer. Also refuses to let the journal grow past `$6` bytes.
-const ADVANCE: &str = "
+pub(crate) const ADVANCE: Statement = Statement::screened(
+    "
     UPDATE runs
        SET next_seq = next_seq + $4, bytes = bytes + $5, snap_seq = COALESCE($7, snap_seq),
            stalls = CASE WHEN $8 = 1 THEN 0 ELSE stalls END, updated_at = $9
      WHERE run_id = $1 AND epoch = $2 AND next_seq = $3 AND status = 'running'
        AND bytes + $5 <= $6
-";
+",
+);
 
-/// For [`Bug::EpochFenceRemoved`]: whoever knows the place may write, in whose epoch ever.
-const ADVANCE_UNFENCED: &str = "
-    UPDATE runs
-       SET next_seq = next_seq + $4, bytes = bytes + $5, snap_seq = COALESCE($7, snap_seq),
-           stalls = CASE WHEN $8 = 1 THEN 0 ELSE stalls END, updated_at = $9
-     WHERE run_id = $1 AND next_seq = $3 AND status = 'running'
-       AND bytes + $5 <= $6 AND CAST($2 AS BIGINT) = $2
-";
-
-const TAKE_LETTER: &str = "
+const TAKE_LETTER: Statement = Statement::screened(
+    "
     UPDATE inbox SET taken_seq = $3 WHERE run_id = $1 AND dedupe = $2 AND taken_seq IS NULL
-";
+",
+);
 
-const INSERT_SNAPSHOT: &str = "
+const INSERT_SNAPSHOT: Statement = Statement::sealed(
+    "
     INSERT INTO snapshots (run_id, seq, loop_ver, fmt, state_hash, state)
     VALUES ($1, $2, $3, $4, $5, $6)
-";
+",
+);
 
 /// The one before the new one stays, in case the new one is damaged.
-const DROP_SNAPSHOTS: &str = "DELETE FROM snapshots WHERE run_id = $1 AND seq < $2";
+const DROP_SNAPSHOTS: Statement =
+    Statement::screened("DELETE FROM snapshots WHERE run_id = $1 AND seq < $2");
 
 /// The sender raises the counter in the same row: whoever comes second sees the first.
-const PARK: &str = "
+pub(crate) const PARK: Statement = Statement::screened(
+    "
     UPDATE runs
        SET status = CASE WHEN inbox_ctr = $2 THEN 'waiting' ELSE 'queued' END,
            wake_at = CASE WHEN inbox_ctr = $2 THEN CAST($3 AS BIGINT) ELSE $4 END,
            note = $5, lease_owner = NULL
      WHERE run_id = $1
-";
+",
+);
 
-/// For [`Bug::NaiveInboxCheck`]: what came since the last look is not seen.
-const PARK_BLIND: &str = "
-    UPDATE runs
-       SET status = 'waiting', wake_at = CASE WHEN CAST($2 AS BIGINT) = $2 AND CAST($4 AS BIGINT) = $4
-           THEN $3 END, note = $5, lease_owner = NULL
-     WHERE run_id = $1
-";
-
-const RELEASE: &str = "
+const RELEASE: Statement = Statement::screened(
+    "
     UPDATE runs SET status = 'queued', wake_at = $2, lease_owner = NULL WHERE run_id = $1
-";
+",
+);
 
-const FINISH: &str = "
+pub(crate) const FINISH: Statement = Statement::screened(
+    "
     UPDATE runs SET status = $2, wake_at = $3, note = NULL, lease_owner = NULL WHERE run_id = $1
-";
+",
+);
 
 impl Journal<'_> {
     /// Appends to the journal of a claimed run, together with all that belongs to it.
@@ -185,20 +180,11 @@ impl Journal<'_> {
     ///
     /// # Panics
     /// If a snapshot comes without drafts, or [`NextStatus::Finish`] without a final status.
-    pub async fn append(
-        self,
-        claim: &mut Claim,
-        mut commit: Commit,
-    ) -> Result<Vec<Entry>, StoreError> {
-        self.create_child_early(&mut commit.kin).await?;
+    pub async fn append(self, claim: &mut Claim, commit: Commit) -> Result<Vec<Entry>, StoreError> {
         let mut plan = Plan::make(claim, commit)?;
         let writes = std::mem::take(&mut plan.writes);
-        let (writes, later) = split_last_words(writes);
         match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => {
-                if !later.is_empty() {
-                    self.store.db.commit(later, Urgency::Critical).await?;
-                }
                 claim.next_seq += int(plan.entries.len());
                 claim.snap_seq = plan.snap_seq.unwrap_or(claim.snap_seq);
                 Ok(plan.entries)
@@ -238,15 +224,6 @@ impl Journal<'_> {
     }
 }
 
-/// For [`Bug::FinalMessageLater`]; otherwise all writes are one transaction.
-fn split_last_words(writes: Vec<Write>) -> (Vec<Write>, Vec<Write>) {
-    let finishes = || writes.iter().any(|write| write.sql == FINISH);
-    if !planted::is_on(Bug::FinalMessageLater) || !finishes() {
-        return (writes, Vec::new());
-    }
-    writes.into_iter().partition(|write| write.sql != INSERT_MESSAGE)
-}
-
 /// What a write of the transaction is for, to explain its failure.
 enum Part {
     Advance,
@@ -283,10 +260,8 @@ impl Plan {
         for write in commit.kin.report.iter().flat_map(|it| family::report(it, commit.now)) {
             plan.push(Part::Other, write);
         }
-        let fenced = !planted::is_on(Bug::EpochFenceRemoved);
-        let advance = if fenced { ADVANCE } else { ADVANCE_UNFENCED };
         let place = plan.writes.len();
-        plan.push(Part::Advance, one(advance, Vec::new()));
+        plan.push(Part::Advance, one(ADVANCE, Vec::new()));
         let bytes = plan.add_entries(claim, commit.drafts)?;
         plan.writes[place].params = params![
             claim.run.as_str(),
@@ -378,9 +353,7 @@ impl Plan {
             NextStatus::Park { wake_at, note } => {
                 let wake_at = wake_at.unwrap_or(NEVER);
                 let params = params![run, claim.inbox_ctr, wake_at, now, note];
-                let blind = planted::is_on(Bug::NaiveInboxCheck);
-                let park = if blind { PARK_BLIND } else { PARK };
-                self.push(Part::Other, one(park, params));
+                self.push(Part::Other, one(PARK, params));
             }
             NextStatus::Release => self.push(Part::Other, one(RELEASE, params![run, now])),
             NextStatus::Finish(status) => {

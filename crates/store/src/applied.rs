@@ -9,7 +9,7 @@ use crate::{
     facets::AgendaStore,
     statement::{one, params},
 };
-use everloop_types::{UtcMs, Write};
+use everloop_types::{Statement, UtcMs, Write};
 
 /// When a change is made, and whatever makes it the same when it is tried again.
 #[derive(Debug, Clone, Copy)]
@@ -33,21 +33,26 @@ pub enum Applied {
     Conflict,
 }
 
-const NEXT_NUMBER: &str = "UPDATE counters SET last = last + 1 WHERE name = $1";
+const NEXT_NUMBER: Statement =
+    Statement::screened("UPDATE counters SET last = last + 1 WHERE name = $1");
 
-const NOTE_NEW: &str = "
+const NOTE_NEW: Statement = Statement::screened(
+    "
     INSERT INTO deeds (deed_key, subject, done_at)
     SELECT $1, last, $3 FROM counters WHERE name = $2
     ON CONFLICT DO NOTHING
-";
+",
+);
 
-const NOTE: &str = "
+const NOTE: Statement = Statement::screened(
+    "
     INSERT INTO deeds (deed_key, subject, done_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
-";
+",
+);
 
 const FIND: &str = "SELECT subject FROM deeds WHERE deed_key = $1";
 
-const FORGET: &str = "DELETE FROM deeds WHERE done_at < $1";
+const FORGET: Statement = Statement::screened("DELETE FROM deeds WHERE done_at < $1");
 
 impl AgendaStore<'_> {
     /// Makes something new of `kind`, which takes the kind's next number; `insert` returns it. If

@@ -8,7 +8,7 @@ use crate::{
     statement::{INSERT_MESSAGE, hold_conversation, one, params},
 };
 use everloop_types::{
-    ConversationId, Frame, RunId, UtcMs, Write, digest_bytes,
+    ConversationId, Frame, RunId, Statement, UtcMs, Write, digest_bytes,
     journal::{Entry, Kind, RunCreated},
 };
 
@@ -41,12 +41,14 @@ pub enum Created {
 }
 
 /// `bytes` and `next_seq` count the first entry, which follows in the same transaction.
-const INSERT_RUN: &str = "
+pub(crate) const INSERT_RUN: Statement = Statement::screened(
+    "
     INSERT INTO runs (run_id, conversation_id, loop_name, loop_ver, goal, frame_ref, status,
                       priority, wake_at, next_seq, bytes, idem_key, created_at, updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, 2, $9, $10, $8, $8)
     ON CONFLICT DO NOTHING
-";
+",
+);
 
 const FIND_EXISTING: &str = "
     SELECT run_id FROM runs WHERE idem_key = $1 OR run_id = $2 LIMIT 1

@@ -5,18 +5,16 @@
 
 use crate::{
     create::{self, NewRun},
-    db::Urgency,
     error::StoreError,
-    facets::{Journal, RunCatalog},
+    facets::RunCatalog,
     inbox::RING,
     row,
     runs::status,
     statement::{any, int, one, params},
 };
 use everloop_types::{
-    EffectId, RunId, Status, UtcMs, Write,
+    EffectId, RunId, Statement, Status, UtcMs, Write,
     journal::{ChildEnded, Entry, InboxMessage, Kind, Spawned},
-    planted::{self, Bug},
 };
 
 /// What a commit means for the run's parent and children.
@@ -59,34 +57,42 @@ pub struct Relative {
     pub goal: String,
 }
 
-const MARK_CHILD: &str = "
+pub(crate) const MARK_CHILD: Statement = Statement::screened(
+    "
     UPDATE runs SET parent_run_id = $2, next_seq = next_seq + 1, bytes = bytes + $3
      WHERE run_id = $1
-";
+",
+);
 
 /// Nobody reads what comes to a run that is over.
-const PUT_TO_LIVING: &str = "
+const PUT_TO_LIVING: Statement = Statement::screened(
+    "
     INSERT INTO inbox (run_id, dedupe, pos, kind, body, created_at)
     SELECT run_id, $2, inbox_ctr, $3, $4, $5 FROM runs
      WHERE run_id = $1 AND status IN ('queued', 'running', 'waiting')
     ON CONFLICT DO NOTHING
-";
+",
+);
 
 /// As [`RING`], for all children that live.
-const RING_CHILDREN: &str = "
+pub(crate) const RING_CHILDREN: Statement = Statement::screened(
+    "
     UPDATE runs
        SET inbox_ctr = inbox_ctr + 1,
            status = CASE WHEN status = 'waiting' THEN 'queued' ELSE status END,
            wake_at = CASE WHEN wake_at > $2 THEN $2 ELSE wake_at END
      WHERE parent_run_id = $1 AND status IN ('queued', 'running', 'waiting')
-";
+",
+);
 
-const PUT_TO_CHILDREN: &str = "
+pub(crate) const PUT_TO_CHILDREN: Statement = Statement::screened(
+    "
     INSERT INTO inbox (run_id, dedupe, pos, kind, body, created_at)
     SELECT run_id, 'cancel', inbox_ctr, $2, $3, $4 FROM runs
      WHERE parent_run_id = $1 AND status IN ('queued', 'running', 'waiting')
     ON CONFLICT DO NOTHING
-";
+",
+);
 
 /// Runs this many levels below are told of a cancel; `delegate.max_depth` allows no more.
 const LEVELS_MAX: i64 = 10;
@@ -107,7 +113,7 @@ macro_rules! below {
     };
 }
 
-const RING_LEVEL: &str = below!(
+pub(crate) const RING_LEVEL: Statement = Statement::screened(below!(
     "
     UPDATE runs
        SET inbox_ctr = inbox_ctr + 1,
@@ -116,9 +122,9 @@ const RING_LEVEL: &str = below!(
      WHERE run_id IN (SELECT run_id FROM below WHERE level = $2)
        AND status IN ('queued', 'running', 'waiting')
 "
-);
+));
 
-const PUT_TO_LEVEL: &str = below!(
+pub(crate) const PUT_TO_LEVEL: Statement = Statement::screened(below!(
     "
     INSERT INTO inbox (run_id, dedupe, pos, kind, body, created_at)
     SELECT run_id, $3, inbox_ctr, $3, $4, $5 FROM runs
@@ -126,23 +132,27 @@ const PUT_TO_LEVEL: &str = below!(
        AND status IN ('queued', 'running', 'waiting')
     ON CONFLICT DO NOTHING
 "
-);
+));
 
 /// A cancel that the parent has not read yet is the child's as well. Its row is new, so nobody
 /// else counts its letters.
-const INHERIT_CANCEL: &str = "
+pub(crate) const INHERIT_CANCEL: Statement = Statement::screened(
+    "
     INSERT INTO inbox (run_id, dedupe, pos, kind, body, created_at)
     SELECT c.run_id, i.dedupe, c.inbox_ctr + 1, i.kind, i.body, i.created_at
       FROM inbox i JOIN runs c ON c.run_id = $1
      WHERE i.run_id = $2 AND i.dedupe = 'cancel' AND i.taken_seq IS NULL
     ON CONFLICT DO NOTHING
-";
+",
+);
 
-const COUNT_INHERITED: &str = "
+pub(crate) const COUNT_INHERITED: Statement = Statement::screened(
+    "
     UPDATE runs
        SET inbox_ctr = (SELECT COALESCE(MAX(pos), 0) FROM inbox WHERE inbox.run_id = $1)
      WHERE run_id = $1
-";
+",
+);
 
 const CHILDREN: &str = "
     SELECT run_id, status, goal FROM runs WHERE parent_run_id = $1 ORDER BY created_at, run_id
@@ -195,18 +205,6 @@ impl RunCatalog<'_> {
     }
 }
 
-impl Journal<'_> {
-    /// For [`Bug::ChildOutsideTransaction`]; otherwise a child begins with its parent's record.
-    pub(crate) async fn create_child_early(self, kin: &mut Relations) -> Result<(), StoreError> {
-        if planted::is_on(Bug::ChildOutsideTransaction)
-            && let Some(child) = kin.child.take()
-        {
-            self.store.db.commit(birth(&child)?, Urgency::Critical).await?;
-        }
-        Ok(())
-    }
-}
-
 /// A child that begins, and those that are to end.
 pub(crate) fn of_children(
     kin: &Relations,
@@ -214,7 +212,7 @@ pub(crate) fn of_children(
     now: UtcMs,
 ) -> Result<Vec<Write>, StoreError> {
     let mut writes = kin.child.as_deref().map(birth).transpose()?.unwrap_or_default();
-    if kin.stops_children && !planted::is_on(Bug::CancelNotCascaded) {
+    if kin.stops_children {
         writes.extend(stop_children(run, now));
     }
     Ok(writes)
@@ -230,20 +228,15 @@ fn birth(child: &NewChild) -> Result<Vec<Write>, StoreError> {
     let mut writes = create::writes(&child.new)?;
     writes.extend(second.blob);
     writes.extend([second.row, one(MARK_CHILD, mark)]);
-    if !planted::is_on(Bug::CancelNotCascaded) {
-        let inherit = params![run.as_str(), child.by.run.as_str()];
-        let count = params![run.as_str()];
-        writes.extend([any(INHERIT_CANCEL, inherit), one(COUNT_INHERITED, count)]);
-    }
+    let inherit = params![run.as_str(), child.by.run.as_str()];
+    let count = params![run.as_str()];
+    writes.extend([any(INHERIT_CANCEL, inherit), one(COUNT_INHERITED, count)]);
     Ok(writes)
 }
 
 /// The same letter for every run below that lives, found in this very transaction: a child that
 /// began a moment ago is told as well. Level by level, so that rows are locked from the top down.
 pub(crate) fn to_descendants(run: &RunId, letter: &InboxMessage, now: UtcMs) -> Vec<Write> {
-    if planted::is_on(Bug::CancelNotCascaded) {
-        return Vec::new();
-    }
     let body = serde_json::to_string(letter).expect("our own types always have a JSON form");
     let level = |level: i64| {
         let put = params![run.as_str(), level, letter.kind(), body.as_str(), now];

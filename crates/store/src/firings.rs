@@ -7,7 +7,7 @@ use crate::{
     facets::AgendaStore,
     statement::{any, int, one, params},
 };
-use everloop_types::{UtcMs, Write};
+use everloop_types::{Statement, UtcMs, Write};
 
 /// What reminds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,25 +103,31 @@ const NEXT_DUE: &str = "
 ";
 
 /// Whoever moves the step first fires; the other finds nothing to move.
-const STEP_TODO: &str = "
+const STEP_TODO: Statement = Statement::screened(
+    "
     UPDATE todos SET remind_next = $3, version = version + 1
      WHERE todo_id = $1 AND remind_next = $2
-";
+",
+);
 
-const STEP_SCHEDULE: &str = "
+const STEP_SCHEDULE: Statement = Statement::screened(
+    "
     UPDATE schedules SET remind_next = $3, version = version + 1
      WHERE schedule_id = $1 AND remind_next = $2
-";
+",
+);
 
 /// A moment that was missed while a clock was ahead, and comes after all, counts.
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO firings (kind, subject, due_at, occurs_at, fired_at, state, title)
     VALUES ($1, $2, $3, $4, $5, $6, $7)
     ON CONFLICT (kind, subject, due_at) DO UPDATE
        SET fired_at = excluded.fired_at, state = excluded.state, announced_at = NULL,
            read_at = NULL
      WHERE firings.state = 'missed' AND excluded.state <> 'missed'
-";
+",
+);
 
 /// Entries of which something fired later than now.
 const FIRED_AHEAD: &str = "
@@ -150,15 +156,19 @@ const NEW: &str = "
      WHERE announced_at IS NULL ORDER BY due_at, kind, subject LIMIT $1
 ";
 
-const ANNOUNCE: &str = "
+const ANNOUNCE: Statement = Statement::screened(
+    "
     UPDATE firings SET announced_at = $4
      WHERE kind = $1 AND subject = $2 AND due_at = $3 AND announced_at IS NULL
-";
+",
+);
 
-const READ: &str = "
+const READ: Statement = Statement::screened(
+    "
     UPDATE firings SET read_at = $1, announced_at = COALESCE(announced_at, $1)
      WHERE kind = $2 AND subject = $3 AND due_at = $4 AND read_at IS NULL
-";
+",
+);
 
 const COUNT_UNREAD: &str = "SELECT COUNT(*) FROM firings WHERE read_at IS NULL";
 

@@ -10,7 +10,7 @@ use crate::{
     statement::{INSERT_MESSAGE, int, one, params},
 };
 use everloop_types::{
-    RunId, Write,
+    RunId, Statement, Write,
     journal::{Entry, InboxMessage},
 };
 
@@ -38,11 +38,13 @@ pub struct ForkOrigin {
     pub at_seq: i64,
 }
 
-const MARK_FORK: &str = "
+const MARK_FORK: Statement = Statement::screened(
+    "
     UPDATE runs SET forked_from = $2, forked_at_seq = $3, next_seq = next_seq + $4,
                     bytes = bytes + $5
      WHERE run_id = $1
-";
+",
+);
 
 const FORKS: &str = "
     SELECT run_id, forked_at_seq FROM runs WHERE forked_from = $1 ORDER BY run_id

@@ -10,27 +10,34 @@ use crate::{
     facets::Maintenance,
     statement::{any, params},
 };
-use everloop_types::UtcMs;
+use everloop_types::{Statement, UtcMs};
 
 pub(crate) const HOME: &str = "SELECT v FROM schema_meta WHERE k = 'home'";
 
-const SET_FIRST: &str = "
+const SET_FIRST: Statement = Statement::screened(
+    "
     INSERT INTO schema_meta (k, v) VALUES ('home', $1) ON CONFLICT (k) DO NOTHING
-";
+",
+);
 
-const SET: &str = "
+const SET: Statement = Statement::screened(
+    "
     INSERT INTO schema_meta (k, v) VALUES ('home', $1) ON CONFLICT (k) DO UPDATE SET v = excluded.v
-";
+",
+);
 
-const FORGET_APPROVALS: &str = "DELETE FROM standing_approvals";
+const FORGET_APPROVALS: Statement = Statement::screened("DELETE FROM standing_approvals");
 
 /// Who asks again with a key gets the run that has it: no file chooses that run.
-const FORGET_KEYS: &str = "UPDATE runs SET idem_key = NULL WHERE idem_key IS NOT NULL";
+const FORGET_KEYS: Statement =
+    Statement::screened("UPDATE runs SET idem_key = NULL WHERE idem_key IS NOT NULL");
 
-const MARK_ALL_FOREIGN: &str = "
+const MARK_ALL_FOREIGN: Statement = Statement::screened(
+    "
     INSERT INTO imports (run_id, at)
     SELECT run_id, $1 FROM runs WHERE run_id NOT IN (SELECT run_id FROM imports)
-";
+",
+);
 
 /// What a database of another home lost when it was taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::{
     family,
     statement::{one, params},
 };
-use everloop_types::{RunId, Status, UtcMs, Write, journal::InboxMessage};
+use everloop_types::{RunId, Statement, Status, UtcMs, Write, journal::InboxMessage};
 
 /// What became of a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,19 +32,23 @@ pub struct Unread {
 }
 
 /// Before the letter itself: the row orders us against a run that is about to park.
-pub(crate) const RING: &str = "
+pub(crate) const RING: Statement = Statement::screened(
+    "
     UPDATE runs
        SET inbox_ctr = inbox_ctr + 1,
            status = CASE WHEN status = 'waiting' THEN 'queued' ELSE status END,
            wake_at = CASE WHEN wake_at > $2 THEN $2 ELSE wake_at END
      WHERE run_id = $1 AND status IN ('queued', 'running', 'waiting')
-";
+",
+);
 
-const PUT: &str = "
+const PUT: Statement = Statement::screened(
+    "
     INSERT INTO inbox (run_id, dedupe, pos, kind, body, created_at)
     SELECT run_id, $2, inbox_ctr, $3, $4, $5 FROM runs WHERE run_id = $1
     ON CONFLICT DO NOTHING
-";
+",
+);
 
 const UNREAD: &str = "
     SELECT r.inbox_ctr, i.dedupe, i.kind, i.body

@@ -9,7 +9,7 @@ use crate::{
     sqlite::create_new,
     statement::{any, one, params},
 };
-use everloop_types::{RunId, Status, UtcMs};
+use everloop_types::{RunId, Statement, Status, UtcMs};
 use std::{io, path::Path};
 
 /// What [`crate::Maintenance::trim`] took away.
@@ -55,11 +55,13 @@ const TO_TRIM: &str = "
 ";
 
 /// What the audit tells of a call stays: what was planned, who allowed it, how it ended.
-const TRIM_JOURNAL: &str = "
+const TRIM_JOURNAL: Statement = Statement::screened(
+    "
     DELETE FROM journal
      WHERE run_id = $1 AND kind NOT IN ('RunCreated', 'EffectPlanned', 'ApprovalGiven',
                                         'EffectFinished', 'Forked', 'RunFinished')
-";
+",
+);
 
 const COUNT_TO_TRIM: &str = "
     SELECT count(*) FROM runs
@@ -67,25 +69,30 @@ const COUNT_TO_TRIM: &str = "
        AND updated_at <= $1
 ";
 
-const TRIM_SNAPSHOTS: &str = "
+const TRIM_SNAPSHOTS: Statement = Statement::screened(
+    "
     DELETE FROM snapshots
      WHERE run_id = $1 AND seq < (SELECT MAX(seq) FROM snapshots WHERE run_id = $1)
-";
+",
+);
 
-const MARK_TRIMMED: &str = "UPDATE runs SET trimmed_at = $2 WHERE run_id = $1";
+const MARK_TRIMMED: Statement =
+    Statement::screened("UPDATE runs SET trimmed_at = $2 WHERE run_id = $1");
 
 /// Nobody adds or refers to a blob while the sweep looks. A statement of its own, so that the
 /// sweep sees all that those wrote who came before.
-const HOLD_BLOBS: &str = "SELECT {hold 'blobs'}";
+const HOLD_BLOBS: Statement = Statement::screened("SELECT {hold 'blobs'}");
 
 /// A few at a time, so that nobody waits long for the writer.
-const SWEEP: &str = "
+const SWEEP: Statement = Statement::screened(
+    "
     DELETE FROM blobs WHERE hash IN (
            SELECT hash FROM blobs b
             WHERE NOT EXISTS (SELECT 1 FROM journal j WHERE j.blob_ref = b.hash)
               AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.frame_ref = b.hash)
             LIMIT 100)
-";
+",
+);
 
 const SCHEMA_VERSION: &str = "SELECT v FROM schema_meta WHERE k = 'schema_version'";
 
@@ -180,7 +187,11 @@ impl Maintenance<'_> {
         let mut settings = Vec::new();
         for (name, _, read) in probes.settings {
             // As a write: settings belong to a connection, and a writer's are the ones that count.
-            let done = self.store.db.commit(vec![any(read, params![])], Urgency::Critical).await?;
+            let done = self
+                .store
+                .db
+                .commit(vec![any(Statement::screened(read), params![])], Urgency::Critical)
+                .await?;
             let value = done.into_iter().next().map(|done| dialect::scalar(done.rows));
             settings.push(((*name).to_owned(), value.unwrap_or_default()));
         }

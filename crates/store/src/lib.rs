@@ -34,6 +34,8 @@ mod inbox;
 mod keep;
 mod lock;
 mod outbox;
+#[cfg(feature = "planted")]
+mod planted;
 pub mod portable;
 mod postgres;
 mod queue;

@@ -7,7 +7,7 @@ use crate::{
     queue::Claim,
     statement::{any, int, one, params},
 };
-use everloop_types::{RunId, UtcMs, Write};
+use everloop_types::{RunId, Statement, UtcMs, Write};
 
 /// A message for a channel outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,11 +46,13 @@ pub struct OutboxCount {
     pub waiting: u64,
 }
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO outbox (outbox_id, conversation_id, pos, run_id, channel, body, next_try_at)
     SELECT $1, $2, COALESCE(MAX(pos), 0) + 1, $3, $4, $5, $6
       FROM outbox WHERE conversation_id = $2
-";
+",
+);
 
 /// Only the first unsent one of each conversation and channel: the later ones wait for it.
 const DUE: &str = "
@@ -62,13 +64,16 @@ const DUE: &str = "
      ORDER BY next_try_at, outbox_id LIMIT $2
 ";
 
-const SENT: &str = "UPDATE outbox SET sent_at = $2 WHERE outbox_id = $1 AND sent_at IS NULL";
+const SENT: Statement =
+    Statement::screened("UPDATE outbox SET sent_at = $2 WHERE outbox_id = $1 AND sent_at IS NULL");
 
 /// Of several who found it due, one gets it.
-const HOLD: &str = "
+const HOLD: Statement = Statement::screened(
+    "
     UPDATE outbox SET next_try_at = $3
      WHERE outbox_id = $1 AND next_try_at = $2 AND sent_at IS NULL
-";
+",
+);
 
 /// By way of the conversation, for which there is an index.
 const COUNT: &str = "
@@ -77,12 +82,14 @@ const COUNT: &str = "
        AND conversation_id = (SELECT conversation_id FROM runs WHERE run_id = $1)
 ";
 
-const FAILED: &str = "
+const FAILED: Statement = Statement::screened(
+    "
     UPDATE outbox SET tries = tries + 1, next_try_at = $2
      WHERE outbox_id = $1 AND sent_at IS NULL
-";
+",
+);
 
-const DROP_UNSENT: &str = "DELETE FROM outbox WHERE sent_at IS NULL";
+const DROP_UNSENT: Statement = Statement::screened("DELETE FROM outbox WHERE sent_at IS NULL");
 
 pub(crate) fn insert(claim: &Claim, new: NewOutbox, now: UtcMs) -> Write {
     let (conversation, run) = (claim.conversation.as_str(), claim.run.as_str());

@@ -14,7 +14,9 @@ use crate::{
     row,
     statement::{INSERT_MESSAGE, NEVER, hold_conversation, one, params},
 };
-use everloop_types::{RunId, SqlValue, Status, UtcMs, Write, digest_bytes, journal::Entry};
+use everloop_types::{
+    RunId, SqlValue, Statement, Status, UtcMs, Write, digest_bytes, journal::Entry,
+};
 use std::collections::BTreeMap;
 
 /// One row of one table, its cells in the order of [`columns`].
@@ -30,16 +32,24 @@ struct Table {
     name: &'static str,
     columns: &'static [&'static str],
     select: &'static str,
-    insert: &'static str,
+    insert: Statement,
 }
 
 macro_rules! table {
-    ($name:literal, $list:literal, [$($column:literal),*], $values:literal, $rest:literal) => {
+    ($kind:ident $name:literal, $list:literal, [$($column:literal),*], $values:literal, $rest:literal) => {
         Table {
             name: $name,
             columns: &[$($column),*],
             select: concat!("SELECT ", $list, " FROM ", $name, " ", $rest),
-            insert: concat!("INSERT INTO ", $name, " (", $list, ") VALUES (", $values, ")"),
+            insert: Statement::$kind(concat!(
+                "INSERT INTO ",
+                $name,
+                " (",
+                $list,
+                ") VALUES (",
+                $values,
+                ")"
+            )),
         }
     };
 }
@@ -47,7 +57,7 @@ macro_rules! table {
 /// Every table of which a run has rows, in the order in which they are written.
 const TABLES: [Table; 8] = [
     table!(
-        "runs",
+        screened "runs",
         "run_id, conversation_id, parent_run_id, forked_from, forked_at_seq, loop_name, loop_ver, \
          goal, note, frame_ref, status, priority, wake_at, epoch, next_seq, snap_seq, bytes, \
          inbox_ctr, created_at, updated_at, trimmed_at",
@@ -79,7 +89,7 @@ const TABLES: [Table; 8] = [
         "WHERE run_id = $1"
     ),
     table!(
-        "blobs",
+        sealed "blobs",
         "hash, size, bytes",
         ["hash", "size", "bytes"],
         "$1, $2, $3",
@@ -87,7 +97,7 @@ const TABLES: [Table; 8] = [
             OR hash IN (SELECT blob_ref FROM journal WHERE run_id = $1) ORDER BY hash"
     ),
     table!(
-        "journal",
+        sealed "journal",
         "run_id, seq, epoch, kind, fmt, effect_id, attempt, phase, ts, crc, body, blob_ref",
         [
             "run_id",
@@ -107,35 +117,35 @@ const TABLES: [Table; 8] = [
         "WHERE run_id = $1 ORDER BY seq"
     ),
     table!(
-        "messages",
+        screened "messages",
         "conversation_id, pos, message_id, run_id, slot, role, body, created_at",
         ["conversation_id", "pos", "message_id", "run_id", "slot", "role", "body", "created_at"],
         "$1, $2, $3, $4, $5, $6, $7, $8",
         "WHERE run_id = $1 ORDER BY pos"
     ),
     table!(
-        "inbox",
+        screened "inbox",
         "run_id, dedupe, pos, kind, body, created_at, taken_seq",
         ["run_id", "dedupe", "pos", "kind", "body", "created_at", "taken_seq"],
         "$1, $2, $3, $4, $5, $6, $7",
         "WHERE run_id = $1 ORDER BY pos, dedupe"
     ),
     table!(
-        "snapshots",
+        sealed "snapshots",
         "run_id, seq, loop_ver, fmt, state_hash, state",
         ["run_id", "seq", "loop_ver", "fmt", "state_hash", "state"],
         "$1, $2, $3, $4, $5, $6",
         "WHERE run_id = $1 ORDER BY seq"
     ),
     table!(
-        "settlements",
+        screened "settlements",
         "run_id, effect_id, verdict, by_whom, at",
         ["run_id", "effect_id", "verdict", "by_whom", "at"],
         "$1, $2, $3, $4, $5",
         "WHERE run_id = $1 ORDER BY effect_id"
     ),
     table!(
-        "outbox",
+        screened "outbox",
         "outbox_id, conversation_id, pos, run_id, channel, body, next_try_at, tries, sent_at",
         [
             "outbox_id",
@@ -181,11 +191,14 @@ pub fn columns(table: &str) -> Option<(&'static str, &'static [&'static str])> {
     TABLES.iter().find(|known| known.name == table).map(|known| (known.name, known.columns))
 }
 
-const SET_ASIDE: &str = "
+const SET_ASIDE: Statement = Statement::screened(
+    "
     UPDATE runs SET status = 'quarantined', note = $2, wake_at = $3 WHERE run_id = $1
-";
+",
+);
 
-const MARK_FOREIGN: &str = "INSERT INTO imports (run_id, at) VALUES ($1, $2)";
+const MARK_FOREIGN: Statement =
+    Statement::screened("INSERT INTO imports (run_id, at) VALUES ($1, $2)");
 
 const IS_FOREIGN: &str = "SELECT 1 FROM imports WHERE run_id = $1";
 

@@ -9,7 +9,7 @@ use crate::{
     runs::status,
     statement::{CLOSE_INBOX, NEVER, any, int, one, params},
 };
-use everloop_types::{ConversationId, RunId, SqlValue, Status, UtcMs, WorkerId, Write};
+use everloop_types::{ConversationId, RunId, SqlValue, Statement, Status, UtcMs, WorkerId, Write};
 
 /// A worker's right to a run. Whoever has the newest epoch may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl From<String> for LastWord {
 const STALLS_MAX: i64 = 5;
 
 /// What another claimer is waking or sending to is left to it.
-const WAKE_DUE: &str = concat!(
+const WAKE_DUE: Statement = Statement::screened(concat!(
     "
       WITH due AS MATERIALIZED (
            SELECT run_id FROM runs WHERE status = 'waiting' AND wake_at <= $1 ",
@@ -90,10 +90,10 @@ const WAKE_DUE: &str = concat!(
     ")
     UPDATE runs SET status = 'queued' WHERE run_id IN (SELECT run_id FROM due)
 "
-);
+));
 
 /// Materialized, so that the limit is counted once, whatever the plan.
-const CLAIM: &str = concat!(
+const CLAIM: Statement = Statement::screened(concat!(
     "
       WITH ready AS MATERIALIZED (
            SELECT run_id FROM runs WHERE status = 'queued' AND wake_at <= $2
@@ -106,15 +106,17 @@ const CLAIM: &str = concat!(
     RETURNING run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
               created_at
 "
-);
+));
 
-const CLAIM_ONE: &str = "
+const CLAIM_ONE: Statement = Statement::screened(
+    "
     UPDATE runs SET status = 'running', epoch = epoch + 1, lease_owner = $1, updated_at = $2,
                     note = NULL
      WHERE run_id = $3 AND status IN ('queued', 'waiting')
     RETURNING run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
               created_at
-";
+",
+);
 
 const HELD: &str = "
     SELECT run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
@@ -143,45 +145,57 @@ macro_rules! requeue_where {
 }
 pub(crate) use requeue_where;
 
-const REQUEUE_ALL: &str = requeue_where!("1 = 1");
+const REQUEUE_ALL: Statement = Statement::screened(requeue_where!("1 = 1"));
 
-const REQUEUE_ONE: &str = requeue_where!("run_id = $5 AND epoch = $6");
+const REQUEUE_ONE: Statement = Statement::screened(requeue_where!("run_id = $5 AND epoch = $6"));
 
-const GIVE_BACK: &str = "
+const GIVE_BACK: Statement = Statement::screened(
+    "
     UPDATE runs SET status = 'queued', wake_at = $3, lease_owner = NULL
      WHERE run_id = $1 AND epoch = $2 AND status = 'running'
-";
+",
+);
 
-const PARDON: &str = "
+const PARDON: Statement = Statement::screened(
+    "
     UPDATE runs SET stalls = 0 WHERE run_id = $1 AND status IN ('queued', 'running', 'waiting')
-";
+",
+);
 
-const CLOSE_QUARANTINED: &str = "
+const CLOSE_QUARANTINED: Statement = Statement::screened(
+    "
     UPDATE inbox SET taken_seq = 0
      WHERE taken_seq IS NULL
        AND run_id IN (SELECT run_id FROM runs WHERE status = 'quarantined')
-";
+",
+);
 
 /// Asked in the same transaction, so that a crash before the message is written loses nothing.
-const QUARANTINED_WITHOUT_MESSAGE: &str = "
+const QUARANTINED_WITHOUT_MESSAGE: Statement = Statement::screened(
+    "
     SELECT run_id, goal, status FROM runs
      WHERE status = 'quarantined' AND NOT EXISTS (
            SELECT 1 FROM messages m WHERE m.run_id = runs.run_id AND m.slot = 'final')
      ORDER BY run_id
-";
+",
+);
 
-const QUARANTINE: &str = "
+const QUARANTINE: Statement = Statement::screened(
+    "
     UPDATE runs SET status = 'quarantined', note = $2, lease_owner = NULL, wake_at = $3,
                     updated_at = $4
      WHERE run_id = $1 AND epoch = COALESCE($5, epoch)
        AND status IN ('queued', 'running', 'waiting', 'quarantined')
-";
+",
+);
 
-const HOLD_CONVERSATION_OF: &str = "SELECT {hold conversation_id} FROM runs WHERE run_id = $1";
+const HOLD_CONVERSATION_OF: Statement =
+    Statement::screened("SELECT {hold conversation_id} FROM runs WHERE run_id = $1");
 
 /// The place in the conversation is counted as in `INSERT_MESSAGE`; a message that is already
 /// there stays.
-const INSERT_LAST_MESSAGE: &str = "
+const INSERT_LAST_MESSAGE: Statement = Statement::screened(
+    "
     INSERT INTO messages
            (conversation_id, pos, message_id, run_id, slot, role, body, created_at)
     SELECT r.conversation_id,
@@ -190,13 +204,16 @@ const INSERT_LAST_MESSAGE: &str = "
            $2, r.run_id, 'final', 'assistant', $3, $4
       FROM runs r WHERE r.run_id = $1
     ON CONFLICT DO NOTHING
-";
+",
+);
 
 /// A run that waits with a question is left alone: only its answer wakes it.
-const HASTEN: &str = "
+const HASTEN: Statement = Statement::screened(
+    "
     UPDATE runs SET wake_at = $2 WHERE run_id = $1 AND status = 'waiting' AND wake_at > $2
        AND wake_at < $3
-";
+",
+);
 
 impl RunQueue<'_> {
     /// A run that waits for a moment is due now.

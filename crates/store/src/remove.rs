@@ -11,7 +11,7 @@ use crate::{
     runs::status,
     statement::{any, one, params},
 };
-use everloop_types::{RunId, UtcMs, Write};
+use everloop_types::{RunId, Statement, UtcMs, Write};
 
 /// What became of a run that was to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,20 +45,22 @@ const ENDED: &str = "
 ";
 
 /// Comes first: whoever takes a run up meanwhile keeps it.
-const DELETE_RUN: &str = "
+const DELETE_RUN: Statement = Statement::screened(
+    "
     DELETE FROM runs
      WHERE run_id = $1
        AND status IN ('succeeded','unsettled','failed','canceled','quarantined')
-";
+",
+);
 
-const DELETE_REST: [&str; 7] = [
-    "DELETE FROM journal WHERE run_id = $1",
-    "DELETE FROM snapshots WHERE run_id = $1",
-    "DELETE FROM inbox WHERE run_id = $1",
-    "DELETE FROM outbox WHERE run_id = $1",
-    "DELETE FROM settlements WHERE run_id = $1",
-    "DELETE FROM messages WHERE run_id = $1",
-    "DELETE FROM imports WHERE run_id = $1",
+const DELETE_REST: [Statement; 7] = [
+    Statement::screened("DELETE FROM journal WHERE run_id = $1"),
+    Statement::screened("DELETE FROM snapshots WHERE run_id = $1"),
+    Statement::screened("DELETE FROM inbox WHERE run_id = $1"),
+    Statement::screened("DELETE FROM outbox WHERE run_id = $1"),
+    Statement::screened("DELETE FROM settlements WHERE run_id = $1"),
+    Statement::screened("DELETE FROM messages WHERE run_id = $1"),
+    Statement::screened("DELETE FROM imports WHERE run_id = $1"),
 ];
 
 /// Rounds of giving space back; each frees some megabytes, and nobody waits long for the writer.
@@ -96,7 +98,7 @@ impl Maintenance<'_> {
             return Ok(Removal::NoSuchRun);
         }
         let delete = |run: &RunId| -> Vec<Write> {
-            let rest = DELETE_REST.iter().map(|sql| any(sql, params![run.as_str()]));
+            let rest = DELETE_REST.iter().map(|delete| any(*delete, params![run.as_str()]));
             std::iter::once(one(DELETE_RUN, params![run.as_str()])).chain(rest).collect()
         };
         let writes: Vec<Write> = family.iter().flat_map(delete).collect();
@@ -122,7 +124,10 @@ impl Maintenance<'_> {
             }
             self.store
                 .db
-                .commit(vec![any(dialect::GIVE_BACK, params![])], Urgency::Critical)
+                .commit(
+                    vec![any(Statement::screened(dialect::GIVE_BACK), params![])],
+                    Urgency::Critical,
+                )
                 .await?;
             if self.store.scalar(dialect::FREE_PAGES).await? == free {
                 // Made before free pages could be given back one by one.

@@ -6,24 +6,28 @@ use crate::{
     statement::{any, int, one, params},
 };
 use everloop_types::{
-    EffectId, RunId, SqlValue, UtcMs, Write, digest_bytes,
+    EffectId, RunId, SqlValue, Statement, UtcMs, Write, digest_bytes,
     journal::{Entry, Kind, Unreadable},
 };
 
 /// Bodies above this lie in `blobs`.
 const INLINE_MAX: usize = 16 << 10;
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::sealed(
+    "
     INSERT INTO journal
            (run_id, seq, epoch, kind, fmt, effect_id, attempt, phase, ts, crc, body, blob_ref)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-";
+",
+);
 
 /// Shares what the sweep holds: a blob that is there stays there until we have referred to it.
-const INSERT_BLOB: &str = "
+const INSERT_BLOB: Statement = Statement::sealed(
+    "
     INSERT INTO blobs (hash, size, bytes) SELECT $1, $2, $3 WHERE {share 'blobs'} IS NOT NULL
     ON CONFLICT (hash) DO NOTHING
-";
+",
+);
 
 /// The columns that [`read`] takes apart.
 pub(crate) const SELECT: &str = "

@@ -7,7 +7,7 @@ use crate::{
     facets::AgendaStore,
     statement::{one, params},
 };
-use everloop_types::{SqlValue, UtcMs, Write};
+use everloop_types::{SqlValue, Statement, UtcMs, Write};
 
 /// When an entry takes place: on the wall of a place, and in the world.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,32 +87,39 @@ pub enum ScheduleGuard {
 }
 
 /// Every write of an entry raises the revision, and its row makes writers wait for each other.
-const RAISE: &str = "UPDATE counters SET last = last + 1 WHERE name = 'schedule_revision'";
+const RAISE: Statement =
+    Statement::screened("UPDATE counters SET last = last + 1 WHERE name = 'schedule_revision'");
 
-const RAISE_IF: &str = "
+const RAISE_IF: Statement = Statement::screened(
+    "
     UPDATE counters SET last = last + 1 WHERE name = 'schedule_revision' AND last = $1
-";
+",
+);
 
 const REVISION: &str = "SELECT last FROM counters WHERE name = 'schedule_revision'";
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO schedules (schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times,
                            repeats, remind_lead, remind_from, remind_next, catch_up,
                            created_at, updated_at, version)
     SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 1
       FROM counters WHERE name = 'schedule'
     RETURNING schedule_id
-";
+",
+);
 
-const UPDATE: &str = "
+const UPDATE: Statement = Statement::screened(
+    "
     UPDATE schedules
        SET title = $2, starts = $3, zone = $4, starts_at = $5, minutes = $6, rrule = $7,
            times = $8, repeats = $9, remind_lead = $10, remind_from = $11, remind_next = $12,
            catch_up = $13, updated_at = $14, version = version + 1
      WHERE schedule_id = $1 AND version = $15
-";
+",
+);
 
-const DELETE: &str = "DELETE FROM schedules WHERE schedule_id = $1";
+const DELETE: Statement = Statement::screened("DELETE FROM schedules WHERE schedule_id = $1");
 
 const ONE: &str = "
     SELECT schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times, repeats,

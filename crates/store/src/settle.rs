@@ -9,7 +9,7 @@ use crate::{
     facets::Journal,
     statement::{any, params},
 };
-use everloop_types::{EffectId, RunId, Settled, UtcMs};
+use everloop_types::{EffectId, RunId, Settled, Statement, UtcMs};
 
 /// One settlement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +24,12 @@ pub struct Settlement {
     pub at: UtcMs,
 }
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO settlements (run_id, effect_id, verdict, by_whom, at)
     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run_id, effect_id) DO NOTHING
-";
+",
+);
 
 const SELECT: &str = "
     SELECT effect_id, verdict, by_whom, at FROM settlements WHERE run_id = $1 ORDER BY at, effect_id

@@ -7,12 +7,14 @@ use crate::{
     facets::StandingApprovals,
     statement::{any, params},
 };
-use everloop_types::{Standing, Write};
+use everloop_types::{Standing, Statement, Write};
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO standing_approvals (approval_id, workspace, tool, resource, by_whom, at)
     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (approval_id) DO NOTHING
-";
+",
+);
 
 const SELECT: &str = "
     SELECT approval_id, workspace, tool, resource, by_whom, at FROM standing_approvals
@@ -24,7 +26,8 @@ const SELECT_ALL: &str = "
      ORDER BY at, approval_id
 ";
 
-const DELETE: &str = "DELETE FROM standing_approvals WHERE approval_id = $1";
+const DELETE: Statement =
+    Statement::screened("DELETE FROM standing_approvals WHERE approval_id = $1");
 
 /// The write that makes an approval stand; it belongs into the commit that gives it.
 #[must_use]

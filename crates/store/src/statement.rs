@@ -1,6 +1,6 @@
 //! Short forms for writing transactions down.
 
-use everloop_types::{Rows, SqlValue, Write};
+use everloop_types::{Rows, SqlValue, Statement, Write};
 
 /// Values for the placeholders, in order.
 macro_rules! params {
@@ -9,13 +9,13 @@ macro_rules! params {
 pub(crate) use params;
 
 /// A write that must touch exactly one row.
-pub(crate) fn one(sql: &'static str, params: Vec<SqlValue>) -> Write {
-    Write { sql, params, expect: Rows::Exactly(1) }
+pub(crate) fn one(statement: Statement, params: Vec<SqlValue>) -> Write {
+    Write { statement, params, expect: Rows::Exactly(1) }
 }
 
 /// A write that may touch any number of rows.
-pub(crate) fn any(sql: &'static str, params: Vec<SqlValue>) -> Write {
-    Write { sql, params, expect: Rows::Any }
+pub(crate) fn any(statement: Statement, params: Vec<SqlValue>) -> Write {
+    Write { statement, params, expect: Rows::Any }
 }
 
 /// A count as a number for SQL.
@@ -29,14 +29,16 @@ pub(crate) const NEVER: i64 = 253_402_300_799_999;
 /// A message, at the next place of its conversation.
 ///
 /// Comes after [`hold_conversation`], so that no two count the same place.
-pub(crate) const INSERT_MESSAGE: &str = "
+pub(crate) const INSERT_MESSAGE: Statement = Statement::screened(
+    "
     INSERT INTO messages
            (conversation_id, pos, message_id, run_id, slot, role, body, created_at)
     SELECT $1, COALESCE(MAX(pos), 0) + 1, $2, $3, $4, $5, $6, $7
       FROM messages WHERE conversation_id = $1
-";
+",
+);
 
-const HOLD_CONVERSATION: &str = "SELECT {hold $1}";
+const HOLD_CONVERSATION: Statement = Statement::screened("SELECT {hold $1}");
 
 /// Makes others wait who count places in this conversation, until the end of the transaction.
 ///
@@ -46,6 +48,8 @@ pub(crate) fn hold_conversation(conversation: &str) -> Write {
 }
 
 /// What stays unread when a run is over will never be read.
-pub(crate) const CLOSE_INBOX: &str = "
+pub(crate) const CLOSE_INBOX: Statement = Statement::screened(
+    "
     UPDATE inbox SET taken_seq = 0 WHERE run_id = $1 AND taken_seq IS NULL
-";
+",
+);

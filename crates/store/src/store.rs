@@ -68,6 +68,8 @@ impl Store {
     /// A store on any database that has our schema; tests put a faulty one here.
     #[must_use]
     pub fn with_db(db: Arc<dyn Db>) -> Self {
+        #[cfg(feature = "planted")]
+        let db: Arc<dyn Db> = Arc::new(crate::planted::PlantedDb { db });
         Self { db, violations: Arc::default(), redactor: Redactor::default() }
     }
 

@@ -7,7 +7,7 @@ use crate::{
     facets::AgendaStore,
     statement::{one, params},
 };
-use everloop_types::{UtcMs, Write};
+use everloop_types::{Statement, UtcMs, Write};
 
 /// What a person says of a todo.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,21 +47,25 @@ pub struct TodoRow {
     pub version: i64,
 }
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO todos (todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
                        created_at, updated_at, version, remind_lead)
     SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 1, $10 FROM counters WHERE name = 'todo'
     RETURNING todo_id
-";
+",
+);
 
-const UPDATE: &str = "
+const UPDATE: Statement = Statement::screened(
+    "
     UPDATE todos SET body = $2, tag = $3, priority = $4, due_at = $5, remind_at = $6,
            remind_next = $7, done_at = $8, updated_at = $9, remind_lead = $11,
            version = version + 1
      WHERE todo_id = $1 AND version = $10
-";
+",
+);
 
-const DELETE: &str = "DELETE FROM todos WHERE todo_id = $1";
+const DELETE: Statement = Statement::screened("DELETE FROM todos WHERE todo_id = $1");
 
 const ONE: &str = "
     SELECT todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,

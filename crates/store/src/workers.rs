@@ -15,7 +15,7 @@ use crate::{
     queue::{Orphan, requeue, requeue_where},
     statement::{any, params},
 };
-use everloop_types::{UtcMs, WorkerId};
+use everloop_types::{Statement, UtcMs, WorkerId};
 
 /// A worker as the others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,43 +39,51 @@ pub enum Heartbeat {
     Lost,
 }
 
-const REGISTER: &str = "
+const REGISTER: Statement = Statement::screened(
+    "
     INSERT INTO workers (worker_id, build, place, expires_at) VALUES ($1, $2, $3, {now} + $4)
     ON CONFLICT (worker_id) DO UPDATE SET expires_at = {now} + $4
     RETURNING {now}
-";
+",
+);
 
 /// A lease that ran out is not renewed: somebody may be acting on that already.
-const BEAT: &str = "
+const BEAT: Statement = Statement::screened(
+    "
     UPDATE workers SET expires_at = {now} + $2 WHERE worker_id = $1 AND expires_at > {now}
     RETURNING {now}
-";
+",
+);
 
-const LEAVE: &str = "DELETE FROM workers WHERE worker_id = $1";
+const LEAVE: Statement = Statement::screened("DELETE FROM workers WHERE worker_id = $1");
 
 const ALL: &str = "SELECT worker_id, build, place, expires_at FROM workers ORDER BY worker_id";
 
 const TIME: &str = "SELECT {now}";
 
 /// Reapers go one after the other, so that each sees what the one before has done.
-const REAP_IN_TURN: &str = "
+const REAP_IN_TURN: Statement = Statement::screened(
+    "
     INSERT INTO schema_meta (k, v) VALUES ('reaped_at', '0')
     ON CONFLICT (k) DO UPDATE SET v = excluded.v
-";
+",
+);
 
 /// An owner that has no row is as dead as one whose lease ran out.
-const REAP: &str = requeue_where!(
+const REAP: Statement = Statement::screened(requeue_where!(
     "(lease_owner IS NULL OR NOT EXISTS (
               SELECT 1 FROM workers w WHERE w.worker_id = runs.lease_owner
                  AND w.expires_at > {now}))"
-);
+));
 
 /// For a day the list says where a dead worker lived, so that its calls are known to be over.
-const FORGET_EXPIRED: &str = "DELETE FROM workers WHERE expires_at <= {now} - 86400000";
+const FORGET_EXPIRED: Statement =
+    Statement::screened("DELETE FROM workers WHERE expires_at <= {now} - 86400000");
 
-const EXPIRE: &str = "UPDATE workers SET expires_at = {now} WHERE worker_id = $1";
+const EXPIRE: Statement =
+    Statement::screened("UPDATE workers SET expires_at = {now} WHERE worker_id = $1");
 
-const REQUEUE_OF: &str = requeue_where!("lease_owner = $5");
+const REQUEUE_OF: Statement = Statement::screened(requeue_where!("lease_owner = $5"));
 
 impl WorkerRegistry<'_> {
     /// Announces a worker for `lease_ms`; says what the database's clock shows.

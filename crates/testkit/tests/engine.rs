@@ -4,7 +4,7 @@ use everloop_engine::{Driven, Report, Worker};
 use everloop_models::Scripted;
 use everloop_testkit::{Point, Process, Scenario, Stage, Went, check};
 use everloop_types::journal::{EffectPlanned, InboxMessage, Kind, Outcome, WaitingOn};
-use everloop_types::{Ending, ModelErrorKind, Status};
+use everloop_types::{Ending, ModelErrorKind, Statement, Status};
 use serde_json::json;
 
 fn scenario(script: Vec<Scripted>) -> Scenario {
@@ -237,7 +237,7 @@ async fn a_tool_whose_own_write_is_refused_is_asked_again() {
 async fn row_31_a_run_whose_journal_is_full_ends_in_words() {
     let mut stage = stage(vec![calls("stutter"), Scripted::says("never")]).await;
     let full = everloop_types::Write {
-        sql: "UPDATE runs SET bytes = 67108864",
+        statement: Statement::screened("UPDATE runs SET bytes = 67108864"),
         params: Vec::new(),
         expect: everloop_types::Rows::Exactly(1),
     };

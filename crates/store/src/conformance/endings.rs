@@ -5,7 +5,7 @@ use super::kit::{
     status,
 };
 use crate::{Commit, NewOutbox, NextStatus, Settlement, Store, StoreError};
-use everloop_types::{Rows, Settled, SqlValue, Status, Write};
+use everloop_types::{Rows, Settled, SqlValue, Statement, Status, Write};
 
 pub(super) async fn finishing_is_final(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
@@ -51,7 +51,7 @@ pub(super) async fn status_and_message_come_together_or_not_at_all(store: Store)
 
 fn touching(run: &str) -> Write {
     Write {
-        sql: "UPDATE runs SET parent_run_id = $2 WHERE run_id = $1",
+        statement: Statement::screened("UPDATE runs SET parent_run_id = $2 WHERE run_id = $1"),
         params: vec![SqlValue::from(run), SqlValue::from("p")],
         expect: Rows::Exactly(1),
     }
@@ -60,8 +60,10 @@ fn touching(run: &str) -> Write {
 pub(super) async fn own_writes_share_the_commit(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
     let settle = || Write {
-        sql: "INSERT INTO settlements (run_id, effect_id, verdict, by_whom, at)
+        statement: Statement::screened(
+            "INSERT INTO settlements (run_id, effect_id, verdict, by_whom, at)
               VALUES ($1, 'e', 'happened', 'user', 1)",
+        ),
         params: vec![SqlValue::from("run_a")],
         expect: Rows::Exactly(1),
     };

@@ -3,7 +3,7 @@
 use crate::{Claim, Commit, Created, NewMessage, NewRun, NextStatus, Store, Urgency};
 use everloop_types::{
     CallId, ConversationId, EffectClass, EffectId, Frame, Goal, Observation, OnUnknown, Rows,
-    RunId, SqlValue, Status, ToolCall, WorkerId, Write, digest_json,
+    RunId, SqlValue, Statement, Status, ToolCall, WorkerId, Write, digest_json,
     journal::{
         Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, InboxMessage, Input,
         Kind, MessageEmitted, Outcome, RunCreated, RunFinished,
@@ -142,6 +142,6 @@ pub(super) async fn status(store: &Store, name: &str) -> Status {
 
 /// Goes around the store, to damage what it has written.
 pub(super) async fn raw(store: &Store, sql: &'static str, params: Vec<SqlValue>) {
-    let write = Write { sql, params, expect: Rows::Exactly(1) };
+    let write = Write { statement: Statement::screened(sql), params, expect: Rows::Exactly(1) };
     store.db().commit(vec![write], Urgency::Critical).await.unwrap();
 }

@@ -14,6 +14,7 @@ mod keep;
 mod kept;
 mod kit;
 mod queue;
+mod screening;
 mod standing;
 mod workers;
 
@@ -46,6 +47,7 @@ macro_rules! checks {
 }
 
 checks! {
+    screening: rows_with_a_digest_are_sealed_and_other_rows_are_screened;
     journal: entries_have_places_without_gaps, a_stale_epoch_cannot_append,
         a_stale_place_cannot_append, an_effect_has_one_plan_start_and_outcome,
         a_large_body_lies_in_a_blob_once, a_body_of_over_100_mb_is_refused,

@@ -7,7 +7,8 @@ use crate::{
     testing::{Cut, PgProxy, PgServer},
 };
 use everloop_types::{
-    ConversationId, Frame, Goal, Rows, RunId, SqlValue, WorkerId, Write, digest_bytes, digest_json,
+    ConversationId, Frame, Goal, Rows, RunId, SqlValue, Statement, WorkerId, Write, digest_bytes,
+    digest_json,
     journal::{Draft, EpochStarted, Kind, MessageEmitted, RunCreated},
 };
 use std::{
@@ -47,7 +48,7 @@ async fn claimed(store: &Store, name: &str) -> Claim {
 }
 
 fn write(sql: &'static str) -> Write {
-    Write { sql, params: Vec::new(), expect: Rows::Any }
+    Write { statement: Statement::screened(sql), params: Vec::new(), expect: Rows::Any }
 }
 
 async fn entries(store: &Store, claim: &Claim) -> usize {
@@ -374,7 +375,7 @@ async fn transactions_that_lock_each_other_out_both_take_place() {
         store.queue().create_run(&new_run(name)).await.unwrap();
     }
     let touch = |run: &str| Write {
-        sql: "UPDATE runs SET priority = priority + 1 WHERE run_id = $1",
+        statement: Statement::screened("UPDATE runs SET priority = priority + 1 WHERE run_id = $1"),
         params: vec![SqlValue::from(run)],
         expect: Rows::Exactly(1),
     };

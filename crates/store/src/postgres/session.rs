@@ -110,7 +110,7 @@ impl Session {
 
     /// Performs one logical transaction: everything up to the commit in one round trip.
     pub(super) async fn transaction(&mut self, writes: &[Write]) -> Result<Vec<Done>, Failure> {
-        self.prepare(writes.iter().map(|write| write.sql)).await?;
+        self.prepare(writes.iter().map(|write| write.statement.sql())).await?;
         self.broken = true;
         let performed = match timeout(self.patience, self.perform(writes)).await {
             Ok(performed) => performed,
@@ -170,9 +170,9 @@ impl Session {
     async fn perform(&self, writes: &[Write]) -> Result<Vec<Done>, Failure> {
         let begin: Answer<'_> =
             Box::pin(async { self.client.batch_execute("BEGIN").await.map(|()| Done::default()) });
-        let statements = writes
-            .iter()
-            .map(|write| -> Answer<'_> { Box::pin(self.answer(write.sql, &write.params)) });
+        let statements = writes.iter().map(|write| -> Answer<'_> {
+            Box::pin(self.answer(write.statement.sql(), &write.params))
+        });
         let mut answers =
             in_order([begin].into_iter().chain(statements).collect()).await.into_iter();
         if let Some(Err(error)) = answers.next() {

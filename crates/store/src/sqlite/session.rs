@@ -116,7 +116,7 @@ impl Session {
     pub(super) fn run_all(&mut self, writes: &[Write]) -> Result<Vec<Done>, DbError> {
         let mut all = Vec::with_capacity(writes.len());
         for (index, write) in writes.iter().enumerate() {
-            let done = self.run(write.sql, &write.params, index)?;
+            let done = self.run(write.statement.sql(), &write.params, index)?;
             match write.expect {
                 Rows::Exactly(n) if n != done.touched => {
                     return Err(DbError::Expectation { index, touched: done.touched });

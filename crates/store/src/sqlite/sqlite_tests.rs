@@ -7,7 +7,8 @@ use crate::{
     schema::{Found, MIGRATIONS, Migration},
 };
 use everloop_types::{
-    ConversationId, Frame, Goal, Rows, RunId, SqlValue, Status, WorkerId, Write, digest_json,
+    ConversationId, Frame, Goal, Rows, RunId, SqlValue, Statement, Status, WorkerId, Write,
+    digest_json,
     journal::{Draft, EpochStarted, InboxMessage, Kind, RunCreated},
 };
 use std::{
@@ -53,7 +54,7 @@ fn on_file(folder: &TempDir) -> (Arc<SqliteDb>, Store) {
 }
 
 fn write(sql: &'static str) -> Write {
-    Write { sql, params: Vec::new(), expect: Rows::Any }
+    Write { statement: Statement::screened(sql), params: Vec::new(), expect: Rows::Any }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -387,7 +388,7 @@ async fn a_failing_transaction_does_not_fail_its_neighbours() {
     let folder = tempfile::tempdir().unwrap();
     let (db, _) = on_file(&folder);
     let put = |k: &'static str, expect| Write {
-        sql: "INSERT INTO schema_meta (k, v) VALUES ($1, 'v')",
+        statement: Statement::screened("INSERT INTO schema_meta (k, v) VALUES ($1, 'v')"),
         params: vec![SqlValue::from(k)],
         expect,
     };
