@@ -225,7 +225,7 @@ impl Engine {
             ..made.created
         };
         let idem_key = None;
-        let new = NewRun { run, conversation, created, frame, idem_key, priority: 0, now };
+        let new = NewRun { run, conversation, created, frame, idem_key, now };
         let clean = |entry: Entry| Entry { kind: redactor.kind(entry.kind), ..entry };
         (new, made.entries.into_iter().map(clean).collect())
     }

@@ -72,7 +72,6 @@ impl Engine {
             created,
             frame,
             idem_key: submission.idem_key,
-            priority: 0,
             now,
         };
         // A reply that was lost is no reason for a second run: the same id is written again.

@@ -173,7 +173,7 @@ async fn claimed(store: &Store, name: &str) -> Result<Claim, StoreError> {
         policy_hash: String::new(),
     };
     let (run, conversation) = (RunId::new(name), ConversationId::new(name));
-    let new = NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 };
+    let new = NewRun { run, conversation, created, frame, idem_key: None, now: 1 };
     store.queue().create_run(&new).await?;
     let claim = store.queue().claim_run(&WorkerId::new("bench"), &new.run, 1).await?;
     Ok(claim.expect("nobody else is here"))

@@ -25,8 +25,6 @@ pub struct NewRun {
     pub frame: Frame,
     /// Whatever makes it the same request when it comes twice.
     pub idem_key: Option<String>,
-    /// Lower ones are claimed first.
-    pub priority: i64,
     /// The present moment.
     pub now: UtcMs,
 }
@@ -44,8 +42,8 @@ pub enum Created {
 pub(crate) const INSERT_RUN: Statement = Statement::screened(
     "
     INSERT INTO runs (run_id, conversation_id, loop_name, loop_ver, goal, frame_ref, status,
-                      priority, wake_at, next_seq, bytes, idem_key, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, 2, $9, $10, $8, $8)
+                      wake_at, next_seq, bytes, idem_key, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 2, $8, $9, $7, $7)
     ON CONFLICT DO NOTHING
 ",
 );
@@ -102,7 +100,6 @@ pub(crate) fn writes(new: &NewRun) -> Result<Vec<Write>, StoreError> {
         i64::from(created.loop_ver),
         created.goal.text.as_str(),
         created.frame.as_str(),
-        new.priority,
         new.now,
         crate::statement::int(first.bytes),
         new.idem_key.clone(),

@@ -69,14 +69,6 @@ pub enum StoreError {
         /// Which limit.
         limit: Limit,
     },
-    /// The copy could not be made.
-    #[error("cannot make the copy {}", .path.display())]
-    Backup {
-        /// The copy.
-        path: std::path::PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
     /// The database cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),

@@ -1,16 +1,14 @@
 //! Keeping the store in order: retention, copies, and a look at its health.
 
 use crate::{
-    db::{Engine, Urgency},
+    db::Urgency,
     dialect,
     error::StoreError,
     facets::Maintenance,
     runs::status,
-    sqlite::create_new,
     statement::{any, one, params},
 };
 use everloop_types::{RunId, Statement, Status, UtcMs};
-use std::{io, path::Path};
 
 /// What [`crate::Maintenance::trim`] took away.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -154,28 +152,6 @@ impl Maintenance<'_> {
                 some => swept += some,
             }
         }
-    }
-
-    /// Copies everything, as of one moment, into a new file.
-    ///
-    /// # Errors
-    /// [`StoreError::Backup`] if the file exists or cannot be made, and on a server, which has its
-    /// own ways.
-    pub async fn backup(self, to: &Path) -> Result<(), StoreError> {
-        let failed = |source| StoreError::Backup { path: to.to_owned(), source };
-        if self.store.db.engine() == Engine::Postgres {
-            let instead = "PostgreSQL copies itself with pg_dump; `everloop export` copies runs";
-            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, instead)));
-        }
-        let name = to.to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
-        let file = create_new(to).map_err(failed)?;
-        let copied = self.store.rows(dialect::BACKUP, params![name]).await;
-        if copied.is_err() {
-            // Ours, and empty or half a copy: better gone.
-            let _ = std::fs::remove_file(to);
-        }
-        copied?;
-        file.sync_all().map_err(failed)
     }
 
     /// A look at the health of the store, for `doctor`. Reads all of a file.

@@ -92,7 +92,8 @@ const WAKE_DUE: Statement = Statement::screened(concat!(
 "
 ));
 
-/// Materialized, so that the limit is counted once, whatever the plan.
+/// Materialized, so that the limit is counted once, whatever the plan. `priority` is 0 in every row;
+/// it is named because the index `runs_ready` begins with it.
 const CLAIM: Statement = Statement::screened(concat!(
     "
       WITH ready AS MATERIALIZED (
@@ -226,7 +227,7 @@ impl RunQueue<'_> {
         Ok(())
     }
 
-    /// Takes over up to `most` runs that are ready, in order of priority and waiting time.
+    /// Takes over up to `most` runs that are ready, the longest waiting first.
     ///
     /// Claiming raises the epoch, so whoever held a run before can no longer write to it.
     ///

@@ -6,10 +6,7 @@ use crate::{
     row,
     statement::{int, params},
 };
-use everloop_types::{
-    EffectId, Frame, RunId, UtcMs, digest_bytes,
-    journal::{Entry, Kind},
-};
+use everloop_types::{EffectId, Frame, RunId, UtcMs, digest_bytes, journal::Entry};
 
 /// All that a fold needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,8 +42,6 @@ const SNAPSHOT_BEFORE: &str = "
 const PLANNED_AT: &str = "
     SELECT ts FROM journal WHERE run_id = $1 AND effect_id = $2 AND phase = 1
 ";
-
-const BLOB: &str = "SELECT bytes FROM blobs WHERE hash = $1";
 
 const FRAME: &str = "
     SELECT r.frame_ref, b.bytes FROM runs r LEFT JOIN blobs b ON b.hash = r.frame_ref
@@ -129,16 +124,6 @@ impl Journal<'_> {
         }
     }
 
-    /// Content by its digest. `None` if there is none, or if it is no longer what it was.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
-    pub async fn blob(self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let Some(row) = self.store.first(BLOB, params![hash]).await? else { return Ok(None) };
-        let bytes = row.cells().opt_bytes()?;
-        Ok(bytes.filter(|bytes| digest_bytes(bytes) == hash))
-    }
-
     /// The frame of a run; `None` if there is no such run.
     ///
     /// # Errors
@@ -155,20 +140,5 @@ impl Journal<'_> {
             return Err(damaged());
         }
         serde_json::from_slice(&bytes).map(Some).map_err(|_| damaged())
-    }
-
-    /// The first entry of a run.
-    ///
-    /// # Errors
-    /// As for [`crate::Journal::entries`].
-    pub async fn created(
-        self,
-        run: &RunId,
-    ) -> Result<Option<everloop_types::journal::RunCreated>, StoreError> {
-        let first = self.entries(run, 0, 1).await?.into_iter().next();
-        Ok(first.and_then(|entry| match entry.kind {
-            Kind::RunCreated(created) => Some(created),
-            _ => None,
-        }))
     }
 }

@@ -88,18 +88,6 @@ impl AgendaStore<'_> {
         self.make("todo", deed, None, insert(todo, deed.now)).await
     }
 
-    /// Changes a todo into the row, unless it was written again since the row was read.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
-    pub async fn change_todo(
-        self,
-        todo: &TodoRow,
-        deed: WriteKey<'_>,
-    ) -> Result<Applied, StoreError> {
-        self.change_todos(std::slice::from_ref(todo), deed).await
-    }
-
     /// Makes the first ones, with the times that they have, and changes the others, in one
     /// transaction. False if somebody else was faster somewhere; then nothing was written.
     ///
@@ -116,7 +104,7 @@ impl AgendaStore<'_> {
         Ok(self.take_in("todo", adds, changes, None).await?.is_some())
     }
 
-    /// Changes several, all or none.
+    /// Changes todos into the rows, all or none, unless one was written again since it was read.
     ///
     /// # Errors
     /// See [`StoreError`].

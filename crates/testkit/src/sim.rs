@@ -267,7 +267,7 @@ impl Role {
         };
         let conversation = ConversationId::new(format!("conv_{}", self.run));
         let (run, idem_key) = (self.run.clone(), None);
-        NewRun { run, conversation, created, frame, idem_key, priority: 0, now }
+        NewRun { run, conversation, created, frame, idem_key, now }
     }
 
     fn frame(&self, workspace: &str) -> Frame {

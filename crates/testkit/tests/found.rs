@@ -424,14 +424,14 @@ async fn a_cancel_stops_all_calls_that_run_together() {
 /// A house with a second run under this version of its loop.
 async fn of_version(loop_ver: u32) -> (House, RunId) {
     let house = House::new(vec![Scripted::says("hi")]).await;
-    let created = house.store.journal().created(&house.run).await.expect("works").expect("works");
+    let first = house.store.journal().entries(&house.run, 0, 1).await.expect("works").remove(0);
+    let Kind::RunCreated(created) = first.kind else { panic!("{first:?}") };
     let new = everloop_store::NewRun {
         run: RunId::new("run_other"),
         conversation: everloop_types::ConversationId::new("c"),
         created: everloop_types::journal::RunCreated { loop_ver, ..created },
         frame: house.store.journal().frame(&house.run).await.expect("works").expect("works"),
         idem_key: None,
-        priority: 0,
         now: house.clock.now(),
     };
     house.store.queue().create_run(&new).await.expect("works");

@@ -133,7 +133,6 @@ impl Driver<'_> {
             created,
             frame,
             idem_key: None,
-            priority: 0,
             now: self.now(),
         };
         Ok(NewChild { new, by })

@@ -81,7 +81,6 @@ pub(super) async fn a_damaged_blob_is_noticed(store: Store) {
     raw(&store, flip, vec![hash.as_str().into(), body.replacen("xx", "xy", 1).into_bytes().into()])
         .await;
     assert!(is_damaged(store.journal().load(&ours.run).await, 2));
-    assert_eq!(store.journal().blob(&hash).await.unwrap(), None);
     raw(&store, "DELETE FROM blobs WHERE hash = $1", vec![hash.into()]).await;
     assert!(is_damaged(store.journal().load(&ours.run).await, 2));
     raw(&store, "DELETE FROM blobs", Vec::new()).await;

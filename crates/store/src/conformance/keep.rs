@@ -1,9 +1,10 @@
 //! Checks of lists, retention, copies and inspection.
 
 use super::kit::{
-    NOW, claim, claimed, create, effect, ending, epoch_started, finished, planned, run_id, started,
+    NOW, blob, claim, claimed, create, effect, ending, epoch_started, finished, planned, run_id,
+    started,
 };
-use crate::{Claim, Commit, Engine, Removal, RunFilter, Store, StoreError, Trimmed};
+use crate::{Claim, Commit, Removal, RunFilter, Store, Trimmed};
 use everloop_types::{RunId, Status, digest_bytes, journal::Kind};
 
 async fn finish(store: &Store, ours: &mut Claim) {
@@ -77,9 +78,9 @@ pub(super) async fn sweeping_keeps_what_is_used(store: Store) {
     finish(&store, &mut ours).await;
     let loose = crate::row::insert_blob(digest_bytes(b"loose"), b"loose".to_vec());
     store.db().commit(vec![loose], crate::Urgency::Critical).await.unwrap();
-    assert!(store.journal().blob(&digest_bytes(b"loose")).await.unwrap().is_some());
+    assert!(blob(&store, &digest_bytes(b"loose")).await.is_some());
     assert_eq!(store.maintenance().sweep_blobs().await.unwrap(), 1);
-    assert_eq!(store.journal().blob(&digest_bytes(b"loose")).await.unwrap(), None);
+    assert_eq!(blob(&store, &digest_bytes(b"loose")).await, None);
     let entries = store.journal().entries(&ours.run, 0, 100).await.unwrap();
     assert!(entries.iter().any(|entry| matches!(entry.kind, Kind::EffectFinished(_))));
     assert!(store.journal().frame(&ours.run).await.unwrap().is_some());
@@ -140,21 +141,4 @@ pub(super) async fn an_inspection_counts_runs(store: Store) {
     assert_eq!((seen.schema_version, seen.quick_check.as_str()), (crate::SCHEMA_VERSION, "ok"));
     assert_eq!(seen.runs_by_status, [(Status::Queued, 1), (Status::Running, 1)]);
     assert!(seen.bytes_on_disk > 0);
-}
-
-pub(super) async fn a_backup_never_overwrites(store: Store) {
-    create(&store, "run_a").await;
-    let folder = tempfile::tempdir().unwrap();
-    let copy = folder.path().join("copy.db");
-    if store.db().engine() == Engine::Postgres {
-        let refused = store.maintenance().backup(&copy).await;
-        let Err(StoreError::Backup { source, .. }) = &refused else { panic!("{refused:?}") };
-        assert!(source.to_string().contains("pg_dump") && !copy.exists());
-        return;
-    }
-    store.maintenance().backup(&copy).await.unwrap();
-    let refused = store.maintenance().backup(&copy).await;
-    assert!(matches!(refused, Err(StoreError::Backup { .. })));
-    let second = Store::open(&copy).unwrap();
-    assert_eq!(second.journal().load(&run_id("run_a")).await.unwrap().entries.len(), 1);
 }

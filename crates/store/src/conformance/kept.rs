@@ -116,14 +116,29 @@ pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Sto
     store.agenda().add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
     let (read, seen) = (TodoRow { id: 1, ..todo("a") }, ScheduleRow { id: 1, ..entry("b") });
     let done = TodoRow { done_at: Some(NOW), ..read.clone() };
-    assert_eq!(store.agenda().change_todo(&done, keyed("k1")).await.unwrap(), Applied::Now(1));
-    assert_eq!(store.agenda().change_todo(&read, keyed("k2")).await.unwrap(), Applied::Conflict);
+    assert_eq!(
+        store.agenda().change_todos(std::slice::from_ref(&done), keyed("k1")).await.unwrap(),
+        Applied::Now(1)
+    );
+    assert_eq!(
+        store.agenda().change_todos(std::slice::from_ref(&read), keyed("k2")).await.unwrap(),
+        Applied::Conflict
+    );
     let now = store.agenda().todo(1).await.unwrap().unwrap();
     assert_eq!((now.done_at, now.version), (Some(NOW), 2), "nothing of it was written");
     // The key of a change that was refused is free; that of one that was made is not.
-    assert_eq!(store.agenda().change_todo(&now, keyed("k2")).await.unwrap(), Applied::Now(1));
-    assert_eq!(store.agenda().change_todo(&read, keyed("k2")).await.unwrap(), Applied::Already(1));
-    assert_eq!(store.agenda().change_todo(&read, keyed("k1")).await.unwrap(), Applied::Already(1));
+    assert_eq!(
+        store.agenda().change_todos(std::slice::from_ref(&now), keyed("k2")).await.unwrap(),
+        Applied::Now(1)
+    );
+    assert_eq!(
+        store.agenda().change_todos(std::slice::from_ref(&read), keyed("k2")).await.unwrap(),
+        Applied::Already(1)
+    );
+    assert_eq!(
+        store.agenda().change_todos(std::slice::from_ref(&read), keyed("k1")).await.unwrap(),
+        Applied::Already(1)
+    );
     let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
     assert!(store.agenda().fire(&volley(due, None)).await.unwrap());
     assert_eq!(

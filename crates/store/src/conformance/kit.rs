@@ -36,7 +36,6 @@ pub(super) fn new_run(name: &str) -> NewRun {
         },
         frame,
         idem_key: None,
-        priority: 0,
         now: NOW,
     }
 }
@@ -144,4 +143,11 @@ pub(super) async fn status(store: &Store, name: &str) -> Status {
 pub(super) async fn raw(store: &Store, sql: &'static str, params: Vec<SqlValue>) {
     let write = Write { statement: Statement::screened(sql), params, expect: Rows::Exactly(1) };
     store.db().commit(vec![write], Urgency::Critical).await.unwrap();
+}
+
+/// The content of a blob, as it is stored.
+pub(super) async fn blob(store: &Store, hash: &str) -> Option<Vec<u8>> {
+    let sql = "SELECT bytes FROM blobs WHERE hash = $1";
+    let rows = store.db().query(sql, vec![SqlValue::from(hash)]).await.unwrap();
+    rows.into_iter().next().and_then(|row| row.cells().opt_bytes().unwrap())
 }

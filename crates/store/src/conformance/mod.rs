@@ -53,7 +53,7 @@ checks! {
         a_large_body_lies_in_a_blob_once, a_body_of_over_100_mb_is_refused,
         a_journal_has_an_end, a_journal_has_a_size, a_frame_comes_back_whole,
         a_position_tells_where_a_run_stands, any_text_comes_back_as_it_was;
-    queue: a_run_is_claimed_once, claims_follow_priority_then_time, one_key_makes_one_run,
+    queue: a_run_is_claimed_once, claims_follow_the_time_of_waking, one_key_makes_one_run,
         a_waiting_run_is_due_in_time, a_run_can_be_claimed_by_name,
         five_claims_without_progress_end_the_service, progress_resets_the_stalls,
         a_pardon_forgets_the_stalls,
@@ -79,8 +79,7 @@ checks! {
         a_run_is_deleted_as_a_whole_and_only_when_it_is_over, sweeping_keeps_what_is_used,
         runs_are_listed_newest_first,
         runs_that_changed_are_read_in_pages_oldest_first, runs_are_found_by_the_end_of_their_name,
-        an_inspection_counts_runs,
-        a_backup_never_overwrites;
+        an_inspection_counts_runs;
     kept: what_is_kept_comes_back_whole, a_number_is_never_given_twice, one_key_makes_one_change,
         a_change_of_what_was_changed_meanwhile_is_refused, many_at_once_get_different_numbers,
         several_are_changed_together_or_not_at_all, of_writers_who_saw_the_same_schedule_one_writes,

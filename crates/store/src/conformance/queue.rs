@@ -29,9 +29,9 @@ pub(super) async fn a_run_is_claimed_once(store: Store) {
     assert_eq!(store.queue().claim(&worker("late"), NOW, 7).await.unwrap(), []);
 }
 
-pub(super) async fn claims_follow_priority_then_time(store: Store) {
-    let later = |name: &str, priority, now| NewRun { priority, now, ..new_run(name) };
-    for new in [later("run_a", 1, NOW), later("run_b", 0, NOW + 2), later("run_c", 0, NOW + 1)] {
+pub(super) async fn claims_follow_the_time_of_waking(store: Store) {
+    let at = |name: &str, now| NewRun { now, ..new_run(name) };
+    for new in [at("run_a", NOW + 3), at("run_b", NOW + 2), at("run_c", NOW + 1)] {
         store.queue().create_run(&new).await.unwrap();
     }
     let mut order = Vec::new();

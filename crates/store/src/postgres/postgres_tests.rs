@@ -30,7 +30,7 @@ fn new_run(name: &str) -> NewRun {
     };
     let conversation = ConversationId::new("conv");
     let run = RunId::new(name);
-    NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 }
+    NewRun { run, conversation, created, frame, idem_key: None, now: 1 }
 }
 
 fn started(build: &str) -> Draft {

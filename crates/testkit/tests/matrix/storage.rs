@@ -137,7 +137,7 @@ fn new_run(name: &str) -> NewRun {
         policy_hash: String::new(),
     };
     let (run, conversation) = (RunId::new(name), ConversationId::new(name));
-    NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 }
+    NewRun { run, conversation, created, frame, idem_key: None, now: 1 }
 }
 
 async fn claimed(store: &Store, name: &str) -> Claim {
