@@ -14,7 +14,7 @@ use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, CatchUp, moment};
 use everloop_agenda::show::Reader;
 use everloop_engine::{
-    Clock, Engine, Identity, LeaseTimes, Rules, SharedClock, SystemClock, fresh_id,
+    Clock, Engine, Identity, LeaseTimes, MembershipPolicy, Rules, SystemClock, fresh_id,
 };
 use everloop_store::{Store, StoreError};
 use everloop_tools::mcp::Servers;
@@ -148,11 +148,6 @@ impl App {
         self.failure(Exit::Data, "error.store", &chain(error))
     }
 
-    /// Whether many processes, on many machines, may drive runs on the database.
-    pub(crate) fn is_cluster(&self) -> bool {
-        self.database.file().is_none()
-    }
-
     pub(crate) async fn open_store(&self) -> Result<Store, Failure> {
         self.marked(self.screened(self.database.open().await)?).await
     }
@@ -220,29 +215,25 @@ impl App {
         crate::key::file(&self.settings, &self.home)
     }
 
-    /// The times of this process's place among others.
-    pub(crate) fn lease(&self) -> LeaseTimes {
-        LeaseTimes { lease_ms: self.settings.number("worker.lease").max(LEASE_MIN_MS) }
+    /// How this process shares the runs of the database with others.
+    pub(crate) fn membership(&self) -> MembershipPolicy {
+        let lease_ms = self.settings.number("worker.lease").max(LEASE_MIN_MS);
+        self.database.membership(LeaseTimes { lease_ms })
     }
 
     pub(crate) async fn engine(&self, store: Store) -> Result<Arc<Engine>, Failure> {
         // Before anything is taken up: a call that an earlier process left may show any of them.
         secrets::learn_all(self).iter().for_each(|missing| terminal::complain(missing));
+        let membership = self.membership();
         let rules = Rules {
             model_attempts: self.settings.small("model.attempts"),
             patience_ms: self.settings.number("model.patience"),
             tool_retry_ms: self.settings.number("tools.retry_delay"),
-            owners_may_live: self.is_cluster(),
+            owners_may_live: membership.owners_may_live(),
             ..Rules::default()
         };
-        let clock: Arc<dyn Clock> = match self.is_cluster() {
-            true => {
-                let shown =
-                    store.workers().time().await.map_err(|error| self.store_failure(&error))?;
-                Arc::new(SharedClock::new(shown))
-            }
-            false => Arc::new(SystemClock),
-        };
+        let clock = membership.clock(&store).await;
+        let clock = clock.map_err(|error| self.store_failure(&error))?;
         let now = clock.now();
         let identity = Identity {
             worker: WorkerId::new(fresh_id("worker_", now)),

@@ -78,7 +78,7 @@ pub use fork::{ForkOrigin, NewFork};
 pub use home::TakenOver;
 pub use inbox::{Sent, Unread};
 pub use keep::{Inspection, Trimmed};
-pub use lock::{ClaimLock, Holder};
+pub use lock::{ClaimLock, ClaimLockError, Holder};
 pub use outbox::{NewOutbox, OutboxCount, OutboxRow};
 pub use postgres::{PgDb, PgOptions, without_password};
 pub use queue::{Claim, LastWord, Orphan};

@@ -22,7 +22,7 @@ pub(super) fn model_of(name: &str) -> Model {
 /// The terminal conversation of this home. On a server that many homes share each has its own,
 /// whose name lies in the data folder.
 fn conversation(app: &App) -> Result<ConversationId, Failure> {
-    if !app.is_cluster() {
+    if !app.database.is_shared() {
         return Ok(ConversationId::new("conv_terminal"));
     }
     let file = app.home.data().join("conversation");

@@ -5,8 +5,8 @@ use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::settings::file::make_folder;
 use crate::terminal;
-use everloop_engine::{Clock, SystemClock, fresh_id, set_unfinished_aside};
-use everloop_store::{Inspection, OpenError, SCHEMA_VERSION, Store, StoreError};
+use everloop_engine::{Clock, Membership, SystemClock, fresh_id, set_unfinished_aside};
+use everloop_store::{ClaimLockError, Inspection, OpenError, SCHEMA_VERSION, Store, StoreError};
 use everloop_types::{RunId, WorkerId};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -165,12 +165,14 @@ fn own_file(app: &App) -> Result<&Path, Failure> {
 }
 
 /// Nobody may drive runs while their journals are exchanged.
-fn lock(app: &App) -> Result<Option<everloop_store::ClaimLock>, Failure> {
+fn lock(app: &App) -> Result<Membership, Failure> {
     let worker = WorkerId::new(fresh_id("restore_", SystemClock.now()));
-    let taken = app.database.take_lock(&worker).map_err(|error| app.store_failure(&error))?;
-    taken.map_err(|holder| {
-        let words = app.text("restore.driven", &[("pid", &holder.pid.to_string())]);
-        Failure { exit: Exit::Data, words }
+    app.membership().acquire(&worker).map_err(|error| match error {
+        ClaimLockError::Held(holder) => {
+            let words = app.text("restore.driven", &[("pid", &holder.pid.to_string())]);
+            Failure { exit: Exit::Data, words }
+        }
+        ClaimLockError::Store(error) => app.store_failure(&error),
     })
 }
 

@@ -13,8 +13,8 @@ use crate::show::{Below, Manner, Printer, Shown, open_calls, run_of};
 use crate::signals::Signals;
 use crate::terminal;
 use asking::Heard;
-use everloop_engine::{DriveError, Driven, Engine, History, Projection, Update};
-use everloop_store::{Claim, Holder, Store};
+use everloop_engine::{DriveError, Driven, Engine, History, Membership, Projection, Update};
+use everloop_store::{Claim, ClaimLockError, Holder, Store};
 use everloop_types::journal::{Kind, WaitingOn};
 use everloop_types::{ModelError, Question, RunId, Status};
 use serde_json::json;
@@ -55,15 +55,14 @@ pub(crate) async fn drive_here(mut foreground: Foreground<'_>) -> Result<Exit, F
     tokio::spawn(engine.clone().deliver_mail());
     messages::deliver(app, &engine);
     reminding::begin(app, engine.store());
-    if !app.is_cluster() {
-        return follow_and_send(&mut foreground).await;
-    }
-    engine.join(app.lease()).await.map_err(|error| app.store_failure(&error))?;
-    let keeping = tokio::spawn(engine.clone().keep_lease(app.lease()));
+    let policy = app.membership();
+    policy.register(&engine).await.map_err(|error| app.store_failure(&error))?;
+    let (kept, keeper) = (policy.clone(), engine.clone());
+    let keeping = tokio::spawn(async move { kept.keep(keeper).await });
     let exit = follow_and_send(&mut foreground).await;
     keeping.abort();
-    // If this fails the lease runs out by itself.
-    let _ = engine.leave().await;
+    // If this fails the lease expires by itself.
+    let _ = policy.unregister(&engine).await;
     exit
 }
 
@@ -87,9 +86,10 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let calls = open_calls(foreground.store(), &foreground.run).await;
     let mut printer = Printer::new(app, foreground.manner(), frame.mark()).with_calls(calls);
     let mut failures = 0;
+    let shared = app.database.is_shared();
     loop {
         let round = match foreground.round(&mut signals, &mut printer).await {
-            Err(failure) if failures >= FAILURES_MAX || !app.is_cluster() => return Err(failure),
+            Err(failure) if failures >= FAILURES_MAX || !shared => return Err(failure),
             Err(failure) if failure.exit != Exit::Data => return Err(failure),
             // A server that was started anew is waited for, as every worker waits.
             Err(_) => {
@@ -146,24 +146,26 @@ impl Foreground<'_> {
         printer: &mut Printer<'_>,
     ) -> Result<Round, Failure> {
         let worker = &self.engine.identity().worker;
+        let policy = self.app.membership();
+        let shared = self.app.database.is_shared();
         let mut told = false;
         for look in 0_u64.. {
-            let taken = self.app.database.take_lock(worker);
-            match taken.map_err(|error| self.app.store_failure(&error))? {
-                Ok(lock) => {
-                    if look % LOOKS_PER_REAP == 0 || !self.app.is_cluster() {
-                        self.take_up().await?;
+            match policy.acquire(worker) {
+                Ok(membership) => {
+                    if look % LOOKS_PER_REAP == 0 || !shared {
+                        self.take_up(&membership).await?;
                     }
                     let round = self.claim_and_drive(signals, printer).await;
-                    drop(lock);
+                    drop(membership);
                     if let Some(round) = round? {
                         return Ok(round);
                     }
-                    if self.app.is_cluster() && !std::mem::replace(&mut told, true) {
+                    if shared && !std::mem::replace(&mut told, true) {
                         self.app.note("run.worker_drives", &[("id", self.run.as_str())]);
                     }
                 }
-                Err(holder) => {
+                Err(ClaimLockError::Store(error)) => return Err(self.app.store_failure(&error)),
+                Err(ClaimLockError::Held(holder)) => {
                     if !std::mem::replace(&mut told, true) {
                         self.tell_of_holder(&holder);
                     }
@@ -200,12 +202,9 @@ impl Foreground<'_> {
 
     /// Having the lock proves that every earlier driver is dead, and on a shared database leases
     /// tell: their runs go back to the queue.
-    async fn take_up(&self) -> Result<(), Failure> {
+    async fn take_up(&self, membership: &Membership) -> Result<(), Failure> {
         let app = self.app;
-        let orphans = match app.is_cluster() {
-            true => self.engine.reap().await,
-            false => self.engine.take_up().await,
-        };
+        let orphans = membership.recover_orphans(&self.engine).await;
         let orphans = orphans.map_err(|error| app.store_failure(&error))?;
         for orphan in orphans.iter().filter(|orphan| orphan.run != self.run) {
             let args = [("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())];
@@ -313,7 +312,7 @@ impl Foreground<'_> {
             Ok(Driven::Parked(WaitingOn::Person { question })) => Round::Asks(held.run, question),
             Ok(Driven::Parked(WaitingOn::Model { error })) => Round::NoModel(error),
             // Somebody else has it, or the database was out of reach: it is followed from here.
-            Err(error) if self.app.is_cluster() && waiting::is_passing(&error) => {
+            Err(error) if self.app.database.is_shared() && waiting::is_passing(&error) => {
                 let exit = self.give_back(&held, &error, signals).await?;
                 return Ok(exit.map(Round::Signal));
             }

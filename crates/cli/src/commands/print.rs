@@ -67,9 +67,10 @@ pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
 /// What the names of the conversations of `-p` begin with. Homes that share a server have each
 /// their own.
 fn own_prefix(app: &App) -> Result<String, Failure> {
-    match app.is_cluster() {
-        true => Ok(format!("conv_print_{}_", chat::door(app, "")?.conversation)),
-        false => Ok("conv_print_".to_owned()),
+    if app.database.is_shared() {
+        Ok(format!("conv_print_{}_", chat::door(app, "")?.conversation))
+    } else {
+        Ok("conv_print_".to_owned())
     }
 }
 

@@ -10,8 +10,8 @@ use crate::show::{Shown, backed_plan_lines, labels_line, preview, row_json, time
 use crate::terminal::{self, marks};
 use crate::trouble::{Read, Trouble};
 use everloop_agenda::show::padded;
-use everloop_engine::{Asked, Engine, Projection};
-use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
+use everloop_engine::{Asked, Engine, Membership, Projection};
+use everloop_store::{ClaimLockError, OutboxCount, RunFilter, RunRow, Sent, Store};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{Question, RunId, Status, one_line, spelled};
 use serde_json::{Value, json};
@@ -274,15 +274,14 @@ async fn cancel(app: &App, store: Store, id: &str) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let fail = |error| app.store_failure(&error);
-    if app.is_cluster() {
-        engine.join(app.lease()).await.map_err(fail)?;
+    let policy = app.membership();
+    policy.register(&engine).await.map_err(fail)?;
+    if policy.owners_may_live() {
         engine.reap().await.map_err(fail)?;
     }
     let over = end_within(app, &engine, &run, CANCEL_WAIT).await;
-    if app.is_cluster() {
-        // If this fails the lease runs out by itself.
-        let _ = engine.leave().await;
-    }
+    // If this fails the lease expires by itself.
+    let _ = policy.unregister(&engine).await;
     let key = if over? { "run.is_canceled" } else { "run.cancel_waits" };
     app.note(key, &[("id", run.as_str())]);
     Ok(Exit::Done)
@@ -311,12 +310,15 @@ async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<
         return Ok(true);
     }
     let worker = &engine.identity().worker;
-    let Ok(_lock) = app.database.take_lock(worker).map_err(fail)? else {
-        return Ok(false);
+    let membership = match app.membership().acquire(worker) {
+        Ok(membership) => membership,
+        Err(ClaimLockError::Held(_)) => return Ok(false),
+        Err(ClaimLockError::Store(error)) => return Err(fail(error)),
     };
     let now = engine.clock().now();
-    if !app.is_cluster() {
-        engine.take_up().await.map_err(fail)?;
+    // On a shared database this was done once, before the wait.
+    if matches!(membership, Membership::Exclusive(_)) {
+        membership.recover_orphans(engine).await.map_err(fail)?;
     }
     let front = family::front(app, engine.store(), run).await?;
     if let Some(claim) =

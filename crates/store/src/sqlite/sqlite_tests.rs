@@ -2,8 +2,8 @@
 
 use super::{OpenError, SqliteDb};
 use crate::{
-    Claim, ClaimLock, Commit, Db, DbError, DbFuture, Done, MemoryDb, NewRun, Position, Row, Store,
-    StoreError, Urgency, conformance,
+    Claim, ClaimLock, ClaimLockError, Commit, Db, DbError, DbFuture, Done, MemoryDb, NewRun,
+    Position, Row, Store, StoreError, Urgency, conformance,
     schema::{Found, MIGRATIONS, Migration},
 };
 use everloop_types::{
@@ -559,13 +559,15 @@ fn row_08_the_claim_lock_is_for_one() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (WorkerId::new("first"), WorkerId::new("second"));
     let file = folder.path().join("a.lock");
-    let lock = ClaimLock::try_take(&file, &first).unwrap().unwrap();
-    let holder = ClaimLock::try_take(&file, &second).unwrap().unwrap_err();
+    let lock = ClaimLock::acquire(&file, &first).unwrap();
+    let Err(ClaimLockError::Held(holder)) = ClaimLock::acquire(&file, &second) else {
+        panic!("two processes hold one lock")
+    };
     assert_eq!((holder.pid, holder.worker), (std::process::id(), first));
     drop(lock);
-    assert!(ClaimLock::try_take(&file, &second).unwrap().is_ok());
-    let missing = ClaimLock::try_take(&folder.path().join("none/a.lock"), &second);
-    assert!(matches!(missing, Err(StoreError::Open(_))));
+    assert!(ClaimLock::acquire(&file, &second).is_ok());
+    let missing = ClaimLock::acquire(&folder.path().join("none/a.lock"), &second);
+    assert!(matches!(missing, Err(ClaimLockError::Store(StoreError::Open(_)))));
 }
 
 /// Commits, and says that it does not know.
