@@ -7,7 +7,7 @@ use everloop_agenda::commands;
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, reminders};
 use everloop_agenda::portable::{self, What};
-use everloop_store::{Db, DbFuture, Done, FiredAs, MemoryDb, Row, Store, Urgency};
+use everloop_store::{Db, DbFuture, FiredAs, MemoryDb, SqlRow, Store, Urgency, WriteResult};
 use everloop_types::{SqlValue, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -145,7 +145,7 @@ struct Crowded {
 }
 
 impl Db for Crowded {
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let changes = |write: &Write| write.statement.sql().trim_start().starts_with("UPDATE");
             if writes.iter().any(changes) && self.left.fetch_sub(1, Ordering::SeqCst) > 0 {
@@ -157,7 +157,7 @@ impl Db for Crowded {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         self.db.query(sql, params)
     }
 }

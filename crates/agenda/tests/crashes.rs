@@ -6,7 +6,9 @@ use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
 use everloop_engine::{Engine, Environment, History, Identity, Rules, Submission};
 use everloop_models::{Model, Scripted, ScriptedModel};
-use everloop_store::{Db, DbError, DbFuture, Done, Firing, MemoryDb, Row, Store, TodoRow, Urgency};
+use everloop_store::{
+    Db, DbError, DbFuture, Firing, MemoryDb, SqlRow, Store, TodoRow, Urgency, WriteResult,
+};
 use everloop_testkit::VirtualClock;
 use everloop_tools::Registry;
 use everloop_types::journal::{EffectPlanned, Kind};
@@ -35,7 +37,7 @@ impl Mortal {
 }
 
 impl Db for Mortal {
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let left = self.left.fetch_sub(1, Ordering::SeqCst);
             if left < 0 || (left == 0 && !self.after) {
@@ -46,7 +48,7 @@ impl Db for Mortal {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         Box::pin(async move {
             if self.left.load(Ordering::SeqCst) < 0 {
                 return Err(Self::dead());

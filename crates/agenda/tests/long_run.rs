@@ -5,7 +5,9 @@
 use everloop_agenda::context::memory::{Memory, Section};
 use everloop_engine::{Engine, Environment, Identity, Rules, Submission, Summary};
 use everloop_models::{Asking, Model, OnDelta, Request};
-use everloop_store::{Db, DbError, DbFuture, Done as Written, MemoryDb, Row, Store, Urgency};
+use everloop_store::{
+    Db, DbError, DbFuture, MemoryDb, SqlRow, Store, Urgency, WriteResult as Written,
+};
 use everloop_testkit::VirtualClock;
 use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::{
@@ -47,7 +49,7 @@ impl Db for Mortal {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         Box::pin(async move {
             if self.left.load(Ordering::SeqCst) < 0 {
                 return Err(dead());

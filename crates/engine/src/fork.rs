@@ -187,7 +187,7 @@ impl Engine {
             false => past.begin_again(fork, known, now),
         };
         let (new, entries) = self.as_new(run, conversation, made, now);
-        NewFork { new, origin, entries, word: said, letter }
+        NewFork { new, origin, entries, word: said, inbox_message: letter }
     }
 
     /// The run that goes on in place of another, which ends in the same transaction.
@@ -203,7 +203,7 @@ impl Engine {
         let goal = Goal { context: switch.context, ..Goal::default() };
         let made = begin_again(&from, switch.loop_name, frame, goal, now);
         let (new, entries) = self.as_new(switch.to, conversation, made, now);
-        NewFork { new, origin: from.origin, entries, word: None, letter: None }
+        NewFork { new, origin: from.origin, entries, word: None, inbox_message: None }
     }
 
     fn as_new(

@@ -131,7 +131,7 @@ impl Engine {
         let bell = self.mail.bell(run);
         loop {
             heard = bell.version_after(heard).await;
-            let unread = self.store.inbox().unread(run).await.map(|unread| unread.letters);
+            let unread = self.store.inbox().unread(run).await.map(|unread| unread.messages);
             if unread.unwrap_or_default().iter().any(|(_, letter)| wanted(letter)) {
                 return;
             }

@@ -19,7 +19,7 @@ mod sane;
 pub use read::{ImportError, Parcel, read_export};
 
 use crate::drive::fold_from_start;
-use everloop_store::portable::{self, Imported, PutAside, TableRow, columns};
+use everloop_store::portable::{self, PutAside, RunImport, TableRow, columns};
 use everloop_store::{RunFilter, Store, StoreError};
 use everloop_types::journal::Entry;
 use everloop_types::{Frame, RunId, SqlValue, Status, UtcMs, digest_bytes};
@@ -162,7 +162,7 @@ impl Parcel {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn import(&self, store: &Store, now: UtcMs) -> Result<Imported, StoreError> {
+    pub async fn import(&self, store: &Store, now: UtcMs) -> Result<RunImport, StoreError> {
         let language = self.frame()?.language;
         let message = everloop_text::get(language, "run.quarantined", &[("note", HISTORY)]);
         let aside = PutAside { note: HISTORY.to_owned(), message, now };

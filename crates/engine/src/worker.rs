@@ -1,7 +1,7 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
 use crate::{DriveError, Driven, Engine, LeaseTimes};
-use everloop_store::{Claim, LastWord, Orphan, Report as InboxMessage, StoreError};
+use everloop_store::{ChildReport, Claim, LastWord, Orphan, StoreError};
 use everloop_types::journal::{ChildEnded, Used};
 use everloop_types::{Labels, RunId, Status, Usage, UtcMs};
 use std::collections::BTreeMap;
@@ -325,7 +325,7 @@ impl Engine {
         let (child, text) = (run.clone(), message.clone());
         let (status, labels) = (Status::Quarantined, Labels::ALL);
         let ended = ChildEnded { child, status, text, used, labels };
-        Ok(LastWord { message, report: Some(InboxMessage { to, ended }) })
+        Ok(LastWord { message, report: Some(ChildReport { to, ended }) })
     }
 
     /// A run that was put aside ends in words like any other. Tells whether it was put aside.

@@ -1,7 +1,7 @@
-//! A conversation: its runs and what was said in it.
+//! Conversations: their runs and messages.
 
 use crate::{
-    db::{DbError, Row, Urgency},
+    db::{DbError, SqlRow, Urgency},
     error::StoreError,
     facets::Conversations,
     runs::status,
@@ -11,14 +11,14 @@ use everloop_types::{ConversationId, RunId, Status, UtcMs};
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ConversationMessage {
     /// The run that it belongs to.
     pub run: Option<RunId>,
     /// Which of the run's messages it is: `goal`, `final`, `ask:…`, `answer:…`.
     pub slot: String,
-    /// Who said it.
+    /// Who wrote it.
     pub role: String,
-    /// What was said.
+    /// The text.
     pub body: String,
     /// When.
     pub created_at: UtcMs,
@@ -41,7 +41,7 @@ const SAID: &str = "
 ";
 
 impl Conversations<'_> {
-    /// Puts a word into a conversation that belongs to no run.
+    /// Adds a message that belongs to the conversation but to no run.
     ///
     /// # Errors
     /// See [`StoreError`]. The same `message_id` twice is one message.
@@ -76,7 +76,7 @@ impl Conversations<'_> {
         rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
     }
 
-    /// The runs of a conversation that have not ended and are not put aside, the newest first.
+    /// The runs of a conversation that have not ended and are not quarantined, the newest first.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -85,7 +85,7 @@ impl Conversations<'_> {
         conversation: &ConversationId,
     ) -> Result<Vec<(RunId, Status)>, StoreError> {
         let rows = self.store.rows(OPEN_RUNS, params![conversation.as_str()]).await?;
-        let read = |row: Row| {
+        let read = |row: SqlRow| {
             let mut cells = row.cells();
             Ok((RunId::new(cells.text()?), status(&mut cells)?))
         };
@@ -100,11 +100,11 @@ impl Conversations<'_> {
         self,
         conversation: &ConversationId,
         most: usize,
-    ) -> Result<Vec<Said>, StoreError> {
+    ) -> Result<Vec<ConversationMessage>, StoreError> {
         let rows = self.store.rows(SAID, params![conversation.as_str(), int(most)]).await?;
-        let read = |row: Row| {
+        let read = |row: SqlRow| {
             let mut cells = row.cells();
-            Ok(Said {
+            Ok(ConversationMessage {
                 run: cells.opt_text()?.map(RunId::new),
                 slot: cells.text()?,
                 role: cells.text()?,

@@ -1,4 +1,4 @@
-//! How a run comes into being: row, first entry, frame and the user's message, all or nothing.
+//! How a run is created: row, first entry, frame and the user's message, all or nothing.
 
 use crate::{
     db::{DbError, Urgency},
@@ -12,7 +12,7 @@ use everloop_types::{
     journal::{Entry, Kind, RunCreated},
 };
 
-/// A run that is to be.
+/// A run to create.
 #[derive(Debug, Clone)]
 pub struct NewRun {
     /// Its id.
@@ -23,18 +23,18 @@ pub struct NewRun {
     pub created: RunCreated,
     /// Its frame; `created.frame` is its digest.
     pub frame: Frame,
-    /// Whatever makes it the same request when it comes twice.
+    /// The key of the request: a repeated request has the same key.
     pub idem_key: Option<String>,
-    /// The present moment.
+    /// The present time.
     pub now: UtcMs,
 }
 
-/// What became of a [`NewRun`].
+/// The result of creating a [`NewRun`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Created {
     /// It is queued.
     New,
-    /// The same request came before and made this run.
+    /// An earlier request with the same key created this run.
     Existing(RunId),
 }
 
@@ -53,7 +53,7 @@ const FIND_EXISTING: &str = "
 ";
 
 impl RunQueue<'_> {
-    /// Makes a run that waits for a worker.
+    /// Creates a run that waits for a worker.
     ///
     /// A repeated `idem_key`, or a repeated id, changes nothing: so a request whose commit is
     /// [`StoreError::Unknown`] may simply be made again.
@@ -67,7 +67,7 @@ impl RunQueue<'_> {
         self.create(new, writes(new)?).await
     }
 
-    /// The first of `writes` finds out whether the run is there already.
+    /// The first of `writes` fails if the run exists already.
     pub(crate) async fn create(
         self,
         new: &NewRun,

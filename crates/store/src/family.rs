@@ -1,13 +1,13 @@
-//! Parents and children: how a child comes into being, and the letters between the two.
+//! Parents and children: how a child is created, and the messages between the two.
 //!
-//! Rows are locked from the top of the tree down: a child's end first rings at its parent, a
-//! parent's end then stops its children. So two that end at once wait, and never for each other.
+//! Rows are locked from the top of the tree down: a child that ends notifies its parent
+//! first, a parent that ends then stops its children. So two runs that end at once cannot deadlock.
 
 use crate::{
     create::{self, NewRun},
     error::StoreError,
     facets::RunCatalog,
-    inbox::RING,
+    inbox::NOTIFY,
     row,
     runs::status,
     statement::{any, int, one, params},
@@ -20,40 +20,40 @@ use everloop_types::{
 /// What a commit means for the run's parent and children.
 #[derive(Debug, Clone, Default)]
 pub struct Relations {
-    /// A child that begins.
+    /// A child to create.
     pub child: Option<Box<NewChild>>,
-    /// What the parent hears of this run's end.
-    pub report: Option<Box<Report>>,
-    /// Whether all living children are to end.
+    /// What the parent is told about the end of this run.
+    pub report: Option<Box<ChildReport>>,
+    /// Whether all unfinished children are canceled.
     pub stops_children: bool,
 }
 
-/// A child that is to be.
+/// A child to create.
 #[derive(Debug, Clone)]
 pub struct NewChild {
     /// The run, with its first entry.
     pub new: NewRun,
-    /// The parent's effect that it is for.
+    /// The effect of the parent that it was created for.
     pub by: EffectId,
 }
 
-/// A letter from a child to its parent.
+/// What a child tells its parent when it ends.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct ChildReport {
     /// The parent.
     pub to: RunId,
     /// What it says.
     pub ended: ChildEnded,
 }
 
-/// One run of a family.
+/// A parent, child or sibling of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relative {
     /// The run.
     pub run: RunId,
-    /// Where it stands.
+    /// Its status.
     pub status: Status,
-    /// What it was for.
+    /// Its goal.
     pub goal: String,
 }
 
@@ -64,7 +64,7 @@ pub(crate) const MARK_CHILD: Statement = Statement::screened(
 ",
 );
 
-/// Nobody reads what comes to a run that is over.
+/// A finished run gets no message: it would never be read.
 const PUT_TO_LIVING: Statement = Statement::screened(
     "
     INSERT INTO inbox (run_id, dedupe, pos, kind, body, created_at)
@@ -74,8 +74,8 @@ const PUT_TO_LIVING: Statement = Statement::screened(
 ",
 );
 
-/// As [`RING`], for all children that live.
-pub(crate) const RING_CHILDREN: Statement = Statement::screened(
+/// As [`NOTIFY`], for all unfinished children.
+pub(crate) const NOTIFY_CHILDREN: Statement = Statement::screened(
     "
     UPDATE runs
        SET inbox_ctr = inbox_ctr + 1,
@@ -94,7 +94,7 @@ pub(crate) const PUT_TO_CHILDREN: Statement = Statement::screened(
 ",
 );
 
-/// Runs this many levels below are told of a cancel; `delegate.max_depth` allows no more.
+/// How many levels below a run a cancel reaches; `delegate.max_depth` allows no more.
 const LEVELS_MAX: i64 = 10;
 
 /// The runs below `$1`, down to level `$2`.
@@ -113,7 +113,7 @@ macro_rules! below {
     };
 }
 
-pub(crate) const RING_LEVEL: Statement = Statement::screened(below!(
+pub(crate) const NOTIFY_LEVEL: Statement = Statement::screened(below!(
     "
     UPDATE runs
        SET inbox_ctr = inbox_ctr + 1,
@@ -134,8 +134,8 @@ pub(crate) const PUT_TO_LEVEL: Statement = Statement::screened(below!(
 "
 ));
 
-/// A cancel that the parent has not read yet is the child's as well. Its row is new, so nobody
-/// else counts its letters.
+/// A cancel that the parent has not read yet applies to the child as well. The row of the child is
+/// new, so no other transaction counts its messages.
 pub(crate) const INHERIT_CANCEL: Statement = Statement::screened(
     "
     INSERT INTO inbox (run_id, dedupe, pos, kind, body, created_at)
@@ -167,7 +167,7 @@ impl RunCatalog<'_> {
     /// See [`StoreError`].
     pub async fn children(self, run: &RunId) -> Result<Vec<Relative>, StoreError> {
         let rows = self.store.rows(CHILDREN, params![run.as_str()]).await?;
-        let read = |row: crate::Row| {
+        let read = |row: crate::SqlRow| {
             let mut cells = row.cells();
             let run = RunId::new(cells.text()?);
             Ok(Relative { run, status: status(&mut cells)?, goal: cells.text()? })
@@ -175,7 +175,7 @@ impl RunCatalog<'_> {
         rows.into_iter().map(read).collect()
     }
 
-    /// All living runs below a run, from the top down.
+    /// All unfinished descendants of a run, from the top down.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -184,7 +184,7 @@ impl RunCatalog<'_> {
         let mut above = vec![run.clone()];
         while let Some(run) = above.pop() {
             for child in self.children(&run).await? {
-                // One that is over has told its own children to end, and they may be at it still.
+                // A finished child has canceled its own children, which may still be ending.
                 above.push(child.run.clone());
                 if !child.status.is_final() {
                     found.push(child.run);
@@ -205,21 +205,21 @@ impl RunCatalog<'_> {
     }
 }
 
-/// A child that begins, and those that are to end.
+/// The writes that create a child and stop the others.
 pub(crate) fn of_children(
-    kin: &Relations,
+    relations: &Relations,
     run: &RunId,
     now: UtcMs,
 ) -> Result<Vec<Write>, StoreError> {
-    let mut writes = kin.child.as_deref().map(birth).transpose()?.unwrap_or_default();
-    if kin.stops_children {
+    let mut writes = relations.child.as_deref().map(child_writes).transpose()?.unwrap_or_default();
+    if relations.stops_children {
         writes.extend(stop_children(run, now));
     }
     Ok(writes)
 }
 
-/// The child and its two first entries.
-fn birth(child: &NewChild) -> Result<Vec<Write>, StoreError> {
+/// The child and its first two entries.
+fn child_writes(child: &NewChild) -> Result<Vec<Write>, StoreError> {
     let run = &child.new.run;
     let kind = Kind::Spawned(Spawned { by: child.by.clone() });
     let entry = Entry { seq: 2, epoch: 0, at: child.new.now, effect: None, kind };
@@ -234,33 +234,34 @@ fn birth(child: &NewChild) -> Result<Vec<Write>, StoreError> {
     Ok(writes)
 }
 
-/// The same letter for every run below that lives, found in this very transaction: a child that
-/// began a moment ago is told as well. Level by level, so that rows are locked from the top down.
-pub(crate) fn to_descendants(run: &RunId, letter: &InboxMessage, now: UtcMs) -> Vec<Write> {
-    let body = serde_json::to_string(letter).expect("our own types always have a JSON form");
+/// The same message for every unfinished descendant. They are found within the transaction, so a
+/// child that was just created gets it too. Level by level, so that rows are locked from the top
+/// down.
+pub(crate) fn to_descendants(run: &RunId, message: &InboxMessage, now: UtcMs) -> Vec<Write> {
+    let body = serde_json::to_string(message).expect("our own types always have a JSON form");
     let level = |level: i64| {
-        let put = params![run.as_str(), level, letter.kind(), body.as_str(), now];
-        [any(RING_LEVEL, params![run.as_str(), level, now]), any(PUT_TO_LEVEL, put)]
+        let put = params![run.as_str(), level, message.kind(), body.as_str(), now];
+        [any(NOTIFY_LEVEL, params![run.as_str(), level, now]), any(PUT_TO_LEVEL, put)]
     };
     (1..=LEVELS_MAX).flat_map(level).collect()
 }
 
-/// A letter to a run that may be over.
-fn put(run: &RunId, dedupe: &str, letter: &InboxMessage, now: UtcMs) -> [Write; 2] {
-    let body = serde_json::to_string(letter).expect("our own types always have a JSON form");
-    let put = params![run.as_str(), dedupe, letter.kind(), body, now];
-    [any(RING, params![run.as_str(), now]), any(PUT_TO_LIVING, put)]
+/// A message to a run that may have finished.
+fn put(run: &RunId, dedupe: &str, message: &InboxMessage, now: UtcMs) -> [Write; 2] {
+    let body = serde_json::to_string(message).expect("our own types always have a JSON form");
+    let put = params![run.as_str(), dedupe, message.kind(), body, now];
+    [any(NOTIFY, params![run.as_str(), now]), any(PUT_TO_LIVING, put)]
 }
 
-/// A parent that is over hears nothing, which is no fault of the child's.
-pub(crate) fn report(report: &Report, now: UtcMs) -> [Write; 2] {
-    let letter = InboxMessage::Child(Box::new(report.ended.clone()));
-    put(&report.to, report.ended.child.as_str(), &letter, now)
+/// A parent that has finished gets no report; that is not an error of the child.
+pub(crate) fn report(report: &ChildReport, now: UtcMs) -> [Write; 2] {
+    let message = InboxMessage::Child(Box::new(report.ended.clone()));
+    put(&report.to, report.ended.child.as_str(), &message, now)
 }
 
 pub(crate) fn stop_children(run: &RunId, now: UtcMs) -> [Write; 2] {
-    let letter = InboxMessage::Cancel { by: format!("parent {run}") };
-    let body = serde_json::to_string(&letter).expect("our own types always have a JSON form");
-    let put = params![run.as_str(), letter.kind(), body, now];
-    [any(RING_CHILDREN, params![run.as_str(), now]), any(PUT_TO_CHILDREN, put)]
+    let message = InboxMessage::Cancel { by: format!("parent {run}") };
+    let body = serde_json::to_string(&message).expect("our own types always have a JSON form");
+    let put = params![run.as_str(), message.kind(), body, now];
+    [any(NOTIFY_CHILDREN, params![run.as_str(), now]), any(PUT_TO_CHILDREN, put)]
 }

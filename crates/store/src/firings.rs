@@ -1,8 +1,8 @@
-//! Reminders that fired, were late, or were missed: one row each, written with the step of what
-//! they belong to. So no restart can fire one twice, and none is lost between two rows.
+//! Reminders that fired, were late, or were missed. Each is one row, written in the same transaction
+//! that advances its todo or schedule, so that a restart neither repeats nor loses one.
 
 use crate::{
-    db::{DbError, Row, Urgency},
+    db::{DbError, SqlRow, Urgency},
     error::StoreError,
     facets::AgendaStore,
     statement::{any, int, one, params},
@@ -19,7 +19,7 @@ pub enum FiringKind {
 }
 
 impl FiringKind {
-    /// The word in the database and in JSON.
+    /// The name in the database and in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -36,12 +36,12 @@ pub enum FiredAs {
     Fired,
     /// After its time.
     Late,
-    /// Not at all: nobody was there, and the catch-up rule leaves it out.
+    /// Not at all: no process ran, and the catch-up rule skips it.
     Missed,
 }
 
 impl FiredAs {
-    /// The word in the database and in JSON.
+    /// The name in the database and in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,31 +59,31 @@ pub struct Due {
     pub kind: FiringKind,
     /// Its number.
     pub subject: i64,
-    /// The moment that is due.
+    /// When it was due.
     pub due_at: UtcMs,
 }
 
-/// One reminder that was dealt with.
+/// One reminder that was handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Firing {
     /// What was due.
     pub due: Due,
-    /// What it reminds of takes place then.
+    /// When the todo or entry takes place.
     pub occurs_at: UtcMs,
     /// When it fired.
     pub fired_at: UtcMs,
     /// How it fired.
     pub state: FiredAs,
-    /// What it reminds of.
+    /// The title of the todo or entry.
     pub title: String,
 }
 
-/// All that one step of a reminder does: these firings, and when it is due next.
+/// One step of a reminder: its firings, and when it is due next.
 #[derive(Debug, Clone)]
 pub struct FiringBatch {
     /// What was due.
     pub due: Due,
-    /// What became of each moment that was due.
+    /// One firing for each time that was due.
     pub firings: Vec<Firing>,
     /// When it is due again.
     pub next: Option<UtcMs>,
@@ -102,7 +102,7 @@ const NEXT_DUE: &str = "
                          SELECT MIN(remind_next) FROM schedules WHERE remind_next IS NOT NULL) AS d
 ";
 
-/// Whoever moves the step first fires; the other finds nothing to move.
+/// Only one process advances the step and fires; any other finds it advanced.
 const STEP_TODO: Statement = Statement::screened(
     "
     UPDATE todos SET remind_next = $3, version = version + 1
@@ -117,7 +117,7 @@ const STEP_SCHEDULE: Statement = Statement::screened(
 ",
 );
 
-/// A moment that was missed while a clock was ahead, and comes after all, counts.
+/// A reminder that counted as missed while a clock was ahead still fires when its time comes.
 const INSERT: Statement = Statement::screened(
     "
     INSERT INTO firings (kind, subject, due_at, occurs_at, fired_at, state, title)
@@ -129,7 +129,7 @@ const INSERT: Statement = Statement::screened(
 ",
 );
 
-/// Entries of which something fired later than now.
+/// Entries with a firing later than now.
 const FIRED_AHEAD: &str = "
     SELECT DISTINCT subject FROM firings WHERE kind = 'schedule' AND fired_at > $1
      ORDER BY subject
@@ -173,13 +173,13 @@ const READ: Statement = Statement::screened(
 const COUNT_UNREAD: &str = "SELECT COUNT(*) FROM firings WHERE read_at IS NULL";
 
 impl AgendaStore<'_> {
-    /// Up to `most` things whose reminder is due, the longest due first.
+    /// Up to `most` reminders that are due, the longest due first.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn due_reminders(self, now: UtcMs, most: usize) -> Result<Vec<Due>, StoreError> {
         let rows = self.store.rows(DUE, params![now, int(most)]).await?;
-        let read = |row: Row| {
+        let read = |row: SqlRow| {
             let mut cells = row.cells();
             let kind = kind(&cells.text()?)?;
             Ok(Due { kind, subject: cells.int()?, due_at: cells.int()? })
@@ -198,18 +198,18 @@ impl AgendaStore<'_> {
         }
     }
 
-    /// Fires: the step and its firings, all or nothing. Tells whether it was still to be done.
+    /// Writes the step and its firings, all or nothing. Returns false if the step was made already.
     ///
     /// # Errors
-    /// See [`StoreError`]. It may simply be tried again: a step that was made is not made twice.
-    pub async fn fire(self, volley: &FiringBatch) -> Result<bool, StoreError> {
-        let Due { kind, subject, due_at } = volley.due;
+    /// See [`StoreError`]. It may be tried again: a step is never made twice.
+    pub async fn fire(self, batch: &FiringBatch) -> Result<bool, StoreError> {
+        let Due { kind, subject, due_at } = batch.due;
         let step = match kind {
             FiringKind::Todo => STEP_TODO,
             FiringKind::Schedule => STEP_SCHEDULE,
         };
-        let mut writes = vec![one(step, params![subject, due_at, volley.next])];
-        writes.extend(volley.firings.iter().map(insert));
+        let mut writes = vec![one(step, params![subject, due_at, batch.next])];
+        writes.extend(batch.firings.iter().map(insert));
         match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(true),
             Err(DbError::Expectation { index: 0, .. }) => Ok(false),
@@ -217,8 +217,8 @@ impl AgendaStore<'_> {
         }
     }
 
-    /// Entries of the schedule of which something fired after `now`: a clock was ahead then, or is
-    /// behind now.
+    /// Entries of the schedule with a firing after `now`: a clock was ahead then, or is behind
+    /// now.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -227,7 +227,7 @@ impl AgendaStore<'_> {
         rows.into_iter().map(|row| Ok(row.cells().int()?)).collect()
     }
 
-    /// The moments after `now` of which an entry has reminded already.
+    /// The times after `now` for which an entry has fired already.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -236,7 +236,7 @@ impl AgendaStore<'_> {
         rows.into_iter().map(|row| Ok(row.cells().int()?)).collect()
     }
 
-    /// Firings that nobody has read yet, the oldest first.
+    /// Unread firings, the oldest first.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -244,7 +244,7 @@ impl AgendaStore<'_> {
         self.firings(UNREAD, params![int(most)]).await
     }
 
-    /// How many firings nobody has read yet.
+    /// The number of unread firings.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -263,7 +263,7 @@ impl AgendaStore<'_> {
         self.firings(NEW, params![int(most)]).await
     }
 
-    /// What fired of one thing, the newest first.
+    /// The firings of one todo or entry, the newest first.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -276,7 +276,7 @@ impl AgendaStore<'_> {
         self.firings(OF_ONE, params![kind.as_str(), subject, int(most)]).await
     }
 
-    /// Takes the right to show a firing; false if another surface has it.
+    /// Takes the right to show a firing; false if another surface took it.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -286,7 +286,7 @@ impl AgendaStore<'_> {
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
 
-    /// Exactly these are read; tells how many were not yet.
+    /// Marks exactly these as read; returns how many were unread.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -323,7 +323,7 @@ fn insert(firing: &Firing) -> Write {
     any(INSERT, row)
 }
 
-fn read(row: Row) -> Result<Firing, DbError> {
+fn read(row: SqlRow) -> Result<Firing, DbError> {
     let mut cells = row.cells();
     let due = Due { kind: kind(&cells.text()?)?, subject: cells.int()?, due_at: cells.int()? };
     let (occurs_at, fired_at) = (cells.int()?, cells.int()?);

@@ -1,5 +1,5 @@
-//! The home that a database belongs to. What people allowed in another home counts for nothing in
-//! this one, and runs that were made there are words.
+//! The home that a database belongs to. Approvals given in another home do not apply in this one, and
+//! runs that were made there count as imported.
 //!
 //! A home has an id, which it keeps in a file of its own and writes into its database; copies of
 //! the database have it too.
@@ -28,7 +28,7 @@ const SET: Statement = Statement::screened(
 
 const FORGET_APPROVALS: Statement = Statement::screened("DELETE FROM standing_approvals");
 
-/// Who asks again with a key gets the run that has it: no file chooses that run.
+/// A repeated request gets the run that has its key: a foreign file must not choose that run.
 const FORGET_KEYS: Statement =
     Statement::screened("UPDATE runs SET idem_key = NULL WHERE idem_key IS NOT NULL");
 
@@ -39,7 +39,7 @@ const MARK_ALL_FOREIGN: Statement = Statement::screened(
 ",
 );
 
-/// What a database of another home lost when it was taken over.
+/// What was dropped when a database of another home was taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TakenOver {
     /// Standing approvals that were dropped.
@@ -60,8 +60,8 @@ impl Maintenance<'_> {
         Ok(())
     }
 
-    /// Makes a database of another home one of this home: nothing in it is allowed for good any
-    /// more, and its runs came in a file.
+    /// Makes a database of another home one of this home: its standing approvals are dropped, and
+    /// its runs count as imported.
     ///
     /// # Errors
     /// See [`StoreError`]; then the database must not be used.

@@ -1,4 +1,4 @@
-//! Keeping the store in order: retention, copies, and a look at its health.
+//! Retention, and the health of the store.
 
 use crate::{
     db::Urgency,
@@ -10,7 +10,7 @@ use crate::{
 };
 use everloop_types::{RunId, Statement, Status, UtcMs};
 
-/// What [`crate::Maintenance::trim`] took away.
+/// What [`crate::Maintenance::trim`] deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Trimmed {
     /// Runs whose journal was shortened.
@@ -38,13 +38,13 @@ pub struct Inspection {
     pub quick_check: String,
     /// What the check looked at: the `pages` of the file, or the `journals` of unfinished runs.
     pub checked: &'static str,
-    /// How many runs stand where; statuses without runs are left out.
+    /// How many runs have each status; statuses without runs are left out.
     pub runs_by_status: Vec<(Status, u64)>,
     /// Bytes of the database without its log.
     pub bytes_on_disk: u64,
 }
 
-/// The condition is word for word that of the index `runs_finished`.
+/// The condition is exactly that of the index `runs_finished`.
 const TO_TRIM: &str = "
     SELECT run_id FROM runs
      WHERE trimmed_at IS NULL AND status IN ('succeeded','unsettled','failed','canceled')
@@ -52,7 +52,7 @@ const TO_TRIM: &str = "
      ORDER BY updated_at LIMIT 100
 ";
 
-/// What the audit tells of a call stays: what was planned, who allowed it, how it ended.
+/// The entries that the audit shows stay: what was planned, who allowed it, how it ended.
 const TRIM_JOURNAL: Statement = Statement::screened(
     "
     DELETE FROM journal
@@ -77,11 +77,11 @@ const TRIM_SNAPSHOTS: Statement = Statement::screened(
 const MARK_TRIMMED: Statement =
     Statement::screened("UPDATE runs SET trimmed_at = $2 WHERE run_id = $1");
 
-/// Nobody adds or refers to a blob while the sweep looks. A statement of its own, so that the
-/// sweep sees all that those wrote who came before.
+/// Nothing adds or refers to a blob during the sweep. This is a separate statement, so that the
+/// sweep sees everything that earlier transactions wrote.
 const HOLD_BLOBS: Statement = Statement::screened("SELECT {hold 'blobs'}");
 
-/// A few at a time, so that nobody waits long for the writer.
+/// A few at a time, so that other writes wait only briefly.
 const SWEEP: Statement = Statement::screened(
     "
     DELETE FROM blobs WHERE hash IN (
@@ -107,9 +107,9 @@ impl Maintenance<'_> {
         row.map_or(Ok(0), |row| Ok(row.cells().int()?.unsigned_abs()))
     }
 
-    /// Shortens the journals of runs that finished longer than `keep_ms` ago to what they led to:
-    /// first and last entry, calls with their permissions and outcomes, messages, the last
-    /// snapshot. Quarantined runs stay whole. The space goes back to the disk.
+    /// Shortens the journals of runs that finished longer than `keep_ms` ago to the first and last
+    /// entry, calls with their permissions and outcomes, messages, and the last snapshot.
+    /// Quarantined runs stay whole. The space is given back to the disk.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -138,7 +138,7 @@ impl Maintenance<'_> {
         Ok(trimmed)
     }
 
-    /// Deletes the blobs that nothing refers to, and says how many.
+    /// Deletes the blobs that nothing refers to, and returns how many.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -154,7 +154,7 @@ impl Maintenance<'_> {
         }
     }
 
-    /// A look at the health of the store, for `doctor`. Reads all of a file.
+    /// The health of the store, for `doctor`. Reads the whole file.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -162,7 +162,7 @@ impl Maintenance<'_> {
         let probes = dialect::probes(self.store.db.engine());
         let mut settings = Vec::new();
         for (name, _, read) in probes.settings {
-            // As a write: settings belong to a connection, and a writer's are the ones that count.
+            // As a write: settings belong to a connection, and those of the writer matter.
             let done = self
                 .store
                 .db

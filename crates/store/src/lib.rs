@@ -60,19 +60,19 @@ pub mod conformance;
 #[cfg(any(test, feature = "testing-postgres"))]
 pub mod testing;
 
-pub use append::{Commit, NewMessage, NextStatus, Taken};
+pub use append::{Commit, NewMessage, NextStatus, TakenMessage};
 pub use applied::{Applied, WriteKey};
 pub use check::RunCheck;
-pub use conversations::Said;
+pub use conversations::ConversationMessage;
 pub use copies::SCHEMA_VERSION;
 pub use create::{Created, NewRun};
-pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Engine, Row, Urgency};
-pub use error::{Limit, StoreError};
+pub use db::{Cause, DatabaseKind, Db, DbError, DbFuture, SqlCells, SqlRow, Urgency, WriteResult};
+pub use error::{StoreError, StoreLimit};
 pub use facets::{
     AgendaStore, Conversations, Journal, Maintenance, Outbox, RunCatalog, RunInbox, RunQueue,
     StandingApprovals, WorkerRegistry,
 };
-pub use family::{NewChild, Relations, Relative, Report};
+pub use family::{ChildReport, NewChild, Relations, Relative};
 pub use firings::{Due, FiredAs, Firing, FiringBatch, FiringKind};
 pub use fork::{ForkOrigin, NewFork};
 pub use home::TakenOver;
@@ -82,10 +82,10 @@ pub use lock::{ClaimLock, ClaimLockError, Holder};
 pub use outbox::{NewOutbox, OutboxCount, OutboxRow};
 pub use postgres::{PgDb, PgOptions, without_password};
 pub use queue::{Claim, LastWord, Orphan};
-pub use read::{Loaded, SnapshotRow};
+pub use read::{LoadedJournal, SnapshotRow};
 pub use redactor::{Redactor, SECRET_MARK};
 pub use remove::Removal;
-pub use runs::{MessageRow, Origin, Position, RunFilter, RunLease, RunRow, RunTimes};
+pub use runs::{MessageRow, Position, RunFilter, RunLease, RunOrigin, RunRow, RunTimes};
 pub use schedules::{Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span};
 pub use settle::Settlement;
 pub use sqlite::{MemoryDb, OpenError, SqliteDb};

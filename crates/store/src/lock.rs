@@ -18,12 +18,12 @@ pub struct ClaimLock {
     _file: File,
 }
 
-/// Who has the lock.
+/// The process that holds the lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process; 0 if it has not said so yet.
+    /// Its process id; 0 if it has not written it yet.
     pub pid: u32,
-    /// Its worker id; empty if it has not said so yet.
+    /// Its worker id; empty if it has not written it yet.
     pub worker: WorkerId,
 }
 
@@ -39,7 +39,7 @@ pub enum ClaimLockError {
 }
 
 impl ClaimLock {
-    /// Who signed the lock last and is still alive, without touching the lock.
+    /// The process that wrote the lock file last, if it is still alive. Does not touch the lock.
     #[must_use]
     pub fn signed_by(lock: &Path) -> Option<Holder> {
         let mut file = File::open(lock).ok()?;

@@ -67,7 +67,7 @@ const DUE: &str = "
 const SENT: Statement =
     Statement::screened("UPDATE outbox SET sent_at = $2 WHERE outbox_id = $1 AND sent_at IS NULL");
 
-/// Of several who found it due, one gets it.
+/// Only one of several senders that found the message due gets it.
 const HOLD: Statement = Statement::screened(
     "
     UPDATE outbox SET next_try_at = $3
@@ -75,7 +75,7 @@ const HOLD: Statement = Statement::screened(
 ",
 );
 
-/// By way of the conversation, for which there is an index.
+/// Through the conversation, which has an index.
 const COUNT: &str = "
     SELECT count(*), count(sent_at) FROM outbox
      WHERE run_id = $1
@@ -103,7 +103,7 @@ impl Outbox<'_> {
     /// See [`StoreError`].
     pub async fn due(self, now: UtcMs, most: usize) -> Result<Vec<OutboxRow>, StoreError> {
         let rows = self.store.rows(DUE, params![now, int(most)]).await?;
-        let read = |row: crate::Row| {
+        let read = |row: crate::SqlRow| {
             let mut cells = row.cells();
             Ok(OutboxRow {
                 outbox_id: cells.text()?,
@@ -117,8 +117,8 @@ impl Outbox<'_> {
         rows.into_iter().map(read).collect()
     }
 
-    /// Takes a message that is due, so that nobody else sends it before `until`. Tells whether it
-    /// could still be had; if its taker dies it is due again then.
+    /// Reserves a message that is due, so that no other process sends it before `until`; it is due
+    /// again then. Returns false if another process was faster.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -151,7 +151,7 @@ impl Outbox<'_> {
         Ok(())
     }
 
-    /// Takes away what is still to be sent: in a copy of a database nobody knows whether it was.
+    /// Deletes all unsent messages: in a copy of a database nobody knows whether they were sent.
     ///
     /// # Errors
     /// See [`StoreError`].

@@ -6,10 +6,10 @@
 use crate::{
     append::{ADVANCE, FINISH, PARK},
     create::INSERT_RUN,
-    db::{Db, DbError, DbFuture, Done, Engine, Row, Urgency},
+    db::{DatabaseKind, Db, DbError, DbFuture, SqlRow, Urgency, WriteResult},
     family::{
-        COUNT_INHERITED, INHERIT_CANCEL, MARK_CHILD, PUT_TO_CHILDREN, PUT_TO_LEVEL, RING_CHILDREN,
-        RING_LEVEL,
+        COUNT_INHERITED, INHERIT_CANCEL, MARK_CHILD, NOTIFY_CHILDREN, NOTIFY_LEVEL,
+        PUT_TO_CHILDREN, PUT_TO_LEVEL,
     },
     statement::INSERT_MESSAGE,
 };
@@ -42,7 +42,7 @@ const PARK_BLIND: Statement = Statement::screened(
 
 /// The statements that pass a cancel on to the runs below.
 const CASCADE: [Statement; 6] =
-    [RING_CHILDREN, PUT_TO_CHILDREN, RING_LEVEL, PUT_TO_LEVEL, INHERIT_CANCEL, COUNT_INHERITED];
+    [NOTIFY_CHILDREN, PUT_TO_CHILDREN, NOTIFY_LEVEL, PUT_TO_LEVEL, INHERIT_CANCEL, COUNT_INHERITED];
 
 /// A database with the planted bug of this process, if there is one.
 pub(crate) struct PlantedDb {
@@ -50,7 +50,7 @@ pub(crate) struct PlantedDb {
 }
 
 impl Db for PlantedDb {
-    fn commit(&self, mut writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, mut writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         if is_on(Bug::EpochFenceRemoved) {
             replace(&mut writes, ADVANCE, ADVANCE_UNFENCED);
         }
@@ -73,11 +73,11 @@ impl Db for PlantedDb {
         self.db.commit(writes, urgency)
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         self.db.query(sql, params)
     }
 
-    fn engine(&self) -> Engine {
+    fn engine(&self) -> DatabaseKind {
         self.db.engine()
     }
 }
@@ -89,7 +89,7 @@ impl PlantedDb {
         first: Vec<Write>,
         second: Vec<Write>,
         urgency: Urgency,
-    ) -> Result<Vec<Done>, DbError> {
+    ) -> Result<Vec<WriteResult>, DbError> {
         let mut done = self.db.commit(first, urgency).await?;
         if !second.is_empty() {
             done.extend(self.db.commit(second, urgency).await?);

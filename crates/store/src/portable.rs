@@ -1,14 +1,14 @@
-//! Whole runs as rows: out of one database and into another, byte for byte.
+//! Whole runs as rows: exported from one database and imported into another, byte for byte.
 //!
-//! A run that is taken in is foreign: its rows are words, whatever they say. It gets a conversation
-//! of its own and no parent, and what still wants to be sent or read is left out. The table
-//! `imports` remembers it.
+//! An imported run is foreign: its rows are history and grant no permission. It gets a conversation
+//! of its own and no parent, and unsent or unread messages are left out. The table `imports` lists
+//! it.
 //!
 //! Deliberately absent: a format (the caller's), leases, stalls and request keys (they belong to
-//! one database), and outbox rows that are still to be sent: whoever owes them sends them.
+//! one database), and unsent outbox rows, which the source database still sends.
 
 use crate::{
-    db::{Row, Urgency},
+    db::{SqlRow, Urgency},
     error::StoreError,
     facets::{Maintenance, RunCatalog},
     row,
@@ -28,7 +28,7 @@ pub struct TableRow {
     pub cells: Vec<SqlValue>,
 }
 
-struct Table {
+struct RunTable {
     name: &'static str,
     columns: &'static [&'static str],
     select: &'static str,
@@ -37,7 +37,7 @@ struct Table {
 
 macro_rules! table {
     ($kind:ident $name:literal, $list:literal, [$($column:literal),*], $values:literal, $rest:literal) => {
-        Table {
+        RunTable {
             name: $name,
             columns: &[$($column),*],
             select: concat!("SELECT ", $list, " FROM ", $name, " ", $rest),
@@ -54,8 +54,8 @@ macro_rules! table {
     };
 }
 
-/// Every table of which a run has rows, in the order in which they are written.
-const TABLES: [Table; 8] = [
+/// Every table with rows of a run, in the order in which they are written.
+const TABLES: [RunTable; 8] = [
     table!(
         screened "runs",
         "run_id, conversation_id, parent_run_id, forked_from, forked_at_seq, loop_name, loop_ver, \
@@ -163,29 +163,29 @@ const TABLES: [Table; 8] = [
     ),
 ];
 
-/// What is written over a run that has not ended when it is taken in: it must not be driven twice.
+/// How an unfinished run is quarantined when it is imported, so that it is not driven twice.
 #[derive(Debug, Clone)]
 pub struct PutAside {
     /// Why, for the row.
     pub note: String,
-    /// The last word to the user.
+    /// The last message to the user.
     pub message: String,
-    /// The present moment.
+    /// The present time.
     pub now: UtcMs,
 }
 
-/// What became of a run that was to be taken in.
+/// The result of importing a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Imported {
-    /// It is there now.
+pub enum RunImport {
+    /// It was imported.
     New,
-    /// It was there, with the same journal.
+    /// It existed already, with the same journal.
     AlreadyThere,
-    /// A run of that name with another journal is there; nothing was written.
+    /// A run with the same id and another journal exists; nothing was written.
     Differs,
 }
 
-/// The name of a table as this program spells it, and its columns in order.
+/// The name of a table, and its columns in order.
 #[must_use]
 pub fn columns(table: &str) -> Option<(&'static str, &'static [&'static str])> {
     TABLES.iter().find(|known| known.name == table).map(|known| (known.name, known.columns))
@@ -228,7 +228,7 @@ impl TableRow {
     }
 }
 
-/// Whether a blob is what its name says.
+/// The hash and the content of a blob row, if they match.
 #[must_use]
 pub fn blob(row: &TableRow) -> Option<(String, Vec<u8>)> {
     match (row.text("hash"), row.get("bytes")) {
@@ -239,7 +239,7 @@ pub fn blob(row: &TableRow) -> Option<(String, Vec<u8>)> {
     }
 }
 
-/// Reads a journal row, and trusts nothing.
+/// Reads a journal row, and verifies it.
 ///
 /// # Errors
 /// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] as for a row of the database.
@@ -253,8 +253,8 @@ pub fn entry(
     let stored = ["seq", "epoch", "kind", "fmt", "effect_id", "ts", "crc", "body", "blob_ref"];
     let mut cells: Vec<SqlValue> = stored.map(get).into();
     cells.push(SqlValue::from(bytes));
-    let entry = row::read(run, Row(cells))?;
-    // Not covered by the checksum: they only repeat what the entry says.
+    let entry = row::read(run, SqlRow(cells))?;
+    // Not covered by the checksum: these columns only repeat the entry.
     let attempt = SqlValue::from(entry.kind.attempt().map(i64::from));
     let repeats = (get("run_id"), get("attempt"), get("phase"))
         == (SqlValue::from(run.as_str()), attempt, SqlValue::from(entry.kind.phase()));
@@ -265,7 +265,7 @@ pub fn entry(
 }
 
 impl Maintenance<'_> {
-    /// All rows of a run that stands still while they are read; `None` if it does not.
+    /// All rows of a run; `None` if the run was driven meanwhile.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -277,13 +277,13 @@ impl Maintenance<'_> {
                 rows.push(TableRow { table: table.name, cells: found.0 });
             }
         }
-        // Epochs only rise: whoever drove it meanwhile has left a trace in its row.
+        // Epochs only rise, so a driver in between has changed the row.
         let stood_still = before.as_ref().is_some_and(|row| row.status != Status::Running)
             && self.store.runs().get(run).await? == before;
         Ok(Some(rows).filter(|_| stood_still))
     }
 
-    /// Takes a run in, all of it or nothing. The rows were checked before.
+    /// Imports a run, all of it or nothing. The caller has verified the rows.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -293,7 +293,7 @@ impl Maintenance<'_> {
         rows: &[TableRow],
         aside: Option<&PutAside>,
         now: UtcMs,
-    ) -> Result<Imported, StoreError> {
+    ) -> Result<RunImport, StoreError> {
         if self.store.runs().get(run).await?.is_some() {
             return self.compare(run, rows).await;
         }
@@ -308,23 +308,23 @@ impl Maintenance<'_> {
             writes.extend(last_word(run, &conversation, aside));
         }
         self.store.db.commit(writes, Urgency::Critical).await?;
-        Ok(Imported::New)
+        Ok(RunImport::New)
     }
 
-    async fn compare(self, run: &RunId, rows: &[TableRow]) -> Result<Imported, StoreError> {
+    async fn compare(self, run: &RunId, rows: &[TableRow]) -> Result<RunImport, StoreError> {
         let journal = TABLES.iter().find(|table| table.name == "journal");
         let select = journal.map_or("", |table| table.select);
         let here = self.store.rows(select, params![run.as_str()]).await?;
         let there = rows.iter().filter(|row| row.table == "journal").map(|row| &row.cells);
         match here.iter().map(|row| &row.0).eq(there) {
-            true => Ok(Imported::AlreadyThere),
-            false => Ok(Imported::Differs),
+            true => Ok(RunImport::AlreadyThere),
+            false => Ok(RunImport::Differs),
         }
     }
 }
 
 impl RunCatalog<'_> {
-    /// Whether a run came in a file.
+    /// Whether a run was imported.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -333,7 +333,7 @@ impl RunCatalog<'_> {
     }
 }
 
-/// A row as this database takes it in; none if it still wants something done.
+/// A row as it is imported; `None` for an unsent or unread message.
 fn as_words(row: &TableRow, conversation: &str) -> Option<TableRow> {
     let open = match row.table {
         "outbox" => row.get("sent_at"),

@@ -1,24 +1,24 @@
-//! Who drives which run: claims, and what happens to runs whose worker is gone.
+//! Which worker drives which run: claims, and what happens to runs whose worker is gone.
 
 use crate::{
-    db::{Row, Urgency},
+    db::{SqlRow, Urgency},
     dialect::skip_locked,
     error::StoreError,
     facets::RunQueue,
-    family::{self, Report},
+    family::{self, ChildReport},
     runs::status,
     statement::{CLOSE_INBOX, NEVER, any, int, one, params},
 };
 use everloop_types::{ConversationId, RunId, SqlValue, Statement, Status, UtcMs, WorkerId, Write};
 
-/// A worker's right to a run. Whoever has the newest epoch may write.
+/// The right of a worker to a run. Only the claim with the newest epoch may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// The run.
     pub run: RunId,
     /// Its conversation.
     pub conversation: ConversationId,
-    /// The number of times it has been claimed: the fence.
+    /// How often the run has been claimed. Writes of an older epoch are refused.
     pub epoch: i64,
     /// The place of the next entry.
     pub next_seq: i64,
@@ -36,7 +36,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    fn read(row: Row) -> Result<Self, StoreError> {
+    fn read(row: SqlRow) -> Result<Self, StoreError> {
         let mut cells = row.cells();
         Ok(Self {
             run: RunId::new(cells.text()?),
@@ -52,24 +52,24 @@ impl Claim {
     }
 }
 
-/// A run whose worker is gone, or that was taken out of service and has no last message yet.
+/// A run whose worker is gone, or that is quarantined and has no last message yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Orphan {
     /// The run.
     pub run: RunId,
-    /// What it was for.
+    /// Its goal.
     pub goal: String,
-    /// Queued, or quarantined if it never gets anywhere.
+    /// Queued, or quarantined if it was claimed too often without progress.
     pub status_now: Status,
 }
 
-/// What is said for a run that cannot speak for itself.
+/// The last message of a run that no driver can end.
 #[derive(Debug, Clone)]
 pub struct LastWord {
     /// To the user.
     pub message: String,
     /// To its parent, if it is a child.
-    pub report: Option<Report>,
+    pub report: Option<ChildReport>,
 }
 
 impl From<String> for LastWord {
@@ -78,10 +78,10 @@ impl From<String> for LastWord {
     }
 }
 
-/// Claims in a row without progress that end a run's service.
+/// After this many claims in a row without progress a run is quarantined.
 const STALLS_MAX: i64 = 5;
 
-/// What another claimer is waking or sending to is left to it.
+/// Rows that another transaction has locked are skipped: it wakes or claims them.
 const WAKE_DUE: Statement = Statement::screened(concat!(
     "
       WITH due AS MATERIALIZED (
@@ -125,7 +125,7 @@ const HELD: &str = "
       FROM runs WHERE status = 'running' AND lease_owner = $1 ORDER BY run_id
 ";
 
-/// Puts running runs back, or aside. The right-hand sides see the row as it was; `$1` to `$4` are
+/// Requeues running runs, or quarantines them. The right-hand sides see the row as it was; `$1` to `$4` are
 /// taken by [`requeue`].
 macro_rules! requeue_where {
     ($condition:literal) => {
@@ -157,7 +157,7 @@ const GIVE_BACK: Statement = Statement::screened(
 ",
 );
 
-const PARDON: Statement = Statement::screened(
+const RESET_STALLS: Statement = Statement::screened(
     "
     UPDATE runs SET stalls = 0 WHERE run_id = $1 AND status IN ('queued', 'running', 'waiting')
 ",
@@ -171,7 +171,7 @@ const CLOSE_QUARANTINED: Statement = Statement::screened(
 ",
 );
 
-/// Asked in the same transaction, so that a crash before the message is written loses nothing.
+/// Read in the same transaction, so that a crash before the message is written loses nothing.
 const QUARANTINED_WITHOUT_MESSAGE: Statement = Statement::screened(
     "
     SELECT run_id, goal, status FROM runs
@@ -193,8 +193,8 @@ const QUARANTINE: Statement = Statement::screened(
 const HOLD_CONVERSATION_OF: Statement =
     Statement::screened("SELECT {hold conversation_id} FROM runs WHERE run_id = $1");
 
-/// The place in the conversation is counted as in `INSERT_MESSAGE`; a message that is already
-/// there stays.
+/// The position in the conversation is computed as in `INSERT_MESSAGE`; an existing message
+/// stays.
 const INSERT_LAST_MESSAGE: Statement = Statement::screened(
     "
     INSERT INTO messages
@@ -208,8 +208,8 @@ const INSERT_LAST_MESSAGE: Statement = Statement::screened(
 ",
 );
 
-/// A run that waits with a question is left alone: only its answer wakes it.
-const HASTEN: Statement = Statement::screened(
+/// A run that waits for an answer is left alone: only the answer wakes it.
+const WAKE_NOW: Statement = Statement::screened(
     "
     UPDATE runs SET wake_at = $2 WHERE run_id = $1 AND status = 'waiting' AND wake_at > $2
        AND wake_at < $3
@@ -217,19 +217,19 @@ const HASTEN: Statement = Statement::screened(
 );
 
 impl RunQueue<'_> {
-    /// A run that waits for a moment is due now.
+    /// Makes a run that waits for a time ready now.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn wake_now(self, run: &RunId, now: UtcMs) -> Result<(), StoreError> {
-        let wake_now = crate::statement::any(HASTEN, params![run.as_str(), now, NEVER]);
+        let wake_now = crate::statement::any(WAKE_NOW, params![run.as_str(), now, NEVER]);
         self.store.db.commit(vec![wake_now], Urgency::Critical).await?;
         Ok(())
     }
 
     /// Takes over up to `most` runs that are ready, the longest waiting first.
     ///
-    /// Claiming raises the epoch, so whoever held a run before can no longer write to it.
+    /// Claiming raises the epoch, so the previous owner of a run can no longer write to it.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -249,8 +249,8 @@ impl RunQueue<'_> {
         Ok(claims)
     }
 
-    /// Takes over this run, however long it still wanted to wait. `None` if it is driven by
-    /// somebody, is over, or does not exist.
+    /// Takes over this run even if it still waits. `None` if it is claimed, has ended, or does
+    /// not exist.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -265,10 +265,10 @@ impl RunQueue<'_> {
         done.into_iter().flat_map(|done| done.rows).next().map(Claim::read).transpose()
     }
 
-    /// The claims of a worker, as they stand.
+    /// The present claims of a worker.
     ///
-    /// For a worker whose own claim ended in [`StoreError::Unknown`], or was dropped half-way: the
-    /// runs may be its own without its knowing.
+    /// For a worker whose own claim ended in [`StoreError::Unknown`], or was dropped half-way: it
+    /// may hold runs without knowing.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -281,10 +281,10 @@ impl RunQueue<'_> {
             .collect()
     }
 
-    /// Gives every running run back to the queue, or takes it out of service if it has been
-    /// claimed again and again without progress.
+    /// Requeues every running run, or quarantines it if it has been claimed too often without
+    /// progress.
     ///
-    /// Only legal while the [`crate::ClaimLock`] is held and before anything is claimed: then all
+    /// Call it only while the [`crate::ClaimLock`] is held and before anything is claimed: then all
     /// owners are dead. Also returns quarantined runs that have no last message yet; give them
     /// one with [`crate::RunQueue::quarantine`].
     ///
@@ -294,8 +294,8 @@ impl RunQueue<'_> {
         self.put_back(vec![any(REQUEUE_ALL, requeue(now))]).await
     }
 
-    /// Performs a `requeue_where!` and what goes with it; returns also the quarantined runs that
-    /// have no last message yet.
+    /// Performs a `requeue_where!` and closes the inboxes of quarantined runs. Also returns
+    /// quarantined runs that have no last message yet.
     pub(crate) async fn put_back(self, mut writes: Vec<Write>) -> Result<Vec<Orphan>, StoreError> {
         writes.push(any(CLOSE_QUARANTINED, params![]));
         writes.push(any(QUARANTINED_WITHOUT_MESSAGE, params![]));
@@ -313,7 +313,7 @@ impl RunQueue<'_> {
         Ok(orphans)
     }
 
-    /// Gives a claim back: the run is ready again at `wake_at`. Does nothing if it was lost.
+    /// Gives a claim back: the run is ready again at `wake_at`. Does nothing if the claim was lost.
     ///
     /// # Errors
     /// If it could not be written.
@@ -323,7 +323,8 @@ impl RunQueue<'_> {
         Ok(())
     }
 
-    /// Puts a run back whose driver failed while its process lives on; aside after 5 such claims.
+    /// Requeues a run whose driver failed while the process lives on; quarantines it after 5 such
+    /// claims.
     ///
     /// # Errors
     /// If it could not be written.
@@ -335,22 +336,25 @@ impl RunQueue<'_> {
         Ok(())
     }
 
-    /// Forgets that a run was claimed without progress: a person wants it to go on, or the claim
-    /// failed for a reason that is not the run's.
+    /// Forgets that a run was claimed without progress: a person wants it to continue, or the
+    /// claim failed for a reason outside the run.
     ///
     /// # Errors
     /// If it could not be written.
     pub async fn reset_stall_count(self, run: &RunId) -> Result<(), StoreError> {
-        self.store.db.commit(vec![any(PARDON, params![run.as_str()])], Urgency::Critical).await?;
+        self.store
+            .db
+            .commit(vec![any(RESET_STALLS, params![run.as_str()])], Urgency::Critical)
+            .await?;
         Ok(())
     }
 
-    /// Takes a run out of service: `note` says why. Its children end with it.
+    /// Quarantines a run: `note` says why. Its children are canceled.
     ///
-    /// With an epoch, only if that claim still holds. May be repeated, to add the last word.
+    /// With an epoch, only if that claim still holds. May be repeated, to add the last message.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] if the claim no longer holds or the run is over.
+    /// [`StoreError::LeaseLost`] if the claim no longer holds or the run has ended.
     pub async fn quarantine(
         self,
         run: &RunId,

@@ -1,4 +1,4 @@
-//! Reading journals, snapshots, blobs and frames. Nothing that was damaged is handed out.
+//! Reading journals, snapshots and frames. Damaged content is an error, never returned.
 
 use crate::{
     error::StoreError,
@@ -8,19 +8,19 @@ use crate::{
 };
 use everloop_types::{EffectId, Frame, RunId, UtcMs, digest_bytes, journal::Entry};
 
-/// All that a fold needs.
+/// What a fold needs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
-    /// Where it starts; `None` for the very beginning.
+pub struct LoadedJournal {
+    /// Where it starts; `None` for the beginning of the journal.
     pub snapshot: Option<SnapshotRow>,
     /// The entries after it.
     pub entries: Vec<Entry>,
 }
 
-/// A state that was saved.
+/// A saved state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotRow {
-    /// The last entry that it has taken in.
+    /// The last entry that it includes.
     pub seq: i64,
     /// The loop's version.
     pub loop_ver: u32,
@@ -30,8 +30,8 @@ pub struct SnapshotRow {
     pub state: String,
 }
 
-/// How a snapshot is stored. The form of its state is the loop's affair: what cannot be restored is
-/// passed over.
+/// How a snapshot is stored. The form of its state belongs to the loop: a snapshot that cannot be
+/// restored is skipped.
 pub(crate) const SNAPSHOT_FMT: i64 = 1;
 
 const SNAPSHOT_BEFORE: &str = "
@@ -51,12 +51,12 @@ const FRAME: &str = "
 impl Journal<'_> {
     /// The newest snapshot that can be read, and the entries after it.
     ///
-    /// A damaged snapshot is passed over: the journal has it all. A journal with a damaged or a
-    /// missing entry is an error; so a run that was trimmed cannot be loaded any more.
+    /// A damaged snapshot is skipped, because the journal has everything. A journal with a damaged
+    /// or missing entry is an error, so a trimmed run cannot be loaded any more.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] if the run cannot be folded.
-    pub async fn load(self, run: &RunId) -> Result<Loaded, StoreError> {
+    pub async fn load(self, run: &RunId) -> Result<LoadedJournal, StoreError> {
         // Before the entries: a journal only grows, so it must reach at least that far.
         let end = self.store.runs().position(run).await?.map_or(1, |at| at.next_seq);
         let snapshot = self.newest_snapshot(run).await?;
@@ -72,7 +72,7 @@ impl Journal<'_> {
         if next < end {
             return Err(StoreError::Damaged { run: run.clone(), seq: next });
         }
-        Ok(Loaded { snapshot, entries })
+        Ok(LoadedJournal { snapshot, entries })
     }
 
     async fn newest_snapshot(self, run: &RunId) -> Result<Option<SnapshotRow>, StoreError> {
@@ -127,7 +127,7 @@ impl Journal<'_> {
     /// The frame of a run; `None` if there is no such run.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] at entry 0 if the frame is missing or not what it was.
+    /// [`StoreError::Damaged`] at entry 0 if the frame is missing or altered.
     pub async fn frame(self, run: &RunId) -> Result<Option<Frame>, StoreError> {
         let damaged = || StoreError::Damaged { run: run.clone(), seq: 0 };
         let Some(row) = self.store.first(FRAME, params![run.as_str()]).await? else {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Row, Store, Urgency};
+use crate::{SqlRow, Store, Urgency};
 use everloop_types::journal::{EffectFinished, Outcome};
 use everloop_types::{Observation, Rows, Statement, Write};
 use std::time::Instant;
@@ -100,7 +100,7 @@ async fn a_screened_statement_loses_secrets_and_a_sealed_one_is_kept_byte_for_by
     }
     let read = "SELECT v FROM schema_meta WHERE k IN ('screened', 'sealed') ORDER BY k";
     let rows = memory.db().query(read, Vec::new()).await.unwrap();
-    assert_eq!(rows, [Row(vec![SECRET_MARK.into()]), Row(vec![KEY.into()])]);
+    assert_eq!(rows, [SqlRow(vec![SECRET_MARK.into()]), SqlRow(vec![KEY.into()])]);
 }
 
 /// Looking costs less than a few times what laying the entry down costs anyway.

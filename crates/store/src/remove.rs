@@ -1,10 +1,10 @@
-//! Runs that somebody wants gone, and the space that they took.
+//! Deleting runs, and giving back the space that they took.
 //!
-//! A run goes as a whole, with its children, and only when all of them are over. Forks stay: they
-//! have rows of their own.
+//! A run is deleted as a whole, with its children, and only when all of them have ended. Forks
+//! stay: they have rows of their own.
 
 use crate::{
-    db::{DbError, Engine, Urgency},
+    db::{DatabaseKind, DbError, Urgency},
     dialect,
     error::StoreError,
     facets::Maintenance,
@@ -13,10 +13,10 @@ use crate::{
 };
 use everloop_types::{RunId, Statement, UtcMs, Write};
 
-/// What became of a run that was to be deleted.
+/// The result of deleting a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removal {
-    /// These are gone: the run, and its children.
+    /// These were deleted: the run and its children.
     Gone(Vec<RunId>),
     /// This one has not ended, so nothing was deleted.
     NotOver(RunId),
@@ -36,7 +36,7 @@ const FAMILY: &str = "
       FROM runs r JOIN family f ON r.run_id = f.id ORDER BY r.run_id
 ";
 
-/// Children go with their parent.
+/// Children are deleted with their parent.
 const ENDED: &str = "
     SELECT run_id FROM runs
      WHERE status IN ('succeeded','unsettled','failed','canceled','quarantined')
@@ -44,7 +44,7 @@ const ENDED: &str = "
      ORDER BY updated_at, run_id
 ";
 
-/// Comes first: whoever takes a run up meanwhile keeps it.
+/// Comes first: a run that was claimed meanwhile stays.
 const DELETE_RUN: Statement = Statement::screened(
     "
     DELETE FROM runs
@@ -63,12 +63,12 @@ const DELETE_REST: [Statement; 7] = [
     Statement::screened("DELETE FROM imports WHERE run_id = $1"),
 ];
 
-/// Rounds of giving space back; each frees some megabytes, and nobody waits long for the writer.
+/// Rounds of giving space back. Each frees a few megabytes, so that other writes wait only briefly.
 const ROUNDS_MAX: usize = 100_000;
 
 impl Maintenance<'_> {
-    /// Runs that ended, or were put aside, at `upto` or before, the oldest first; children are left
-    /// to their parents.
+    /// Runs that ended or were quarantined at `upto` or before, the oldest first, without children:
+    /// those are deleted with their parents.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -77,7 +77,7 @@ impl Maintenance<'_> {
         rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
     }
 
-    /// Deletes a run that is over, with its children and all that belongs to them.
+    /// Deletes a run that has ended, with its children and everything that belongs to them.
     ///
     /// # Errors
     /// See [`StoreError`]. It may simply be tried again.
@@ -114,7 +114,7 @@ impl Maintenance<'_> {
     /// # Errors
     /// See [`StoreError`].
     pub async fn give_space_back(self) -> Result<(), StoreError> {
-        if self.store.db.engine() == Engine::Postgres {
+        if self.store.db.engine() == DatabaseKind::Postgres {
             return Ok(());
         }
         for _ in 0..ROUNDS_MAX {

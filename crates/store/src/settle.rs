@@ -1,7 +1,7 @@
-//! Settlements: what somebody found out about an effect whose outcome nobody knew.
+//! Settlements: what was found out later about an effect with an unknown outcome.
 //!
-//! A finished journal is never written again, so they stand in a table of their own. The first one
-//! of an effect counts.
+//! A finished journal is never written again, so they have a table of their own. The first one
+//! for an effect counts.
 
 use crate::{
     db::Urgency,

@@ -1,8 +1,8 @@
-//! Standing approvals: what people allowed for good. Withdrawn ones are gone; who allowed what, and
-//! when, stands in the journals.
+//! Standing approvals, which apply to later calls too. Withdrawn ones are deleted; the journals still
+//! say who allowed what, and when.
 
 use crate::{
-    db::{DbError, Row, Urgency},
+    db::{DbError, SqlRow, Urgency},
     error::StoreError,
     facets::StandingApprovals,
     statement::{any, params},
@@ -29,7 +29,7 @@ const SELECT_ALL: &str = "
 const DELETE: Statement =
     Statement::screened("DELETE FROM standing_approvals WHERE approval_id = $1");
 
-/// The write that makes an approval stand; it belongs into the commit that gives it.
+/// The write that stores a standing approval; it belongs in the commit that gives the approval.
 #[must_use]
 pub fn allow_for_good(approval: &Standing) -> Write {
     let Standing { id, workspace, tool, resource, by, at } = approval;
@@ -39,18 +39,18 @@ pub fn allow_for_good(approval: &Standing) -> Write {
 }
 
 impl StandingApprovals<'_> {
-    /// The approval that covers what `wanted` covers, if one stands.
+    /// The standing approval that covers `wanted`, if there is one.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn find(self, wanted: &Standing) -> Result<Option<Standing>, StoreError> {
         let rows = self.store.rows(SELECT, params![wanted.id.as_str()]).await?;
         let found = rows.into_iter().map(read).next().transpose()?;
-        // An id is a digest: the words decide.
+        // The id is only a digest: the content decides.
         Ok(found.filter(|found| found.covers(wanted)))
     }
 
-    /// All that stand, the oldest first.
+    /// All standing approvals, the oldest first.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -59,7 +59,7 @@ impl StandingApprovals<'_> {
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
 
-    /// Withdraws one. Returns whether it stood.
+    /// Withdraws one. Returns whether it existed.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -69,7 +69,7 @@ impl StandingApprovals<'_> {
     }
 }
 
-fn read(row: Row) -> Result<Standing, DbError> {
+fn read(row: SqlRow) -> Result<Standing, DbError> {
     let mut cells = row.cells();
     Ok(Standing {
         id: cells.text()?,

@@ -1,4 +1,4 @@
-//! Short forms for writing transactions down.
+//! Short forms for building transactions.
 
 use everloop_types::{Rows, SqlValue, Statement, Write};
 
@@ -23,12 +23,12 @@ pub(crate) fn int(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// The moment that never comes, for runs that only a letter can wake: the end of the year 9999.
+/// The wake time of runs that only a message can wake: the end of the year 9999.
 pub(crate) const NEVER: i64 = 253_402_300_799_999;
 
-/// A message, at the next place of its conversation.
+/// A message, at the next position of its conversation.
 ///
-/// Comes after [`hold_conversation`], so that no two count the same place.
+/// Comes after [`hold_conversation`], so that no two messages get the same position.
 pub(crate) const INSERT_MESSAGE: Statement = Statement::screened(
     "
     INSERT INTO messages
@@ -40,14 +40,14 @@ pub(crate) const INSERT_MESSAGE: Statement = Statement::screened(
 
 const HOLD_CONVERSATION: Statement = Statement::screened("SELECT {hold $1}");
 
-/// Makes others wait who count places in this conversation, until the end of the transaction.
+/// Locks the positions of this conversation until the end of the transaction.
 ///
-/// A statement of its own: one that counts sees the database as it was when it began.
+/// A separate statement, because one that counts sees the database as of its own start.
 pub(crate) fn hold_conversation(conversation: &str) -> Write {
     any(HOLD_CONVERSATION, params![conversation])
 }
 
-/// What stays unread when a run is over will never be read.
+/// Messages that are unread when a run ends will never be read.
 pub(crate) const CLOSE_INBOX: Statement = Statement::screened(
     "
     UPDATE inbox SET taken_seq = 0 WHERE run_id = $1 AND taken_seq IS NULL

@@ -1,12 +1,12 @@
-//! Who is at work: one row per process, renewed on the database's clock.
+//! The workers of a shared database: one row per process, renewed on the database's clock.
 //!
 //! ```text
 //!   register ──► heartbeat, heartbeat, … ──► leave
 //!                    └─ silent for longer than the lease ──► reap: its runs go back
 //! ```
 //!
-//! A lease only says who may be *presumed* dead; what keeps two workers apart is the epoch that
-//! every claim raises. Deliberately absent: when to beat, and what to do when a beat fails.
+//! An expired lease only means that a worker is *presumed* dead. The epoch, which every claim
+//! raises, keeps two workers apart. Deliberately absent: when to beat, and what to do when a beat fails.
 
 use crate::{
     db::Urgency,
@@ -17,14 +17,14 @@ use crate::{
 };
 use everloop_types::{Statement, UtcMs, WorkerId};
 
-/// A worker as the others see it.
+/// A worker as other workers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerRow {
     /// Its name, new at every process start.
     pub worker: WorkerId,
     /// The build that it runs.
     pub build: String,
-    /// Its machine and process, in a form that only its neighbours understand.
+    /// Its machine and process, in a form that workers on the same machine can check.
     pub place: String,
     /// When it is presumed dead, on the database's clock.
     pub expires_at: UtcMs,
@@ -35,7 +35,7 @@ pub struct WorkerRow {
 pub enum Heartbeat {
     /// The lease holds; the database's clock says this.
     Kept(UtcMs),
-    /// The lease had run out: others may have taken the runs.
+    /// The lease had expired: other workers may have claimed the runs.
     Lost,
 }
 
@@ -47,7 +47,7 @@ const REGISTER: Statement = Statement::screened(
 ",
 );
 
-/// A lease that ran out is not renewed: somebody may be acting on that already.
+/// An expired lease is not renewed: another worker may have taken the runs already.
 const BEAT: Statement = Statement::screened(
     "
     UPDATE workers SET expires_at = {now} + $2 WHERE worker_id = $1 AND expires_at > {now}
@@ -61,7 +61,7 @@ const ALL: &str = "SELECT worker_id, build, place, expires_at FROM workers ORDER
 
 const TIME: &str = "SELECT {now}";
 
-/// Reapers go one after the other, so that each sees what the one before has done.
+/// Serializes reapers, so that each sees what the previous one did.
 const REAP_IN_TURN: Statement = Statement::screened(
     "
     INSERT INTO schema_meta (k, v) VALUES ('reaped_at', '0')
@@ -69,14 +69,14 @@ const REAP_IN_TURN: Statement = Statement::screened(
 ",
 );
 
-/// An owner that has no row is as dead as one whose lease ran out.
+/// An owner without a row counts as dead, like one whose lease expired.
 const REAP: Statement = Statement::screened(requeue_where!(
     "(lease_owner IS NULL OR NOT EXISTS (
               SELECT 1 FROM workers w WHERE w.worker_id = runs.lease_owner
                  AND w.expires_at > {now}))"
 ));
 
-/// For a day the list says where a dead worker lived, so that its calls are known to be over.
+/// A dead worker stays listed for a day, so that its calls can be proved to be over.
 const FORGET_EXPIRED: Statement =
     Statement::screened("DELETE FROM workers WHERE expires_at <= {now} - 86400000");
 
@@ -86,7 +86,7 @@ const EXPIRE: Statement =
 const REQUEUE_OF: Statement = Statement::screened(requeue_where!("lease_owner = $5"));
 
 impl WorkerRegistry<'_> {
-    /// Announces a worker for `lease_ms`; says what the database's clock shows.
+    /// Registers a worker for `lease_ms`. Returns the time of the database.
     ///
     /// # Errors
     /// If it could not be written. The same holds for the others.
@@ -103,7 +103,7 @@ impl WorkerRegistry<'_> {
         row.map_or(Ok(0), |row| Ok(row.cells().int()?))
     }
 
-    /// Renews a worker's lease, unless it has run out.
+    /// Renews the lease of a worker, unless it has expired.
     ///
     /// # Errors
     /// If it could not be written: the lease is then as it was, or renewed.
@@ -120,7 +120,7 @@ impl WorkerRegistry<'_> {
         }
     }
 
-    /// Takes a worker off the list; what it still holds is reaped next.
+    /// Removes a worker from the list; the next reaper requeues what it still holds.
     ///
     /// # Errors
     /// If it could not be written.
@@ -129,7 +129,7 @@ impl WorkerRegistry<'_> {
         Ok(())
     }
 
-    /// Puts back, or aside, the runs of workers whose lease has run out.
+    /// Requeues or quarantines the runs of workers whose lease has expired.
     ///
     /// # Errors
     /// If it could not be written.
@@ -139,7 +139,7 @@ impl WorkerRegistry<'_> {
         self.store.queue().put_back(vec![turn, reap, any(FORGET_EXPIRED, params![])]).await
     }
 
-    /// Puts back the runs of a worker that is proved dead, and ends its lease.
+    /// Requeues the runs of a worker that is proved dead, and ends its lease.
     ///
     /// # Errors
     /// If it could not be written.
@@ -150,12 +150,12 @@ impl WorkerRegistry<'_> {
         self.store.queue().put_back(vec![any(REQUEUE_OF, of_worker), expire]).await
     }
 
-    /// Everybody who is on the list, dead or alive.
+    /// All workers on the list, dead or alive.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn all(self) -> Result<Vec<WorkerRow>, StoreError> {
-        let read = |row: crate::Row| {
+        let read = |row: crate::SqlRow| {
             let mut cells = row.cells();
             Ok(WorkerRow {
                 worker: WorkerId::new(cells.text()?),
@@ -167,7 +167,7 @@ impl WorkerRegistry<'_> {
         self.store.rows(ALL, params![]).await?.into_iter().map(read).collect()
     }
 
-    /// What the database's clock shows.
+    /// The time of the database.
     ///
     /// # Errors
     /// See [`StoreError`].

@@ -200,8 +200,8 @@ async fn final_message_with_ending(watched: &Watched<'_>, status: Status) -> Res
 async fn no_unread_mail_while_waiting(watched: &Watched<'_>, status: Status) -> Result<(), String> {
     let unread =
         watched.store.inbox().unread(watched.run).await.map_err(|error| error.to_string())?;
-    let asleep = status == Status::Waiting && !unread.letters.is_empty();
-    ensure(!asleep, || format!("waiting with unread mail: {:?}", unread.letters))
+    let asleep = status == Status::Waiting && !unread.messages.is_empty();
+    ensure(!asleep, || format!("waiting with unread mail: {:?}", unread.messages))
 }
 
 /// Nobody counts twice: the budget's numbers are those of the plans.

@@ -7,7 +7,7 @@ use everloop_engine::{
 };
 use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::{
-    Claim, Db, DbError, DbFuture, Done as Rows, MemoryDb, Row, RunFilter, Store, Urgency,
+    Claim, Db, DbError, DbFuture, MemoryDb, RunFilter, SqlRow, Store, Urgency, WriteResult as Rows,
 };
 use everloop_testkit::{Point, Scenario, Stage, VirtualClock, Went};
 use everloop_tools::{CallContext, Done, Registry, Tool};
@@ -49,7 +49,7 @@ impl Db for FlakyDb {
             done
         })
     }
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         let left = self.1.fail_reads.load(SeqCst);
         if left > 0 {
             self.1.fail_reads.store(left - 1, SeqCst);
@@ -328,7 +328,7 @@ async fn a_letter_is_heard_after_a_driver_panicked() {
         .await
         .expect("works");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
-    let unread = house.store.inbox().unread(&house.run).await.expect("works").letters.len();
+    let unread = house.store.inbox().unread(&house.run).await.expect("works").messages.len();
     let status = house.status().await;
     assert!(driven == Driven::Finished(Status::Canceled), "{driven:?}, {status}, {unread} unread");
 }

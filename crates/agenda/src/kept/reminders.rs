@@ -1,10 +1,10 @@
 //! Reminders: which are due, how each fires, when the next is due.
 //!
 //! ```text
-//!   due? ──► volley (fired, late, missed; next) ──► one transaction ──► a surface shows it
+//!   due? ──► batch (fired, late, missed; next) ──► one transaction ──► a surface shows it
 //! ```
 //!
-//! A volley is a value made of rows and the present moment, so any process may make it, and
+//! A batch is a value made of rows and the present moment, so any process may make it, and
 //! whoever commits first has fired. Deliberately absent: who is told, and how.
 
 use super::{AgendaConfig, CatchUp, moment, series};
@@ -35,8 +35,8 @@ pub fn announced(mut firing: Firing, now: UtcMs) -> Firing {
     firing
 }
 
-/// Moments of one volley that are kept as rows; of older ones nobody wants to hear.
-pub const VOLLEY_MAX: usize = 1_000;
+/// Moments of one batch that are kept as rows; of older ones nobody wants to hear.
+pub const BATCH_MAX: usize = 1_000;
 
 /// Reminders that are looked at in one go.
 const DUE_MAX: usize = 100;
@@ -102,16 +102,16 @@ pub async fn fire_due(
             return Ok(fired);
         }
         for due in due {
-            let Some(volley) = volley(store, customs, due, now).await? else { continue };
-            if store.agenda().fire(&volley).await? {
-                fired.extend(volley.firings);
+            let Some(batch) = batch(store, customs, due, now).await? else { continue };
+            if store.agenda().fire(&batch).await? {
+                fired.extend(batch.firings);
             }
         }
     }
 }
 
 /// All that this step of a reminder does; none if it is gone meanwhile.
-async fn volley(
+async fn batch(
     store: &Store,
     customs: &AgendaConfig,
     due: Due,
@@ -148,7 +148,7 @@ fn moments(entry: &ScheduleRow, from: UtcMs, now: UtcMs) -> (Moments, Option<Utc
             return (moments, Some(due));
         }
         moments.push_back((due, at));
-        if moments.len() > VOLLEY_MAX {
+        if moments.len() > BATCH_MAX {
             moments.pop_front();
         }
     }

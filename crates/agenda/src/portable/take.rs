@@ -41,7 +41,7 @@ impl Agenda {
             }
             (done.added, done.changed) = (adds.len(), changes.len());
             // Whoever was faster has got something done, so this ends.
-            if self.store().agenda().take_todos(&adds, &changes, at_once(now).now).await? {
+            if self.store().agenda().import_todos(&adds, &changes, at_once(now).now).await? {
                 return Ok(done);
             }
         }
@@ -82,7 +82,7 @@ impl Agenda {
                 }
             }
             (done.added, done.changed) = (adds.len(), changes.len());
-            let taken = self.store().agenda().take_schedules(&adds, &changes, at).await?;
+            let taken = self.store().agenda().import_schedules(&adds, &changes, at).await?;
             let Some(numbers) = taken else { continue };
             for (row, id) in adds.iter_mut().zip(numbers) {
                 row.id = id;

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::commands::foreground::history;
 use crate::exit::Failure;
-use everloop_store::{Said, Store};
+use everloop_store::{ConversationMessage, Store};
 use everloop_types::{ConversationId, Labels, RunId, Taint};
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) const ANEW: &str = "anew";
 
 /// The last turns of a conversation.
 pub(crate) struct Earlier {
-    said: Vec<Said>,
+    said: Vec<ConversationMessage>,
     turns: usize,
 }
 

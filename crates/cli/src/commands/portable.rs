@@ -10,7 +10,7 @@ use everloop_engine::{
     Clock, ExportError, ImportError, Parcel, SystemClock, export_footer, export_header,
     export_lines, read_export,
 };
-use everloop_store::portable::Imported;
+use everloop_store::portable::RunImport;
 use everloop_store::{RunFilter, Store, StoreError};
 use everloop_types::{RunId, Status, one_line};
 use serde_json::json;
@@ -169,7 +169,7 @@ pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
     for parcel in &parcels {
         let taken = parcel.import(&store, SystemClock.now()).await;
         let taken = taken.map_err(|error| app.store_failure(&error))?;
-        if taken == Imported::Differs {
+        if taken == RunImport::Differs {
             exit = Exit::Failed;
         }
         tell(app, args, parcel, taken);
@@ -186,12 +186,12 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn tell(app: &App, args: &Import, parcel: &Parcel, taken: Imported) {
+fn tell(app: &App, args: &Import, parcel: &Parcel, taken: RunImport) {
     let (word, key) = match taken {
-        Imported::New if parcel.is_over() => ("imported", "import.new"),
-        Imported::New => ("history", "import.history"),
-        Imported::AlreadyThere => ("already_there", "import.already_there"),
-        Imported::Differs => ("refused", "import.differs"),
+        RunImport::New if parcel.is_over() => ("imported", "import.new"),
+        RunImport::New => ("history", "import.history"),
+        RunImport::AlreadyThere => ("already_there", "import.already_there"),
+        RunImport::Differs => ("refused", "import.differs"),
     };
     match args.json {
         true => terminal::answer(&json!({"run_id": parcel.run, "result": word}).to_string()),

@@ -2,7 +2,7 @@
 
 use super::{DriveError, Driven, Driver, Flow};
 use everloop_loops::{Outstanding, Stage};
-use everloop_store::{NewMessage, NextStatus, Taken};
+use everloop_store::{NewMessage, NextStatus, TakenMessage};
 use everloop_text::Told;
 use everloop_types::journal::{InboxMessage, Input, Kind, Waiting, WaitingOn};
 use everloop_types::planted::{self, Bug};
@@ -33,7 +33,7 @@ impl Driver<'_> {
         self.ear.heard = rings;
         let already: Vec<String> = self.pending.taken.iter().map(|t| t.dedupe.clone()).collect();
         let mut mail = Mail::Nothing;
-        for (dedupe, letter) in unread.letters {
+        for (dedupe, letter) in unread.messages {
             if already.contains(&dedupe) {
                 continue;
             }
@@ -46,7 +46,7 @@ impl Driver<'_> {
                 continue;
             }
             let draft = self.pending.drafts.len();
-            self.pending.taken.push(Taken { dedupe: dedupe.clone(), draft });
+            self.pending.taken.push(TakenMessage { dedupe: dedupe.clone(), draft });
             self.note(None, Kind::Input(Input { dedupe, letter: letter.clone() }));
             match letter {
                 InboxMessage::Answer { question, text, by } => {

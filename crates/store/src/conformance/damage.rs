@@ -1,7 +1,7 @@
 //! Checks of damage: it is noticed, and it stays where it is.
 
 use super::kit::{NOW, claimed, create, effect, epoch_started, finished, raw, run_id};
-use crate::{Claim, Commit, Loaded, Store, StoreError};
+use crate::{Claim, Commit, LoadedJournal, Store, StoreError};
 use everloop_types::digest_bytes;
 
 async fn with_entries(store: &Store, name: &str) -> Claim {
@@ -11,7 +11,7 @@ async fn with_entries(store: &Store, name: &str) -> Claim {
     ours
 }
 
-fn is_damaged(result: Result<Loaded, StoreError>, at: i64) -> bool {
+fn is_damaged(result: Result<LoadedJournal, StoreError>, at: i64) -> bool {
     matches!(result, Err(StoreError::Damaged { seq, .. }) if seq == at)
 }
 
@@ -47,7 +47,7 @@ pub(super) async fn a_missing_entry_is_damage(store: Store) {
     raw(&store, "DELETE FROM journal WHERE seq = 2 AND run_id = 'run_b'", Vec::new()).await;
     assert!(is_damaged(store.journal().load(&other.run).await, 2), "one in the middle");
     let nobody = store.journal().load(&run_id("run_x")).await.unwrap();
-    assert_eq!(nobody, Loaded { snapshot: None, entries: Vec::new() });
+    assert_eq!(nobody, LoadedJournal { snapshot: None, entries: Vec::new() });
 }
 
 pub(super) async fn a_damaged_snapshot_is_passed_over(store: Store) {
@@ -105,7 +105,7 @@ pub(super) async fn a_newer_kind_is_refused(store: Store) {
     assert_eq!(store.journal().entries(&other.run, 0, 3).await.unwrap().len(), 3);
 }
 
-pub(super) async fn a_newer_letter_is_refused(store: Store) {
+pub(super) async fn a_newer_message_is_refused(store: Store) {
     create(&store, "run_a").await;
     raw(
         &store,

@@ -4,7 +4,7 @@ use super::kit::{
     NOW, claim, claimed, draft, effect, ending, epoch_started, new_run, parking, planned, run_id,
     status,
 };
-use crate::{Claim, Commit, LastWord, NewChild, Report, Store, StoreError};
+use crate::{ChildReport, Claim, Commit, LastWord, NewChild, Store, StoreError};
 use everloop_types::journal::{ChildEnded, Delegated, InboxMessage, Kind, Spawned, Used};
 use everloop_types::{Labels, RunId, Status};
 
@@ -17,7 +17,7 @@ fn delegating(parent: &Claim, name: &str) -> Commit {
     let delegated = Kind::Delegated(Delegated { to: run_id(name) });
     let drafts = vec![planned(by.clone()), draft(Some(by), delegated)];
     let mut commit = Commit::new(drafts, NOW);
-    commit.kin.child = Some(Box::new(child_of(parent, name)));
+    commit.relations.child = Some(Box::new(child_of(parent, name)));
     commit
 }
 
@@ -28,15 +28,15 @@ async fn with_child(store: &Store) -> Claim {
     parent
 }
 
-fn report(status: Status) -> Report {
+fn report(status: Status) -> ChildReport {
     let (child, text) = (run_id("run_c"), "words".to_owned());
     let ended =
         ChildEnded { child, status, text, used: Used::default(), labels: Labels::default() };
-    Report { to: run_id("run_a"), ended }
+    ChildReport { to: run_id("run_a"), ended }
 }
 
 async fn mail(store: &Store, run: &str) -> Vec<(String, InboxMessage)> {
-    store.inbox().unread(&run_id(run)).await.unwrap().letters
+    store.inbox().unread(&run_id(run)).await.unwrap().messages
 }
 
 pub(super) async fn a_child_and_its_parents_record_come_together(store: Store) {
@@ -55,28 +55,28 @@ pub(super) async fn a_child_and_its_parents_record_come_together(store: Store) {
     // A commit that is refused leaves no child.
     let again = effect(&parent, 1);
     let mut refused = Commit::new(vec![planned(again)], NOW);
-    refused.kin.child = Some(Box::new(child_of(&parent, "run_d")));
+    refused.relations.child = Some(Box::new(child_of(&parent, "run_d")));
     let refused = store.journal().append(&mut parent, refused).await;
     assert!(matches!(refused, Err(StoreError::Violation { .. })), "{refused:?}");
     assert_eq!(store.runs().get(&run_id("run_d")).await.unwrap(), None);
 }
 
-pub(super) async fn a_childs_end_and_its_letter_come_together(store: Store) {
+pub(super) async fn a_childs_end_and_its_report_come_together(store: Store) {
     let mut parent = with_child(&store).await;
     store.journal().append(&mut parent, parking(None)).await.unwrap();
     assert_eq!(status(&store, "run_a").await, Status::Waiting);
     let mut child = claim(&store, "run_c").await;
     let mut end = ending(&child, Status::Succeeded);
-    end.kin.report = Some(Box::new(report(Status::Succeeded)));
+    end.relations.report = Some(Box::new(report(Status::Succeeded)));
     let mut stale = Claim { epoch: 7, ..child.clone() };
     let refused = store.journal().append(&mut stale, end.clone()).await;
     assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
     assert_eq!(mail(&store, "run_a").await, []);
     assert_eq!(status(&store, "run_a").await, Status::Waiting);
     store.journal().append(&mut child, end).await.unwrap();
-    assert_eq!(status(&store, "run_a").await, Status::Queued, "the letter wakes the parent");
-    let letter = InboxMessage::Child(Box::new(report(Status::Succeeded).ended));
-    assert_eq!(mail(&store, "run_a").await, [("run_c".to_owned(), letter)]);
+    assert_eq!(status(&store, "run_a").await, Status::Queued, "the message wakes the parent");
+    let message = InboxMessage::Child(Box::new(report(Status::Succeeded).ended));
+    assert_eq!(mail(&store, "run_a").await, [("run_c".to_owned(), message)]);
 }
 
 pub(super) async fn a_parents_end_stops_its_children(store: Store) {
@@ -84,15 +84,15 @@ pub(super) async fn a_parents_end_stops_its_children(store: Store) {
     let mut child = claim(&store, "run_c").await;
     store.journal().append(&mut child, parking(None)).await.unwrap();
     let mut end = ending(&parent, Status::Canceled);
-    end.kin.stops_children = true;
+    end.relations.stops_children = true;
     store.journal().append(&mut parent, end).await.unwrap();
-    assert_eq!(status(&store, "run_c").await, Status::Queued, "the letter wakes the child");
+    assert_eq!(status(&store, "run_c").await, Status::Queued, "the message wakes the child");
     let cancel = InboxMessage::Cancel { by: "parent run_a".to_owned() };
     assert_eq!(mail(&store, "run_c").await, [("cancel".to_owned(), cancel)]);
-    // Nobody is there to hear of the child's end, which ends all the same.
+    // The parent has ended and gets no report; the child ends all the same.
     let mut child = claim(&store, "run_c").await;
     let mut end = ending(&child, Status::Canceled);
-    end.kin.report = Some(Box::new(report(Status::Canceled)));
+    end.relations.report = Some(Box::new(report(Status::Canceled)));
     store.journal().append(&mut child, end).await.unwrap();
     assert_eq!(store.inbox().runs_with_mail().await.unwrap(), Vec::<RunId>::new());
 }
@@ -101,14 +101,14 @@ fn cancel() -> InboxMessage {
     InboxMessage::Cancel { by: "user".to_owned() }
 }
 
-/// The parent decided to delegate before it heard of the cancel.
+/// The parent decided to delegate before it read the cancel.
 pub(super) async fn a_child_that_begins_under_a_cancel_is_told_of_it(store: Store) {
     let mut parent = claimed(&store, "run_a").await;
     store.inbox().send(&parent.run, "cancel", &cancel(), NOW).await.unwrap();
     let commit = delegating(&parent, "run_c");
     store.journal().append(&mut parent, commit).await.unwrap();
     let unread = store.inbox().unread(&run_id("run_c")).await.unwrap();
-    assert_eq!(unread.letters, [("cancel".to_owned(), cancel())]);
+    assert_eq!(unread.messages, [("cancel".to_owned(), cancel())]);
     assert_eq!(unread.inbox_ctr, 1, "it does not park past its letter");
 }
 

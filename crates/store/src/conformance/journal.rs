@@ -4,7 +4,7 @@ use super::kit::{
     NOW, blob, claim, claimed, create, draft, effect, epoch_started, finished, new_run, planned,
     raw, run_finished, run_id, started,
 };
-use crate::{Commit, Limit, NextStatus, Position, Store, StoreError};
+use crate::{Commit, NextStatus, Position, Store, StoreError, StoreLimit};
 use everloop_types::{
     SqlValue, Status, digest_bytes,
     journal::{EpochStarted, InboxMessage, Kind},
@@ -91,7 +91,7 @@ pub(super) async fn a_body_of_over_100_mb_is_refused(store: Store) {
     let huge = EpochStarted { worker: super::kit::worker("w"), build: "x".repeat(101 << 20) };
     let commit = Commit::new(vec![draft(None, Kind::EpochStarted(huge))], NOW);
     let refused = store.journal().append(&mut ours, commit).await;
-    assert!(matches!(refused, Err(StoreError::OverLimit { limit: Limit::Blob, .. })));
+    assert!(matches!(refused, Err(StoreError::OverLimit { limit: StoreLimit::Blob, .. })));
 }
 
 pub(super) async fn a_journal_has_an_end(store: Store) {
@@ -99,7 +99,7 @@ pub(super) async fn a_journal_has_an_end(store: Store) {
     raw(&store, "UPDATE runs SET next_seq = 50001", Vec::new()).await;
     ours.next_seq = 50_001;
     let refused = store.journal().append(&mut ours, Commit::new(vec![epoch_started()], NOW)).await;
-    assert!(matches!(refused, Err(StoreError::OverLimit { limit: Limit::Events, .. })));
+    assert!(matches!(refused, Err(StoreError::OverLimit { limit: StoreLimit::Events, .. })));
     let last = Commit::new(vec![run_finished(Status::Failed)], NOW);
     store.journal().append(&mut ours, last.then(NextStatus::Finish(Status::Failed))).await.unwrap();
 }
@@ -108,7 +108,7 @@ pub(super) async fn a_journal_has_a_size(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
     raw(&store, "UPDATE runs SET bytes = 67108850", Vec::new()).await;
     let refused = store.journal().append(&mut ours, Commit::new(vec![epoch_started()], NOW)).await;
-    assert!(matches!(refused, Err(StoreError::OverLimit { limit: Limit::Bytes, .. })));
+    assert!(matches!(refused, Err(StoreError::OverLimit { limit: StoreLimit::Bytes, .. })));
     let last = Commit::new(vec![run_finished(Status::Failed)], NOW);
     store.journal().append(&mut ours, last.then(NextStatus::Finish(Status::Failed))).await.unwrap();
 }
@@ -147,5 +147,5 @@ pub(super) async fn any_text_comes_back_as_it_was(store: Store) {
     let lone = InboxMessage::Answer { question: "q\0".into(), text: odd.into(), by: "user".into() };
     store.inbox().send(&ours.run, "d\0", &lone, NOW).await.unwrap();
     let unread = store.inbox().unread(&ours.run).await.unwrap();
-    assert_eq!(unread.letters, [("d\0".to_owned(), lone)]);
+    assert_eq!(unread.messages, [("d\0".to_owned(), lone)]);
 }

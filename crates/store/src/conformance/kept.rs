@@ -1,4 +1,4 @@
-//! Checks of what people keep: numbers, keys, firings.
+//! Checks of the agenda: ids, keys, firings.
 
 use super::kit::{NOW, claim, create, ending, run_id};
 use crate::{
@@ -140,7 +140,7 @@ pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Sto
         Applied::Already(1)
     );
     let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
-    assert!(store.agenda().fire(&volley(due, None)).await.unwrap());
+    assert!(store.agenda().fire(&batch(due, None)).await.unwrap());
     assert_eq!(
         store.agenda().change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(),
         Applied::Conflict,
@@ -246,7 +246,7 @@ pub(super) async fn of_writers_who_saw_the_same_schedule_one_writes(store: Store
         assert_ne!(is, here, "round {round}");
         assert!(is.len() <= here.len() + 1, "round {round}");
     }
-    // Those who do not look are not held up, and are seen by those who do.
+    // Writers without a guard are not held up, and are seen by those with one.
     let seen = ScheduleGuard::Revision(store.agenda().schedule_revision().await.unwrap());
     assert!(matches!(
         store.agenda().add_schedule(&entry("x"), ANYWAY, PLAIN).await.unwrap(),
@@ -258,7 +258,7 @@ pub(super) async fn of_writers_who_saw_the_same_schedule_one_writes(store: Store
     );
 }
 
-fn volley(due: Due, next: Option<i64>) -> FiringBatch {
+fn batch(due: Due, next: Option<i64>) -> FiringBatch {
     let firing = Firing {
         due,
         occurs_at: due.due_at + 95,
@@ -277,19 +277,19 @@ pub(super) async fn a_reminder_fires_once(store: Store) {
     let due = store.agenda().due_reminders(NOW + 50, 9).await.unwrap();
     let schedule = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
     assert_eq!(due, [schedule, Due { kind: FiringKind::Todo, subject: 1, due_at: NOW + 10 }]);
-    assert!(store.agenda().fire(&volley(schedule, Some(NOW + 200))).await.unwrap());
+    assert!(store.agenda().fire(&batch(schedule, Some(NOW + 200))).await.unwrap());
     assert!(
-        !store.agenda().fire(&volley(schedule, Some(NOW + 200))).await.unwrap(),
+        !store.agenda().fire(&batch(schedule, Some(NOW + 200))).await.unwrap(),
         "the step is made"
     );
-    assert_eq!(store.agenda().unread_firings(9).await.unwrap(), volley(schedule, None).firings);
-    // Somebody who set the clock of the entry back gets the step, but no second firing.
+    assert_eq!(store.agenda().unread_firings(9).await.unwrap(), batch(schedule, None).firings);
+    // A process that set the clock of the entry back gets the step, but no second firing.
     let back = ScheduleRow { id: 1, version: 2, ..entry("b") };
     assert_eq!(
         store.agenda().change_schedule(&back, ANYWAY, PLAIN).await.unwrap(),
         Applied::Now(1)
     );
-    assert!(store.agenda().fire(&volley(schedule, None)).await.unwrap());
+    assert!(store.agenda().fire(&batch(schedule, None)).await.unwrap());
     assert_eq!(store.agenda().count_unread_firings().await.unwrap(), 1);
     assert_eq!(store.agenda().next_reminder().await.unwrap(), Some(NOW + 10));
 }
@@ -297,13 +297,13 @@ pub(super) async fn a_reminder_fires_once(store: Store) {
 pub(super) async fn a_firing_is_shown_by_one_surface_and_read_once(store: Store) {
     store.agenda().add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
     let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
-    store.agenda().fire(&volley(due, None)).await.unwrap();
+    store.agenda().fire(&batch(due, None)).await.unwrap();
     assert_eq!(store.agenda().new_firings(9).await.unwrap().len(), 1);
     assert!(store.agenda().announce(due, NOW).await.unwrap());
     assert!(!store.agenda().announce(due, NOW).await.unwrap());
     assert_eq!(store.agenda().new_firings(9).await.unwrap(), []);
     assert_eq!(store.agenda().count_unread_firings().await.unwrap(), 1);
-    // One that was due at the same moment, but was not shown, stays unread.
+    // One that was due at the same time, but was not shown, stays unread.
     let shown = store.agenda().unread_firings(1).await.unwrap();
     let todo = Due { kind: FiringKind::Todo, ..due };
     store
@@ -311,10 +311,10 @@ pub(super) async fn a_firing_is_shown_by_one_surface_and_read_once(store: Store)
         .add_todo(&TodoRow { remind_next: Some(NOW + 5), ..self::todo("a") }, PLAIN)
         .await
         .unwrap();
-    assert!(store.agenda().fire(&volley(todo, None)).await.unwrap());
+    assert!(store.agenda().fire(&batch(todo, None)).await.unwrap());
     assert_eq!(store.agenda().read_firings(&shown, NOW).await.unwrap(), 1);
     assert_eq!(store.agenda().read_firings(&shown, NOW).await.unwrap(), 0, "it is read already");
-    assert_eq!(store.agenda().unread_firings(9).await.unwrap(), volley(todo, None).firings);
+    assert_eq!(store.agenda().unread_firings(9).await.unwrap(), batch(todo, None).firings);
     assert_eq!(store.agenda().firings_of(FiringKind::Schedule, 1, 9).await.unwrap().len(), 1);
     assert_eq!(store.agenda().firings_of(FiringKind::Todo, 2, 9).await.unwrap().len(), 0);
 }

@@ -107,8 +107,8 @@ pub(super) fn emitted(slot: &str) -> Draft {
     draft(None, Kind::MessageEmitted(MessageEmitted { slot: slot.to_owned() }))
 }
 
-pub(super) fn input(dedupe: &str, letter: InboxMessage) -> Draft {
-    draft(None, Kind::Input(Input { dedupe: dedupe.to_owned(), letter }))
+pub(super) fn input(dedupe: &str, message: InboxMessage) -> Draft {
+    draft(None, Kind::Input(Input { dedupe: dedupe.to_owned(), letter: message }))
 }
 
 pub(super) fn answer(text: &str) -> InboxMessage {

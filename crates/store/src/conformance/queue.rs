@@ -123,7 +123,7 @@ pub(super) async fn progress_resets_the_stalls(store: Store) {
     assert_eq!(store.runs().get(&run_id("run_a")).await.unwrap().unwrap().lease.stalls, 1);
 }
 
-pub(super) async fn a_pardon_forgets_the_stalls(store: Store) {
+pub(super) async fn a_reset_forgets_the_stalls(store: Store) {
     create(&store, "run_a").await;
     for _ in 0..6 {
         claim(&store, "run_a").await;

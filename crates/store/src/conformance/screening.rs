@@ -6,8 +6,8 @@ use everloop_types::{digest_bytes, journal::Kind};
 
 const KEY: &str = "sk-fake-4f9Q2zL8aVbN0pXr";
 
-/// The engine removes secrets before it appends. Here nobody did, so the sealed rows show that the
-/// store leaves them alone, and every other row shows that the store does not.
+/// The engine removes secrets before it appends. This check does not, so that
+/// sealed rows prove that the store leaves them alone, and other rows that it does not.
 pub(super) async fn rows_with_a_digest_are_sealed_and_other_rows_are_screened(store: Store) {
     let redactor = Redactor::default();
     assert!(redactor.learn(KEY));

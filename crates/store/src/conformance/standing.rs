@@ -1,4 +1,4 @@
-//! Checks of what people allow for good.
+//! Checks of standing approvals.
 
 use super::kit::{NOW, claim, claimed, effect, finished};
 use crate::{Commit, Store, StoreError, allow_for_good};
@@ -42,7 +42,7 @@ pub(super) async fn an_approval_for_good_covers_what_it_names_until_it_is_withdr
     commit.writes = [&one, &other, &again].map(allow_for_good).to_vec();
     store.journal().append(&mut ours, commit).await.unwrap();
     assert_eq!(store.approvals().all().await.unwrap(), [one.clone(), other.clone()]);
-    // The same digest for something else is no permission.
+    // The same digest for another call is not a permission.
     let elsewhere = Standing { workspace: "/elsewhere".to_owned(), ..one.clone() };
     assert_eq!(store.approvals().find(&elsewhere).await.unwrap(), None);
     assert!(store.approvals().withdraw("a").await.unwrap());

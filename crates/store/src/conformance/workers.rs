@@ -1,4 +1,4 @@
-//! Leases: who is presumed dead, and what becomes of their runs.
+//! Leases: which workers are presumed dead, and what happens to their runs.
 //!
 //! No check waits: a lease of no length has run out at once, one of an hour holds.
 

@@ -2,9 +2,9 @@
 
 use super::{PgDb, PgOptions};
 use crate::{
-    Claim, Commit, Db, DbError, NewMessage, NewOutbox, NewRun, OpenError, Row, Store, StoreError,
-    Urgency, conformance,
-    testing::{Cut, PgProxy, PgServer},
+    Claim, Commit, Db, DbError, NewMessage, NewOutbox, NewRun, OpenError, SqlRow, Store,
+    StoreError, Urgency, conformance,
+    testing::{PgProxy, PgServer, ProxyCut},
 };
 use everloop_types::{
     ConversationId, Frame, Goal, Rows, RunId, SqlValue, Statement, WorkerId, Write, digest_bytes,
@@ -155,14 +155,14 @@ async fn a_transaction_of_many_statements_takes_two_round_trips() {
     assert!(proxy.turns() - before <= 4, "one to perform, one to roll back, and the position");
 }
 
-/// Row 14 of the faults: cut while committing, read back, exactly one copy.
+/// SqlRow 14 of the faults: cut while committing, read back, exactly one copy.
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_is_unknown_and_the_position_tells() {
     let server = PgServer::shared();
     let (database, proxy) = (server.database(), PgProxy::start(server).await);
     let store = Store::connect(&proxy.url(&database), PgServer::options()).await.unwrap();
     for (cut, run, took_place) in
-        [(Cut::AfterCommit, "run_a", true), (Cut::BeforeCommit, "run_b", false)]
+        [(ProxyCut::AfterCommit, "run_a", true), (ProxyCut::BeforeCommit, "run_b", false)]
     {
         let mut claim = claimed(&store, run).await;
         proxy.cut(cut);
@@ -276,10 +276,10 @@ async fn messages_and_outbox_of_many_writers_have_places_of_their_own() {
     }
     let places = "SELECT count(*), count(DISTINCT pos), MAX(pos) FROM messages";
     let messages = store.db().query(places, Vec::new()).await.unwrap();
-    assert_eq!(messages, [Row(vec![SqlValue::Int(108); 3])], "12 goals and 96 messages");
+    assert_eq!(messages, [SqlRow(vec![SqlValue::Int(108); 3])], "12 goals and 96 messages");
     let places = "SELECT count(*), count(DISTINCT pos), MAX(pos) FROM outbox";
     let outbox = store.db().query(places, Vec::new()).await.unwrap();
-    assert_eq!(outbox, [Row(vec![SqlValue::Int(96); 3])]);
+    assert_eq!(outbox, [SqlRow(vec![SqlValue::Int(96); 3])]);
     assert_eq!(store.violations(), 0);
 }
 
@@ -287,7 +287,7 @@ async fn messages_and_outbox_of_many_writers_have_places_of_their_own() {
 async fn waiting(store: &Store, wanted: i64) -> bool {
     let sql = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'
                   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-    store.db().query(sql, Vec::new()).await.unwrap() == [Row(vec![SqlValue::Int(wanted)])]
+    store.db().query(sql, Vec::new()).await.unwrap() == [SqlRow(vec![SqlValue::Int(wanted)])]
 }
 
 /// An append finds its blob there, unused, and is held just before its commit; the sweep that looks
@@ -387,7 +387,7 @@ async fn transactions_that_lock_each_other_out_both_take_place() {
         tokio::join!(db.commit(one, Urgency::Critical), db.commit(other, Urgency::Critical));
     assert!(one.is_ok() && other.is_ok(), "{one:?} {other:?}");
     let sum = db.query("SELECT MIN(priority) FROM runs", Vec::new()).await.unwrap();
-    assert_eq!(sum, [Row(vec![SqlValue::Int(2)])]);
+    assert_eq!(sum, [SqlRow(vec![SqlValue::Int(2)])]);
 }
 
 /// Whoever hands a transaction over and walks away has handed it over.

@@ -1,7 +1,7 @@
 //! A database that keeps known secrets out.
 
 use super::Redactor;
-use crate::db::{Db, DbFuture, Done, Engine, Row, Urgency};
+use crate::db::{DatabaseKind, Db, DbFuture, SqlRow, Urgency, WriteResult};
 use everloop_types::{SqlValue, Write};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct Screened {
 }
 
 impl Db for Screened {
-    fn commit(&self, mut writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, mut writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         if !self.redactor.is_empty() {
             for write in writes.iter_mut().filter(|write| !write.statement.is_sealed()) {
                 self.clean(&mut write.params);
@@ -25,11 +25,11 @@ impl Db for Screened {
         self.db.commit(writes, urgency)
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         self.db.query(sql, params)
     }
 
-    fn engine(&self) -> Engine {
+    fn engine(&self) -> DatabaseKind {
         self.db.engine()
     }
 }

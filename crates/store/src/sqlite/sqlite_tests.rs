@@ -2,9 +2,9 @@
 
 use super::{OpenError, SqliteDb};
 use crate::{
-    Claim, ClaimLock, ClaimLockError, Commit, Db, DbError, DbFuture, Done, MemoryDb, NewRun,
-    Position, Row, Store, StoreError, Urgency, conformance,
-    schema::{Found, MIGRATIONS, Migration},
+    Claim, ClaimLock, ClaimLockError, Commit, Db, DbError, DbFuture, MemoryDb, NewRun, Position,
+    SqlRow, Store, StoreError, Urgency, WriteResult, conformance,
+    schema::{FoundSchema, MIGRATIONS, Migration},
 };
 use everloop_types::{
     ConversationId, Frame, Goal, Rows, RunId, SqlValue, Statement, Status, WorkerId, Write,
@@ -162,7 +162,7 @@ async fn an_older_file_is_copied_and_then_migrated() {
     }
     let db = SqliteDb::open_with(&path, &steps).unwrap();
     let kept = db.query("SELECT x FROM notes", Vec::new()).await.unwrap();
-    assert_eq!(kept, [Row(vec![SqlValue::from("kept")])]);
+    assert_eq!(kept, [SqlRow(vec![SqlValue::from("kept")])]);
     let store = Store::with_db(Arc::new(db));
     store.queue().create_run(&new_run("run_a")).await.unwrap();
     assert_eq!(store.maintenance().inspect().await.unwrap().schema_version, 1);
@@ -406,7 +406,7 @@ async fn a_failing_transaction_does_not_fail_its_neighbours() {
     assert!(matches!(c, Err(DbError::Unique { index: 1, .. })));
     let sql = "SELECT k FROM schema_meta WHERE length(k) < 3 ORDER BY k";
     let rows = db.query(sql, Vec::new()).await.unwrap();
-    assert_eq!(rows, [Row(vec!["a".into()]), Row(vec!["d".into()])]);
+    assert_eq!(rows, [SqlRow(vec!["a".into()]), SqlRow(vec!["d".into()])]);
 }
 
 #[tokio::test]
@@ -502,7 +502,7 @@ async fn a_lazy_transaction_alone_is_committed_in_the_end() {
     let (db, _) = on_file(&folder);
     let write = write("INSERT INTO schema_meta (k, v) VALUES ('lazy', 'v')");
     let done = db.commit(vec![write], Urgency::Lazy).await.unwrap();
-    assert_eq!(done, [Done { touched: 1, rows: Vec::new() }]);
+    assert_eq!(done, [WriteResult { touched: 1, rows: Vec::new() }]);
 }
 
 #[tokio::test]
@@ -532,7 +532,7 @@ async fn a_second_process() {
     }
 }
 
-/// Sends a letter to `run_a`, if there is one, from another process, and gives what it printed.
+/// Sends a message to `run_a`, if there is one, from another process, and gives what it printed.
 fn from_a_second_process(path: &Path) -> String {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "sqlite::sqlite_tests::a_second_process", "--nocapture"]);
@@ -549,7 +549,7 @@ async fn row_08_another_process_can_send_while_the_first_drives() {
     let mut claim = claimed(&store, "run_a").await;
     from_a_second_process(&folder.path().join("e.db"));
     store.journal().append(&mut claim, entry("b")).await.unwrap();
-    assert_eq!(store.inbox().unread(&claim.run).await.unwrap().letters.len(), 1);
+    assert_eq!(store.inbox().unread(&claim.run).await.unwrap().messages.len(), 1);
     let said = from_a_second_process(&folder.path().join("e.db"));
     assert!(said.contains("entries: 2"), "{said}");
 }
@@ -577,7 +577,7 @@ struct Forgetful {
 }
 
 impl Db for Forgetful {
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let done = self.inner.commit(writes, urgency).await?;
             match self.forgets.load(Ordering::Relaxed) {
@@ -587,7 +587,7 @@ impl Db for Forgetful {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         self.inner.query(sql, params)
     }
 }
@@ -671,7 +671,7 @@ fn tables_that_appear_during_a_look_are_not_taken_for_those_of_another_program()
         };
         conn.progress_handler(1, Some(made_then)).unwrap();
         let found = super::migrate::read(&conn, &file).unwrap();
-        assert!(!matches!(found, Found::Foreign), "at step {moment}");
+        assert!(!matches!(found, FoundSchema::Foreign), "at step {moment}");
     }
 }
 

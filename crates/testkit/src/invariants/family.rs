@@ -83,7 +83,7 @@ async fn letters(store: &Store, member: &Member) -> Result<Vec<InboxMessage>, St
         Kind::Input(Input { letter, .. }) => Some(letter.clone()),
         _ => None,
     });
-    Ok(taken.chain(unread.letters.into_iter().map(|(_, letter)| letter)).collect())
+    Ok(taken.chain(unread.messages.into_iter().map(|(_, letter)| letter)).collect())
 }
 
 /// All runs of a tree together make no more model calls than its first run may, last words apart.

@@ -1,10 +1,10 @@
-//! Row 11: the database is out of reach for one worker while its effects run.
+//! SqlRow 11: the database is out of reach for one worker while its effects run.
 
 use everloop_engine::{
     Clock, Engine, Environment, Identity, LeaseTimes, Report, Rules, Submission, Worker,
 };
 use everloop_models::{Model, Scripted, ScriptedModel};
-use everloop_store::{Db, DbFuture, Done as Wrote, MemoryDb, Row, Store, Urgency};
+use everloop_store::{Db, DbFuture, MemoryDb, SqlRow, Store, Urgency, WriteResult as Wrote};
 use everloop_testkit::VirtualClock;
 use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::{
@@ -38,7 +38,7 @@ impl Db for Line {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         Box::pin(async move {
             self.reaches().await;
             self.inner.query(sql, params).await

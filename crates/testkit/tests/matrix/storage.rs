@@ -3,7 +3,7 @@
 use super::{PROGRAM, part_named};
 use everloop_engine::Worker;
 use everloop_store::testing::PgServer;
-use everloop_store::{Claim, Commit, Limit, NewRun, Store, StoreError};
+use everloop_store::{Claim, Commit, NewRun, Store, StoreError, StoreLimit};
 use everloop_testkit::{
     Company, Database, Generation, Scenario, Stage, check, check_midway, ended, scenarios,
 };
@@ -153,7 +153,7 @@ async fn limits_hold(store: &Store) {
     }
     store.journal().append(&mut long, entries(999, "b")).await.unwrap();
     let beyond = store.journal().append(&mut long, entries(1, "b")).await;
-    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::Events, .. })));
+    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: StoreLimit::Events, .. })));
     assert_eq!(store.journal().entries(&long.run, 49_998, usize::MAX).await.unwrap().len(), 2);
 
     let mut wide = claimed(store, "run_wide").await;
@@ -162,14 +162,14 @@ async fn limits_hold(store: &Store) {
         store.journal().append(&mut wide, entries(1, &five_megabytes)).await.unwrap();
     }
     let beyond = store.journal().append(&mut wide, entries(1, &five_megabytes)).await;
-    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::Bytes, .. })));
+    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: StoreLimit::Bytes, .. })));
     store.journal().append(&mut wide, entries(1, "b")).await.unwrap();
     assert_eq!(store.journal().load(&wide.run).await.unwrap().entries.len(), 14);
 
     let letter = InboxMessage::Steer { text: "x".repeat(3 << 20) };
     let beyond = store.inbox().send(&wide.run, "steer", &letter, 1).await;
-    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::InboxMessage, .. })));
-    assert_eq!(store.inbox().unread(&wide.run).await.unwrap().letters.len(), 0);
+    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: StoreLimit::InboxMessage, .. })));
+    assert_eq!(store.inbox().unread(&wide.run).await.unwrap().messages.len(), 0);
 }
 
 #[tokio::test]
