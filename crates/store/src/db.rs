@@ -155,7 +155,7 @@ impl SqlCells {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DbError {
     /// A write did not touch the required number of rows.
-    #[error("write {index} touched {touched} rows, not the required number")]
+    #[error("write {index} touched {touched} rows, not as many as it must")]
     Expectation {
         /// Its index in the transaction.
         index: usize,
@@ -171,7 +171,7 @@ pub enum DbError {
         rule: String,
     },
     /// The commit itself failed: it may or may not have taken place.
-    #[error("the commit was interrupted and may have taken place; read before continuing")]
+    #[error("the commit broke off, it may have taken place; read before going on")]
     CommitUnknown {
         /// What the database said.
         source: Cause,
@@ -195,7 +195,7 @@ pub enum DbError {
         file: Arc<Path>,
     },
     /// The file is damaged, or is not a database.
-    #[error("{} is damaged or not a database; restore a backup", .file.display())]
+    #[error("{} is damaged or no database; put a backup in its place", .file.display())]
     Damaged {
         /// The database.
         file: Arc<Path>,

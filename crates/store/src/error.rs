@@ -140,7 +140,7 @@ impl fmt::Display for StoreLimit {
             Self::Events => "journal entries",
             Self::Bytes => "bytes of journal",
             Self::Blob => "bytes in one entry",
-            Self::InboxMessage => "bytes in one inbox message",
+            Self::InboxMessage => "bytes in one letter",
         };
         write!(f, "{} {of}", self.most())
     }

@@ -199,7 +199,7 @@ fn check_version(number: i32, name: &str) -> Result<(), OpenError> {
 fn not_ours(altered: Option<&str>) -> String {
     match altered {
         Some(what) => format!("{what}; restore a backup"),
-        None => "is not an Everloop database; choose another file".to_owned(),
+        None => "is no Everloop database; choose another file".to_owned(),
     }
 }
 
@@ -207,7 +207,7 @@ fn not_ours(altered: Option<&str>) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The folder or file cannot be created.
-    #[error("cannot create {}; choose another data folder", .path.display())]
+    #[error("cannot make {}; choose another data folder", .path.display())]
     Folder {
         /// The folder or file.
         path: PathBuf,
@@ -275,7 +275,7 @@ pub enum OpenError {
         hint: &'static str,
     },
     /// The copy before a migration could not be created; the database is unchanged.
-    #[error("cannot create the backup {}; free some space, nothing was changed", .path.display())]
+    #[error("cannot make the backup {}; free some space, nothing was changed", .path.display())]
     Backup {
         /// The copy.
         path: PathBuf,
