@@ -164,8 +164,8 @@ impl Agenda {
     }
 
     /// Fires what is due. A change says when to remind next, and would forget what was due before.
-    pub(crate) async fn settle_due(&self, deed: WriteKey<'_>) -> Result<(), StoreError> {
-        reminders::fire_due(&self.store, &self.customs, deed.now).await.map(drop)
+    pub(crate) async fn settle_due(&self, write: WriteKey<'_>) -> Result<(), StoreError> {
+        reminders::fire_due(&self.store, &self.customs, write.now).await.map(drop)
     }
 
     /// Carries a command out. With a `key`, trying it again does not do it again.
@@ -178,13 +178,13 @@ impl Agenda {
         now: &Zoned,
         key: Option<&str>,
     ) -> Result<Answer, StoreError> {
-        let deed = WriteKey { key, now: now.timestamp().as_millisecond() };
+        let write = WriteKey { key, now: now.timestamp().as_millisecond() };
         if is_change(command) {
-            self.settle_due(deed).await?;
+            self.settle_due(write).await?;
         }
         match command {
-            Command::Todo(command) => self.todo(command, now, deed).await,
-            Command::Schedule(command) => self.schedule(command, now, deed).await,
+            Command::Todo(command) => self.todo(command, now, write).await,
+            Command::Schedule(command) => self.schedule(command, now, write).await,
             Command::Talk(..) => Ok(Err(Refusal::NotHere)),
         }
     }
@@ -205,8 +205,8 @@ fn is_change(command: &Command) -> bool {
 }
 
 /// A name that no other program gives.
-fn uid(kind: &str, deed: WriteKey<'_>) -> String {
-    let fresh = everloop_engine::fresh_id(&format!("{kind}_"), deed.now);
+fn uid(kind: &str, write: WriteKey<'_>) -> String {
+    let fresh = everloop_engine::fresh_id(&format!("{kind}_"), write.now);
     format!("{fresh}@everloop")
 }
 

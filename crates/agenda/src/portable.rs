@@ -212,9 +212,13 @@ impl Imported {
 pub async fn export(what: What, store: &Store, reader: &Reader) -> Result<String, StoreError> {
     let now = &reader.now;
     Ok(match what {
-        What::Todos => todo_txt::write(&store.todos().await?, now.time_zone()),
-        What::Schedule => ics_write::write(&store.schedules().await?, &[], now),
-        What::All => ics_write::write(&store.schedules().await?, &store.todos().await?, now),
+        What::Todos => todo_txt::write(&store.agenda().todos().await?, now.time_zone()),
+        What::Schedule => ics_write::write(&store.agenda().schedules().await?, &[], now),
+        What::All => ics_write::write(
+            &store.agenda().schedules().await?,
+            &store.agenda().todos().await?,
+            now,
+        ),
     })
 }
 

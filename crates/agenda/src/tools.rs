@@ -30,7 +30,7 @@ const KEY_MARGIN_MS: i64 = 30 * 86_400_000;
 pub async fn forget_old_keys(store: &Store, now: UtcMs, keep_ms: i64) -> Result<(), StoreError> {
     let lifetime = i64::try_from(KEY_LIFETIME_MS).unwrap_or(i64::MAX).max(keep_ms);
     let before = now.saturating_sub(lifetime).saturating_sub(KEY_MARGIN_MS);
-    store.forget_deeds(before).await
+    store.agenda().forget_write_keys(before).await
 }
 
 /// Where and for whom the commands of a run are carried out.
@@ -191,7 +191,7 @@ impl AgendaContext {
     /// When the model asked for the call, as its journal says.
     async fn asked_at(&self, context: &CallContext) -> Option<UtcMs> {
         let (desk, effect) = (self.desk.as_ref()?, context.effect.as_ref()?);
-        desk.store().planned_at(effect).await.ok()?
+        desk.store().journal().planned_at(effect).await.ok()?
     }
 
     /// A long table is cut by rows, and says how many are left out.

@@ -160,7 +160,7 @@ async fn of_many_who_want_the_same_time_at_once_one_gets_it() {
             saved += usize::from(task.await.unwrap());
         }
         assert_eq!(saved, 1, "round {round}");
-        assert_eq!(store.schedules().await.unwrap().len(), round + 1);
+        assert_eq!(store.agenda().schedules().await.unwrap().len(), round + 1);
     }
 }
 
@@ -325,6 +325,9 @@ async fn a_reminder_in_a_minute_keeps_its_seconds() {
     assert_eq!(again.unwrap().same, 1);
     let other = person_in("2026-11-15T09:00:21[Asia/Shanghai]");
     everloop_agenda::portable::import(file, &text, &other.desk, &other.reader).await.unwrap();
-    let rows = [p.store.schedules().await.unwrap(), other.store.schedules().await.unwrap()];
+    let rows = [
+        p.store.agenda().schedules().await.unwrap(),
+        other.store.agenda().schedules().await.unwrap(),
+    ];
     assert_eq!(rows[0][0].said, rows[1][0].said, "it comes back as a reminder");
 }

@@ -7,7 +7,7 @@ use everloop_agenda::commands;
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, reminders};
 use everloop_agenda::portable::{self, What};
-use everloop_store::{Db, DbFuture, Done, FiredAs, MemoryDb, Row, Store, Urgency};
+use everloop_store::{Db, DbFuture, FiredAs, MemoryDb, SqlRow, Store, Urgency, WriteResult};
 use everloop_types::{SqlValue, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,7 +21,7 @@ impl Person {
 
     /// How everything fired that has fired.
     async fn fired(&self) -> Vec<(String, FiredAs)> {
-        let all = self.store.unread_firings(99).await.unwrap().into_iter();
+        let all = self.store.agenda().unread_firings(99).await.unwrap().into_iter();
         all.map(|firing| (self.reader.moment(firing.due.due_at), firing.state)).collect()
     }
 
@@ -145,9 +145,9 @@ struct Crowded {
 }
 
 impl Db for Crowded {
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
-            let changes = |write: &Write| write.sql.trim_start().starts_with("UPDATE");
+            let changes = |write: &Write| write.statement.sql().trim_start().starts_with("UPDATE");
             if writes.iter().any(changes) && self.left.fetch_sub(1, Ordering::SeqCst) > 0 {
                 let other = Agenda::new(Store::with_db(self.db.clone()), AgendaConfig::default());
                 let command = commands::parse(self.line, &self.reader.now).unwrap();
@@ -157,7 +157,7 @@ impl Db for Crowded {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         self.db.query(sql, params)
     }
 }
@@ -259,6 +259,6 @@ async fn keys_are_forgotten_when_no_run_may_come_back_to_them() {
     for (days, keep, todos) in [(390, 30, 1), (396, 400, 1), (396, 30, 2)] {
         forget_old_keys(&p.store, now + days * DAY_MS, keep * DAY_MS).await.unwrap();
         p.say_keyed("/todo add 一次", "k").await;
-        assert_eq!(p.store.todos().await.unwrap().len(), todos, "after {days} days");
+        assert_eq!(p.store.agenda().todos().await.unwrap().len(), todos, "after {days} days");
     }
 }

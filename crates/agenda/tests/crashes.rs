@@ -6,7 +6,9 @@ use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
 use everloop_engine::{Engine, Environment, History, Identity, Rules, Submission};
 use everloop_models::{Model, Scripted, ScriptedModel};
-use everloop_store::{Db, DbError, DbFuture, Done, Firing, MemoryDb, Row, Store, TodoRow, Urgency};
+use everloop_store::{
+    Db, DbError, DbFuture, Firing, MemoryDb, SqlRow, Store, TodoRow, Urgency, WriteResult,
+};
 use everloop_testkit::VirtualClock;
 use everloop_tools::Registry;
 use everloop_types::journal::{EffectPlanned, Kind};
@@ -35,7 +37,7 @@ impl Mortal {
 }
 
 impl Db for Mortal {
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let left = self.left.fetch_sub(1, Ordering::SeqCst);
             if left < 0 || (left == 0 && !self.after) {
@@ -46,7 +48,7 @@ impl Db for Mortal {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         Box::pin(async move {
             if self.left.load(Ordering::SeqCst) < 0 {
                 return Err(Self::dead());
@@ -116,7 +118,7 @@ async fn live(engine: &Engine, run: &RunId) -> bool {
     let now = engine.clock().now();
     let claimed = async {
         engine.take_up().await.ok()?;
-        engine.store().claim_run(&engine.identity().worker, run, now).await.ok()?
+        engine.store().queue().claim_run(&engine.identity().worker, run, now).await.ok()?
     };
     match claimed.await {
         Some(claim) => engine.drive(claim).await.is_ok(),
@@ -157,18 +159,18 @@ async fn play(dies: i64, after: bool) -> Outcome {
             }
         }
     }
-    let row = whole.run(&run).await.unwrap().unwrap();
+    let row = whole.runs().get(&run).await.unwrap().unwrap();
     assert_eq!(row.status, Status::Succeeded, "death at {dies}, after: {after}");
     assert_eq!(whole.violations(), 0);
-    let entries = whole.schedules().await.unwrap().into_iter();
-    let todos = whole.todos().await.unwrap();
+    let entries = whole.agenda().schedules().await.unwrap().into_iter();
+    let todos = whole.agenda().todos().await.unwrap();
     let third = &todos[todos.len() - 1];
     let asked = asked_at(&whole, &run, "third").await;
     Outcome {
         third: [asked, third.created_at, third.said.due_at.unwrap()],
         todos,
         entries: entries.map(|it| (it.id, it.said.title, it.said.span.starts)).collect(),
-        firings: whole.unread_firings(9).await.unwrap(),
+        firings: whole.agenda().unread_firings(9).await.unwrap(),
         commits,
     }
 }

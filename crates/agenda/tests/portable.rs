@@ -186,13 +186,13 @@ async fn a_change_made_elsewhere_comes_back() {
     let todos = export(&p, What::Todos).await.replace("交周报", "交月报").replace("(A)", "(B)");
     let one = Imported { changed: 1, same: 2, ..Imported::default() };
     assert_eq!(import(&p, What::Todos, &todos).await, one);
-    let todo = p.store.todo(2).await.unwrap().unwrap();
+    let todo = p.store.agenda().todo(2).await.unwrap().unwrap();
     assert_eq!((todo.said.text.as_str(), todo.said.priority), ("交月报", 2));
     assert_eq!(todo.remind_next, todo.said.remind_at, "the reminder is still to come");
     let calendar = export(&p, What::Schedule).await.replace("T140000", "T140500");
     let two = Imported { changed: 2, same: 1, ..Imported::default() };
     assert_eq!(import(&p, What::Schedule, &calendar).await, two);
-    let entry = p.store.schedule(3).await.unwrap().unwrap();
+    let entry = p.store.agenda().schedule(3).await.unwrap().unwrap();
     assert_eq!(entry.said.span.starts, "2026-11-18T14:05");
 }
 
@@ -203,11 +203,11 @@ async fn what_is_done_elsewhere_is_done_here_and_its_reminder_silent() {
     let todos =
         export(&p, What::Todos).await.replace("(A) 2026-11-15", "x (A) 2026-11-14 2026-11-15");
     assert_eq!(import(&p, What::Todos, &todos).await.changed, 1);
-    let todo = p.store.todo(2).await.unwrap().unwrap();
+    let todo = p.store.agenda().todo(2).await.unwrap().unwrap();
     assert_eq!((todo.done_at.is_some(), todo.remind_next), (true, None));
     let open = todos.replace("x (A) 2026-11-14 ", "(A) ");
     assert_eq!(import(&p, What::Todos, &open).await.changed, 1);
-    let todo = p.store.todo(2).await.unwrap().unwrap();
+    let todo = p.store.agenda().todo(2).await.unwrap().unwrap();
     assert_eq!((todo.done_at, todo.remind_next), (None, todo.said.remind_at));
 }
 
@@ -217,8 +217,15 @@ async fn reminders_of_the_past_stay_silent() {
     let file =
         "old due:2026-11-01 remind:2026-11-01T08:00\nnew due:2026-11-20 remind:2026-11-20T08:00\n";
     assert_eq!(import(&p, What::Todos, file).await.added, 2);
-    let next: Vec<bool> =
-        p.store.todos().await.unwrap().iter().map(|todo| todo.remind_next.is_some()).collect();
+    let next: Vec<bool> = p
+        .store
+        .agenda()
+        .todos()
+        .await
+        .unwrap()
+        .iter()
+        .map(|todo| todo.remind_next.is_some())
+        .collect();
     assert_eq!(next, [false, true]);
     let event = |uid: &str, day: &str| {
         format!(
@@ -229,8 +236,15 @@ async fn reminders_of_the_past_stay_silent() {
     let (old, new) = (event("old", "20261101"), event("new", "20261201"));
     let file = format!("BEGIN:VCALENDAR\n{old}{new}END:VCALENDAR\n");
     assert_eq!(import(&p, What::Schedule, &file).await.added, 2);
-    let next: Vec<bool> =
-        p.store.schedules().await.unwrap().iter().map(|row| row.remind_next.is_some()).collect();
+    let next: Vec<bool> = p
+        .store
+        .agenda()
+        .schedules()
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| row.remind_next.is_some())
+        .collect();
     assert_eq!(next, [false, true]);
 }
 
@@ -260,9 +274,9 @@ async fn only_what_is_wanted_is_taken() {
     let file = export(&p, What::All).await;
     let (todos, schedule) = (person(), person());
     assert_eq!(import(&todos, What::Todos, &file).await.added, 3);
-    assert_eq!(todos.store.schedules().await.unwrap(), []);
+    assert_eq!(todos.store.agenda().schedules().await.unwrap(), []);
     assert_eq!(import(&schedule, What::Schedule, &file).await.added, 3);
-    assert_eq!(schedule.store.todos().await.unwrap(), []);
+    assert_eq!(schedule.store.agenda().todos().await.unwrap(), []);
     let wrong = import(&schedule, What::Schedule, "buy milk\n").await;
     assert_eq!((wrong.added, wrong.problems[0].trouble), (0, Trouble::NotACalendar));
 }
@@ -275,7 +289,7 @@ async fn taken(file: &str) -> (Vec<String>, Vec<(&str, Trouble)>) {
     let done = import(&p, What::Schedule, &sent).await;
     let again = import(&p, What::Schedule, &sent).await;
     assert_eq!((again.added, again.changed, again.same), (0, 0, done.added), "twice is once");
-    let rows = p.store.schedules().await.unwrap();
+    let rows = p.store.agenda().schedules().await.unwrap();
     let row = |row: everloop_store::ScheduleRow| {
         let (said, span) = (row.said.clone(), row.said.span);
         let rule = said.repeat.map(|r| format!(" {} x{:?}", r.rrule, r.times)).unwrap_or_default();

@@ -74,14 +74,15 @@ async fn a_clock_that_is_ahead_once_silences_no_repeating_reminder_and_repeats_n
     assert!(ahead.len() > 300 && ahead.last().unwrap().state == FiredAs::Late);
     let now = shanghai("2026-11-16T09:00");
     reminders::set_back(&p.store, now).await.unwrap();
-    let entry = p.store.schedule(1).await.unwrap().unwrap();
+    let entry = p.store.agenda().schedule(1).await.unwrap().unwrap();
     assert_eq!(entry.remind_next, Some(shanghai("2026-11-17T08:00")));
     for day in 17..=20 {
         let at = format!("2026-11-{day}T08:00");
         assert_eq!(states(&fire(&p, &at).await), [FiredAs::Fired], "{at}");
         assert_eq!(fire(&p, &at).await, []);
     }
-    let shown = p.store.firings_of(everloop_store::FiringKind::Schedule, 1, 1_000).await.unwrap();
+    let shown =
+        p.store.agenda().firings_of(everloop_store::FiringKind::Schedule, 1, 1_000).await.unwrap();
     let fired = |firing: &&Firing| firing.state == FiredAs::Fired;
     assert_eq!(shown.iter().filter(fired).count(), 5, "each of them is on record as fired");
     // A clock that is behind repeats nothing of what was shown.
@@ -112,7 +113,7 @@ async fn catch_up_makes_up_for_one_none_or_all_and_the_rest_is_visible_as_missed
                 ]
             );
         }
-        assert_eq!(p.store.unread_firings(9).await.unwrap().len(), 3, "{rule}");
+        assert_eq!(p.store.agenda().unread_firings(9).await.unwrap().len(), 3, "{rule}");
         assert_eq!(states(&fire(&p, "2026-11-19T08:00").await), [FiredAs::Fired], "{rule}");
         assert!(p.say("/schedule get 1").await.contains("2026-11-18 08:00"), "{rule}");
     }
@@ -131,7 +132,7 @@ async fn making_up_for_all_has_a_cap() {
 async fn reminders_begin_where_they_are_told_to() {
     let p = person();
     p.say("/schedule add 2026-11-16 10:00 站会 --repeat daily --remind 2026-11-16 09:45 --remind-start 2026-11-18 00:00").await;
-    let next = p.store.next_reminder().await.unwrap();
+    let next = p.store.agenda().next_reminder().await.unwrap();
     assert_eq!(next, Some(shanghai("2026-11-18T09:45")));
     assert_eq!(fire(&p, "2026-11-17T23:00").await, []);
     assert_eq!(fire(&p, "2026-11-18T09:45").await.len(), 1);
@@ -148,7 +149,7 @@ async fn two_processes_fire_a_reminder_once() {
     let other = reminders::fire_due(&p.store, p.desk.customs(), at);
     let (one, other) = tokio::join!(one, other);
     assert_eq!(one.unwrap().len() + other.unwrap().len(), 50);
-    assert_eq!(p.store.unread_firings(99).await.unwrap().len(), 50);
+    assert_eq!(p.store.agenda().unread_firings(99).await.unwrap().len(), 50);
 }
 
 /// A year of entries in zones that change their clocks, in hours that are skipped or come twice.
@@ -217,7 +218,8 @@ async fn a_year_with_clock_changes_and_a_crash_at_every_firing_fires_each_once()
             down: Vec::new(),
             steps_max: STEPS_MAX,
         };
-        let (entries, todos) = (p.store.schedules().await.unwrap(), p.store.todos().await.unwrap());
+        let (entries, todos) =
+            (p.store.agenda().schedules().await.unwrap(), p.store.agenda().todos().await.unwrap());
         let played = rehearse(&entries, &todos, p.desk.customs(), &rehearsal).await.unwrap();
         assert!(played.is_right(), "{zone}: lost {:?}, wrong {:?}", played.lost, played.wrong);
         assert!(played.firings.len() > 730 && played.crashes as usize >= played.firings.len());
@@ -243,7 +245,7 @@ async fn a_rehearsal_finds_what_downtime_does_and_a_wrong_count() {
         down: vec![(ms("2026-01-10T00:00[Europe/Rome]"), ms("2026-01-12T12:00[Europe/Rome]"))],
         steps_max: STEPS_MAX,
     };
-    let entries = p.store.schedules().await.unwrap();
+    let entries = p.store.agenda().schedules().await.unwrap();
     let customs = AgendaConfig { catch_up: CatchUp::Once, ..AgendaConfig::default() };
     let played = rehearse(&entries, &[], &customs, &rehearsal).await.unwrap();
     assert!(played.is_right() && played.crashes == 2);
@@ -282,7 +284,7 @@ async fn a_rehearsal_says_what_it_leaves_out_and_where_it_stops_and_keeps_the_nu
         down: vec![(shanghai("2026-11-15T10:05"), shanghai("2026-11-17T10:05"))],
         steps_max: STEPS_MAX,
     };
-    let entries = p.store.schedules().await.unwrap();
+    let entries = p.store.agenda().schedules().await.unwrap();
     let played = rehearse(&entries, &[], p.desk.customs(), &rehearsal).await.unwrap();
     assert!(played.is_right(), "lost {:?}, wrong {:?}", played.lost, played.wrong);
     assert_eq!(played.left_out, 2 * 1_440 + 1 - 1_000);

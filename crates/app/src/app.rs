@@ -14,7 +14,7 @@ use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, CatchUp, moment};
 use everloop_agenda::show::Reader;
 use everloop_engine::{
-    Clock, Engine, Identity, LeaseTimes, Rules, SharedClock, SystemClock, fresh_id,
+    Clock, Engine, Identity, LeaseTimes, MembershipPolicy, Rules, SystemClock, fresh_id,
 };
 use everloop_store::{Store, StoreError};
 use everloop_tools::mcp::Servers;
@@ -130,11 +130,6 @@ impl App {
         self.notices.show(notice);
     }
 
-    /// Whether many processes, on many machines, may drive runs on the database.
-    pub fn is_cluster(&self) -> bool {
-        self.database.file().is_none()
-    }
-
     /// Opens the database.
     ///
     /// # Errors
@@ -158,7 +153,7 @@ impl App {
             && let Ok(home) = self.home.id()
         {
             // Where this cannot be written, a copy counts as one of another home: the safe side.
-            let _ = store.belong_to(&home).await;
+            let _ = store.maintenance().belong_to(&home).await;
         }
     }
 
@@ -210,9 +205,11 @@ impl App {
         crate::key::file(&self.settings, &self.home)
     }
 
-    /// The times of this process's place among others.
-    pub fn lease(&self) -> LeaseTimes {
-        LeaseTimes { lease_ms: self.settings.number("worker.lease").max(LEASE_MIN_MS) }
+    /// How this process shares the runs of the database with others.
+    #[must_use]
+    pub fn membership(&self) -> MembershipPolicy {
+        let lease_ms = self.settings.number("worker.lease").max(LEASE_MIN_MS);
+        self.database.membership(LeaseTimes { lease_ms })
     }
 
     /// An engine over a store, with everything that this process can reach.
@@ -224,17 +221,15 @@ impl App {
         for (key, error) in secrets::learn_all(&self.settings) {
             self.notify(Notice::Secret { key, error });
         }
+        let membership = self.membership();
         let rules = Rules {
             model_attempts: self.settings.small("model.attempts"),
             patience_ms: self.settings.number("model.patience"),
             tool_retry_ms: self.settings.number("tools.retry_delay"),
-            owners_may_live: self.is_cluster(),
+            owners_may_live: membership.owners_may_live(),
             ..Rules::default()
         };
-        let clock: Arc<dyn Clock> = match self.is_cluster() {
-            true => Arc::new(SharedClock::new(store.time().await?)),
-            false => Arc::new(SystemClock),
-        };
+        let clock = membership.clock(&store).await?;
         let now = clock.now();
         let identity =
             Identity { worker: WorkerId::new(fresh_id("worker_", now)), build: self.build.clone() };
@@ -299,7 +294,7 @@ impl App {
     /// # Errors
     /// [`AppError::RunNotFound`], [`AppError::RunAmbiguous`], or if the store fails.
     pub async fn find_run(&self, store: &Store, id: &str) -> Result<RunId, AppError> {
-        let mut found = store.find_runs(id).await?;
+        let mut found = store.runs().find(id).await?;
         match found.len() {
             0 => Err(AppError::RunNotFound(id.to_owned())),
             1 => Ok(found.swap_remove(0)),

@@ -351,7 +351,7 @@ fn model_state(name: &str) -> ModelState {
 /// The terminal conversation of this home. On a server that many homes share each has its own,
 /// whose name lies in the data folder.
 fn conversation_id(app: &App) -> Result<ConversationId, AppError> {
-    if !app.is_cluster() {
+    if !app.database.is_shared() {
         return Ok(ConversationId::new("conv_terminal"));
     }
     let file = app.home.data().join("conversation");

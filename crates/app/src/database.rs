@@ -1,8 +1,8 @@
 //! Where all that is durable lies: the embedded file, another file, or a server.
 
 use crate::home::Home;
-use everloop_store::{ClaimLock, Holder, PgOptions, Store, StoreError, without_password};
-use everloop_types::WorkerId;
+use everloop_engine::{LeaseTimes, MembershipPolicy};
+use everloop_store::{PgOptions, Store, StoreError, without_password};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -81,15 +81,17 @@ impl Database {
         }
     }
 
-    /// The right to claim runs, or who has it. On a server everybody may claim: `None`.
-    pub fn take_lock(
-        &self,
-        worker: &WorkerId,
-    ) -> Result<Result<Option<ClaimLock>, Holder>, StoreError> {
+    /// How processes share the runs of this database; `times` are those of a lease.
+    pub fn membership(&self, times: LeaseTimes) -> MembershipPolicy {
         match self {
-            Self::File { lock, .. } => Ok(ClaimLock::try_take(lock, worker)?.map(Some)),
-            Self::Server(_) => Ok(Ok(None)),
+            Self::File { lock, .. } => MembershipPolicy::Exclusive { lock: lock.clone() },
+            Self::Server(_) => MembershipPolicy::Leased(times),
         }
+    }
+
+    /// Whether other homes may use the same database.
+    pub fn is_shared(&self) -> bool {
+        matches!(self, Self::Server(_))
     }
 }
 

@@ -28,7 +28,7 @@ pub async fn deliver_now(app: &App, engine: &Engine) {
 pub async fn await_delivery(engine: &Engine, run: &RunId, patience: Duration) -> u64 {
     let until = Instant::now() + patience;
     loop {
-        let waiting = engine.store().outbox_count(run).await.unwrap_or_default().waiting;
+        let waiting = engine.store().outbox().count(run).await.unwrap_or_default().waiting;
         if waiting == 0 || Instant::now() >= until {
             return waiting;
         }

@@ -43,7 +43,7 @@ pub enum RunSource {
 /// # Errors
 /// If the store fails.
 pub async fn source_of(store: &Store, run: &RunId) -> Result<RunSource, AppError> {
-    let imported = store.is_foreign(run).await?;
+    let imported = store.runs().is_foreign(run).await?;
     Ok(if imported { RunSource::Imported } else { RunSource::Own })
 }
 

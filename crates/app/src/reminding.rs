@@ -33,9 +33,9 @@ pub async fn take_fired(
     head_start: i64,
 ) -> Result<Vec<Firing>, StoreError> {
     let mut ours = Vec::new();
-    for firing in store.new_firings(SHOWN_MAX).await? {
+    for firing in store.agenda().new_firings(SHOWN_MAX).await? {
         let is_free = firing.fired_at <= now.saturating_sub(head_start);
-        if is_free && store.announce(firing.due, now).await? {
+        if is_free && store.agenda().announce(firing.due, now).await? {
             ours.push(reminders::announced(firing, now));
         }
     }

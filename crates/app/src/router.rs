@@ -118,7 +118,7 @@ impl Router {
     /// # Errors
     /// If the store fails.
     pub async fn open_runs(&self, store: &Store) -> Result<Vec<(RunId, Status)>, StoreError> {
-        store.open_runs_of(&self.conversation).await
+        store.conversations().open_runs_of(&self.conversation).await
     }
 }
 
@@ -168,10 +168,10 @@ impl OpenQuestion {
 /// # Errors
 /// If the store fails.
 pub async fn question_of(store: &Store, run: &RunId) -> Result<Option<OpenQuestion>, StoreError> {
-    let below = store.descendants(run).await?;
+    let below = store.runs().descendants(run).await?;
     let run = below.last().unwrap_or(run);
     // The journal is read only if the run waits: it may be long, and this is asked often.
-    if store.position(run).await?.is_none_or(|at| at.status != Status::Waiting) {
+    if store.runs().position(run).await?.is_none_or(|at| at.status != Status::Waiting) {
         return Ok(None);
     }
     let Some(history) = History::read(store, run).await? else { return Ok(None) };
@@ -181,7 +181,7 @@ pub async fn question_of(store: &Store, run: &RunId) -> Result<Option<OpenQuesti
     });
     let Some(WaitingOn::Person { question }) = waits else { return Ok(None) };
     let slot = format!("ask:{}", question.id);
-    let said = store.messages(run).await?.into_iter().find(|said| said.slot == slot);
+    let said = store.runs().messages(run).await?.into_iter().find(|said| said.slot == slot);
     let text = said.map_or_else(|| question.text.clone(), |said| said.body);
     Ok(Some(OpenQuestion { run: run.clone(), question, text }))
 }

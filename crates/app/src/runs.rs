@@ -40,7 +40,7 @@ impl RunDetails {
     /// # Errors
     /// [`AppError::RunNotFound`], or if the store fails.
     pub async fn read(app: &App, store: &Store, run: &RunId) -> Result<Self, AppError> {
-        let row = store.run(run).await?;
+        let row = store.runs().get(run).await?;
         let history = history(store, run).await?;
         let state = history.state_at(i64::MAX)?;
         let row = row.ok_or_else(|| AppError::RunNotFound(run.to_string()))?;
@@ -51,10 +51,10 @@ impl RunDetails {
         };
         let progress = state.progress();
         let counts = if history.is_whole() { state.counts() } else { history.counts_of_outcomes() };
-        let forks = store.forks(run).await?;
-        let settlements = store.settlements(run).await?;
+        let forks = store.runs().forks(run).await?;
+        let settlements = store.journal().settlements(run).await?;
         let unknowns = history.unknowns(&settlements)?;
-        let messages = store.outbox_count(run).await?;
+        let messages = store.outbox().count(run).await?;
         let cost = app.prices().cost(&history);
         Ok(Self {
             row,
@@ -177,7 +177,7 @@ pub async fn question_text(
     question: &Question,
 ) -> Result<Option<String>, AppError> {
     let slot = format!("ask:{}", question.id);
-    let messages = store.messages(run).await?;
+    let messages = store.runs().messages(run).await?;
     Ok(messages.into_iter().find(|message| message.slot == slot).map(|message| message.body))
 }
 
@@ -186,7 +186,7 @@ pub async fn question_text(
 /// # Errors
 /// If the store fails.
 pub async fn front(store: &Store, run: &RunId) -> Result<RunId, AppError> {
-    let below = store.descendants(run).await?;
+    let below = store.runs().descendants(run).await?;
     Ok(below.into_iter().next_back().unwrap_or_else(|| run.clone()))
 }
 
@@ -198,7 +198,7 @@ pub async fn top(store: &Store, run: &RunId) -> Result<RunId, AppError> {
     let mut path = vec![run.clone()];
     loop {
         let last = path.last().unwrap_or(run);
-        match store.parent(last).await? {
+        match store.runs().parent(last).await? {
             // A file may say that a run is above itself.
             Some(parent) if !path.contains(&parent) => path.push(parent),
             _ => return Ok(last.clone()),
@@ -211,8 +211,8 @@ pub async fn top(store: &Store, run: &RunId) -> Result<RunId, AppError> {
 /// # Errors
 /// If the store fails.
 pub async fn is_over(store: &Store, run: &RunId) -> Result<bool, AppError> {
-    let below = store.descendants(run).await?;
-    let at = store.position(run).await?;
+    let below = store.runs().descendants(run).await?;
+    let at = store.runs().position(run).await?;
     Ok(below.is_empty() && at.is_none_or(|at| at.status.is_final()))
 }
 
@@ -224,9 +224,9 @@ pub async fn tree(store: &Store, run: &RunId) -> Result<Vec<(usize, RunRow)>, Ap
     let mut rows = Vec::new();
     let mut next = vec![(0, run.clone())];
     while let Some((depth, run)) = next.pop() {
-        let children = store.children(&run).await?;
+        let children = store.runs().children(&run).await?;
         next.extend(children.into_iter().rev().map(|child| (depth + 1, child.run)));
-        if let Some(row) = store.run(&run).await? {
+        if let Some(row) = store.runs().get(&run).await? {
             rows.push((depth, row));
         }
         // A file may say that a run is below itself.

@@ -43,7 +43,7 @@ fn was_set_ahead(begun: (UtcMs, u64), clock: &dyn Clock) -> bool {
 /// Once: shortens what is old, and removes what nobody needs.
 pub async fn tidy(app: &App, engine: &Engine) -> Result<Trimmed, StoreError> {
     let (store, now) = (engine.store(), engine.clock().now());
-    let trimmed = store.trim(now, keep_ms(app)).await?;
+    let trimmed = store.maintenance().trim(now, keep_ms(app)).await?;
     forget_old_keys(store, now, keep_ms(app)).await?;
     let folder = app.home.data().join("effects");
     for run in recorded_runs(&folder).unwrap_or_default() {
@@ -59,7 +59,7 @@ pub async fn tidy(app: &App, engine: &Engine) -> Result<Trimmed, StoreError> {
 /// is known: it may be in another one that shares the folder.
 async fn needs_no_records(engine: &Engine, run: &RunId) -> Result<bool, StoreError> {
     let over = |row: &RunRow| row.status.is_final() && row.status != Status::Quarantined;
-    match engine.store().run(run).await?.filter(over) {
+    match engine.store().runs().get(run).await?.filter(over) {
         None => Ok(false),
         Some(row) if row.times.trimmed_at.is_some() => Ok(true),
         Some(_) => Ok(engine.open_unknowns(run).await?.iter().all(|open| open.settled.is_some())),

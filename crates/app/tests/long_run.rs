@@ -5,7 +5,9 @@
 use everloop_app::context::memory::{Memory, Section};
 use everloop_engine::{Engine, Environment, Identity, Rules, Submission, Summary};
 use everloop_models::{Asking, Model, OnDelta, Request};
-use everloop_store::{Db, DbError, DbFuture, Done as Written, MemoryDb, Row, Store, Urgency};
+use everloop_store::{
+    Db, DbError, DbFuture, MemoryDb, SqlRow, Store, Urgency, WriteResult as Written,
+};
 use everloop_testkit::VirtualClock;
 use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::{
@@ -47,7 +49,7 @@ impl Db for Mortal {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         Box::pin(async move {
             if self.left.load(Ordering::SeqCst) < 0 {
                 return Err(dead());
@@ -189,7 +191,7 @@ async fn play(dies: i64, after: bool) -> Played {
     let run = engine(whole.clone(), &world, 0, clock).submit(submission()).await.unwrap();
     let mortal = Arc::new(Mortal { db, left: AtomicI64::new(dies), after });
     let mut lives = 0;
-    while whole.run(&run).await.unwrap().unwrap().status != Status::Succeeded {
+    while whole.runs().get(&run).await.unwrap().unwrap().status != Status::Succeeded {
         lives += 1;
         assert!(lives < 5, "death at {dies}, after: {after}: it does not end");
         let store = if lives == 1 { Store::with_db(mortal.clone()) } else { whole.clone() };
@@ -197,7 +199,7 @@ async fn play(dies: i64, after: bool) -> Played {
         let now = engine.clock().now();
         if engine.take_up().await.is_ok()
             && let Ok(Some(claim)) =
-                engine.store().claim_run(&engine.identity().worker, &run, now).await
+                engine.store().queue().claim_run(&engine.identity().worker, &run, now).await
         {
             let _ = engine.drive(claim).await;
         }

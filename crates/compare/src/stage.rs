@@ -118,7 +118,7 @@ impl Stage {
         let search = Recorded::serve(&task.search).await?;
         let store = Store::memory();
         for (number, text) in (1..).zip(&task.todos) {
-            store.add_todo(&todo(number, text), WriteKey { key: None, now: NOW }).await?;
+            store.agenda().add_todo(&todo(number, text), WriteKey { key: None, now: NOW }).await?;
         }
         let setting = Setting {
             guard: host.guard(),
@@ -177,14 +177,14 @@ impl Stage {
 
     /// What is there now.
     pub(crate) async fn scene(&self, run: &RunId) -> Result<Scene, StageError> {
-        let messages = self.store.messages(run).await?;
+        let messages = self.store.runs().messages(run).await?;
         let answer = messages.iter().find(|message| message.slot == "final");
         let mut files = BTreeMap::new();
         gather(&self.workspace, &self.workspace, &mut files)?;
         Ok(Scene {
             files,
-            todos: self.store.todos().await?.iter().map(Into::into).collect(),
-            entries: self.store.schedules().await?.iter().map(entry).collect(),
+            todos: self.store.agenda().todos().await?.iter().map(Into::into).collect(),
+            entries: self.store.agenda().schedules().await?.iter().map(entry).collect(),
             answer: answer.map(|message| message.body.clone()).unwrap_or_default(),
             asked: messages.iter().filter(|message| is_question(&message.slot)).count(),
             searched: self.search.searches(),

@@ -108,7 +108,7 @@ impl Engine {
         let past = self.past(&fork).await?;
         let known = self.account_for(&fork, &past).await?;
         let now = self.clock.now().max(past.state.last_at());
-        let parent = self.store.run(&fork.parent).await?;
+        let parent = self.store.runs().get(&fork.parent).await?;
         let conversation = parent.map(|row| row.conversation);
         let conversation = conversation.ok_or_else(|| ForkError::NoRun(fork.parent.clone()))?;
         let new = self.new_fork(fork, conversation, &past, &known, now);
@@ -116,7 +116,7 @@ impl Engine {
         // A reply that was lost is no reason for a second fork: the same id is written again.
         let mut tries = 0;
         loop {
-            match self.store.create_fork(&new).await {
+            match self.store.queue().create_fork(&new).await {
                 Ok(Created::New | Created::Existing(_)) => {
                     self.mail.call_workers();
                     return Ok(Forking { run, at });
@@ -159,7 +159,7 @@ impl Engine {
 
     /// Where a run was written.
     pub(crate) async fn provenance(&self, run: &RunId) -> Result<Provenance, StoreError> {
-        Ok(match self.store.is_foreign(run).await? {
+        Ok(match self.store.runs().is_foreign(run).await? {
             true => Provenance::Elsewhere,
             false => Provenance::Here,
         })
@@ -187,7 +187,7 @@ impl Engine {
             false => past.begin_again(fork, known, now),
         };
         let (new, entries) = self.as_new(run, conversation, made, now);
-        NewFork { new, origin, entries, word: said, letter }
+        NewFork { new, origin, entries, word: said, inbox_message: letter }
     }
 
     /// The run that goes on in place of another, which ends in the same transaction.
@@ -203,7 +203,7 @@ impl Engine {
         let goal = Goal { context: switch.context, ..Goal::default() };
         let made = begin_again(&from, switch.loop_name, frame, goal, now);
         let (new, entries) = self.as_new(switch.to, conversation, made, now);
-        NewFork { new, origin: from.origin, entries, word: None, letter: None }
+        NewFork { new, origin: from.origin, entries, word: None, inbox_message: None }
     }
 
     fn as_new(
@@ -225,7 +225,7 @@ impl Engine {
             ..made.created
         };
         let idem_key = None;
-        let new = NewRun { run, conversation, created, frame, idem_key, priority: 0, now };
+        let new = NewRun { run, conversation, created, frame, idem_key, now };
         let clean = |entry: Entry| Entry { kind: redactor.kind(entry.kind), ..entry };
         (new, made.entries.into_iter().map(clean).collect())
     }

@@ -18,6 +18,7 @@ mod hurry;
 mod ids;
 mod lease;
 mod mail;
+mod membership;
 mod outbox;
 mod portable;
 mod presence;
@@ -39,6 +40,7 @@ pub use drive::{DriveError, Driven};
 pub use fork::{Fork, ForkError, Forking};
 pub use ids::fresh_id;
 pub use lease::LeaseTimes;
+pub use membership::{Membership, MembershipPolicy};
 pub use portable::{
     ExportError, ImportError, Parcel, export_footer, export_header, export_lines, read_export,
     set_unfinished_aside,

@@ -96,7 +96,7 @@ impl Engine {
                 continue;
             }
             // A failing look is no reason to stop: the next one comes in a moment.
-            for run in self.store.runs_with_mail().await.unwrap_or_default() {
+            for run in self.store.inbox().runs_with_mail().await.unwrap_or_default() {
                 self.mail.ring(&run);
             }
         }
@@ -131,7 +131,7 @@ impl Engine {
         let bell = self.mail.bell(run);
         loop {
             heard = bell.version_after(heard).await;
-            let unread = self.store.unread(run).await.map(|unread| unread.letters);
+            let unread = self.store.inbox().unread(run).await.map(|unread| unread.messages);
             if unread.unwrap_or_default().iter().any(|(_, letter)| wanted(letter)) {
                 return;
             }

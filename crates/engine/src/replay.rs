@@ -55,9 +55,9 @@ impl History {
     /// # Errors
     /// If it cannot be read whole.
     pub async fn read(store: &Store, run: &RunId) -> Result<Option<Self>, StoreError> {
-        let Some(frame) = store.frame(run).await? else { return Ok(None) };
-        let entries = store.journal(run, 0, usize::MAX).await?;
-        let messages = store.messages(run).await?;
+        let Some(frame) = store.journal().frame(run).await? else { return Ok(None) };
+        let entries = store.journal().entries(run, 0, usize::MAX).await?;
+        let messages = store.runs().messages(run).await?;
         let last = messages.into_iter().find(|message| message.slot == "final");
         let final_text = last.map(|message| message.body);
         Ok(Some(Self { run: run.clone(), entries, frame: Arc::new(frame), final_text }))

@@ -122,7 +122,7 @@ impl Engine {
     /// If the run cannot be read. A run that does not exist has none.
     pub async fn open_unknowns(&self, run: &RunId) -> Result<Vec<OpenUnknown>, StoreError> {
         let Some(history) = History::read(&self.store, run).await? else { return Ok(Vec::new()) };
-        history.unknowns(&self.store.settlements(run).await?)
+        history.unknowns(&self.store.journal().settlements(run).await?)
     }
 
     /// Says what happened to an effect whose outcome is unknown. The first word counts.
@@ -149,10 +149,10 @@ impl Engine {
             });
         }
         let settlement = Settlement { effect: effect.clone(), settled, by, at: self.clock.now() };
-        match self.store.settle(&settlement).await? {
+        match self.store.journal().settle(&settlement).await? {
             true => Ok(Settling::Written),
             false => {
-                let all = self.store.settlements(&effect.run).await?;
+                let all = self.store.journal().settlements(&effect.run).await?;
                 Ok(Settling::Already(all.into_iter().find(|one| one.effect == *effect)))
             }
         }

@@ -72,13 +72,12 @@ impl Engine {
             created,
             frame,
             idem_key: submission.idem_key,
-            priority: 0,
             now,
         };
         // A reply that was lost is no reason for a second run: the same id is written again.
         let mut tries = 0;
         loop {
-            match self.store.create_run(&new).await {
+            match self.store.queue().create_run(&new).await {
                 Ok(Created::New) => {
                     self.mail.call_workers();
                     return Ok(run);
@@ -136,7 +135,7 @@ impl Engine {
     /// # Errors
     /// If it could not be written.
     pub async fn wake_now(&self, run: &RunId) -> Result<(), StoreError> {
-        self.store.wake_now(run, self.clock.now()).await?;
+        self.store.queue().wake_now(run, self.clock.now()).await?;
         self.mail.call_workers();
         Ok(())
     }
@@ -151,12 +150,12 @@ impl Engine {
         dedupe: &str,
         letter: &InboxMessage,
     ) -> Result<Sent, StoreError> {
-        let sent = self.store.send(run, dedupe, letter, self.clock.now()).await?;
+        let sent = self.store.inbox().send(run, dedupe, letter, self.clock.now()).await?;
         self.mail.ring(run);
         self.mail.call_workers();
         if matches!(letter, InboxMessage::Cancel { .. }) {
             // They have it in their inboxes; if this look fails they hear of it a little later.
-            let below = self.store.descendants(run).await.unwrap_or_default();
+            let below = self.store.runs().descendants(run).await.unwrap_or_default();
             below.iter().for_each(|run| self.mail.ring(run));
         }
         Ok(sent)

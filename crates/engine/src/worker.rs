@@ -1,7 +1,7 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
 use crate::{DriveError, Driven, Engine, LeaseTimes};
-use everloop_store::{Claim, LastWord, Orphan, Report as InboxMessage, StoreError};
+use everloop_store::{ChildReport, Claim, LastWord, Orphan, StoreError};
 use everloop_types::journal::{ChildEnded, Used};
 use everloop_types::{Labels, RunId, Status, Usage, UtcMs};
 use std::collections::BTreeMap;
@@ -167,7 +167,7 @@ impl Worker {
             claimed = self.take_on(claims, report).or(claimed);
         }
         let (engine, now) = (self.engine.clone(), self.engine.clock.now());
-        let claims = match engine.store.claim(&engine.identity.worker, now, free).await {
+        let claims = match engine.store.queue().claim(&engine.identity.worker, now, free).await {
             Err(StoreError::Unknown { .. }) => self.orphaned_claims().await?,
             claims => claims?,
         };
@@ -189,7 +189,7 @@ impl Worker {
     /// long as that cannot be read either, nothing else is claimed.
     async fn orphaned_claims(&mut self) -> Result<Vec<Claim>, StoreError> {
         self.unsure = true;
-        let held = self.engine.store.held_by(&self.engine.identity.worker).await?;
+        let held = self.engine.store.queue().held_by(&self.engine.identity.worker).await?;
         self.unsure = false;
         Ok(held.into_iter().filter(|claim| !self.is_driven(claim)).collect())
     }
@@ -243,15 +243,15 @@ impl Worker {
             match blame {
                 Blame::Store => {
                     let wake_at = now.saturating_add_unsigned(STORE_PAUSE_MS);
-                    engine.store.release(&claim, wake_at).await?;
+                    engine.store.queue().release(&claim, wake_at).await?;
                     self.ready_at = self.ready_at.max(wake_at);
                 }
                 Blame::Program => {
                     let wake_at = now.saturating_add_unsigned(NEWER_PAUSE_MS);
-                    engine.store.release(&claim, wake_at).await?;
+                    engine.store.queue().release(&claim, wake_at).await?;
                 }
                 Blame::Run => {
-                    engine.store.stalled(&claim, now).await?;
+                    engine.store.queue().stalled(&claim, now).await?;
                     if engine.speak_for_quarantined(&claim.run).await? {
                         report(Report::PutAside(claim.run.clone()));
                     }
@@ -299,7 +299,7 @@ impl Engine {
     /// # Errors
     /// If it could not be written.
     pub async fn take_up(&self) -> Result<Vec<Orphan>, StoreError> {
-        let orphans = self.store.requeue_orphans(self.clock.now()).await?;
+        let orphans = self.store.queue().requeue_orphans(self.clock.now()).await?;
         for orphan in &orphans {
             self.speak_for_quarantined(&orphan.run).await?;
         }
@@ -313,8 +313,8 @@ impl Engine {
         run: &RunId,
         message: String,
     ) -> Result<LastWord, StoreError> {
-        let Some(to) = self.store.parent(run).await? else { return Ok(message.into()) };
-        let frame = self.store.frame(run).await.ok().flatten();
+        let Some(to) = self.store.runs().parent(run).await? else { return Ok(message.into()) };
+        let frame = self.store.journal().frame(run).await.ok().flatten();
         let had = frame.map(|frame| frame.limits.budget);
         let used = had.map_or_else(Used::default, |had| Used {
             model_calls: had.model_calls,
@@ -325,20 +325,21 @@ impl Engine {
         let (child, text) = (run.clone(), message.clone());
         let (status, labels) = (Status::Quarantined, Labels::ALL);
         let ended = ChildEnded { child, status, text, used, labels };
-        Ok(LastWord { message, report: Some(InboxMessage { to, ended }) })
+        Ok(LastWord { message, report: Some(ChildReport { to, ended }) })
     }
 
     /// A run that was put aside ends in words like any other. Tells whether it was put aside.
     pub(crate) async fn speak_for_quarantined(&self, run: &RunId) -> Result<bool, StoreError> {
-        let Some(row) = self.store.run(run).await? else { return Ok(false) };
+        let Some(row) = self.store.runs().get(run).await? else { return Ok(false) };
         if row.status != Status::Quarantined {
             return Ok(false);
         }
         let note = row.note.unwrap_or_default();
-        let language = self.store.frame(run).await?.map(|frame| frame.language).unwrap_or_default();
+        let language =
+            self.store.journal().frame(run).await?.map(|frame| frame.language).unwrap_or_default();
         let words = everloop_text::get(language, "run.quarantined", &[("note", &note)]);
         let word = self.last_word(run, words).await?;
-        self.store.quarantine(run, None, &note, self.clock.now(), Some(word)).await?;
+        self.store.queue().quarantine(run, None, &note, self.clock.now(), Some(word)).await?;
         Ok(true)
     }
 }

@@ -130,7 +130,7 @@ async fn play(folder: &Path, name: &str, runs: usize, steps: usize) -> (Duration
     let (took, used) = (begun.elapsed(), cpu() - used);
     // A copy without free pages and without the log: what the rows really take.
     let copy = folder.join(format!("{name}.copy"));
-    store.backup(&copy).await.expect("copied");
+    everloop_store::copies::back_up(&database, &copy).expect("copied");
     let bytes = std::fs::metadata(&copy).map_or(0, |file| file.len());
     (took, used, bytes)
 }
@@ -158,7 +158,7 @@ async fn play_together(url: &str, workers: usize, runs: usize, steps: usize) -> 
         worked.expect("no panic").expect("drained");
     }
     let took = begun.elapsed();
-    let bytes = store.inspect().await.expect("inspected").bytes_on_disk;
+    let bytes = store.maintenance().inspect().await.expect("inspected").bytes_on_disk;
     (took, bytes)
 }
 

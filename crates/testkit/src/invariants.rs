@@ -77,7 +77,7 @@ fn ended(history: &History, status: Status) -> Result<Ending, String> {
 async fn read(watched: &Watched<'_>) -> Result<(History, Status), String> {
     let history = History::read(watched.store, watched.run).await;
     let history = history.map_err(|error| format!("unreadable: {error}"))?.ok_or("no run")?;
-    let row = watched.store.run(watched.run).await.map_err(|error| error.to_string())?;
+    let row = watched.store.runs().get(watched.run).await.map_err(|error| error.to_string())?;
     Ok((history, row.ok_or("no row")?.status))
 }
 
@@ -187,7 +187,8 @@ fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
 
 /// One final message if the run is over, and none before.
 async fn final_message_with_ending(watched: &Watched<'_>, status: Status) -> Result<(), String> {
-    let messages = watched.store.messages(watched.run).await.map_err(|error| error.to_string())?;
+    let messages =
+        watched.store.runs().messages(watched.run).await.map_err(|error| error.to_string())?;
     let last: Vec<_> = messages.iter().filter(|message| message.slot == "final").collect();
     let due = usize::from(status.is_final());
     ensure(last.len() == due, || format!("{} final messages while {status}", last.len()))?;
@@ -197,9 +198,10 @@ async fn final_message_with_ending(watched: &Watched<'_>, status: Status) -> Res
 
 /// A letter wakes: whoever waits has read everything.
 async fn no_unread_mail_while_waiting(watched: &Watched<'_>, status: Status) -> Result<(), String> {
-    let unread = watched.store.unread(watched.run).await.map_err(|error| error.to_string())?;
-    let asleep = status == Status::Waiting && !unread.letters.is_empty();
-    ensure(!asleep, || format!("waiting with unread mail: {:?}", unread.letters))
+    let unread =
+        watched.store.inbox().unread(watched.run).await.map_err(|error| error.to_string())?;
+    let asleep = status == Status::Waiting && !unread.messages.is_empty();
+    ensure(!asleep, || format!("waiting with unread mail: {:?}", unread.messages))
 }
 
 /// Nobody counts twice: the budget's numbers are those of the plans.
@@ -367,7 +369,8 @@ fn unknown_count(entries: &[Entry]) -> usize {
 
 /// The newest snapshot and its tail give the same state as the whole journal.
 async fn snapshot_agrees(watched: &Watched<'_>, history: &History) -> Result<(), String> {
-    let loaded = watched.store.load(watched.run).await.map_err(|error| error.to_string())?;
+    let loaded =
+        watched.store.journal().load(watched.run).await.map_err(|error| error.to_string())?;
     let Some(snapshot) = loaded.snapshot else { return Ok(()) };
     let whole = history.state_at(i64::MAX).map_err(|error| error.to_string())?;
     let frame = history.frame().clone();

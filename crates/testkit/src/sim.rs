@@ -153,7 +153,7 @@ impl Cast {
             let (scenario, world) = (workload::scenario(chance), Arc::new(World::default()));
             let role = Role { run, scenario, world };
             let new = role.new_run(&workspace, time.now());
-            store.create_run(&new).await.expect("the run is created");
+            store.queue().create_run(&new).await.expect("the run is created");
             roles.insert(workspace, role);
         }
         let cluster = !chance.one_in(3);
@@ -174,9 +174,9 @@ impl Cast {
 
     async fn all_over(&self) -> bool {
         for role in self.roles.values() {
-            let row = self.store.run(&role.run).await.expect("readable").expect("exists");
+            let row = self.store.runs().get(&role.run).await.expect("readable").expect("exists");
             let spoken = row.status != Status::Quarantined || self.has_last_words(role).await;
-            let below = self.store.descendants(&role.run).await.expect("readable");
+            let below = self.store.runs().descendants(&role.run).await.expect("readable");
             if !row.status.is_final() || !spoken || !below.is_empty() {
                 return false;
             }
@@ -186,7 +186,7 @@ impl Cast {
 
     /// A run that is put aside gets its last words from whoever finds it so.
     async fn has_last_words(&self, role: &Role) -> bool {
-        let messages = self.store.messages(&role.run).await.expect("readable");
+        let messages = self.store.runs().messages(&role.run).await.expect("readable");
         messages.iter().any(|message| message.slot == "final")
     }
 
@@ -209,7 +209,7 @@ impl Cast {
         for role in self.roles.values() {
             let watched = self.watched(role);
             let broken = |why| format!("{}: {why}", role.run);
-            let row = self.store.run(&role.run).await.expect("readable").expect("exists");
+            let row = self.store.runs().get(&role.run).await.expect("readable").expect("exists");
             simulated.takeovers += row.lease.epoch.saturating_sub(1).unsigned_abs();
             match row.status {
                 Status::Quarantined => {
@@ -232,7 +232,8 @@ impl Cast {
         let mut report = format!("seed {seed}: {why}\n\n{}\n", self.story.text());
         for role in self.roles.values() {
             report.push_str(&format!("\n{} ({}):\n", role.run, role.scenario.name));
-            let entries = self.store.journal(&role.run, 0, usize::MAX).await.unwrap_or_default();
+            let entries =
+                self.store.journal().entries(&role.run, 0, usize::MAX).await.unwrap_or_default();
             for entry in entries {
                 let (seq, epoch, kind) = (entry.seq, entry.epoch, format!("{:?}", entry.kind));
                 let kind: String = kind.chars().take(160).collect();
@@ -266,7 +267,7 @@ impl Role {
         };
         let conversation = ConversationId::new(format!("conv_{}", self.run));
         let (run, idem_key) = (self.run.clone(), None);
-        NewRun { run, conversation, created, frame, idem_key, priority: 0, now }
+        NewRun { run, conversation, created, frame, idem_key, now }
     }
 
     fn frame(&self, workspace: &str) -> Frame {

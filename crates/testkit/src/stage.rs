@@ -177,8 +177,8 @@ impl Stage {
     /// # Panics
     /// If there is no run.
     pub async fn is_over(&self) -> bool {
-        let row = self.store.run(&self.run).await.expect("readable").expect("exists");
-        let below = self.store.descendants(&self.run).await.expect("readable");
+        let row = self.store.runs().get(&self.run).await.expect("readable").expect("exists");
+        let below = self.store.runs().descendants(&self.run).await.expect("readable");
         row.status.is_final() && below.is_empty()
     }
 
@@ -195,7 +195,7 @@ impl Stage {
     /// # Panics
     /// If a run cannot be read.
     pub async fn asking(&self) -> Option<(RunId, Question)> {
-        let below = self.store.descendants(&self.run).await.expect("readable");
+        let below = self.store.runs().descendants(&self.run).await.expect("readable");
         for run in below.into_iter().rev().chain([self.run.clone()]) {
             if let Some(question) = open_question(&self.store, &run).await.expect("readable") {
                 return Some((run, question));
@@ -227,7 +227,7 @@ impl Stage {
         let Some((run, question)) = self.asking().await else { return };
         let now = everloop_engine::Clock::now(&self.clock);
         let letter = self.answer_to(&question);
-        let sent = self.store.send(&run, &question.id, &letter, now).await;
+        let sent = self.store.inbox().send(&run, &question.id, &letter, now).await;
         sent.expect("the letter is written");
     }
 }
@@ -237,7 +237,7 @@ pub(crate) async fn tree(store: &Store, run: &RunId) -> Result<Vec<RunId>, Store
     let mut all = vec![run.clone()];
     let mut at = 0;
     while let Some(run) = all.get(at).cloned() {
-        all.extend(store.children(&run).await?.into_iter().map(|child| child.run));
+        all.extend(store.runs().children(&run).await?.into_iter().map(|child| child.run));
         at += 1;
     }
     Ok(all)
@@ -246,8 +246,8 @@ pub(crate) async fn tree(store: &Store, run: &RunId) -> Result<Vec<RunId>, Store
 /// The first run from the top that is awake, or else the deepest, which all others wait for.
 async fn front(store: &Store, run: &RunId) -> Result<RunId, StoreError> {
     let mut deepest = run.clone();
-    for run in [vec![run.clone()], store.descendants(run).await?].concat() {
-        let at = store.position(&run).await?;
+    for run in [vec![run.clone()], store.runs().descendants(run).await?].concat() {
+        let at = store.runs().position(&run).await?;
         if at.is_some_and(|at| at.status == Status::Queued) {
             return Ok(run);
         }
@@ -308,9 +308,9 @@ impl Process {
     pub async fn claim(&self, run: &RunId) -> Option<Claim> {
         let (store, now) = (self.engine.store(), self.engine.clock().now());
         // A reply that was lost here leaves the run to the next process, as a crash would.
-        store.requeue_orphans(now).await.ok()?;
+        store.queue().requeue_orphans(now).await.ok()?;
         let run = front(store, run).await.ok()?;
-        store.claim_run(&self.engine.identity().worker, &run, now).await.ok().flatten()
+        store.queue().claim_run(&self.engine.identity().worker, &run, now).await.ok().flatten()
     }
 
     /// Answers through the engine, as a surface does.

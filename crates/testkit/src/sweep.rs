@@ -254,7 +254,7 @@ async fn sweep_answers(scenario: &Scenario) -> Result<Swept, String> {
         stage.play_once().await;
         let Some(question) = stage.open_question().await else { break };
         let wake = InboxMessage::Steer { text: "are you there?".to_owned() };
-        let sent = stage.store.send(&stage.run, "wake", &wake, 0).await;
+        let sent = stage.store.inbox().send(&stage.run, "wake", &wake, 0).await;
         place.ensure(sent.is_ok(), || format!("{sent:?}"))?;
         stage.points.halt_at(n);
         let answer = stage.answer_to(&question);
@@ -271,7 +271,7 @@ async fn sweep_answers(scenario: &Scenario) -> Result<Swept, String> {
 }
 
 async fn took(stage: &Stage, dedupe: &str) -> bool {
-    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
+    let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let taken = |entry: &Entry| matches!(&entry.kind, Kind::Input(i) if i.dedupe == dedupe);
     entries.iter().any(taken)
 }

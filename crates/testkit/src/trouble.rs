@@ -2,7 +2,7 @@
 
 use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::{
-    Approval, EffectClass, Ending, Handling, Observation, OnUnknown, Rows, Write,
+    Approval, EffectClass, Ending, Handling, Observation, OnUnknown, Rows, Statement, Write,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -155,7 +155,7 @@ impl Tool for Scribe {
         let call = self.calls.fetch_add(1, Ordering::SeqCst);
         let key = if call == 0 { "no such key" } else { "schema_version" };
         let write = Write {
-            sql: "UPDATE schema_meta SET v = v WHERE k = $1",
+            statement: Statement::screened("UPDATE schema_meta SET v = v WHERE k = $1"),
             params: vec![key.into()],
             expect: Rows::Exactly(1),
         };

@@ -4,7 +4,7 @@ use everloop_engine::{Driven, Report, Worker};
 use everloop_models::Scripted;
 use everloop_testkit::{Point, Process, Scenario, Stage, Went, check};
 use everloop_types::journal::{EffectPlanned, InboxMessage, Kind, Outcome, WaitingOn};
-use everloop_types::{Ending, ModelErrorKind, Status};
+use everloop_types::{Ending, ModelErrorKind, Statement, Status};
 use serde_json::json;
 
 fn scenario(script: Vec<Scripted>) -> Scenario {
@@ -27,7 +27,7 @@ async fn drive(stage: &mut Stage) -> Driven {
 }
 
 async fn endings(stage: &Stage) -> Vec<Ending> {
-    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
+    let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let seen = entries.into_iter().filter_map(|entry| match entry.kind {
         Kind::EffectFinished(finished) => match finished.outcome {
             Outcome::Observed(seen) => Some(seen.ending),
@@ -39,7 +39,7 @@ async fn endings(stage: &Stage) -> Vec<Ending> {
 }
 
 async fn attempts_failed(stage: &Stage) -> usize {
-    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
+    let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     entries.iter().filter(|entry| matches!(entry.kind, Kind::EffectAttemptFailed(_))).count()
 }
 
@@ -70,7 +70,7 @@ async fn a_model_that_stays_away_parks_the_run_and_the_run_wakes_by_itself() {
     assert!(matches!(driven, Driven::Parked(WaitingOn::Model { .. })), "{driven:?}");
     let took = stage.process().engine.clock().since_boot_ms() - begun;
     assert!(took < 15_000, "the foreground waited {took} ms");
-    let row = stage.store.run(&stage.run).await.unwrap().unwrap();
+    let row = stage.store.runs().get(&stage.run).await.unwrap().unwrap();
     assert_eq!(row.status, Status::Waiting);
     assert!(row.times.wake_at.is_some());
 }
@@ -149,7 +149,7 @@ async fn row_26_a_run_that_takes_its_driver_down_is_put_aside_and_the_worker_goe
     let mut worker = Worker::new(process.engine.clone(), 4);
     let report = |report| stalls += usize::from(matches!(report, Report::Stalled(_)));
     worker.drain(report).await.unwrap();
-    let row = stage.store.run(&stage.run).await.unwrap().unwrap();
+    let row = stage.store.runs().get(&stage.run).await.unwrap().unwrap();
     assert_eq!((row.status, stalls), (Status::Quarantined, 5));
     assert!(row.note.unwrap().contains("without progress"));
 }
@@ -217,7 +217,7 @@ async fn an_exchange_costs_two_commits() {
     let commits = points.iter().filter(|p| **p == Point::BeforeCommit).count();
     // Orphans, claim, the first plan, two for each of three exchanges, and the ending.
     assert_eq!(commits, 2 + 1 + 3 * 2 + 1);
-    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.unwrap();
+    let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.unwrap();
     let asked = |kind: &Kind| matches!(kind, Kind::EffectPlanned(EffectPlanned::CallModel { .. }));
     assert_eq!(entries.iter().filter(|entry| asked(&entry.kind)).count(), 4);
 }
@@ -227,7 +227,7 @@ async fn a_tool_whose_own_write_is_refused_is_asked_again() {
     let mut stage = stage(vec![calls("scribe"), Scripted::says("written")]).await;
     assert_eq!(drive(&mut stage).await, Driven::Finished(Status::Succeeded));
     assert_eq!(endings(&stage).await, [Ending::Ok]);
-    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.unwrap();
+    let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.unwrap();
     let told = entries.iter().any(|entry| entry.kind.body().contains("written at call 2"));
     assert!(told, "the outcome of the refused write must be gone");
     check(&stage.watched()).await.unwrap();
@@ -237,7 +237,7 @@ async fn a_tool_whose_own_write_is_refused_is_asked_again() {
 async fn row_31_a_run_whose_journal_is_full_ends_in_words() {
     let mut stage = stage(vec![calls("stutter"), Scripted::says("never")]).await;
     let full = everloop_types::Write {
-        sql: "UPDATE runs SET bytes = 67108864",
+        statement: Statement::screened("UPDATE runs SET bytes = 67108864"),
         params: Vec::new(),
         expect: everloop_types::Rows::Exactly(1),
     };

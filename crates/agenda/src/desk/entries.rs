@@ -29,55 +29,57 @@ impl Agenda {
         &self,
         command: &ScheduleCommand,
         now: &Zoned,
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         Ok(match command {
             ScheduleCommand::Add(new) => {
-                return self.add_entry(&EntryChange::of(new, now, None), deed).await;
+                return self.add_entry(&EntryChange::of(new, now, None), write).await;
             }
             ScheduleCommand::Update(id, new) => {
-                let was = self.store.schedule(*id).await?.map(|entry| begins(&entry.said.span));
+                let was =
+                    self.store.agenda().schedule(*id).await?.map(|entry| begins(&entry.said.span));
                 return self
-                    .update_entry(*id, &EntryChange::of(new, now, was.as_ref()), deed)
+                    .update_entry(*id, &EntryChange::of(new, now, was.as_ref()), write)
                     .await;
             }
             ScheduleCommand::Repeat(id, switch) => {
-                return self.switch_repeat(*id, *switch, deed).await;
+                return self.switch_repeat(*id, *switch, write).await;
             }
-            ScheduleCommand::Delete(ids) => return self.delete_entries(ids, deed).await,
+            ScheduleCommand::Delete(ids) => return self.delete_entries(ids, write).await,
             ScheduleCommand::Get(id) => return self.shown(*id, Did::Shown, Vec::new()).await,
             ScheduleCommand::List => {
                 let at = now.timestamp().as_millisecond();
                 let from = kept::moment(at.saturating_sub(self.customs.list_back_ms));
                 let to = kept::moment(at.saturating_add(self.customs.list_ahead_ms));
                 let range = Range { from, to, calendar: None };
-                Ok(Reply::Entries(range, self.store.schedules().await?))
+                Ok(Reply::Entries(range, self.store.agenda().schedules().await?))
             }
             ScheduleCommand::View(stretch, date) => {
                 let range = stretch_around(*stretch, *date, now);
-                Ok(Reply::Entries(range, self.store.schedules().await?))
+                Ok(Reply::Entries(range, self.store.agenda().schedules().await?))
             }
         })
     }
 
     async fn shown(&self, id: i64, did: Did, notices: Vec<Notice>) -> Result<Answer, StoreError> {
-        let Some(entry) = self.store.schedule(id).await? else {
+        let Some(entry) = self.store.agenda().schedule(id).await? else {
             return Ok(Err(Refusal::NoSuchEntry(id)));
         };
-        let firings = self.store.firings_of(FiringKind::Schedule, id, FIRINGS_SHOWN).await?;
+        let firings =
+            self.store.agenda().firings_of(FiringKind::Schedule, id, FIRINGS_SHOWN).await?;
         Ok(Ok(Reply::Entry(did, Box::new(entry), firings, notices)))
     }
 
     /// Deletes entries, all or none, and names them.
-    async fn delete_entries(&self, ids: &[i64], deed: WriteKey<'_>) -> Result<Answer, StoreError> {
+    async fn delete_entries(&self, ids: &[i64], write: WriteKey<'_>) -> Result<Answer, StoreError> {
         let (ids, mut gone) = (in_order(ids), Vec::new());
         for &id in &ids {
-            let text = self.store.schedule(id).await?.map(|entry| entry.said.title);
+            let text = self.store.agenda().schedule(id).await?.map(|entry| entry.said.title);
             gone.push(Gone { id, text });
         }
         let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
         let missing = missing.map_or(0, |gone| gone.id);
-        Ok(match self.store.delete_schedules(&ids, deed).await? {
+        Ok(match self.store.agenda().delete_schedules(&ids, write).await? {
             Applied::Now(_) | Applied::Already(_) => Ok(Reply::EntriesDeleted(gone)),
             Applied::NotFound | Applied::Conflict => Err(Refusal::NoSuchEntry(missing)),
         })
@@ -86,28 +88,28 @@ impl Agenda {
     pub(super) async fn add_entry(
         &self,
         new: &EntryChange,
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
-        let Some(mut entry) = self.new_entry(new, deed) else { return Ok(Err(Refusal::NotHere)) };
+        let Some(mut entry) = self.new_entry(new, write) else { return Ok(Err(Refusal::NotHere)) };
         if let Err(refusal) = update(0, &mut entry.said, new) {
             return Ok(Err(refusal));
         }
         entry.remind_next = match new.remind {
             // One that was asked for rings, at once if its moment has passed.
-            Some(_) => reminders::first_reminder(&entry, deed.now),
+            Some(_) => reminders::first_reminder(&entry, write.now),
             None => {
-                reminders::coming_reminder(&entry, deed.now.saturating_sub(reminders::IN_TIME_MS))
+                reminders::coming_reminder(&entry, write.now.saturating_sub(reminders::IN_TIME_MS))
             }
         };
         for _ in 0..WRITE_TRIES_MAX {
-            let guard = match self.free(&entry, new.allow_conflict, deed).await? {
+            let guard = match self.free(&entry, new.allow_conflict, write).await? {
                 Ok(guard) => guard,
                 // Tried again after a crash, it would be in its own way.
-                Err(refusal) => return self.already_made(deed, refusal).await,
+                Err(refusal) => return self.already_made(write, refusal).await,
             };
-            match self.store.add_schedule(&entry, guard, deed).await? {
+            match self.store.agenda().add_schedule(&entry, guard, write).await? {
                 Applied::Now(id) | Applied::Already(id) => {
-                    let notices = notices(&entry, new, deed.now);
+                    let notices = notices(&entry, new, write.now);
                     return self.shown(id, Did::Added, notices).await;
                 }
                 Applied::Conflict => {}
@@ -119,18 +121,18 @@ impl Agenda {
 
     /// An entry of which only the time is said, and how it reminds if nothing else is; none
     /// without a time.
-    fn new_entry(&self, new: &EntryChange, deed: WriteKey<'_>) -> Option<ScheduleRow> {
+    fn new_entry(&self, new: &EntryChange, write: WriteKey<'_>) -> Option<ScheduleRow> {
         let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.customs.minutes));
-        let remind = self.default_reminder(&span, new, deed.now).filter(|_| new.remind.is_none());
+        let remind = self.default_reminder(&span, new, write.now).filter(|_| new.remind.is_none());
         let said =
             ScheduleText { title: String::new(), span, repeat: None, remind, catch_up: None };
         Some(ScheduleRow {
             id: 0,
-            uid: uid("schedule", deed),
+            uid: uid("schedule", write),
             said,
             remind_next: None,
-            created_at: deed.now,
-            updated_at: deed.now,
+            created_at: write.now,
+            updated_at: write.now,
             version: 1,
         })
     }
@@ -150,10 +152,10 @@ impl Agenda {
 
     async fn already_made(
         &self,
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
         refusal: Refusal,
     ) -> Result<Answer, StoreError> {
-        match self.store.deed_done(deed).await? {
+        match self.store.agenda().write_done(write).await? {
             Some(id) => self.shown(id, Did::Added, Vec::new()).await,
             None => Ok(Err(refusal)),
         }
@@ -163,13 +165,13 @@ impl Agenda {
         &self,
         id: i64,
         change: &EntryChange,
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let changed = |said: &mut ScheduleText| update(id, said, change);
-        let answer = self.change_entry(id, deed, change.allow_conflict, changed).await?;
+        let answer = self.change_entry(id, write, change.allow_conflict, changed).await?;
         Ok(answer.map(|reply| match reply {
             Reply::Entry(did, entry, firings, _) => {
-                let notices = notices(&entry, change, deed.now);
+                let notices = notices(&entry, change, write.now);
                 Reply::Entry(did, entry, firings, notices)
             }
             other => other,
@@ -180,26 +182,26 @@ impl Agenda {
         &self,
         id: i64,
         switch: Switch,
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let turn = |said: &mut ScheduleText| {
             let rule = said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?;
             rule.on = i64::from(switch == Switch::On);
             Ok(())
         };
-        self.change_entry(id, deed, false, turn).await
+        self.change_entry(id, write, false, turn).await
     }
 
     /// Changes an entry as it is, or as it has become meanwhile.
     async fn change_entry(
         &self,
         id: i64,
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
         allow_conflict: bool,
         change: impl Fn(&mut ScheduleText) -> Result<(), Refusal>,
     ) -> Result<Answer, StoreError> {
         for _ in 0..WRITE_TRIES_MAX {
-            let Some(before) = self.store.schedule(id).await? else { break };
+            let Some(before) = self.store.agenda().schedule(id).await? else { break };
             let mut entry = before.clone();
             if let Err(refusal) = change(&mut entry.said) {
                 return Ok(Err(refusal));
@@ -207,21 +209,21 @@ impl Agenda {
             let (was, is) = (&before.said, &entry.said);
             // What has fired does not fire again because the title changed.
             if (&was.span, &was.repeat, &was.remind) != (&is.span, &is.repeat, &is.remind) {
-                entry.remind_next = reminders::changed_reminder(&before, &entry, deed.now);
+                entry.remind_next = reminders::changed_reminder(&before, &entry, write.now);
             }
             let is_free = allow_conflict || !takes_more_time(was, is);
-            let guard = match self.free(&entry, is_free, deed).await? {
+            let guard = match self.free(&entry, is_free, write).await? {
                 Ok(guard) => guard,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            match self.store.change_schedule(&entry, guard, deed).await? {
+            match self.store.agenda().change_schedule(&entry, guard, write).await? {
                 Applied::Now(id) | Applied::Already(id) => {
                     return self.shown(id, Did::Changed, Vec::new()).await;
                 }
                 Applied::NotFound | Applied::Conflict => {}
             }
         }
-        let is_there = self.store.schedule(id).await?.is_some();
+        let is_there = self.store.agenda().schedule(id).await?.is_some();
         Ok(Err(if is_there { Refusal::Contested } else { Refusal::NoSuchEntry(id) }))
     }
 
@@ -231,7 +233,7 @@ impl Agenda {
         &self,
         entry: &ScheduleRow,
         in_any_case: bool,
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Result<ScheduleGuard, Refusal>, StoreError> {
         if in_any_case || entry.said.span.minutes == 0 {
             return Ok(Ok(ScheduleGuard::None));
@@ -239,14 +241,14 @@ impl Agenda {
         if conflicts::overlaps_itself(entry) {
             return Ok(Err(Refusal::OverlapsItself));
         }
-        let revision = self.store.schedule_revision().await?;
-        let others = self.store.schedules().await?;
+        let revision = self.store.agenda().schedule_revision().await?;
+        let others = self.store.agenda().schedules().await?;
         let found = conflicts::conflicts(entry, &others);
         if found.is_empty() {
             return Ok(Ok(ScheduleGuard::Revision(revision)));
         }
         let with = found.iter().map(|held| (held.entry.clone(), held.from)).collect();
-        let next_free = conflicts::next_free(entry, &others, kept::moment(deed.now));
+        let next_free = conflicts::next_free(entry, &others, kept::moment(write.now));
         let minutes = entry.said.span.minutes;
         Ok(Err(Refusal::Conflict(Conflict { with, minutes, next_free })))
     }

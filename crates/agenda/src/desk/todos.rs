@@ -15,33 +15,33 @@ impl Agenda {
         &self,
         command: &TodoCommand,
         now: &Zoned,
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         Ok(match command {
             TodoCommand::Add(new) => {
-                return self.add_todo(&TodoChange::of(new, now, None), deed).await;
+                return self.add_todo(&TodoChange::of(new, now, None), write).await;
             }
             TodoCommand::Update(id, new) => {
-                let todo = self.store.todo(*id).await?;
+                let todo = self.store.agenda().todo(*id).await?;
                 let due = todo.as_ref().and_then(|todo| todo.said.due_at);
                 let needs_due = new.shift.is_some() && new.due.is_none();
                 if todo.is_some() && due.is_none() && needs_due {
                     return Ok(Err(Refusal::NotDue(*id)));
                 }
-                return self.update_todo(*id, &TodoChange::of(new, now, due), deed).await;
+                return self.update_todo(*id, &TodoChange::of(new, now, due), write).await;
             }
-            TodoCommand::Mark(mark, ids) => return self.mark(*mark, ids, deed).await,
-            TodoCommand::Get(id) => match self.store.todo(*id).await? {
+            TodoCommand::Mark(mark, ids) => return self.mark(*mark, ids, write).await,
+            TodoCommand::Get(id) => match self.store.agenda().todo(*id).await? {
                 Some(todo) => Ok(Reply::Todo(Did::Shown, todo, Vec::new())),
                 None => Err(Refusal::NoSuchTodo(*id)),
             },
             TodoCommand::List(view, filter) => {
-                let todos = kept::viewed(self.store.todos().await?, *view, filter, now);
+                let todos = kept::viewed(self.store.agenda().todos().await?, *view, filter, now);
                 let (view, filter) = (*view, filter.clone());
                 Ok(Reply::Todos(TodoList { view, word: None, filter, todos }))
             }
             TodoCommand::Search(word, filter) => {
-                let all = kept::viewed(self.store.todos().await?, View::All, filter, now);
+                let all = kept::viewed(self.store.agenda().todos().await?, View::All, filter, now);
                 let wanted = word.to_lowercase();
                 let todos = all.into_iter().filter(|todo| has_word(todo, &wanted)).collect();
                 let (word, filter) = (Some(word.clone()), filter.clone());
@@ -55,19 +55,19 @@ impl Agenda {
         &self,
         mark: Mark,
         ids: &[i64],
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         match mark {
-            Mark::Done => self.finish_todos(ids, deed).await,
-            Mark::Reopen => self.reopen_todos(ids, deed).await,
-            Mark::Delete => self.delete_todos(ids, deed).await,
+            Mark::Done => self.finish_todos(ids, write).await,
+            Mark::Reopen => self.reopen_todos(ids, write).await,
+            Mark::Delete => self.delete_todos(ids, write).await,
         }
     }
 
     pub(super) async fn add_todo(
         &self,
         new: &TodoChange,
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let said = TodoText {
             text: String::new(),
@@ -79,25 +79,26 @@ impl Agenda {
         };
         let mut row = TodoRow {
             id: 0,
-            uid: uid("todo", deed),
+            uid: uid("todo", write),
             said,
             remind_next: None,
             done_at: None,
-            created_at: deed.now,
-            updated_at: deed.now,
+            created_at: write.now,
+            updated_at: write.now,
             version: 1,
         };
-        if let Err(refusal) = update(&mut row, new, deed.now) {
+        if let Err(refusal) = update(&mut row, new, write.now) {
             return Ok(Err(refusal));
         }
         // A reminder that was asked for rings, at once if its moment has passed.
         row.remind_next = row.said.remind_at;
-        let (Applied::Now(id) | Applied::Already(id)) = self.store.add_todo(&row, deed).await?
+        let (Applied::Now(id) | Applied::Already(id)) =
+            self.store.agenda().add_todo(&row, write).await?
         else {
             return Ok(Err(Refusal::NoSuchTodo(0)));
         };
-        let row = self.store.todo(id).await?.unwrap_or(TodoRow { id, ..row });
-        let notices = notices(&row, new, deed);
+        let row = self.store.agenda().todo(id).await?.unwrap_or(TodoRow { id, ..row });
+        let notices = notices(&row, new, write);
         Ok(Ok(Reply::Todo(Did::Added, row, notices)))
     }
 
@@ -105,13 +106,13 @@ impl Agenda {
         &self,
         id: i64,
         change: &TodoChange,
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
-        let was = self.store.todo(id).await?.and_then(|todo| todo.said.remind_at);
-        let changed = |todo: &mut TodoRow| update(todo, change, deed.now).map(|()| Did::Changed);
-        Ok(self.change_todos(&[id], deed, changed).await?.map(|all| match marked(all) {
+        let was = self.store.agenda().todo(id).await?.and_then(|todo| todo.said.remind_at);
+        let changed = |todo: &mut TodoRow| update(todo, change, write.now).map(|()| Did::Changed);
+        Ok(self.change_todos(&[id], write, changed).await?.map(|all| match marked(all) {
             Reply::Todo(did, todo, _) => {
-                let mut notices = notices(&todo, change, deed);
+                let mut notices = notices(&todo, change, write);
                 let is_gone = change.remind.is_none() && todo.said.remind_at.is_none();
                 notices.extend(was.filter(|_| is_gone).map(Notice::ReminderGone));
                 Reply::Todo(did, todo, notices)
@@ -124,13 +125,13 @@ impl Agenda {
     async fn change_todos(
         &self,
         ids: &[i64],
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
         change: impl Fn(&mut TodoRow) -> Result<Did, Refusal>,
     ) -> Result<Result<Vec<(Did, TodoRow)>, Refusal>, StoreError> {
         for _ in 0..TRIES_MAX {
             let mut changed = Vec::new();
             for id in ids {
-                let Some(mut todo) = self.store.todo(*id).await? else {
+                let Some(mut todo) = self.store.agenda().todo(*id).await? else {
                     return Ok(Err(Refusal::NoSuchTodo(*id)));
                 };
                 match change(&mut todo) {
@@ -139,10 +140,10 @@ impl Agenda {
                 }
             }
             let rows: Vec<TodoRow> = changed.iter().map(|(_, todo)| todo.clone()).collect();
-            match self.store.change_todos(&rows, deed).await? {
+            match self.store.agenda().change_todos(&rows, write).await? {
                 Applied::Now(_) | Applied::Already(_) => {
                     for (_, todo) in &mut changed {
-                        if let Some(row) = self.store.todo(todo.id).await? {
+                        if let Some(row) = self.store.agenda().todo(todo.id).await? {
                             *todo = row;
                         }
                     }
@@ -158,48 +159,49 @@ impl Agenda {
     pub(super) async fn finish_todos(
         &self,
         ids: &[i64],
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
-        let is_again = deed.key.is_some() && self.store.deed_done(deed).await?.is_some();
+        let is_again =
+            write.key.is_some() && self.store.agenda().write_done(write).await?.is_some();
         let finish = |todo: &mut TodoRow| {
             todo.remind_next = None;
             if todo.done_at.is_some() && !is_again {
                 return Ok(Did::WasFinished);
             }
-            todo.done_at = todo.done_at.or(Some(deed.now));
+            todo.done_at = todo.done_at.or(Some(write.now));
             Ok(Did::Finished)
         };
-        Ok(self.change_todos(&in_order(ids), deed, finish).await?.map(marked))
+        Ok(self.change_todos(&in_order(ids), write, finish).await?.map(marked))
     }
 
     /// Marks todos as not done after all.
     pub(super) async fn reopen_todos(
         &self,
         ids: &[i64],
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let reopen = |todo: &mut TodoRow| {
             todo.done_at = None;
-            todo.remind_next = todo.said.remind_at.filter(|remind| *remind > deed.now);
+            todo.remind_next = todo.said.remind_at.filter(|remind| *remind > write.now);
             Ok(Did::Reopened)
         };
-        Ok(self.change_todos(&in_order(ids), deed, reopen).await?.map(marked))
+        Ok(self.change_todos(&in_order(ids), write, reopen).await?.map(marked))
     }
 
     /// Deletes todos, all or none, and names them.
     pub(super) async fn delete_todos(
         &self,
         ids: &[i64],
-        deed: WriteKey<'_>,
+        write: WriteKey<'_>,
     ) -> Result<Answer, StoreError> {
         let (ids, mut gone) = (in_order(ids), Vec::new());
         for &id in &ids {
-            let text = self.store.todo(id).await?.map(|todo| todo.said.text);
+            let text = self.store.agenda().todo(id).await?.map(|todo| todo.said.text);
             gone.push(Gone { id, text });
         }
         let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
         let missing = missing.map_or(0, |gone| gone.id);
-        Ok(match self.store.delete_todos(&ids, deed).await? {
+        Ok(match self.store.agenda().delete_todos(&ids, write).await? {
             Applied::Now(_) | Applied::Already(_) => Ok(Reply::TodosDeleted(gone)),
             Applied::NotFound | Applied::Conflict => Err(Refusal::NoSuchTodo(missing)),
         })
@@ -259,8 +261,8 @@ fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), Refus
     Ok(())
 }
 
-fn notices(todo: &TodoRow, change: &TodoChange, deed: WriteKey<'_>) -> Vec<Notice> {
-    let past = |at: Option<i64>| at.filter(|at| is_past(*at, deed.now));
+fn notices(todo: &TodoRow, change: &TodoChange, write: WriteKey<'_>) -> Vec<Notice> {
+    let past = |at: Option<i64>| at.filter(|at| is_past(*at, write.now));
     let due = past(change.due.and(todo.said.due_at)).map(Notice::DuePast);
     let remind = past(change.remind.and(todo.said.remind_at)).map(Notice::ReminderPast);
     due.into_iter().chain(remind).collect()

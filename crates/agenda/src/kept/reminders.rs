@@ -1,10 +1,10 @@
 //! Reminders: which are due, how each fires, when the next is due.
 //!
 //! ```text
-//!   due? ──► volley (fired, late, missed; next) ──► one transaction ──► a surface shows it
+//!   due? ──► batch (fired, late, missed; next) ──► one transaction ──► a surface shows it
 //! ```
 //!
-//! A volley is a value made of rows and the present moment, so any process may make it, and
+//! A batch is a value made of rows and the present moment, so any process may make it, and
 //! whoever commits first has fired. Deliberately absent: who is told, and how.
 
 use super::{AgendaConfig, CatchUp, moment, series};
@@ -35,8 +35,8 @@ pub fn announced(mut firing: Firing, now: UtcMs) -> Firing {
     firing
 }
 
-/// Moments of one volley that are kept as rows; of older ones nobody wants to hear.
-pub const VOLLEY_MAX: usize = 1_000;
+/// Moments of one batch that are kept as rows; of older ones nobody wants to hear.
+pub const BATCH_MAX: usize = 1_000;
 
 /// Reminders that are looked at in one go.
 const DUE_MAX: usize = 100;
@@ -97,34 +97,34 @@ pub async fn fire_due(
 ) -> Result<Vec<Firing>, StoreError> {
     let mut fired = Vec::new();
     loop {
-        let due = store.due_reminders(now, DUE_MAX).await?;
+        let due = store.agenda().due_reminders(now, DUE_MAX).await?;
         if due.is_empty() {
             return Ok(fired);
         }
         for due in due {
-            let Some(volley) = volley(store, customs, due, now).await? else { continue };
-            if store.fire(&volley).await? {
-                fired.extend(volley.firings);
+            let Some(batch) = batch(store, customs, due, now).await? else { continue };
+            if store.agenda().fire(&batch).await? {
+                fired.extend(batch.firings);
             }
         }
     }
 }
 
 /// All that this step of a reminder does; none if it is gone meanwhile.
-async fn volley(
+async fn batch(
     store: &Store,
     customs: &AgendaConfig,
     due: Due,
     now: UtcMs,
 ) -> Result<Option<FiringBatch>, StoreError> {
     Ok(match due.kind {
-        FiringKind::Todo => store.todo(due.subject).await?.map(|todo| {
+        FiringKind::Todo => store.agenda().todo(due.subject).await?.map(|todo| {
             let occurs_at = todo.said.due_at.unwrap_or(due.due_at);
             let moments = VecDeque::from([(due.due_at, occurs_at)]);
             let firings = fire(due, moments, customs.catch_up, customs, now, &todo.said.text);
             FiringBatch { due, firings, next: None }
         }),
-        FiringKind::Schedule => store.schedule(due.subject).await?.map(|entry| {
+        FiringKind::Schedule => store.agenda().schedule(due.subject).await?.map(|entry| {
             let named = entry.said.catch_up.as_deref().and_then(CatchUp::parse);
             let rule = named.unwrap_or(customs.catch_up);
             let (moments, next) = moments(&entry, due.due_at, now);
@@ -148,7 +148,7 @@ fn moments(entry: &ScheduleRow, from: UtcMs, now: UtcMs) -> (Moments, Option<Utc
             return (moments, Some(due));
         }
         moments.push_back((due, at));
-        if moments.len() > VOLLEY_MAX {
+        if moments.len() > BATCH_MAX {
             moments.pop_front();
         }
     }
@@ -186,9 +186,9 @@ fn fire(
 /// # Errors
 /// If the store fails; it may simply be tried again.
 pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
-    for id in store.fired_ahead(now.saturating_add(IN_TIME_MS)).await? {
-        let Some(entry) = store.schedule(id).await? else { continue };
-        let done = store.done_ahead(id, now).await?;
+    for id in store.agenda().fired_ahead(now.saturating_add(IN_TIME_MS)).await? {
+        let Some(entry) = store.agenda().schedule(id).await? else { continue };
+        let done = store.agenda().done_ahead(id, now).await?;
         let mut next = coming_reminder(&entry, now);
         while let Some(due) = next.filter(|due| done.contains(due)) {
             next = coming_reminder(&entry, due);
@@ -197,7 +197,7 @@ pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
             && earlier < due_at
         {
             let due = Due { kind: FiringKind::Schedule, subject: id, due_at };
-            store.fire(&FiringBatch { due, firings: Vec::new(), next }).await?;
+            store.agenda().fire(&FiringBatch { due, firings: Vec::new(), next }).await?;
         }
     }
     Ok(())

@@ -5,8 +5,8 @@
 
 use super::{AgendaConfig, reminders, series};
 use everloop_store::{
-    Db, DbError, DbFuture, Done, Due, FiredAs, Firing, FiringKind, MemoryDb, Row, ScheduleGuard,
-    ScheduleRow, Store, StoreError, TodoRow, Urgency, WriteKey,
+    Db, DbError, DbFuture, Due, FiredAs, Firing, FiringKind, MemoryDb, ScheduleGuard, ScheduleRow,
+    SqlRow, Store, StoreError, TodoRow, Urgency, WriteKey, WriteResult,
 };
 use everloop_types::{SqlValue, UtcMs, Write};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +52,7 @@ pub struct Rehearsed {
     pub wrong: Vec<Due>,
     /// What was told as fired, by every life that lived to tell it.
     pub told: Vec<Due>,
-    /// Moments of a downtime that are older than what a volley keeps.
+    /// Moments of a downtime that are older than what a batch keeps.
     pub left_out: usize,
     /// Where it was broken off because there were too many steps.
     pub cut_at: Option<UtcMs>,
@@ -84,7 +84,7 @@ pub async fn rehearse(
     copy(&store, entries, todos, rehearsal.from).await?;
     let mut rehearsed = Rehearsed::default();
     let mut step = 0;
-    while let Some(due) = store.next_reminder().await? {
+    while let Some(due) = store.agenda().next_reminder().await? {
         let now = rehearsal.awake_at(due.max(rehearsal.from));
         if now >= rehearsal.to {
             break;
@@ -108,7 +108,7 @@ pub async fn rehearse(
         let fired = reminders::fire_due(&store, customs, now).await?;
         rehearsed.told.extend(fired.iter().map(|firing| firing.due));
     }
-    rehearsed.firings = store.unread_firings(usize::MAX).await?;
+    rehearsed.firings = store.agenda().unread_firings(usize::MAX).await?;
     rehearsed.rename(entries, todos);
     rehearsed.judge(entries, todos, rehearsal);
     Ok(rehearsed)
@@ -144,15 +144,15 @@ async fn copy(
     todos: &[TodoRow],
     from: UtcMs,
 ) -> Result<(), StoreError> {
-    let deed = WriteKey { key: None, now: from };
+    let write = WriteKey { key: None, now: from };
     for entry in entries {
         let remind_next = reminders::first_reminder(entry, from).filter(|due| *due >= from);
         let entry = ScheduleRow { remind_next, ..entry.clone() };
-        store.add_schedule(&entry, ScheduleGuard::None, deed).await?;
+        store.agenda().add_schedule(&entry, ScheduleGuard::None, write).await?;
     }
     for todo in todos {
         let remind_next = todo.said.remind_at.filter(|due| todo.done_at.is_none() && *due >= from);
-        store.add_todo(&TodoRow { remind_next, ..todo.clone() }, deed).await?;
+        store.agenda().add_todo(&TodoRow { remind_next, ..todo.clone() }, write).await?;
     }
     Ok(())
 }
@@ -200,17 +200,17 @@ impl Rehearsed {
 
     /// Of all that comes due in one downtime of one subject, only so much is kept.
     fn without_the_oldest(&mut self, expected: Vec<Due>, rehearsal: &Rehearsal) -> Vec<Due> {
-        let mut volleys: BTreeMap<Key, Vec<Due>> = BTreeMap::new();
+        let mut batches: BTreeMap<Key, Vec<Due>> = BTreeMap::new();
         for due in expected {
             let dealt_with = Due { due_at: rehearsal.awake_at(due.due_at), ..due };
-            volleys.entry(key(dealt_with)).or_default().push(due);
+            batches.entry(key(dealt_with)).or_default().push(due);
         }
         let mut kept = Vec::new();
-        for mut volley in volleys.into_values() {
-            volley.sort_by_key(|due| due.due_at);
-            let oldest = volley.len().saturating_sub(reminders::VOLLEY_MAX);
+        for mut batch in batches.into_values() {
+            batch.sort_by_key(|due| due.due_at);
+            let oldest = batch.len().saturating_sub(reminders::BATCH_MAX);
             self.left_out += oldest;
-            kept.extend(volley.drain(oldest..));
+            kept.extend(batch.drain(oldest..));
         }
         kept
     }
@@ -257,7 +257,7 @@ struct Mortal {
 }
 
 impl Db for Mortal {
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let death = || Arc::new(std::io::Error::from(std::io::ErrorKind::Interrupted));
             let fuse = self.fuse.swap(0, Ordering::Relaxed);
@@ -272,7 +272,7 @@ impl Db for Mortal {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         self.db.query(sql, params)
     }
 }

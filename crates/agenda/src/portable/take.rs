@@ -23,7 +23,7 @@ impl Agenda {
     ) -> Result<Imported, StoreError> {
         self.settle_due(at_once(now)).await?;
         loop {
-            let here = self.store().todos().await?.into_iter();
+            let here = self.store().agenda().todos().await?.into_iter();
             let here: HashMap<String, TodoRow> =
                 here.map(|todo| (todo.uid.clone(), todo)).collect();
             let (mut done, mut seen) = (Imported::default(), HashSet::new());
@@ -41,7 +41,7 @@ impl Agenda {
             }
             (done.added, done.changed) = (adds.len(), changes.len());
             // Whoever was faster has got something done, so this ends.
-            if self.store().take_todos(&adds, &changes, at_once(now).now).await? {
+            if self.store().agenda().import_todos(&adds, &changes, at_once(now).now).await? {
                 return Ok(done);
             }
         }
@@ -59,7 +59,7 @@ impl Agenda {
         self.settle_due(at_once(now)).await?;
         let at = at_once(now).now;
         loop {
-            let mut rows = self.store().schedules().await?;
+            let mut rows = self.store().agenda().schedules().await?;
             let places = rows.iter().zip(0..).map(|(row, place)| (row.uid.clone(), place));
             let places: HashMap<String, usize> = places.collect();
             let (mut done, mut seen) = (Imported::default(), HashSet::new());
@@ -82,7 +82,7 @@ impl Agenda {
                 }
             }
             (done.added, done.changed) = (adds.len(), changes.len());
-            let taken = self.store().take_schedules(&adds, &changes, at).await?;
+            let taken = self.store().agenda().import_schedules(&adds, &changes, at).await?;
             let Some(numbers) = taken else { continue };
             for (row, id) in adds.iter_mut().zip(numbers) {
                 row.id = id;

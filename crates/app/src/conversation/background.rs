@@ -5,8 +5,8 @@ use crate::delivery;
 use crate::error::AppError;
 use crate::upkeep;
 use everloop_agenda::kept::reminders;
-use everloop_engine::{Engine, Worker};
-use everloop_store::{ClaimLock, Orphan};
+use everloop_engine::{Engine, Membership, Worker};
+use everloop_store::{ClaimLockError, Orphan};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -19,7 +19,7 @@ const END_WITHIN: Duration = Duration::from_secs(8);
 
 /// The right to drive, if it was free, before anything is driven.
 pub(super) struct DriveRight {
-    lock: Option<Option<ClaimLock>>,
+    membership: Option<Membership>,
     /// Runs that an earlier process had left in the middle.
     pub(super) orphans: Vec<Orphan>,
 }
@@ -34,32 +34,34 @@ impl DriveRight {
     /// Takes the right to drive if it is free.
     pub(super) async fn take(app: &App, engine: &Arc<Engine>) -> Result<Self, AppError> {
         let worker = engine.identity().worker.clone();
-        let lock = app.database.take_lock(&worker)?.ok();
-        let orphans = match (&lock, app.is_cluster()) {
-            (_, true) => {
-                engine.join(app.lease()).await?;
-                engine.reap().await?
-            }
-            (Some(_), false) => engine.take_up().await?,
-            (None, false) => Vec::new(),
+        let policy = app.membership();
+        let membership = match policy.acquire(&worker) {
+            Ok(membership) => Some(membership),
+            Err(ClaimLockError::Held(_)) => None,
+            Err(ClaimLockError::Store(error)) => return Err(error.into()),
         };
-        Ok(Self { lock, orphans })
+        policy.register(engine).await?;
+        let orphans = match &membership {
+            Some(membership) => membership.recover_orphans(engine).await?,
+            None => Vec::new(),
+        };
+        Ok(Self { membership, orphans })
     }
 
     /// Whether this process has the right to drive.
     pub(super) fn drives(&self) -> bool {
-        self.lock.is_some()
+        self.membership.is_some()
     }
 
     /// Looks after everything from now on.
     pub(super) fn begin(self, app: &App, engine: &Arc<Engine>) -> BackgroundTasks {
         delivery::deliver(app, engine);
-        let lock = self.lock;
-        let driving = Some(tokio::spawn(drive_all(app.clone(), engine.clone(), lock)));
+        let policy = app.membership();
+        let driving = drive_all(app.clone(), engine.clone(), self.membership);
+        let driving = Some(tokio::spawn(driving));
         let mut tasks = vec![tokio::spawn(engine.clone().deliver_mail())];
-        if app.is_cluster() {
-            tasks.push(tokio::spawn(engine.clone().keep_lease(app.lease())));
-        }
+        let keeper = engine.clone();
+        tasks.push(tokio::spawn(async move { policy.keep(keeper).await }));
         let (store, customs) = (engine.store().clone(), app.customs());
         let clock = engine.shared_clock();
         tasks.push(tokio::spawn(reminders::keep_reminding(store, customs, clock)));
@@ -87,24 +89,29 @@ impl Drop for BackgroundTasks {
 }
 
 /// Drives every run that is ready, as soon as no other process has the right to.
-async fn drive_all(app: App, engine: Arc<Engine>, mut lock: Option<Option<ClaimLock>>) {
-    let worker = engine.identity().worker.clone();
-    while lock.is_none() {
-        tokio::time::sleep(LOOK_AGAIN).await;
-        lock = app.database.take_lock(&worker).ok().and_then(Result::ok);
-        if lock.is_some() && !app.is_cluster() {
-            // What another process left behind is ready again.
-            while engine.take_up().await.is_err() {
-                tokio::time::sleep(LOOK_AGAIN).await;
-            }
-        }
-    }
+async fn drive_all(app: App, engine: Arc<Engine>, held: Option<Membership>) {
+    let membership = match held {
+        Some(membership) => membership,
+        None => await_membership(&app, &engine).await,
+    };
     let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
-    let mut worker = Worker::new(engine.clone(), most);
-    if app.is_cluster() {
-        worker = worker.reaping(app.lease());
-    }
+    let mut worker = Worker::new(engine.clone(), most).with_membership(&membership);
     // Whoever watches sees what happens to runs; a store that is gone is met by the next line.
     let _ = worker.work(|_| ()).await;
-    drop(lock);
+    drop(membership);
+}
+
+/// Waits until no other process drives runs, and puts back what that process left behind.
+async fn await_membership(app: &App, engine: &Engine) -> Membership {
+    let policy = app.membership();
+    let membership = loop {
+        tokio::time::sleep(LOOK_AGAIN).await;
+        if let Ok(membership) = policy.acquire(&engine.identity().worker) {
+            break membership;
+        }
+    };
+    while membership.recover_orphans(engine).await.is_err() {
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    membership
 }

@@ -11,7 +11,7 @@ use crate::frames;
 use crate::runs::RunDetails;
 use everloop_agenda::commands::{Verb, find};
 use everloop_agenda::portable::What;
-use everloop_store::{RunFilter, RunRow, Said};
+use everloop_store::{ConversationMessage, RunFilter, RunRow};
 use everloop_types::{Lang, RunId, Status};
 use std::path::{Path, PathBuf};
 
@@ -64,18 +64,18 @@ impl Conversation {
     }
 
     async fn inbox(&self, rest: &str) -> Result<Reply, AppError> {
-        let unread = self.store().unread_firings(UNREAD_LISTED).await?;
+        let unread = self.store().agenda().unread_firings(UNREAD_LISTED).await?;
         if rest != "read" || unread.is_empty() {
             return Ok(Reply::Inbox(unread, InboxChange::Kept));
         }
-        self.store().read_firings(&unread, self.engine.clock().now()).await?;
+        self.store().agenda().read_firings(&unread, self.engine.clock().now()).await?;
         Ok(Reply::Inbox(unread, InboxChange::MarkedRead))
     }
 
     /// The run to go back to: one that is under way and that no other terminal has, else the last.
     async fn run_to_resume(&self) -> Result<Option<RunId>, AppError> {
         let filter = RunFilter { statuses: Vec::new(), before: None, most: RESUMABLE };
-        let rows = self.store().runs(&filter).await?;
+        let rows = self.store().runs().list(&filter).await?;
         let others = self.terminals.of_others();
         let tops = || rows.iter().filter(|row| row.origin.parent.is_none());
         let is_over = |row: &RunRow| row.status.is_final() || row.status == Status::Quarantined;
@@ -93,7 +93,13 @@ impl Conversation {
         if open.is_some() {
             return Ok(open);
         }
-        Ok(self.store().runs_of(&self.router.conversation, 1).await?.into_iter().next())
+        Ok(self
+            .store()
+            .conversations()
+            .runs_of(&self.router.conversation, 1)
+            .await?
+            .into_iter()
+            .next())
     }
 
     async fn plan(&self) -> Result<Reply, AppError> {
@@ -107,13 +113,14 @@ impl Conversation {
 
     async fn runs(&self) -> Result<Reply, AppError> {
         let filter = RunFilter { statuses: Vec::new(), before: None, most: RUNS_LISTED };
-        let rows = self.store().runs(&filter).await?;
+        let rows = self.store().runs().list(&filter).await?;
         Ok(if rows.is_empty() { Reply::NoRun } else { Reply::Runs(rows) })
     }
 
-    async fn history(&self, rest: &str) -> Result<Vec<Said>, AppError> {
+    async fn history(&self, rest: &str) -> Result<Vec<ConversationMessage>, AppError> {
         let most = rest.parse().unwrap_or(SAID_LISTED).clamp(1, 1_000);
-        let mut said = self.store().said_in(&self.router.conversation, 2 * most).await?;
+        let mut said =
+            self.store().conversations().messages(&self.router.conversation, 2 * most).await?;
         // The mark of a new beginning is not a message.
         said.retain(|said| said.role != ANEW);
         Ok(said.split_off(said.len().saturating_sub(most)))
@@ -184,7 +191,7 @@ impl Conversation {
     async fn begin_anew(&self) -> Result<Reply, AppError> {
         let now = self.engine.clock().now();
         let id = everloop_engine::fresh_id("message_", now);
-        self.store().say_in(&self.router.conversation, &id, ANEW, "-", now).await?;
+        self.store().conversations().say(&self.router.conversation, &id, ANEW, "-", now).await?;
         Ok(Reply::BeganAnew)
     }
 
@@ -264,9 +271,9 @@ impl Conversation {
 pub fn history_text(
     app: &crate::App,
     reader: &everloop_agenda::show::Reader,
-    said: &[Said],
+    said: &[ConversationMessage],
 ) -> String {
-    let line = |said: &Said| {
+    let line = |said: &ConversationMessage| {
         let who = match said.role.as_str() {
             "user" => everloop_text::get(app.lang, "chat.role.user", &[]),
             _ => everloop_text::get(app.lang, "chat.role.assistant", &[]),

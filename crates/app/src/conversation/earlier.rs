@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::error::AppError;
 use crate::runs::history;
-use everloop_store::{Said, Store};
+use everloop_store::{ConversationMessage, Store};
 use everloop_types::{ConversationId, Labels, RunId, Taint};
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) const ANEW: &str = "anew";
 
 /// The last turns of a conversation.
 pub struct Earlier {
-    said: Vec<Said>,
+    said: Vec<ConversationMessage>,
     turns: usize,
 }
 
@@ -29,7 +29,7 @@ impl Earlier {
         conversation: &ConversationId,
     ) -> Result<Self, AppError> {
         let turns = app.settings.small("chat.context_turns") as usize;
-        let mut said = store.said_in(conversation, turns * 4 + 1).await?;
+        let mut said = store.conversations().messages(conversation, turns * 4 + 1).await?;
         let begins = said.iter().rposition(|said| said.role == ANEW).map_or(0, |at| at + 1);
         said.drain(..begins);
         Ok(Self { said, turns })
@@ -68,7 +68,7 @@ impl Earlier {
             };
             // What a file says that somebody opened counts for nothing, and so does what it says
             // that the run had read.
-            if !store.is_foreign(run).await.is_ok_and(|foreign| !foreign) {
+            if !store.runs().is_foreign(run).await.is_ok_and(|foreign| !foreign) {
                 held.take(Labels::ALL, run.as_str());
                 continue;
             }

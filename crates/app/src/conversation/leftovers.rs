@@ -84,7 +84,8 @@ impl Leftovers {
             match status {
                 _ if interrupted => left.runs.push(run),
                 Status::Queued if right.drives() => {
-                    let goal = store.run(&run).await?.map(|row| row.goal).unwrap_or_default();
+                    let goal =
+                        store.runs().get(&run).await?.map(|row| row.goal).unwrap_or_default();
                     queued.push(Leftover::Queued { run: run.clone(), goal });
                     left.runs.push(run);
                 }

@@ -33,7 +33,7 @@ impl Conversation {
         let mut news = Vec::new();
         for run in self.terminals.own() {
             // A store that fails for a moment is looked at again.
-            let at = self.store().position(&run).await.ok().flatten();
+            let at = self.store().runs().position(&run).await.ok().flatten();
             if at.is_some_and(|at| at.status.is_final() || at.status == Status::Quarantined) {
                 news.extend(self.news_of(&run).await);
             }

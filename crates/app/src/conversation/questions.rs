@@ -79,7 +79,7 @@ impl Conversation {
     /// If the store fails.
     pub async fn count_waiting_elsewhere(&self) -> Result<usize, AppError> {
         let filter = RunFilter { statuses: vec![Status::Waiting], before: None, most: 100 };
-        let rows = self.store().runs(&filter).await?;
+        let rows = self.store().runs().list(&filter).await?;
         let is_elsewhere = |row: &&RunRow| {
             row.origin.parent.is_none() && row.conversation != self.router.conversation
         };
@@ -160,7 +160,7 @@ impl Conversation {
         if self.terminals.has(&top) {
             return true;
         }
-        let row = self.store().run(&top).await.ok().flatten();
+        let row = self.store().runs().get(&top).await.ok().flatten();
         let is_here = row.is_some_and(|row| row.conversation == self.router.conversation);
         is_here && !self.terminals.of_others().contains(&top) && !self.terminals.is_told(&top)
     }

@@ -7,7 +7,7 @@ use crate::settling::SettleReport;
 use everloop_agenda::commands::{Verb, Wrong};
 use everloop_agenda::portable::Imported;
 use everloop_engine::OpenUnknown;
-use everloop_store::{Firing, RunRow, Said};
+use everloop_store::{ConversationMessage, Firing, RunRow};
 use everloop_types::RunId;
 use std::path::PathBuf;
 
@@ -70,7 +70,7 @@ pub enum Reply {
     /// Runs, the newest first.
     Runs(Vec<RunRow>),
     /// Messages, the oldest first.
-    History(Vec<Said>),
+    History(Vec<ConversationMessage>),
     /// All loops are to be listed.
     Loops,
     /// New goals use this loop.

@@ -37,7 +37,12 @@ impl Conversation {
     async fn open_call(&self, run: Option<RunId>) -> Result<Option<OpenUnknown>, AppError> {
         let runs = match run {
             Some(run) => vec![run],
-            None => self.store().runs_of(&self.router.conversation, RUNS_LOOKED_AT).await?,
+            None => {
+                self.store()
+                    .conversations()
+                    .runs_of(&self.router.conversation, RUNS_LOOKED_AT)
+                    .await?
+            }
         };
         for run in runs {
             let open = self.engine.open_unknowns(&run).await?;

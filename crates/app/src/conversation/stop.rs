@@ -49,7 +49,7 @@ impl Conversation {
     /// # Errors
     /// If the store fails.
     pub async fn stop_of(&self, run: &RunId) -> Result<Option<RunStop>, AppError> {
-        let at = self.store().position(run).await?;
+        let at = self.store().runs().position(run).await?;
         let status = at.map_or(Status::Failed, |at| at.status);
         if status.is_final() || status == Status::Quarantined {
             let details = RunDetails::read(&self.app, self.store(), run).await?;
@@ -111,7 +111,7 @@ impl Conversation {
 
     /// A run that waits for a model is tried again now, because somebody wants it.
     pub(super) async fn wake(&self, run: &RunId) -> Result<(), AppError> {
-        self.store().reset_stall_count(run).await?;
+        self.store().queue().reset_stall_count(run).await?;
         if let Some(RunStop::ModelUnavailable(_)) = self.stop_of(run).await? {
             // Whoever has the right to drive takes it up.
             let front = runs::front(self.store(), run).await?;
@@ -132,7 +132,7 @@ impl Conversation {
     /// Waits no longer for tools of a canceled run to end by themselves.
     pub async fn hurry(&self, run: &RunId) {
         self.engine.hurry(run);
-        let below = self.store().descendants(run).await.unwrap_or_default();
+        let below = self.store().runs().descendants(run).await.unwrap_or_default();
         below.iter().for_each(|run| self.engine.hurry(run));
     }
 

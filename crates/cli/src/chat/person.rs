@@ -204,7 +204,7 @@ impl TerminalUi {
             terminal::answer(&line);
         }
         let chat = &self.chat;
-        let unread = chat.conversation.store().count_unread_firings().await;
+        let unread = chat.conversation.store().agenda().count_unread_firings().await;
         let unread = unread.map_err(|error| chat.app.store_failure(&error))?;
         if unread > 0 {
             terminal::answer(&chat.text("inbox.unread", &[("n", &unread.to_string())]));
@@ -225,7 +225,7 @@ impl TerminalUi {
             terminal::answer(&chat.text("chat.hello", &[]));
             return Ok(left.runs);
         };
-        let run = chat.conversation.store().run(&open.run).await;
+        let run = chat.conversation.store().runs().get(&open.run).await;
         let run = run.map_err(|error| chat.app.store_failure(&error))?;
         let goal = run.map(|row| preview(&row.goal)).unwrap_or_default();
         let args = [("id", open.run.as_str()), ("goal", goal.as_str())];

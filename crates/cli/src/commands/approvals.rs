@@ -19,7 +19,7 @@ pub(crate) async fn approvals(app: &Console, args: args::Approvals) -> Result<Ex
 }
 
 async fn all(app: &Console, store: &Store) -> Result<Vec<Standing>, Failure> {
-    store.all_standing().await.map_err(|error| app.store_failure(&error))
+    store.approvals().all().await.map_err(|error| app.store_failure(&error))
 }
 
 async fn list(app: &Console, store: &Store, as_json: bool) -> Result<Exit, Failure> {
@@ -49,7 +49,7 @@ async fn remove(app: &Console, store: &Store, id: &str, as_json: bool) -> Result
         let words = app.text("approvals.not_found", &[("id", id)]);
         return Err(Failure { exit: Exit::Usage, words });
     };
-    store.withdraw(&standing.id).await.map_err(|error| app.store_failure(&error))?;
+    store.approvals().withdraw(&standing.id).await.map_err(|error| app.store_failure(&error))?;
     match as_json {
         true => terminal::answer(&json!({ "removed": object(standing) }).to_string()),
         false => {

@@ -25,7 +25,7 @@ pub(crate) async fn audit(app: &Console, args: &Audit) -> Result<Exit, Failure> 
     }
     if let Some(id) = &args.run {
         let run = app.find_run(&store, id).await?;
-        let row = store.run(&run).await.map_err(failed)?;
+        let row = store.runs().get(&run).await.map_err(failed)?;
         return match row {
             Some(row) => one(app, &store, &row, args, since).await,
             None => Ok(Exit::Done),
@@ -34,7 +34,8 @@ pub(crate) async fn audit(app: &Console, args: &Audit) -> Result<Exit, Failure> 
     let (mut after, mut exit) = (None::<RunId>, Exit::Done);
     let mut left_out = 0_usize;
     loop {
-        let page = store.runs_since(since, after.as_ref(), RUNS_PER_PAGE).await.map_err(failed)?;
+        let page =
+            store.runs().runs_since(since, after.as_ref(), RUNS_PER_PAGE).await.map_err(failed)?;
         for row in &page {
             // What a file says was done is no call of this machine.
             if row.origin.imported {
@@ -84,7 +85,7 @@ async fn one(
     let is_short = row.times.trimmed_at.is_some();
     let (mut after, mut missing) = (0, false);
     loop {
-        let page = match store.journal(&row.run, after, ENTRIES_PER_PAGE).await {
+        let page = match store.journal().entries(&row.run, after, ENTRIES_PER_PAGE).await {
             Ok(page) => page,
             Err(error) => {
                 let (run, detail) = (row.run.as_str(), everloop_app::error::chain(&error));

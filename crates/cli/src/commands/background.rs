@@ -34,6 +34,6 @@ async fn is_driven(app: &Console, store: &Store) -> Result<bool, StoreError> {
     if let Some(lock) = app.database.lock_file() {
         return Ok(ClaimLock::signed_by(lock).is_some());
     }
-    let now = store.time().await?;
-    Ok(store.workers().await?.iter().any(|worker| worker.expires_at > now))
+    let now = store.workers().time().await?;
+    Ok(store.workers().all().await?.iter().any(|worker| worker.expires_at > now))
 }

@@ -28,14 +28,16 @@ pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> 
     let engine = app.engine(store.clone()).await?;
     let now = engine.clock().now();
     let old = match args.older_than {
-        Some(ms) => store.ended_before(now.saturating_sub_unsigned(ms)).await.map_err(fail)?,
+        Some(ms) => {
+            store.maintenance().ended_before(now.saturating_sub_unsigned(ms)).await.map_err(fail)?
+        }
         None => Vec::new(),
     };
-    let bytes = store.bytes_on_disk().await.map_err(fail)?;
+    let bytes = store.maintenance().bytes_on_disk().await.map_err(fail)?;
     let mut cleaned = Cleaned { bytes: (bytes, bytes), ..Cleaned::default() };
     if args.dry_run {
         let keep_ms = upkeep::keep_ms(app);
-        cleaned.trimmed = store.count_to_trim(now, keep_ms).await.map_err(fail)?;
+        cleaned.trimmed = store.maintenance().count_to_trim(now, keep_ms).await.map_err(fail)?;
         cleaned.deleted = old;
         tell(app, &cleaned, args);
         return Ok(Exit::Done);
@@ -45,16 +47,16 @@ pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> 
     }
     for run in &old {
         // One that cannot go stays, and so do its children.
-        if let Removal::Gone(gone) = store.delete_run(run).await.map_err(fail)? {
+        if let Removal::Gone(gone) = store.maintenance().delete_run(run).await.map_err(fail)? {
             forget(app, &gone);
             cleaned.deleted.extend(gone);
         }
     }
     cleaned.trimmed = upkeep::tidy(app, &engine).await.map_err(fail)?.runs;
-    cleaned.bytes.1 = store.bytes_on_disk().await.map_err(fail)?;
+    cleaned.bytes.1 = store.maintenance().bytes_on_disk().await.map_err(fail)?;
     drop((engine, store));
     if let Some(file) = app.database.file() {
-        match Store::compact(file) {
+        match everloop_store::copies::compact(file) {
             Ok(()) => cleaned.bytes.1 = std::fs::metadata(file).map_or(0, |file| file.len()),
             Err(error) => app.note("clean.busy", &[("detail", &chain(&error))]),
         }
@@ -103,7 +105,11 @@ pub(crate) async fn delete(
     for run in &runs {
         let removed = match args.dry_run {
             true => Removal::Gone(vec![run.clone()]),
-            false => store.delete_run(run).await.map_err(|error| app.store_failure(&error))?,
+            false => store
+                .maintenance()
+                .delete_run(run)
+                .await
+                .map_err(|error| app.store_failure(&error))?,
         };
         if let (Removal::Gone(gone), false) = (&removed, args.dry_run) {
             forget(app, gone);
@@ -114,9 +120,9 @@ pub(crate) async fn delete(
         say(app, run, &removed, args);
     }
     if !args.dry_run {
-        let swept = store.sweep_blobs().await;
+        let swept = store.maintenance().sweep_blobs().await;
         swept.map_err(|error| app.store_failure(&error))?;
-        store.give_space_back().await.map_err(|error| app.store_failure(&error))?;
+        store.maintenance().give_space_back().await.map_err(|error| app.store_failure(&error))?;
     }
     Ok(exit)
 }

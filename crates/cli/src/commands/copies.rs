@@ -5,8 +5,8 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::settings::file::make_folder;
-use everloop_engine::{Clock, SystemClock, fresh_id, set_unfinished_aside};
-use everloop_store::{Inspection, OpenError, SCHEMA_VERSION, Store, StoreError};
+use everloop_engine::{Clock, Membership, SystemClock, fresh_id, set_unfinished_aside};
+use everloop_store::{ClaimLockError, Inspection, OpenError, SCHEMA_VERSION, Store, StoreError};
 use everloop_types::{RunId, WorkerId};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) async fn backup(app: &Console, args: args::Backup) -> Result<Exit, Fa
     }
     make_folder(&to).map_err(|error| failure(app, Exit::Data, "backup.failed", &to, &error))?;
     let (from, place) = (database.to_owned(), to.clone());
-    let copied = aside(app, move || Store::back_up(&from, &place)).await?;
+    let copied = aside(app, move || everloop_store::copies::back_up(&from, &place)).await?;
     let copied = copied.map_err(|error| {
         let cause = everloop_app::error::chain(&error);
         failure(app, Exit::Data, "backup.failed", &to, &cause)
@@ -51,7 +51,7 @@ async fn damaged_runs(copy: &Path) -> Result<String, StoreError> {
         Err(error) if error.is_read_only() => return Ok(String::new()),
         opened => opened?,
     };
-    let damaged = store.check_runs(Duration::MAX).await?.damaged;
+    let damaged = store.maintenance().check_runs(Duration::MAX).await?.damaged;
     Ok(damaged.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "))
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn restore(app: &Console, args: args::Restore) -> Result<Exit, 
         return Err(failure(app, Exit::Usage, "restore.same", &copy, ""));
     }
     let file = copy.clone();
-    let seen = aside(app, move || Store::check_copy(&file)).await?;
+    let seen = aside(app, move || everloop_store::copies::check_copy(&file)).await?;
     let seen = seen.map_err(|error| refused(app, &copy, &error))?;
     make_folder(database)
         .map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
@@ -85,7 +85,7 @@ pub(crate) async fn restore(app: &Console, args: args::Restore) -> Result<Exit, 
     let was_there = database.exists();
     let staged = beside(database, ".restoring");
     let restored = put_back(app, (&copy, origin), &staged, &kept).await;
-    Store::unstage(&staged);
+    everloop_store::copies::unstage(&staged);
     let dropped = restored?;
     let (copy, kept) = (copy.display().to_string(), kept.display().to_string());
     let key = if was_there { "restore.done" } else { "restore.done_first" };
@@ -108,9 +108,10 @@ enum Origin {
 
 /// A copy is of this home if it names this home, or the home of the database that it replaces.
 fn origin(app: &Console, copy: &Path) -> Result<Origin, Failure> {
-    let wrote = Store::home_of(copy).map_err(|error| refused(app, copy, &error))?;
+    let wrote =
+        everloop_store::copies::home_of(copy).map_err(|error| refused(app, copy, &error))?;
     let database = own_file(app)?;
-    let present = Store::home_of(database).ok().flatten();
+    let present = everloop_store::copies::home_of(database).ok().flatten();
     let own = [app.home.id().ok(), present];
     match wrote.is_some() && own.contains(&wrote) {
         true => Ok(Origin::Here),
@@ -134,7 +135,7 @@ async fn put_back(
     };
     let (from, to) = (copy.to_owned(), staged.to_owned());
     let opened = aside(app, move || {
-        Store::stage(&from, &to)?;
+        everloop_store::copies::stage(&from, &to)?;
         Store::open(&to)
     });
     let store = opened.await?.map_err(failed)?;
@@ -144,12 +145,14 @@ async fn put_back(
         let home = app.home.id();
         let home =
             home.map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
-        dropped = store.take_over(&home, now).await.map_err(failed)?.approvals;
+        dropped = store.maintenance().take_over(&home, now).await.map_err(failed)?.approvals;
     }
     set_unfinished_aside(&store, now).await.map_err(failed)?;
     drop(store);
     let (from, to, keep) = (staged.to_owned(), database.to_owned(), kept.to_owned());
-    aside(app, move || Store::restore(&from, &to, &keep)).await?.map_err(failed)?;
+    aside(app, move || everloop_store::copies::restore(&from, &to, &keep))
+        .await?
+        .map_err(failed)?;
     Ok(dropped)
 }
 
@@ -162,12 +165,14 @@ fn own_file(app: &Console) -> Result<&Path, Failure> {
 }
 
 /// Nobody may drive runs while their journals are exchanged.
-fn lock(app: &Console) -> Result<Option<everloop_store::ClaimLock>, Failure> {
+fn lock(app: &Console) -> Result<Membership, Failure> {
     let worker = WorkerId::new(fresh_id("restore_", SystemClock.now()));
-    let taken = app.database.take_lock(&worker).map_err(|error| app.store_failure(&error))?;
-    taken.map_err(|holder| {
-        let words = app.text("restore.driven", &[("pid", &holder.pid.to_string())]);
-        Failure { exit: Exit::Data, words }
+    app.membership().acquire(&worker).map_err(|error| match error {
+        ClaimLockError::Held(holder) => {
+            let words = app.text("restore.driven", &[("pid", &holder.pid.to_string())]);
+            Failure { exit: Exit::Data, words }
+        }
+        ClaimLockError::Store(error) => app.store_failure(&error),
     })
 }
 

@@ -15,8 +15,8 @@ use asking::Heard;
 use everloop_app::delivery;
 use everloop_app::error::chain;
 use everloop_app::runs::{self as tree, RunDetails};
-use everloop_engine::{DriveError, Driven, Engine, Projection, Update};
-use everloop_store::{Claim, Holder, Store};
+use everloop_engine::{DriveError, Driven, Engine, Membership, Projection, Update};
+use everloop_store::{Claim, ClaimLockError, Holder, Store};
 use everloop_types::journal::{Kind, WaitingOn};
 use everloop_types::{ModelError, Question, RunId, Status};
 use serde_json::json;
@@ -60,15 +60,14 @@ pub(crate) async fn drive_here(mut foreground: Foreground<'_>) -> Result<Exit, F
     tokio::spawn(engine.clone().deliver_mail());
     delivery::deliver(app, &engine);
     reminding::begin(app, engine.store());
-    if !app.is_cluster() {
-        return follow_and_send(&mut foreground).await;
-    }
-    engine.join(app.lease()).await.map_err(|error| app.store_failure(&error))?;
-    let keeping = tokio::spawn(engine.clone().keep_lease(app.lease()));
+    let policy = app.membership();
+    policy.register(&engine).await.map_err(|error| app.store_failure(&error))?;
+    let (kept, keeper) = (policy.clone(), engine.clone());
+    let keeping = tokio::spawn(async move { kept.keep(keeper).await });
     let exit = follow_and_send(&mut foreground).await;
     keeping.abort();
-    // If this fails the lease runs out by itself.
-    let _ = engine.leave().await;
+    // If this fails the lease expires by itself.
+    let _ = policy.unregister(&engine).await;
     exit
 }
 
@@ -86,7 +85,7 @@ async fn follow_and_send(foreground: &mut Foreground<'_>) -> Result<Exit, Failur
 async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
     let mut signals = Signals::new(app)?;
-    let frame = foreground.store().frame(&foreground.run).await;
+    let frame = foreground.store().journal().frame(&foreground.run).await;
     let frame = frame.map_err(|error| app.store_failure(&error))?.unwrap_or_default();
     if foreground.format == Format::StreamJson {
         let first = json!({"type": "session", "run_id": foreground.run,
@@ -97,9 +96,10 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let calls = open_calls(foreground.store(), &foreground.run).await;
     let mut printer = Printer::new(app, foreground.manner(), frame.mark()).with_calls(calls);
     let mut failures = 0;
+    let shared = app.database.is_shared();
     loop {
         let round = match foreground.round(&mut signals, &mut printer).await {
-            Err(failure) if failures >= FAILURES_MAX || !app.is_cluster() => return Err(failure),
+            Err(failure) if failures >= FAILURES_MAX || !shared => return Err(failure),
             Err(failure) if failure.exit != Exit::Data => return Err(failure),
             // A server that was started anew is waited for, as every worker waits.
             Err(_) => {
@@ -139,9 +139,9 @@ impl Foreground<'_> {
     /// a fork the one that says where it comes from.
     pub(super) async fn show_beginning(&self) -> Result<(), Failure> {
         let fail = |error| self.app.store_failure(&error);
-        let row = self.store().run(&self.run).await.map_err(fail)?;
+        let row = self.store().runs().get(&self.run).await.map_err(fail)?;
         let most = if row.is_some_and(|row| row.origin.forked.is_some()) { usize::MAX } else { 1 };
-        let mut entries = self.store().journal(&self.run, 0, most).await.map_err(fail)?;
+        let mut entries = self.store().journal().entries(&self.run, 0, most).await.map_err(fail)?;
         entries.retain(|entry| matches!(entry.kind, Kind::RunCreated(_) | Kind::Forked(_)));
         for event in entries.iter().flat_map(|e| Projection::new("").entry(&self.run, e)) {
             terminal::answer(&event.to_string());
@@ -156,24 +156,26 @@ impl Foreground<'_> {
         printer: &mut Printer<'_>,
     ) -> Result<Round, Failure> {
         let worker = &self.engine.identity().worker;
+        let policy = self.app.membership();
+        let shared = self.app.database.is_shared();
         let mut told = false;
         for look in 0_u64.. {
-            let taken = self.app.database.take_lock(worker);
-            match taken.map_err(|error| self.app.store_failure(&error))? {
-                Ok(lock) => {
-                    if look % LOOKS_PER_REAP == 0 || !self.app.is_cluster() {
-                        self.take_up().await?;
+            match policy.acquire(worker) {
+                Ok(membership) => {
+                    if look % LOOKS_PER_REAP == 0 || !shared {
+                        self.take_up(&membership).await?;
                     }
                     let round = self.claim_and_drive(signals, printer).await;
-                    drop(lock);
+                    drop(membership);
                     if let Some(round) = round? {
                         return Ok(round);
                     }
-                    if self.app.is_cluster() && !std::mem::replace(&mut told, true) {
+                    if shared && !std::mem::replace(&mut told, true) {
                         self.app.note("run.worker_drives", &[("id", self.run.as_str())]);
                     }
                 }
-                Err(holder) => {
+                Err(ClaimLockError::Store(error)) => return Err(self.app.store_failure(&error)),
+                Err(ClaimLockError::Held(holder)) => {
                     if !std::mem::replace(&mut told, true) {
                         self.tell_of_holder(&holder);
                     }
@@ -210,12 +212,9 @@ impl Foreground<'_> {
 
     /// Having the lock proves that every earlier driver is dead, and on a shared database leases
     /// tell: their runs go back to the queue.
-    async fn take_up(&self) -> Result<(), Failure> {
+    async fn take_up(&self, membership: &Membership) -> Result<(), Failure> {
         let app = self.app;
-        let orphans = match app.is_cluster() {
-            true => self.engine.reap().await,
-            false => self.engine.take_up().await,
-        };
+        let orphans = membership.recover_orphans(&self.engine).await;
         let orphans = orphans.map_err(|error| app.store_failure(&error))?;
         for orphan in orphans.iter().filter(|orphan| orphan.run != self.run) {
             let args = [("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())];
@@ -239,7 +238,7 @@ impl Foreground<'_> {
         }
         let worker = &self.engine.identity().worker;
         let front = app.checked(tree::front(self.store(), &self.run).await)?;
-        let claim = self.store().claim_run(worker, &front, now).await;
+        let claim = self.store().queue().claim_run(worker, &front, now).await;
         match claim.map_err(|error| app.store_failure(&error))? {
             Some(claim) => self.drive(claim, signals, printer).await,
             None => Ok(None),
@@ -249,7 +248,7 @@ impl Foreground<'_> {
     /// Whether the run stands still without our help.
     async fn look(&self) -> Result<Option<Round>, Failure> {
         let front = self.app.checked(tree::front(self.store(), &self.run).await)?;
-        let at = self.store().position(&front).await;
+        let at = self.store().runs().position(&front).await;
         let at = at.map_err(|error| self.app.store_failure(&error))?;
         let status = at.map_or(Status::Failed, |at| at.status);
         if status.is_final() {
@@ -323,7 +322,7 @@ impl Foreground<'_> {
             Ok(Driven::Parked(WaitingOn::Person { question })) => Round::Asks(held.run, question),
             Ok(Driven::Parked(WaitingOn::Model { error })) => Round::NoModel(error),
             // Somebody else has it, or the database was out of reach: it is followed from here.
-            Err(error) if self.app.is_cluster() && waiting::is_passing(&error) => {
+            Err(error) if self.app.database.is_shared() && waiting::is_passing(&error) => {
                 let exit = self.give_back(&held, &error, signals).await?;
                 return Ok(exit.map(Round::Signal));
             }

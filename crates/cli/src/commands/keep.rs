@@ -219,7 +219,7 @@ pub(crate) async fn inbox(app: &Console, args: &Inbox) -> Result<Exit, Failure> 
         Err(error) if error.is_read_only() => {}
         fired => drop(fired.map_err(fail)?),
     }
-    let unread = store.unread_firings(LISTED_MAX).await.map_err(fail)?;
+    let unread = store.agenda().unread_firings(LISTED_MAX).await.map_err(fail)?;
     let reader = app.reader();
     if args.json {
         let rows: Vec<_> = unread.iter().map(|row| show::firing_json(&reader, row)).collect();
@@ -231,7 +231,7 @@ pub(crate) async fn inbox(app: &Console, args: &Inbox) -> Result<Exit, Failure> 
         terminal::answer(&show::firing_line(&reader, firing));
     }
     if args.read {
-        store.read_firings(&unread, now).await.map_err(fail)?;
+        store.agenda().read_firings(&unread, now).await.map_err(fail)?;
     }
     Ok(Exit::Done)
 }

@@ -11,7 +11,7 @@ use everloop_engine::{
     Clock, ExportError, ImportError, Parcel, SystemClock, export_footer, export_header,
     export_lines, read_export,
 };
-use everloop_store::portable::Imported;
+use everloop_store::portable::RunImport;
 use everloop_store::{RunFilter, Store, StoreError};
 use everloop_types::{RunId, Status, one_line};
 use serde_json::json;
@@ -126,7 +126,7 @@ async fn chosen(app: &Console, store: &Store, args: &Export) -> Result<Vec<RunId
     }
     if args.all {
         let filter = RunFilter { statuses: Vec::new(), before: None, most: usize::MAX };
-        let all = store.runs(&filter).await.map_err(|error| app.store_failure(&error))?;
+        let all = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
         for row in all.into_iter().rev() {
             match row.status {
                 Status::Running => app.note("export.passed_over", &[("id", row.run.as_str())]),
@@ -170,7 +170,7 @@ pub(crate) async fn import(app: &Console, args: &Import) -> Result<Exit, Failure
     for parcel in &parcels {
         let taken = parcel.import(&store, SystemClock.now()).await;
         let taken = taken.map_err(|error| app.store_failure(&error))?;
-        if taken == Imported::Differs {
+        if taken == RunImport::Differs {
             exit = Exit::Failed;
         }
         tell(app, args, parcel, taken);
@@ -187,12 +187,12 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn tell(app: &Console, args: &Import, parcel: &Parcel, taken: Imported) {
+fn tell(app: &Console, args: &Import, parcel: &Parcel, taken: RunImport) {
     let (word, key) = match taken {
-        Imported::New if parcel.is_over() => ("imported", "import.new"),
-        Imported::New => ("history", "import.history"),
-        Imported::AlreadyThere => ("already_there", "import.already_there"),
-        Imported::Differs => ("refused", "import.differs"),
+        RunImport::New if parcel.is_over() => ("imported", "import.new"),
+        RunImport::New => ("history", "import.history"),
+        RunImport::AlreadyThere => ("already_there", "import.already_there"),
+        RunImport::Differs => ("refused", "import.differs"),
     };
     match args.json {
         true => terminal::answer(&json!({"run_id": parcel.run, "result": word}).to_string()),

@@ -67,7 +67,7 @@ pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
 /// What the names of the conversations of `-p` begin with. Homes that share a server have each
 /// their own.
 fn own_prefix(app: &Console) -> Result<String, Failure> {
-    match app.is_cluster() {
+    match app.database.is_shared() {
         true => Ok(format!("conv_print_{}_", chat::router(app, "")?.conversation)),
         false => Ok("conv_print_".to_owned()),
     }
@@ -78,7 +78,7 @@ async fn last_conversation(app: &Console) -> Result<ConversationId, Failure> {
     let prefix = own_prefix(app)?;
     let store = app.open_store().await?;
     let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
-    let rows = store.runs(&filter).await.map_err(|error| app.store_failure(&error))?;
+    let rows = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
     let conversations = rows.into_iter().map(|row| row.conversation);
     let last = { conversations }.find(|name| name.as_str().starts_with(&prefix));
     last.map_or_else(|| Ok(chat::router(app, "")?.conversation), Ok)
@@ -87,7 +87,7 @@ async fn last_conversation(app: &Console) -> Result<ConversationId, Failure> {
 /// Cancels the newest run of the conversation that is under way or waits.
 async fn canceled(app: &Console, conversation: &ConversationId) -> Result<Exit, Failure> {
     let store = app.open_store().await?;
-    let open = store.open_runs_of(conversation).await;
+    let open = store.conversations().open_runs_of(conversation).await;
     let open = open.map_err(|error| app.store_failure(&error))?;
     drop(store);
     let key = match open.into_iter().next() {
@@ -109,7 +109,7 @@ async fn asking(
     let Some(conversation) = conversation else { return Ok(None) };
     let fail = |error| app.store_failure(&error);
     let store = app.open_store().await?;
-    for (run, _) in store.open_runs_of(conversation).await.map_err(fail)? {
+    for (run, _) in store.conversations().open_runs_of(conversation).await.map_err(fail)? {
         if question_of(&store, &run).await.map_err(fail)?.is_some() {
             return Ok(Some(run));
         }
@@ -134,7 +134,7 @@ async fn answered(
 async fn newest(app: &Console) -> Result<RunId, Failure> {
     let store = app.open_store().await?;
     let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
-    let rows = store.runs(&filter).await.map_err(|error| app.store_failure(&error))?;
+    let rows = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
     let open = rows.iter().find(|row| row.origin.parent.is_none() && !row.status.is_final());
     let words = || app.text("chat.no_run", &[]);
     open.or(rows.first())

@@ -14,8 +14,8 @@ use everloop_app::answers::{AnswerReading, read_answer};
 use everloop_app::run_json;
 use everloop_app::runs::{RunDetails, front, history, is_over, question_text};
 use everloop_app::trouble::ModelTrouble;
-use everloop_engine::{Asked, Engine, Projection};
-use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
+use everloop_engine::{Asked, Engine, Membership, Projection};
+use everloop_store::{ClaimLockError, OutboxCount, RunFilter, RunRow, Sent, Store};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{RunId, Status, one_line, spelled};
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ async fn list(
 ) -> Result<Exit, Failure> {
     // One more than is shown tells whether anything follows.
     let one_more = RunFilter { most: filter.most + 1, ..filter.clone() };
-    let mut rows = store.runs(&one_more).await.map_err(|error| app.store_failure(&error))?;
+    let mut rows = store.runs().list(&one_more).await.map_err(|error| app.store_failure(&error))?;
     let more = rows.len() > filter.most;
     rows.truncate(filter.most);
     if format == Format::Json {
@@ -145,7 +145,7 @@ fn status_words(app: &Console, status: Status, settled: bool) -> String {
 async fn show(app: &Console, store: &Store, id: &str, format: Format) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let shown = details(app, store, &run).await?;
-    let children = store.children(&run).await.map_err(|error| app.store_failure(&error))?;
+    let children = store.runs().children(&run).await.map_err(|error| app.store_failure(&error))?;
     let trouble = ModelTrouble::of_run(app, &shown);
     if format == Format::Json {
         let mut whole = shown.whole();
@@ -236,15 +236,14 @@ async fn cancel(app: &Console, store: Store, id: &str) -> Result<Exit, Failure> 
         return Ok(Exit::Done);
     }
     let fail = |error| app.store_failure(&error);
-    if app.is_cluster() {
-        engine.join(app.lease()).await.map_err(fail)?;
+    let policy = app.membership();
+    policy.register(&engine).await.map_err(fail)?;
+    if policy.owners_may_live() {
         engine.reap().await.map_err(fail)?;
     }
     let over = end_within(app, &engine, &run, CANCEL_WAIT).await;
-    if app.is_cluster() {
-        // If this fails the lease runs out by itself.
-        let _ = engine.leave().await;
-    }
+    // If this fails the lease expires by itself.
+    let _ = policy.unregister(&engine).await;
     let key = if over? { "run.is_canceled" } else { "run.cancel_waits" };
     app.note(key, &[("id", run.as_str())]);
     Ok(Exit::Done)
@@ -273,15 +272,20 @@ async fn end_if_unowned(app: &Console, engine: &Arc<Engine>, run: &RunId) -> Res
         return Ok(true);
     }
     let worker = &engine.identity().worker;
-    let Ok(_lock) = app.database.take_lock(worker).map_err(fail)? else {
-        return Ok(false);
+    let membership = match app.membership().acquire(worker) {
+        Ok(membership) => membership,
+        Err(ClaimLockError::Held(_)) => return Ok(false),
+        Err(ClaimLockError::Store(error)) => return Err(fail(error)),
     };
     let now = engine.clock().now();
-    if !app.is_cluster() {
-        engine.take_up().await.map_err(fail)?;
+    // On a shared database this was done once, before the wait.
+    if matches!(membership, Membership::Exclusive(_)) {
+        membership.recover_orphans(engine).await.map_err(fail)?;
     }
     let front = front(engine.store(), run).await.map_err(|error| app.fail(error))?;
-    if let Some(claim) = engine.store().claim_run(worker, &front, now).await.map_err(fail)? {
+    if let Some(claim) =
+        engine.store().queue().claim_run(worker, &front, now).await.map_err(fail)?
+    {
         let driven = engine.drive(claim).await;
         driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;
     }
@@ -329,7 +333,12 @@ async fn resume(
         }
     }
     // Whoever names a run wants it to go on, however often it was interrupted before.
-    engine.store().reset_stall_count(&run).await.map_err(|error| app.store_failure(&error))?;
+    engine
+        .store()
+        .queue()
+        .reset_stall_count(&run)
+        .await
+        .map_err(|error| app.store_failure(&error))?;
     let front = front(engine.store(), &run).await.map_err(|error| app.fail(error))?;
     engine.wake_now(&front).await.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await

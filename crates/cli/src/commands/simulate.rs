@@ -17,8 +17,8 @@ pub(crate) async fn simulate(app: &Console, args: &Simulate, json: bool) -> Resu
     let rehearsal = rehearsal(app, args, &reader)?;
     let store = app.open_to_read().await?;
     let fail = |error| app.store_failure(&error);
-    let entries = store.schedules().await.map_err(fail)?;
-    let todos = store.todos().await.map_err(fail)?;
+    let entries = store.agenda().schedules().await.map_err(fail)?;
+    let todos = store.agenda().todos().await.map_err(fail)?;
     let played = rehearse(&entries, &todos, &app.customs(), &rehearsal).await.map_err(fail)?;
     if json {
         let rows: Vec<_> = played.firings.iter().map(|row| firing_json(&reader, row)).collect();

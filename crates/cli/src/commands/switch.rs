@@ -24,7 +24,12 @@ pub(crate) async fn switch(
     let requested = forks::request_switch(app, &engine, &run, &loop_name, yes).await;
     let name = requested.map_err(|error| app.fail(error))?;
     app.note("switch.wanted", &[("id", run.as_str()), ("loop", &name)]);
-    engine.store().reset_stall_count(&run).await.map_err(|error| app.store_failure(&error))?;
+    engine
+        .store()
+        .queue()
+        .reset_stall_count(&run)
+        .await
+        .map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }
 

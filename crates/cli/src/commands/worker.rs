@@ -9,7 +9,7 @@ use everloop_app::delivery;
 use everloop_app::error::chain;
 use everloop_app::upkeep;
 use everloop_engine::{Driven, Engine, Report};
-use everloop_store::{Orphan, Store, StoreError};
+use everloop_store::{ClaimLockError, Orphan, Store, StoreError};
 use everloop_types::Status;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,38 +23,30 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
     let store = open_store(app).await?;
     let engine = app.engine(store).await?;
     let name = engine.identity().worker.clone();
-    let lock = match app.database.take_lock(&name).map_err(fail)? {
-        Ok(lock) => lock,
-        Err(holder) => {
-            let pid = holder.pid.to_string();
-            let words = app.text("worker.other", &[("pid", &pid)]);
-            return Err(Failure { exit: Exit::Data, words });
+    let policy = app.membership();
+    let membership = policy.acquire(&name).map_err(|error| match error {
+        ClaimLockError::Held(holder) => {
+            let words = app.text("worker.other", &[("pid", &holder.pid.to_string())]);
+            Failure { exit: Exit::Data, words }
         }
-    };
-    // Only who has the lock knows that all others are dead; without one, leases say so.
-    if app.is_cluster() {
-        engine.join(app.lease()).await.map_err(fail)?;
-        tokio::spawn(engine.clone().keep_lease(app.lease()));
-    } else {
-        for orphan in engine.take_up().await.map_err(fail)? {
-            tell_of_orphan(app, &orphan);
-        }
+        ClaimLockError::Store(error) => fail(error),
+    })?;
+    policy.register(&engine).await.map_err(fail)?;
+    for orphan in membership.recover_orphans(&engine).await.map_err(fail)? {
+        tell_of_orphan(app, &orphan);
     }
+    let (keeping, keeper) = (policy.clone(), engine.clone());
+    tokio::spawn(async move { keeping.keep(keeper).await });
     tokio::spawn(engine.clone().deliver_mail());
     let reminding =
         reminders::keep_reminding(engine.store().clone(), app.customs(), engine.shared_clock());
     tokio::spawn(reminding);
     let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
-    let mut worker = everloop_engine::Worker::new(engine.clone(), most);
-    if app.is_cluster() {
-        worker = worker.reaping(app.lease());
-    }
+    let worker = everloop_engine::Worker::new(engine.clone(), most).with_membership(&membership);
     let worked = work(app, &engine, worker, args).await;
-    if app.is_cluster() {
-        // If this fails the lease runs out by itself.
-        let _ = engine.leave().await;
-    }
-    drop(lock);
+    // If this fails the lease expires by itself.
+    let _ = policy.unregister(&engine).await;
+    drop(membership);
     worked
 }
 
@@ -63,7 +55,7 @@ async fn open_store(app: &Console) -> Result<Store, Failure> {
     let until = Instant::now() + SERVER_WAIT;
     let mut told = false;
     // A file is opened once: nobody starts it anew.
-    while app.is_cluster() && Instant::now() < until {
+    while app.database.is_shared() && Instant::now() < until {
         let Some(error) = app.database.open().await.err().filter(StoreError::is_transient) else {
             break;
         };

@@ -23,7 +23,7 @@ pub(crate) struct Afar {
 impl Afar {
     /// From now on; of a run that has only just begun, from its beginning.
     pub(crate) async fn of(store: &Store, run: &RunId, now: UtcMs) -> Self {
-        let row = store.run(run).await.ok().flatten();
+        let row = store.runs().get(run).await.ok().flatten();
         let is_fresh = |created_at: UtcMs| now.saturating_sub(created_at) < FRESH_MS;
         let seen = match row {
             Some(row) if row.lease.epoch <= 1 && is_fresh(row.times.created_at) => 0,
@@ -54,7 +54,7 @@ impl Afar {
     /// run here.
     pub(crate) async fn missed(&mut self, engine: &Engine) -> Vec<Update> {
         let store = engine.store();
-        let at = store.position(&self.run).await.ok().flatten();
+        let at = store.runs().position(&self.run).await.ok().flatten();
         if at.is_none_or(|at| at.next_seq - 1 <= self.seen) {
             self.stuck_at = None;
             return Vec::new();
@@ -62,7 +62,7 @@ impl Afar {
         if self.stuck_at.replace(self.seen) != Some(self.seen) {
             return Vec::new();
         }
-        match store.held_by(&engine.identity().worker).await {
+        match store.queue().held_by(&engine.identity().worker).await {
             Ok(held) if held.iter().all(|claim| claim.run != self.run) => self.rest(store).await,
             _ => Vec::new(),
         }
@@ -70,7 +70,8 @@ impl Afar {
 
     /// All that was not shown yet. A store that fails for a moment is looked at again.
     pub(crate) async fn rest(&self, store: &Store) -> Vec<Update> {
-        let entries = store.journal(&self.run, self.seen, ENTRIES_MAX).await.unwrap_or_default();
+        let entries =
+            store.journal().entries(&self.run, self.seen, ENTRIES_MAX).await.unwrap_or_default();
         if entries.is_empty() {
             return Vec::new();
         }

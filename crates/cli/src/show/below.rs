@@ -15,7 +15,7 @@ pub(crate) struct Below(BTreeSet<RunId>);
 impl Below {
     /// Those that live now; a store that fails shows none of them.
     pub(crate) async fn of(store: &Store, run: &RunId) -> Self {
-        Self(store.descendants(run).await.unwrap_or_default().into_iter().collect())
+        Self(store.runs().descendants(run).await.unwrap_or_default().into_iter().collect())
     }
 
     /// The line for an update that is about one of them.

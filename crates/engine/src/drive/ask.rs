@@ -2,7 +2,7 @@
 
 use super::{DriveError, Driven, Driver, Flow};
 use everloop_loops::{Outstanding, Stage};
-use everloop_store::{NewMessage, NextStatus, Taken};
+use everloop_store::{NewMessage, NextStatus, TakenMessage};
 use everloop_text::Told;
 use everloop_types::journal::{InboxMessage, Input, Kind, Waiting, WaitingOn};
 use everloop_types::planted::{self, Bug};
@@ -27,13 +27,13 @@ impl Driver<'_> {
 
     /// Takes what lies in the inbox, though the bell may not have rung for it here.
     pub(super) async fn read_mail(&mut self, rings: u64) -> Result<Mail, DriveError> {
-        let unread = self.engine.store.unread(&self.claim.run).await;
+        let unread = self.engine.store.inbox().unread(&self.claim.run).await;
         let unread = unread.map_err(|source| self.failed(source))?;
         self.claim.inbox_ctr = unread.inbox_ctr;
         self.ear.heard = rings;
         let already: Vec<String> = self.pending.taken.iter().map(|t| t.dedupe.clone()).collect();
         let mut mail = Mail::Nothing;
-        for (dedupe, letter) in unread.letters {
+        for (dedupe, letter) in unread.messages {
             if already.contains(&dedupe) {
                 continue;
             }
@@ -46,7 +46,7 @@ impl Driver<'_> {
                 continue;
             }
             let draft = self.pending.drafts.len();
-            self.pending.taken.push(Taken { dedupe: dedupe.clone(), draft });
+            self.pending.taken.push(TakenMessage { dedupe: dedupe.clone(), draft });
             self.note(None, Kind::Input(Input { dedupe, letter: letter.clone() }));
             match letter {
                 InboxMessage::Answer { question, text, by } => {

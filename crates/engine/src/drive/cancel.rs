@@ -20,7 +20,7 @@ impl Driver<'_> {
     }
 
     pub(super) fn settle_outstanding(&mut self, why: &str) {
-        self.pending.kin.stops_children |= self.run.living_child().is_some();
+        self.pending.relations.stops_children |= self.run.living_child().is_some();
         for open in self.run.outstanding().to_vec() {
             let outcome = match &open.planned {
                 EffectPlanned::CallModel { .. } => Outcome::Canceled,

@@ -56,9 +56,13 @@ impl Driver<'_> {
         }
         let run = self.claim.run.clone();
         let failed = |source| DriveError::Store { run: run.clone(), source };
-        let Some(row) = self.engine.store.run(&run).await.map_err(failed)? else { return Ok(()) };
+        let Some(row) = self.engine.store.runs().get(&run).await.map_err(failed)? else {
+            return Ok(());
+        };
         let mut auditor = Auditor::new(row.origin.forked.as_ref());
-        for entry in self.engine.store.journal(&run, 0, usize::MAX).await.map_err(failed)? {
+        for entry in
+            self.engine.store.journal().entries(&run, 0, usize::MAX).await.map_err(failed)?
+        {
             auditor.entry(&entry);
         }
         self.kept.audit = Some(Box::new((auditor, row)));
@@ -96,11 +100,12 @@ impl Driver<'_> {
         let expected = self.claim.next_seq + commit.drafts.len() as i64;
         let mut tries = 0;
         loop {
-            let error = match self.engine.store.append(&mut self.claim, commit.clone()).await {
-                Ok(entries) => return Ok(entries),
-                Err(StoreError::LeaseLost { .. }) => return Err(DriveError::LeaseLost(run)),
-                Err(error) => error,
-            };
+            let error =
+                match self.engine.store.journal().append(&mut self.claim, commit.clone()).await {
+                    Ok(entries) => return Ok(entries),
+                    Err(StoreError::LeaseLost { .. }) => return Err(DriveError::LeaseLost(run)),
+                    Err(error) => error,
+                };
             tries += 1;
             let place = self.confirmed_position(&run).await?;
             match place.filter(|_| !planted::is_on(Bug::LostReplyNotReadBack)) {
@@ -110,7 +115,8 @@ impl Driver<'_> {
                 Some(place) if place.next_seq == expected && took_place(commit, &place) => {
                     self.claim.next_seq = expected;
                     let from = expected - commit.drafts.len() as i64 - 1;
-                    let entries = self.engine.store.journal(&run, from, commit.drafts.len()).await;
+                    let entries =
+                        self.engine.store.journal().entries(&run, from, commit.drafts.len()).await;
                     return entries.map_err(|source| DriveError::Store { run, source });
                 }
                 _ if error.is_transient() && tries < STORE_TRIES_MAX => {
@@ -125,7 +131,7 @@ impl Driver<'_> {
     async fn confirmed_position(&self, run: &RunId) -> Result<Option<Position>, DriveError> {
         let mut tries = 0;
         loop {
-            match self.engine.store.position(run).await {
+            match self.engine.store.runs().position(run).await {
                 Ok(place) => return Ok(place),
                 Err(source) if tries >= STORE_TRIES_MAX => {
                     return Err(DriveError::Store { run: run.clone(), source });

@@ -13,7 +13,7 @@ use super::{DriveError, Driven, Driver, Flow};
 use crate::ids::derived_id;
 use crate::submit::policy_hash;
 use everloop_loops::{AnyRun, LOOPS, Outstanding, own_max_steps};
-use everloop_store::{NewChild, NewRun, NextStatus, Report};
+use everloop_store::{ChildReport, NewChild, NewRun, NextStatus};
 use everloop_tools::DelegateArgs;
 use everloop_types::journal::{
     ChildEnded, Delegated, EffectPlanned, Kind, RunCreated, Used, Waiting, WaitingOn,
@@ -47,7 +47,7 @@ impl Driver<'_> {
             }
         };
         let to = child.new.run.clone();
-        self.pending.kin.child = Some(Box::new(child));
+        self.pending.relations.child = Some(Box::new(child));
         let delegated = Kind::Delegated(Delegated { to: to.clone() });
         self.note(Some(open.effect.clone()), delegated);
         self.await_child(open, to).await
@@ -65,7 +65,7 @@ impl Driver<'_> {
             EffectPlanned::CallModel { .. } => None,
         };
         let late = deadline.is_some_and(|at| at <= self.engine.clock.now());
-        self.pending.kin.stops_children |= late;
+        self.pending.relations.stops_children |= late;
         let until = deadline.filter(|_| !late);
         let on = WaitingOn::Child { run: child };
         self.note(None, Kind::Waiting(Waiting { on: on.clone(), until }));
@@ -92,7 +92,7 @@ impl Driver<'_> {
             None => Labels::default(),
         };
         let ended = ChildEnded { child: self.claim.run.clone(), status, text, used, labels };
-        self.pending.kin.report = Some(Box::new(Report { to: by.run.clone(), ended }));
+        self.pending.relations.report = Some(Box::new(ChildReport { to: by.run.clone(), ended }));
     }
 
     fn child(
@@ -133,7 +133,6 @@ impl Driver<'_> {
             created,
             frame,
             idem_key: None,
-            priority: 0,
             now: self.now(),
         };
         Ok(NewChild { new, by })

@@ -75,7 +75,8 @@ impl Driver<'_> {
             return Ok(true);
         }
         let after = open.effect.cause;
-        let entries = self.engine.store.journal(&self.claim.run, after, ENTRIES_MAX).await;
+        let entries =
+            self.engine.store.journal().entries(&self.claim.run, after, ENTRIES_MAX).await;
         let entries = entries.map_err(|source| self.failed(source))?;
         Ok(entries.iter().any(|entry| answers(&entry.kind)))
     }

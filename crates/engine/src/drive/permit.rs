@@ -215,7 +215,7 @@ impl Driver<'_> {
     async fn allowed_already(&self, call: &ToolCall) -> Result<Option<String>, DriveError> {
         let real = self.with_resolved_path(call);
         let wanted = Standing::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
-        let standing = self.engine.store.standing(&wanted).await;
+        let standing = self.engine.store.approvals().find(&wanted).await;
         let standing = standing.map_err(|source| self.failed(source))?;
         let by_yes = self.run.frame().policy.approve_all.then(|| "--yes".to_owned());
         Ok(standing.map(|standing| format!("always: {}", standing.id)).or(by_yes))

@@ -93,18 +93,18 @@ impl Driver<'_> {
 impl Engine {
     /// The run as its journal has it: the newest snapshot that can be read, and what came after.
     pub(crate) async fn fold(&self, run: &RunId) -> Result<Folded, StoreError> {
-        let loaded = self.store.load(run).await?;
-        let frame = self.store.frame(run).await?.ok_or_else(|| no_frame(run))?;
+        let loaded = self.store.journal().load(run).await?;
+        let frame = self.store.journal().frame(run).await?.ok_or_else(|| no_frame(run))?;
         let frame = Arc::new(frame);
         if let Some(snapshot) = &loaded.snapshot
-            && let Some(row) = self.store.run(run).await?
+            && let Some(row) = self.store.runs().get(run).await?
             && row.loop_ver == snapshot.loop_ver
             && let Some(folded) = restore(&row.loop_name, snapshot, &loaded.entries, &frame)
         {
             return Ok(folded);
         }
         let entries = match loaded.snapshot {
-            Some(_) => self.store.journal(run, 0, usize::MAX).await?,
+            Some(_) => self.store.journal().entries(run, 0, usize::MAX).await?,
             None => loaded.entries,
         };
         fold_from_start(run, &entries, frame)
@@ -116,14 +116,15 @@ impl Engine {
         match &source {
             StoreError::NewerEntry { .. } => {
                 // However often an old program looks, a newer one must find it in service.
-                match self.store.reset_stall_count(&run).await {
+                match self.store.queue().reset_stall_count(&run).await {
                     Ok(()) => DriveError::Newer { run, what: source.to_string() },
                     Err(source) => DriveError::Store { run, source },
                 }
             }
             StoreError::Damaged { .. } => {
                 let note = source.to_string();
-                let frame = self.store.frame(&run).await.ok().flatten().unwrap_or_default();
+                let frame =
+                    self.store.journal().frame(&run).await.ok().flatten().unwrap_or_default();
                 let words =
                     everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
                 let word = match self.last_word(&run, words).await {
@@ -131,8 +132,11 @@ impl Engine {
                     Err(source) => return DriveError::Store { run, source },
                 };
                 let now = self.clock.now();
-                let put_aside =
-                    self.store.quarantine(&run, Some(claim.epoch), &note, now, Some(word)).await;
+                let put_aside = self
+                    .store
+                    .queue()
+                    .quarantine(&run, Some(claim.epoch), &note, now, Some(word))
+                    .await;
                 match put_aside {
                     Ok(()) => DriveError::Quarantined { run, note },
                     Err(source) => DriveError::Store { run, source },

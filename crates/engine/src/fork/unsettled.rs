@@ -71,7 +71,7 @@ impl Engine {
             Kind::Input(Input { letter: InboxMessage::Child(ended), .. }) => ended.child == *child,
             _ => false,
         });
-        let at = self.store.position(child).await?;
+        let at = self.store.runs().position(child).await?;
         match at.is_some_and(|at| !at.status.is_final()) && !heard {
             true => Err(ForkError::ChildAtWork(child.clone())),
             false => Ok(()),
@@ -87,7 +87,7 @@ impl Engine {
         if let Some(seen) = past.learned(&unknown.effect) {
             return Ok(Some(seen));
         }
-        let settlements = self.store.settlements(&past.history.run).await?;
+        let settlements = self.store.journal().settlements(&past.history.run).await?;
         let written = settlements.iter().find(|one| one.effect == unknown.effect);
         let said = written.map(|one| one.settled);
         if let Some(said) = said.or_else(|| fork.settled.get(&unknown.effect).copied()) {
@@ -117,7 +117,7 @@ impl Engine {
         past: &Past,
         started: Option<&EffectStarted>,
     ) -> Result<bool, ForkError> {
-        let at = self.store.position(&past.history.run).await?;
+        let at = self.store.runs().position(&past.history.run).await?;
         let driven = at.is_none_or(|at| at.status == Status::Running);
         let over = started.and_then(|started| started.over_by);
         let over = over.is_some_and(|by| by <= self.clock.now());

@@ -3,7 +3,7 @@
 use crate::{Claim, Commit, Created, NewMessage, NewRun, NextStatus, Store, Urgency};
 use everloop_types::{
     CallId, ConversationId, EffectClass, EffectId, Frame, Goal, Observation, OnUnknown, Rows,
-    RunId, SqlValue, Status, ToolCall, WorkerId, Write, digest_json,
+    RunId, SqlValue, Statement, Status, ToolCall, WorkerId, Write, digest_json,
     journal::{
         Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, InboxMessage, Input,
         Kind, MessageEmitted, Outcome, RunCreated, RunFinished,
@@ -36,13 +36,12 @@ pub(super) fn new_run(name: &str) -> NewRun {
         },
         frame,
         idem_key: None,
-        priority: 0,
         now: NOW,
     }
 }
 
 pub(super) async fn create(store: &Store, name: &str) {
-    assert_eq!(store.create_run(&new_run(name)).await.unwrap(), Created::New);
+    assert_eq!(store.queue().create_run(&new_run(name)).await.unwrap(), Created::New);
 }
 
 /// A new run that we drive.
@@ -52,7 +51,7 @@ pub(super) async fn claimed(store: &Store, name: &str) -> Claim {
 }
 
 pub(super) async fn claim(store: &Store, name: &str) -> Claim {
-    store.claim_run(&worker("w1"), &run_id(name), NOW).await.unwrap().unwrap()
+    store.queue().claim_run(&worker("w1"), &run_id(name), NOW).await.unwrap().unwrap()
 }
 
 pub(super) fn effect(claim: &Claim, cause: i64) -> EffectId {
@@ -108,8 +107,8 @@ pub(super) fn emitted(slot: &str) -> Draft {
     draft(None, Kind::MessageEmitted(MessageEmitted { slot: slot.to_owned() }))
 }
 
-pub(super) fn input(dedupe: &str, letter: InboxMessage) -> Draft {
-    draft(None, Kind::Input(Input { dedupe: dedupe.to_owned(), letter }))
+pub(super) fn input(dedupe: &str, message: InboxMessage) -> Draft {
+    draft(None, Kind::Input(Input { dedupe: dedupe.to_owned(), letter: message }))
 }
 
 pub(super) fn answer(text: &str) -> InboxMessage {
@@ -137,11 +136,18 @@ pub(super) fn parking(wake_at: Option<i64>) -> Commit {
 }
 
 pub(super) async fn status(store: &Store, name: &str) -> Status {
-    store.position(&run_id(name)).await.unwrap().unwrap().status
+    store.runs().position(&run_id(name)).await.unwrap().unwrap().status
 }
 
 /// Goes around the store, to damage what it has written.
 pub(super) async fn raw(store: &Store, sql: &'static str, params: Vec<SqlValue>) {
-    let write = Write { sql, params, expect: Rows::Exactly(1) };
+    let write = Write { statement: Statement::screened(sql), params, expect: Rows::Exactly(1) };
     store.db().commit(vec![write], Urgency::Critical).await.unwrap();
+}
+
+/// The content of a blob, as it is stored.
+pub(super) async fn blob(store: &Store, hash: &str) -> Option<Vec<u8>> {
+    let sql = "SELECT bytes FROM blobs WHERE hash = $1";
+    let rows = store.db().query(sql, vec![SqlValue::from(hash)]).await.unwrap();
+    rows.into_iter().next().and_then(|row| row.cells().opt_bytes().unwrap())
 }

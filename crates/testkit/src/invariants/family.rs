@@ -20,7 +20,7 @@ pub(super) async fn members(watched: &Watched<'_>) -> Result<Vec<Member>, String
     let runs = tree(watched.store, watched.run).await.map_err(|error| error.to_string())?;
     let mut members = Vec::new();
     for run in runs {
-        let row = watched.store.run(&run).await.map_err(|error| error.to_string())?;
+        let row = watched.store.runs().get(&run).await.map_err(|error| error.to_string())?;
         let loop_name = row.ok_or("no row")?.loop_name;
         let one = Watched { run: &run, loop_name: &loop_name, ..*watched };
         let (history, status) = read(&one).await?;
@@ -42,7 +42,7 @@ pub(super) async fn members(watched: &Watched<'_>) -> Result<Vec<Member>, String
 
 /// A child exists if and only if its parent's journal says so.
 async fn children_are_on_record(store: &Store, parent: &Member) -> Result<(), String> {
-    let there = store.children(&parent.run).await.map_err(|error| error.to_string())?;
+    let there = store.runs().children(&parent.run).await.map_err(|error| error.to_string())?;
     let there: BTreeSet<RunId> = there.into_iter().map(|child| child.run).collect();
     let said = parent.history.entries.iter().filter_map(|entry| match &entry.kind {
         Kind::Delegated(delegated) => Some(delegated.to.clone()),
@@ -78,12 +78,12 @@ async fn ends_are_told(store: &Store, member: &Member, all: &[Member]) -> Result
 
 /// The letters that a run has taken, and those that it has not.
 async fn letters(store: &Store, member: &Member) -> Result<Vec<InboxMessage>, String> {
-    let unread = store.unread(&member.run).await.map_err(|error| error.to_string())?;
+    let unread = store.inbox().unread(&member.run).await.map_err(|error| error.to_string())?;
     let taken = member.history.entries.iter().filter_map(|entry| match &entry.kind {
         Kind::Input(Input { letter, .. }) => Some(letter.clone()),
         _ => None,
     });
-    Ok(taken.chain(unread.letters.into_iter().map(|(_, letter)| letter)).collect())
+    Ok(taken.chain(unread.messages.into_iter().map(|(_, letter)| letter)).collect())
 }
 
 /// All runs of a tree together make no more model calls than its first run may, last words apart.

@@ -55,7 +55,7 @@ impl Person {
     }
 
     async fn status(&self) -> Status {
-        let row = self.store().run(&self.run).await.expect("readable");
+        let row = self.store().runs().get(&self.run).await.expect("readable");
         row.expect("exists").status
     }
 
@@ -68,14 +68,14 @@ impl Person {
     }
 
     async fn send_to(&self, run: &RunId, dedupe: &str, letter: &InboxMessage) {
-        let sent = self.store().send(run, dedupe, letter, self.cast.time.now()).await;
+        let sent = self.store().inbox().send(run, dedupe, letter, self.cast.time.now()).await;
         let sent = sent.expect("the letter is written");
         self.cast.story.tell(|| format!("person: {dedupe} to {run}: {sent:?}"));
     }
 
     /// The run's own question, or that of the run which all others wait for.
     async fn open_question(&self) -> Option<(RunId, Question)> {
-        let below = self.store().descendants(&self.run).await.ok()?;
+        let below = self.store().runs().descendants(&self.run).await.ok()?;
         let run = below.last().unwrap_or(&self.run);
         let history = History::read(self.store(), run).await.ok()??;
         match history.state_at(i64::MAX).ok()?.waiting_on() {

@@ -112,14 +112,15 @@ impl Batch {
     /// Drives for so long at most, and dies then.
     async fn drive(&self, name: &str, most: Duration) {
         let engine = self.engine(name);
-        self.store.requeue_orphans(self.clock.now()).await.unwrap();
-        let claim = self.store.claim_run(&engine.identity().worker, &self.run, self.clock.now());
+        self.store.queue().requeue_orphans(self.clock.now()).await.unwrap();
+        let claim =
+            self.store.queue().claim_run(&engine.identity().worker, &self.run, self.clock.now());
         let claim = claim.await.unwrap().unwrap();
         let _ = tokio::time::timeout(most, engine.drive(claim)).await;
     }
 
     async fn outcomes(&self) -> usize {
-        let entries = self.store.journal(&self.run, 0, usize::MAX).await.unwrap();
+        let entries = self.store.journal().entries(&self.run, 0, usize::MAX).await.unwrap();
         let finished = |kind: &Kind| matches!(kind, Kind::EffectFinished(_));
         entries.iter().filter(|entry| finished(&entry.kind)).count()
     }

@@ -58,16 +58,17 @@ type Checksums = Result<RunCheck, StoreError>;
 async fn look(app: &Console) -> Result<(Inspection, Option<Checksums>), StoreError> {
     let Some(file) = app.database.file() else {
         let url = app.database.address().unwrap_or_default();
-        let seen = Store::look_at_server(url, PgOptions::default(), CHECK_TIME).await;
+        let seen =
+            everloop_store::copies::look_at_server(url, PgOptions::default(), CHECK_TIME).await;
         return seen.map(|(seen, runs)| (seen, Some(Ok(runs))));
     };
     // Nothing else is under way in this process that could be held up.
-    let seen = Store::look(file)?;
+    let seen = everloop_store::copies::look(file)?;
     if seen.quick_check != "ok" || seen.schema_version != SCHEMA_VERSION {
         return Ok((seen, None));
     }
     let runs = match Store::open_read_only(file) {
-        Ok(store) => store.check_runs(CHECK_TIME).await,
+        Ok(store) => store.maintenance().check_runs(CHECK_TIME).await,
         Err(error) => Err(error),
     };
     Ok((seen, Some(runs)))

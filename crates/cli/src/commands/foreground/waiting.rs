@@ -14,7 +14,7 @@ impl Foreground<'_> {
     /// Waits until the database answers, or a signal comes.
     pub(super) async fn await_database(&self, signals: &mut Signals) -> Option<Exit> {
         let mut told = false;
-        while let Err(error) = self.store().time().await {
+        while let Err(error) = self.store().workers().time().await {
             if !std::mem::replace(&mut told, true) {
                 let detail = chain(&error);
                 self.app.note("run.database_away", &[("detail", &detail)]);
@@ -41,7 +41,7 @@ impl Foreground<'_> {
             self.app.note("run.lease_lost", &[("id", self.run.as_str())]);
         }
         // If it is still ours nobody else could have it; if not, this does nothing.
-        let given_back = self.store().release(held, self.engine.clock().now()).await;
+        let given_back = self.store().queue().release(held, self.engine.clock().now()).await;
         given_back.map_err(|error| self.app.store_failure(&error))?;
         Ok(None)
     }
@@ -49,7 +49,7 @@ impl Foreground<'_> {
     /// What the model said, if whoever drives the run has parked it for that.
     pub(super) async fn waits_for_model(&self) -> Result<Option<ModelError>, Failure> {
         let front = self.app.checked(everloop_app::runs::front(self.store(), &self.run).await)?;
-        let at = self.store().position(&front).await;
+        let at = self.store().runs().position(&front).await;
         let at = at.map_err(|error| self.app.store_failure(&error))?;
         if at.is_none_or(|at| at.status != Status::Waiting) {
             return Ok(None);
