@@ -28,9 +28,8 @@ pub(crate) use recover::fold_from_start;
 use crate::mail::InboxCursor;
 use crate::{Auditor, Engine, Update};
 use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
-use everloop_models::WirePrompt;
+use everloop_ports::{Registry, WirePrompt};
 use everloop_store::{Claim, Commit, NewMessage, NextStatus, RunRow, StoreError};
-use everloop_tools::Registry;
 use everloop_types::journal::{
     Draft, EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, MessageEmitted, Outcome,
     RunFinished, WaitingOn,

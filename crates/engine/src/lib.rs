@@ -33,7 +33,7 @@ mod watch;
 mod worker;
 
 pub use audit::{AuditCall, Auditor};
-pub use clock::{Clock, Pause, SharedClock, SystemClock};
+pub use clock::{SharedClock, SystemClock};
 pub use diff::{Differs, Divergence, Place, first_divergence, tools_after};
 pub use drive::{DriveError, Driven};
 pub use fork::{Fork, ForkError, Forking};
@@ -52,9 +52,9 @@ pub use submit::{Asked, Submission};
 pub use watch::{Fragment, Update, Watch};
 pub use worker::{Report, Worker};
 
-use everloop_models::Model;
+pub use everloop_ports::{Clock, Pause};
+use everloop_ports::{Model, Registry};
 use everloop_store::{RunRow, Store};
-use everloop_tools::Registry;
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, UtcMs, WorkerId};
 use hurry::GraceSkips;
 use lease::Standing;

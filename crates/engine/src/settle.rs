@@ -10,8 +10,8 @@
 use crate::fork::Provenance;
 use crate::{Asked, Engine, History};
 use everloop_loops::{Outstanding, Stage, Unknown};
+use everloop_ports::Probe;
 use everloop_store::{Sent, Settlement, StoreError};
-use everloop_tools::Probe;
 use everloop_types::journal::{EffectStarted, Entry, Kind, Outcome, Waiting, WaitingOn};
 use everloop_types::{EffectId, Ending, Question, QuestionKind, RunId, Settled, ToolCall, UtcMs};
 

@@ -1,7 +1,8 @@
 //! From `provider/model` to what answers.
 
 use crate::openai::quirks;
-use crate::{Anthropic, Endpoint, Gemini, Model, OpenAi, ScriptedModel};
+use crate::{Anthropic, Endpoint, Gemini, OpenAi, ScriptedModel};
+use everloop_ports::Model;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -14,10 +14,8 @@ use crate::http::{Client, EndpointSpec};
 use crate::way::Learning;
 use crate::wire::EventReader;
 use crate::written::{self, Held, Written};
-use crate::{
-    Ask, Asking, CallWay, ConnectError, Delta, Endpoint, Extra, Model, OnDelta, Request,
-    WirePrompt, told,
-};
+use crate::{Ask, CallWay, ConnectError, Endpoint, Extra, told};
+use everloop_ports::{Asking, Delta, Model, OnDelta, Request, WirePrompt};
 use everloop_types::{
     Message, ModelError, ModelErrorKind, OutputSchema, Reply, ToolChoice, ToolSpec,
 };

@@ -18,12 +18,13 @@ use crate::scenario::{Scenario, families, scenarios};
 use crate::stage::{PointModel, in_words, open_question, submission};
 use crate::world::{World, registry};
 use everloop_engine::{
-    Asked, Clock, Engine, Environment, Identity, LeaseTimes, Rules, SharedClock, SystemClock,
-    Worker, fresh_id,
+    Asked, Engine, Environment, Identity, LeaseTimes, Rules, SharedClock, SystemClock, Worker,
+    fresh_id,
 };
-use everloop_models::{Model, Scripted};
+use everloop_models::Scripted;
+use everloop_ports::{Clock, Model, Registry, Tool};
 use everloop_store::{ClaimLock, OpenError, PgOptions, Store, StoreError};
-use everloop_tools::{Registry, Shell, ShellSetting, Tool, Workspace};
+use everloop_tools::{Shell, ShellSetting, Workspace};
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, Status, ToolSpec, WorkerId};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};

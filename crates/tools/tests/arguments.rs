@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_tools::{CallContext, Done};
+use everloop_ports::{CallContext, Done};
 use everloop_types::check_args;
 use everloop_types::{Approval, EffectClass, Observation, OnUnknown, ToolSpec};
 use serde_json::{Value, json};

@@ -7,9 +7,9 @@
 mod scene;
 mod support;
 
+use everloop_ports::{CallContext, CallPolicy, UnsandboxedReason};
 use everloop_tools::{
-    CallContext, CallPolicy, Examples, GitAccess, Level, Registry, Sandbox, Say, Setting,
-    ShellRule, Standing, UnsandboxedReason,
+    Examples, GitAccess, Level, Sandbox, Say, Setting, ShellRule, Standing, builtin_tools,
 };
 use everloop_types::Ending::{Canceled, Denied, Ok};
 use everloop_types::Observation;
@@ -83,7 +83,7 @@ async fn what_needs_a_moment_to_end_gets_it_behind_the_walls() {
 async fn runs_one_command_if_it_is_asked_to() {
     let Some(workspace) = std::env::var_os("EVERLOOP_TEST_WORKSPACE") else { return };
     let command = std::env::var("EVERLOOP_TEST_COMMAND").unwrap();
-    let registry = Registry::builtin(&Setting { guard: Some(guard()), ..Setting::new(workspace) });
+    let registry = builtin_tools(&Setting { guard: Some(guard()), ..Setting::new(workspace) });
     let args = json!({ "command": command }).to_string();
     let shell = Arc::clone(registry.unwrap().get("shell").unwrap());
     shell.call(&args, &CallContext::new("key")).await;

@@ -11,7 +11,7 @@
 
 use super::{DriveError, Driver};
 use everloop_loops::Outstanding;
-use everloop_tools::CallPolicy;
+use everloop_ports::CallPolicy;
 use everloop_types::journal::{InboxMessage, Input, Kind};
 use everloop_types::{Observation, ToolCall};
 

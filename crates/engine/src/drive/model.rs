@@ -5,7 +5,7 @@ use super::{DriveError, Driven, Driver, Flow};
 use crate::clock::measured;
 use crate::{Fragment, Update};
 use everloop_loops::{AgentLoop, Autonomous, Outstanding, output_schema, own_tools};
-use everloop_models::{Delta, Request};
+use everloop_ports::{Delta, Request};
 use everloop_store::NextStatus;
 use everloop_types::journal::{
     EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn,

@@ -15,9 +15,9 @@ use super::ask::question_id;
 use super::judge::{BARE, denied};
 use super::{DriveError, Driver, Flow};
 use everloop_loops::{Outstanding, Stage};
+use everloop_ports::{CallPolicy, UnsandboxedReason};
 use everloop_store::allow_for_good;
 use everloop_text::Meaning;
-use everloop_tools::{CallPolicy, UnsandboxedReason};
 use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{

@@ -9,7 +9,7 @@
 use super::{Fork, ForkError, Past, Provenance};
 use crate::Engine;
 use everloop_loops::Unknown;
-use everloop_tools::Probe;
+use everloop_ports::Probe;
 use everloop_types::journal::{EffectPlanned, EffectStarted, InboxMessage, Input, Kind, Outcome};
 use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Settled, Status, ToolCall};
 use std::collections::BTreeMap;

@@ -15,8 +15,9 @@ mod wire_tests;
 
 use crate::http::EndpointSpec;
 use crate::provider::{Codec, Provider, Schemas};
-use crate::{Ask, Asking, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt};
+use crate::{Ask, ConnectError, Endpoint, Extra};
 use decode::Events;
+use everloop_ports::{Asking, Model, OnDelta, Request, WirePrompt};
 use everloop_types::Message;
 
 /// Where `anthropic/…` is asked unless another endpoint is chosen.

@@ -16,8 +16,9 @@ mod wire_tests;
 
 use crate::http::EndpointSpec;
 use crate::provider::{Codec, Provider, Schemas};
-use crate::{Ask, Asking, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt};
+use crate::{Ask, ConnectError, Endpoint, Extra};
 use decode::Responses;
+use everloop_ports::{Asking, Model, OnDelta, Request, WirePrompt};
 use everloop_types::{Message, ToolChoice};
 
 /// Where `gemini/…` is asked unless another endpoint is chosen.

@@ -6,7 +6,8 @@ mod retry_after;
 mod tls;
 
 use crate::wire::{Decoder, EventReader, refusal, within};
-use crate::{ConnectError, Delta, Endpoint, Secret, Timeouts};
+use crate::{ConnectError, Endpoint, Secret, Timeouts};
+use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Request, Response, Url};

@@ -5,7 +5,7 @@ use super::{failure, find, out_words, treatment, unreached};
 use crate::app::App;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_tools::mcp::{Listing, Offer, Server, Standing, Way};
+use everloop_mcp::{Listing, Offer, Server, Standing, Way};
 use everloop_types::visible;
 
 pub(super) async fn approve(app: &App, name: &str, yes: bool) -> Result<Exit, Failure> {

@@ -12,7 +12,8 @@ use crate::exit::{Exit, Failure};
 use crate::learnt::Found;
 use crate::terminal;
 use crate::trouble::{Read, Trouble};
-use everloop_models::{CallWay, Delta, Known, Model, Request, WirePrompt};
+use everloop_models::{CallWay, Known};
+use everloop_ports::{Delta, Model, Request, WirePrompt};
 use everloop_types::{
     Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
 };
