@@ -19,6 +19,7 @@ mod ids;
 mod lease;
 mod mail;
 mod outbox;
+mod permission;
 mod portable;
 mod presence;
 mod public;

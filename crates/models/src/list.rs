@@ -66,11 +66,11 @@ pub async fn list_models_of(provider: &str, endpoint: Endpoint) -> Result<Vec<St
 }
 
 async fn list(
-    manners: EndpointSpec,
+    spec: EndpointSpec,
     call: &str,
     endpoint: Endpoint,
 ) -> Result<Vec<String>, ModelError> {
-    let client = Client::new(manners, endpoint)
+    let client = Client::new(spec, endpoint)
         .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
     let body = client.get(call).await?;
     let offer: Offer = serde_json::from_slice(&body)

@@ -58,7 +58,7 @@ pub(crate) const ENDPOINT: EndpointSpec = EndpointSpec {
 impl Codec for Messages {
     type EventReader = Events;
 
-    fn manners(&self) -> EndpointSpec {
+    fn endpoint_spec(&self) -> EndpointSpec {
         ENDPOINT
     }
 

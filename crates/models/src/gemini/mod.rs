@@ -59,7 +59,7 @@ pub(crate) const ENDPOINT: EndpointSpec = EndpointSpec {
 impl Codec for Generate {
     type EventReader = Responses;
 
-    fn manners(&self) -> EndpointSpec {
+    fn endpoint_spec(&self) -> EndpointSpec {
         ENDPOINT
     }
 

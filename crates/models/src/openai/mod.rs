@@ -79,7 +79,7 @@ pub(crate) const ENDPOINT: EndpointSpec = EndpointSpec {
 impl Codec for Chat {
     type EventReader = Completions;
 
-    fn manners(&self) -> EndpointSpec {
+    fn endpoint_spec(&self) -> EndpointSpec {
         match self.quirks.usual_url {
             "" => ENDPOINT,
             usual_url => EndpointSpec { usual_url, ..ENDPOINT },
