@@ -1,10 +1,10 @@
 //! The built-in tools, in the order in which the model sees them.
 
 use crate::programs::{distrust, file_of};
+use crate::table::TOOLS;
 use crate::{
-    AskUser, Channels, EditFile, FetchWeb, Git, GitCommit, GitPush, GitRead, Http, HttpGet,
-    HttpSend, InternetSearch, ListDir, ReadFile, SearchCode, SearchSetting, SendMessage, Shell,
-    ShellSetting, TodoWrite, WebSetting, Workspace, WorkspaceError, WriteFile,
+    Channels, Git, Http, ListDir, ReadFile, SearchSetting, Shell, ShellSetting, WebSetting,
+    Workspace, WorkspaceError,
 };
 use everloop_ports::Registry;
 use std::path::PathBuf;
@@ -71,7 +71,54 @@ impl Setting {
     }
 }
 
-/// The tools that every run may have.
+/// What the tools of one workspace are made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) setting: &'a Setting,
+    workspace: Arc<Workspace>,
+    own: Vec<PathBuf>,
+    is_repository: bool,
+}
+
+impl Parts<'_> {
+    pub(crate) fn workspace(&self) -> Arc<Workspace> {
+        Arc::clone(&self.workspace)
+    }
+
+    pub(crate) fn records(&self) -> Option<PathBuf> {
+        self.setting.records.clone()
+    }
+
+    pub(crate) fn shell(&self) -> Shell {
+        Shell {
+            workspace: self.workspace(),
+            guard: self.setting.guard.clone(),
+            setting: self.setting.shell.clone(),
+            records: self.records(),
+            own: self.own.clone(),
+        }
+    }
+
+    /// None where the workspace is not a repository.
+    pub(crate) fn git(&self) -> Option<Git> {
+        let guard = self.setting.guard.clone();
+        let git = Git { workspace: self.workspace(), guard, records: self.records() };
+        self.is_repository.then_some(git)
+    }
+
+    /// None where no host may be called.
+    pub(crate) fn http(&self) -> Option<Http> {
+        let http = &self.setting.http;
+        (!http.hosts.is_empty()).then(|| http.clone())
+    }
+
+    /// None where no message may be sent.
+    pub(crate) fn channels(&self) -> Option<Channels> {
+        let channels = &self.setting.channels;
+        (!channels.is_empty()).then(|| channels.clone())
+    }
+}
+
+/// The tools that every run may have, as far as the settings say what they need.
 ///
 /// # Errors
 /// [`WorkspaceError::Root`] if the workspace cannot be opened.
@@ -79,35 +126,10 @@ pub fn builtin_tools(setting: &Setting) -> Result<Registry, WorkspaceError> {
     let own = setting.own();
     let workspace = setting.open_workspace(&own)?;
     distrust(workspace.root());
-    let workspace = Arc::new(workspace);
-    let shell = Shell {
-        workspace: Arc::clone(&workspace),
-        guard: setting.guard.clone(),
-        setting: setting.shell.clone(),
-        records: setting.records.clone(),
-        own,
-    };
-    let repository = crate::git_program::is_repository(workspace.root());
-    let records = setting.records.clone();
-    let git = Git {
-        workspace: Arc::clone(&workspace),
-        guard: setting.guard.clone(),
-        records: records.clone(),
-    };
-    let mut registry = Registry::default()
-        .with(ReadFile { workspace: Arc::clone(&workspace) })
-        .with(ListDir { workspace: Arc::clone(&workspace) })
-        .with(SearchCode { workspace: Arc::clone(&workspace) })
-        .with(EditFile { workspace: Arc::clone(&workspace), records: records.clone() })
-        .with(WriteFile { workspace, records })
-        .with(shell)
-        .with(AskUser)
-        .with(TodoWrite);
-    if repository {
-        let push = GitPush(git.clone());
-        registry = registry.with(GitRead(git.clone())).with(GitCommit(git)).with(push);
-    }
-    Ok(with_network_tools(registry, setting))
+    let is_repository = crate::git_program::is_repository(workspace.root());
+    let parts = Parts { setting, workspace: Arc::new(workspace), own, is_repository };
+    let tools = TOOLS.iter().filter_map(|(_, make)| make(&parts));
+    Ok(tools.fold(Registry::default(), Registry::with_any))
 }
 
 /// The same tools, of which those that read files and folders may also read outside the
@@ -119,22 +141,4 @@ pub fn with_reads_outside(tools: Registry, setting: &Setting) -> Result<Registry
     let workspace = setting.open_workspace(&setting.own())?.reading_outside();
     let workspace = Arc::new(workspace);
     Ok(tools.with(ReadFile { workspace: Arc::clone(&workspace) }).with(ListDir { workspace }))
-}
-
-/// The tools for other machines, as far as the settings say where to.
-fn with_network_tools(mut tools: Registry, setting: &Setting) -> Registry {
-    if let Some(search) = &setting.search {
-        tools = tools.with(InternetSearch::new(search));
-    }
-    if let Some(web) = &setting.web {
-        tools = tools.with(FetchWeb::new(web));
-    }
-    if !setting.http.hosts.is_empty() {
-        let send = HttpSend::new(setting.http.clone(), setting.http_key_lifetime_ms);
-        tools = tools.with(HttpGet::new(setting.http.clone())).with(send);
-    }
-    if !setting.channels.is_empty() {
-        tools = tools.with(SendMessage::new(setting.channels.clone()));
-    }
-    tools
 }
