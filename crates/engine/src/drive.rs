@@ -188,7 +188,7 @@ impl<'e> Driver<'e> {
             Ok(folded) => folded,
             Err(source) => return Err(engine.cannot_load(&claim, source).await),
         };
-        let tools = engine.means.tools(folded.run.frame());
+        let tools = engine.environment.tools(folded.run.frame());
         let mut driver = Self {
             engine,
             tools,

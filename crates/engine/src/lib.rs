@@ -122,7 +122,7 @@ pub struct Identity {
 /// Drives runs. Shared by all drivers of a process.
 pub struct Engine {
     pub(crate) store: Store,
-    pub(crate) means: Arc<dyn Environment>,
+    pub(crate) environment: Arc<dyn Environment>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) identity: Identity,
     pub(crate) rules: Rules,
@@ -137,7 +137,7 @@ impl Engine {
     /// An engine over a store.
     pub fn new(
         store: Store,
-        means: Arc<dyn Environment>,
+        environment: Arc<dyn Environment>,
         clock: Arc<dyn Clock>,
         identity: Identity,
         rules: Rules,
@@ -147,7 +147,7 @@ impl Engine {
         let hurries = GraceSkips::default();
         Arc::new(Self {
             store,
-            means,
+            environment,
             clock,
             identity,
             rules,

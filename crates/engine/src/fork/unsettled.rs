@@ -100,7 +100,7 @@ impl Engine {
             return Ok(None);
         }
         let frame = past.history.frame();
-        let (tools, started) = (self.means.tools(frame), past.started(&unknown.effect));
+        let (tools, started) = (self.environment.tools(frame), past.started(&unknown.effect));
         match self.look(&tools, frame, &unknown.effect, &unknown.call, started).await {
             Probe::Happened(seen) => Ok(Some(seen)),
             Probe::DidNot if self.stands_still(past, started).await? => {
