@@ -6,9 +6,9 @@
 use crate::commands::{self, Command};
 use crate::desk::{Agenda, Answer};
 use crate::show::{self, Reader};
-use everloop_engine::Clock;
+use everloop_ports::{CallContext, Clock, Done, Tool};
 use everloop_store::{Store, StoreError};
-use everloop_tools::{BuiltIn, CallContext, Done, Needs, Timeout, Tool, clip};
+use everloop_tools::{BuiltIn, Needs, Timeout, clip};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, Lang, Observation, OnUnknown, UtcMs,
 };

@@ -4,10 +4,9 @@
 
 mod support;
 
-use everloop_agenda::commands;
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, reminders};
-use everloop_agenda::show;
+use everloop_agenda::{commands, show};
 use everloop_store::Store;
 use everloop_types::Lang;
 use serde_json::{Value, json};

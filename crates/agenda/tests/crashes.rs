@@ -5,12 +5,12 @@ use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
 use everloop_engine::{Engine, Environment, History, Identity, Rules, Submission};
-use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::Model;
 use everloop_store::{
     Db, DbError, DbFuture, Firing, MemoryDb, SqlRow, Store, TodoRow, Urgency, WriteResult,
 };
 use everloop_testkit::VirtualClock;
-use everloop_tools::Registry;
 use everloop_types::journal::{EffectPlanned, Kind};
 use everloop_types::{
     Frame, Goal, Lang, ModelChoice, ModelError, RunId, SqlValue, Status, UtcMs, WorkerId, Write,

@@ -2,8 +2,7 @@
 
 mod support;
 
-use everloop_agenda::commands;
-use everloop_agenda::show;
+use everloop_agenda::{commands, show};
 use everloop_types::Lang;
 use support::{Person, person_in};
 

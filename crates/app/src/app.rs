@@ -16,8 +16,8 @@ use everloop_agenda::show::Reader;
 use everloop_engine::{
     Clock, Engine, Identity, LeaseTimes, MembershipPolicy, Rules, SystemClock, fresh_id,
 };
+use everloop_mcp::Servers;
 use everloop_store::{Store, StoreError};
-use everloop_tools::mcp::Servers;
 use everloop_types::{Lang, RunId, WorkerId};
 use jiff::tz::TimeZone;
 use std::path::PathBuf;

@@ -18,14 +18,15 @@ use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::moment;
 use everloop_agenda::tools::{self, AgendaContext, ScheduleTool, TodoTool};
 use everloop_engine::{AuditLog, Environment, Summary, SystemClock};
+use everloop_mcp::Servers;
 use everloop_models::{
-    CallWay, ConnectError, Counted, Endpoint, Knowledge, Model, Notes, Timeouts, connect,
+    CallWay, ConnectError, Counted, Endpoint, Knowledge, Notes, Timeouts, connect,
 };
-use everloop_tools::mcp::Servers;
+use everloop_ports::{Model, Registry, Tool as _};
 use everloop_tools::{
-    BUILT_IN, BuiltIn, Delegate, GitAccess, Host, Http, Limits, Needs, Network, Registry, Sandbox,
-    Setting, ShellLimits, ShellSetting, Timeout, Tool as _, WallSetting, WebSetting,
-    forget_records,
+    BUILT_IN, BuiltIn, Delegate, GitAccess, Host, Http, Limits, Needs, Network, Sandbox, Setting,
+    ShellLimits, ShellSetting, Timeout, WallSetting, WebSetting, builtin_tools, forget_records,
+    with_reads_outside,
 };
 use everloop_types::{
     Approval, EffectClass, Frame, Lang, ModelChoice, ModelError, ModelErrorKind, RunId, TODO_WRITE,
@@ -213,9 +214,9 @@ impl LocalEnvironment {
             lang,
         };
         let setting = Setting { workspace: workspace.clone(), ..self.tools.clone() };
-        let mut registry = Registry::builtin(&setting).ok()?.with(Delegate);
+        let mut registry = builtin_tools(&setting).ok()?.with(Delegate);
         if self.settings.text("tools.restrict_to_workspace") == "off" {
-            registry = registry.reading_outside(&setting).ok()?;
+            registry = with_reads_outside(registry, &setting).ok()?;
         }
         let registry = registry.with(TodoTool(office.clone())).with(ScheduleTool(office));
         Some(match self.load_skill(workspace) {

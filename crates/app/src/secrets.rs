@@ -15,8 +15,8 @@ pub use reference::{Reference, SecretError, is_name, read_private};
 
 use crate::home::Home;
 use crate::settings::Settings;
+use everloop_mcp::{ServerSetting, Way};
 use everloop_store::Redactor;
-use everloop_tools::mcp::{ServerSetting, Way};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};

@@ -5,8 +5,8 @@
 use crate::error::AppError;
 use crate::show::call_args;
 use everloop_engine::{Engine, OpenUnknown, Settling};
+use everloop_ports::Probe;
 use everloop_text::Told;
-use everloop_tools::Probe;
 use everloop_types::{RunId, Settled};
 use std::sync::Arc;
 

@@ -7,7 +7,8 @@
 //!
 //! Everything that a person may want done stays; what is left out here is what a loop cannot use.
 
-use everloop_tools::{Delegate, Tool as _};
+use everloop_ports::Tool as _;
+use everloop_tools::Delegate;
 use everloop_types::{Limits, TODO_WRITE, ToolSpec};
 
 /// Loops in which the model keeps its own list. Where the loop keeps a plan, a second one confuses;

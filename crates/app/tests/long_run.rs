@@ -4,12 +4,11 @@
 
 use everloop_app::context::memory::{Memory, Section};
 use everloop_engine::{Engine, Environment, Identity, Rules, Submission, Summary};
-use everloop_models::{Asking, Model, OnDelta, Request};
+use everloop_ports::{Asking, CallContext, Done, Model, OnDelta, Registry, Request, Tool};
 use everloop_store::{
     Db, DbError, DbFuture, MemoryDb, SqlRow, Store, Urgency, WriteResult as Written,
 };
 use everloop_testkit::VirtualClock;
-use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::{
     Approval, Budget, CallId, ContextLimits, EffectClass, Frame, Goal, Handling, Limits, Message,
     ModelChoice, ModelError, Observation, OnUnknown, Reply, SqlValue, Status, StepLimits, ToolCall,

@@ -4,8 +4,6 @@
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::trouble::{self, Read};
-use everloop_app::AppError;
-use everloop_app::Notice;
 use everloop_app::context::images::ImageError;
 use everloop_app::error::chain;
 use everloop_app::frames::is_of_unknown_provider;
@@ -13,6 +11,7 @@ use everloop_app::place::{self, Place};
 use everloop_app::settings::{Fault, Origin, fault_words};
 use everloop_app::show::{call_args, timestamp};
 use everloop_app::trouble::ModelTrouble;
+use everloop_app::{AppError, Notice};
 use everloop_engine::ForkError;
 use everloop_loops::{LOOPS, Unknown};
 use everloop_models::providers;

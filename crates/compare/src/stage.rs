@@ -9,11 +9,10 @@ use crate::{Scene, Task, litter};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
-use everloop_engine::{
-    Clock, Engine, Environment, Identity, Pause, Submission, SystemClock, fresh_id,
-};
+use everloop_engine::{Engine, Environment, Identity, Submission, SystemClock, fresh_id};
+use everloop_ports::{Clock, Pause, Registry};
 use everloop_store::{Store, StoreError, TodoRow, TodoText, WriteKey};
-use everloop_tools::{Registry, SearchService, SearchSetting, Setting};
+use everloop_tools::{SearchService, SearchSetting, Setting, builtin_tools};
 use everloop_types::{Frame, Goal, Lang, ModelChoice, ModelError, Policy, RunId, UtcMs, WorkerId};
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
@@ -204,7 +203,7 @@ fn registry(setting: &Setting, store: &Store) -> Result<Registry, StageError> {
         zone: TimeZone::UTC,
         lang: Lang::En,
     };
-    let registry = Registry::builtin(setting)?;
+    let registry = builtin_tools(setting)?;
     Ok(registry.with(TodoTool(office.clone())).with(ScheduleTool(office)))
 }
 

@@ -28,9 +28,8 @@ pub(crate) use recover::fold_from_start;
 use crate::mail::InboxCursor;
 use crate::{Auditor, Engine, Update};
 use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
-use everloop_models::WirePrompt;
+use everloop_ports::{Registry, WirePrompt};
 use everloop_store::{Claim, Commit, NewMessage, NextStatus, RunRow, StoreError};
-use everloop_tools::Registry;
 use everloop_types::journal::{
     Draft, EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, MessageEmitted, Outcome,
     RunFinished, WaitingOn,
@@ -189,7 +188,7 @@ impl<'e> Driver<'e> {
             Ok(folded) => folded,
             Err(source) => return Err(engine.cannot_load(&claim, source).await),
         };
-        let tools = engine.means.tools(folded.run.frame());
+        let tools = engine.environment.tools(folded.run.frame());
         let mut driver = Self {
             engine,
             tools,

@@ -20,6 +20,7 @@ mod lease;
 mod mail;
 mod membership;
 mod outbox;
+mod permission;
 mod portable;
 mod presence;
 mod public;
@@ -34,7 +35,7 @@ mod watch;
 mod worker;
 
 pub use audit::{AuditCall, Auditor};
-pub use clock::{Clock, Pause, SharedClock, SystemClock};
+pub use clock::{SharedClock, SystemClock};
 pub use diff::{Differs, Divergence, Place, first_divergence, tools_after};
 pub use drive::{DriveError, Driven};
 pub use fork::{Fork, ForkError, Forking};
@@ -54,9 +55,9 @@ pub use submit::{Asked, Submission};
 pub use watch::{Fragment, Update, Watch};
 pub use worker::{Report, Worker};
 
-use everloop_models::Model;
+pub use everloop_ports::{Clock, Pause};
+use everloop_ports::{Model, Registry};
 use everloop_store::{RunRow, Store};
-use everloop_tools::Registry;
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, UtcMs, WorkerId};
 use hurry::GraceSkips;
 use lease::Standing;
@@ -123,7 +124,7 @@ pub struct Identity {
 /// Drives runs. Shared by all drivers of a process.
 pub struct Engine {
     pub(crate) store: Store,
-    pub(crate) means: Arc<dyn Environment>,
+    pub(crate) environment: Arc<dyn Environment>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) identity: Identity,
     pub(crate) rules: Rules,
@@ -138,7 +139,7 @@ impl Engine {
     /// An engine over a store.
     pub fn new(
         store: Store,
-        means: Arc<dyn Environment>,
+        environment: Arc<dyn Environment>,
         clock: Arc<dyn Clock>,
         identity: Identity,
         rules: Rules,
@@ -148,7 +149,7 @@ impl Engine {
         let hurries = GraceSkips::default();
         Arc::new(Self {
             store,
-            means,
+            environment,
             clock,
             identity,
             rules,

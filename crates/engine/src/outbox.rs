@@ -11,8 +11,8 @@
 //! Deliberately absent: giving up. A message is owed until it is sent.
 
 use crate::Engine;
+use everloop_ports::{Deliver, Delivery};
 use everloop_store::{OutboxRow, StoreError};
-use everloop_tools::{Deliver, Delivery};
 use futures_util::future::join_all;
 use std::sync::Arc;
 

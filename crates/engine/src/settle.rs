@@ -10,8 +10,8 @@
 use crate::fork::Provenance;
 use crate::{Asked, Engine, History};
 use everloop_loops::{Outstanding, Stage, Unknown};
+use everloop_ports::Probe;
 use everloop_store::{Sent, Settlement, StoreError};
-use everloop_tools::Probe;
 use everloop_types::journal::{EffectStarted, Entry, Kind, Outcome, Waiting, WaitingOn};
 use everloop_types::{EffectId, Ending, Question, QuestionKind, RunId, Settled, ToolCall, UtcMs};
 
@@ -170,7 +170,7 @@ impl Engine {
             return Ok(Probe::unknown("the run came in a file; what it did, it did elsewhere"));
         }
         let (frame, started) = (history.frame(), history.intent(&open.effect));
-        let tools = self.means.tools(frame);
+        let tools = self.environment.tools(frame);
         let found = self.look(&tools, frame, &open.effect, &open.call, started).await;
         let over =
             |started: &EffectStarted| started.over_by.is_some_and(|at| at <= self.clock.now());

@@ -10,9 +10,9 @@ use crate::gemini::decode::Responses;
 use crate::openai::codec::Completions;
 use crate::testing::{Canned, FakeServer};
 use crate::wire::{Decoder, EventReader};
-use crate::{Endpoint, Model, Request, WirePrompt, connect};
-use everloop_types::ModelErrorKind as Kind;
-use everloop_types::{Message, ModelError, Reply, StopCause, ToolChoice};
+use crate::{Endpoint, connect};
+use everloop_ports::{Model, Request, WirePrompt};
+use everloop_types::{Message, ModelError, ModelErrorKind as Kind, Reply, StopCause, ToolChoice};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

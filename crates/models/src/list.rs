@@ -1,8 +1,9 @@
 //! Which models an endpoint offers.
 
 use crate::Endpoint;
+use crate::formats::format_of;
 use crate::http::{Client, EndpointSpec};
-use crate::{anthropic, gemini, openai};
+use crate::openai;
 use everloop_types::{ModelError, ModelErrorKind};
 use serde::Deserialize;
 
@@ -55,22 +56,21 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> 
 /// # Errors
 /// When nobody answers there in time, or with something else than a list.
 pub async fn list_models_of(provider: &str, endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
-    match provider {
-        "anthropic" => list(anthropic::ENDPOINT, "models?limit=1000", endpoint).await,
-        "gemini" => list(gemini::ENDPOINT, "models?pageSize=1000", endpoint).await,
-        name => {
-            let usual_url = crate::usual_url(name);
+    match format_of(provider) {
+        Some(format) => list(format.spec, format.list_call, endpoint).await,
+        None => {
+            let usual_url = crate::usual_url(provider);
             list(EndpointSpec { usual_url, ..openai::ENDPOINT }, "models", endpoint).await
         }
     }
 }
 
 async fn list(
-    manners: EndpointSpec,
+    spec: EndpointSpec,
     call: &str,
     endpoint: Endpoint,
 ) -> Result<Vec<String>, ModelError> {
-    let client = Client::new(manners, endpoint)
+    let client = Client::new(spec, endpoint)
         .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
     let body = client.get(call).await?;
     let offer: Offer = serde_json::from_slice(&body)

@@ -10,10 +10,9 @@
 use everloop_engine::{
     Engine, Environment, Identity, LeaseTimes, Rules, Submission, SystemClock, Worker,
 };
-use everloop_models::{Asking, Model, OnDelta, Request};
+use everloop_ports::{Asking, CallContext, Done, Model, OnDelta, Registry, Request, Tool};
 use everloop_store::testing::PgServer;
 use everloop_store::{PgOptions, Store};
-use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::{
     Approval, CallId, EffectClass, Frame, Goal, Handling, Message, ModelChoice, ModelError,
     Observation, Reply, ToolCall, Usage, WorkerId,

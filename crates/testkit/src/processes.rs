@@ -21,9 +21,10 @@ use everloop_engine::{
     Asked, Clock, Engine, Environment, Identity, LeaseTimes, Membership, MembershipPolicy, Rules,
     SystemClock, Worker, fresh_id,
 };
-use everloop_models::{Model, Scripted};
+use everloop_models::Scripted;
+use everloop_ports::{Model, Registry, Tool};
 use everloop_store::{OpenError, PgOptions, Store, StoreError};
-use everloop_tools::{Registry, Shell, ShellSetting, Tool, Workspace};
+use everloop_tools::{Shell, ShellSetting, Workspace};
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, Status, ToolSpec, WorkerId};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};

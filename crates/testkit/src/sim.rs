@@ -23,8 +23,9 @@ use crate::points::Points;
 use crate::scenario::Scenario;
 use crate::world::{World, registry};
 use chance::Chance;
-use everloop_engine::{Clock, LeaseTimes, Rules};
+use everloop_engine::{LeaseTimes, Rules};
 use everloop_loops::AnyRun;
+use everloop_ports::Clock;
 use everloop_store::{MemoryDb, NewRun, Store};
 use everloop_types::journal::RunCreated;
 use everloop_types::{

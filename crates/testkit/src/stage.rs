@@ -8,9 +8,9 @@ use crate::world::{World, registry};
 use everloop_engine::{
     Asked, DriveError, Driven, Engine, Environment, History, Identity, Rules, Submission,
 };
-use everloop_models::{Asking, Model, OnDelta, Request, ScriptedModel};
+use everloop_models::ScriptedModel;
+use everloop_ports::{Asking, Model, OnDelta, Registry, Request};
 use everloop_store::{Claim, MemoryDb, Store, StoreError};
-use everloop_tools::Registry;
 use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{
     Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, Status, ToolSpec, WorkerId,
@@ -225,7 +225,7 @@ impl Stage {
     /// If it cannot be written.
     pub async fn answer_open_question(&mut self) {
         let Some((run, question)) = self.asking().await else { return };
-        let now = everloop_engine::Clock::now(&self.clock);
+        let now = everloop_ports::Clock::now(&self.clock);
         let letter = self.answer_to(&question);
         let sent = self.store.inbox().send(&run, &question.id, &letter, now).await;
         sent.expect("the letter is written");

@@ -1,6 +1,6 @@
 //! Tools that misbehave: they hang, doze, explode, or fail for a while.
 
-use everloop_tools::{CallContext, Done, Registry, Tool};
+use everloop_ports::{CallContext, Done, Registry, Tool};
 use everloop_types::{
     Approval, EffectClass, Ending, Handling, Observation, OnUnknown, Rows, Statement, Write,
 };

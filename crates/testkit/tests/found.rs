@@ -2,15 +2,15 @@
 //! jump.
 
 use everloop_engine::{
-    Clock, DriveError, Driven, Engine, Environment, Identity, LeaseTimes, Rules, Submission,
-    Update, Worker,
+    DriveError, Driven, Engine, Environment, Identity, LeaseTimes, Rules, Submission, Update,
+    Worker,
 };
-use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::{CallContext, Clock, Done, Model, Registry, Tool};
 use everloop_store::{
     Claim, Db, DbError, DbFuture, MemoryDb, RunFilter, SqlRow, Store, Urgency, WriteResult as Rows,
 };
 use everloop_testkit::{Point, Scenario, Stage, VirtualClock, Went};
-use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::journal::{InboxMessage, Kind, Outcome, WaitingOn};
 use everloop_types::{
     Approval, EffectClass, Ending, Frame, Goal, Handling, ModelChoice, ModelError, Observation,
@@ -464,7 +464,7 @@ impl Clock for Jumpy {
     fn since_boot_ms(&self) -> u64 {
         self.0.since_boot_ms()
     }
-    fn pause(&self, ms: u64) -> everloop_engine::Pause<'_> {
+    fn pause(&self, ms: u64) -> everloop_ports::Pause<'_> {
         Box::pin(tokio::time::sleep(Duration::from_millis(ms)))
     }
 }

@@ -1,10 +1,11 @@
 //! Messages: queued with the outcome of their call, brought at least once, in order, under one id.
 
 use everloop_engine::{Engine, Environment, Identity, Rules};
-use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::{Boxed, Deliver, Delivery, Model, Registry};
 use everloop_store::{MemoryDb, Store};
 use everloop_testkit::VirtualClock;
-use everloop_tools::{Boxed, Channel, Channels, Deliver, Delivery, Registry, SendMessage};
+use everloop_tools::{Channel, Channels, SendMessage};
 use everloop_types::{Frame, Goal, ModelChoice, ModelError, Policy, RunId, Status, WorkerId};
 use serde_json::json;
 use std::collections::BTreeSet;

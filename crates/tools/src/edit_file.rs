@@ -16,7 +16,8 @@ use crate::replace::{
     COMPARE_BYTES_MAX, Present, Replacement, expected, replace_file, short_hash, temporary,
 };
 use crate::write_file::{changing, found, judged, present, was};
-use crate::{CallContext, CallPolicy, Done, Intent, Probe, Tool, Workspace, WorkspaceError, clip};
+use crate::{Workspace, WorkspaceError, clip};
+use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool};
 use everloop_types::{Flow, Handling, Observation, Sends, digest_bytes};
 use passage::{Change, Edit, replaced};
 use schemars::JsonSchema;

@@ -11,11 +11,12 @@
 
 mod readable;
 
+use crate::access::closes_redirect;
 use crate::hosts::{Host, Hosts, Names};
 use crate::http::canceled;
-use crate::marks::FROM_THE_WEB;
 use crate::request::{Answer, Body, Http, NoAnswer, Request};
-use crate::{AccessRules, CallContext, Done, Tool, Transient, clean, clip};
+use crate::{clean, clip};
+use everloop_ports::{AccessRules, CallContext, Done, FROM_THE_WEB, Tool, Transient};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
 };
@@ -169,7 +170,7 @@ impl FetchWeb {
                 None => return read(url, answer).await,
                 Some(next) => {
                     let next = next.map_err(NoPage::Refused)?;
-                    if let Some(words) = bars.closes_redirect(&url, &next) {
+                    if let Some(words) = closes_redirect(bars, &url, &next) {
                         return Err(NoPage::Refused(words));
                     }
                     url = next;

@@ -15,7 +15,7 @@
 //! Deliberately absent: headers of the model's choice, and so every credential.
 
 use crate::request::{Answer, Http, NoAnswer, Request};
-use crate::{CallContext, CallPolicy, Done, Intent, Probe, Tool, Transient};
+use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool, Transient};
 use everloop_types::{
     Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends, host_of,
 };

@@ -11,10 +11,8 @@ use crate::readable::without_own;
 use crate::record::{self, Origin, Record, Records};
 use crate::shell_rules::{self, Say};
 use crate::walls::{self, Enclosure, Plot};
-use crate::{
-    CallContext, CallPolicy, Done, GitAccess, Intent, Network, Probe, Sandbox, ShellRule, Tool,
-    UnsandboxedReason, WallSetting, Workspace, clip,
-};
+use crate::{GitAccess, Network, Sandbox, ShellRule, WallSetting, Workspace, clip};
+use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool, UnsandboxedReason};
 use everloop_types::{
     Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, RunId, Sends,
     instructs,

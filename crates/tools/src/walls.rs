@@ -34,9 +34,9 @@ pub use inner::wall_main;
 pub(crate) use places::{SETTINGS, SYSTEM};
 pub use trial::{Level, Standing};
 
-use crate::UnsandboxedReason;
 use aftermath::Watch;
 use bubblewrap::Bubblewrap;
+use everloop_ports::UnsandboxedReason;
 use inner::{Files, Inner, Kernel, Sockets, identity};
 use places::{How, Look, Survey};
 use serde::{Deserialize, Serialize};

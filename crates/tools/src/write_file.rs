@@ -4,7 +4,8 @@ use crate::clip::counted;
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::replace::{Present, Replacement, expected, replace_file, temporary};
-use crate::{CallContext, CallPolicy, Done, Intent, Probe, Tool, Workspace, clip};
+use crate::{Workspace, clip};
+use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends, digest_bytes,
 };

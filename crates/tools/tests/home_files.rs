@@ -4,7 +4,8 @@
 
 mod support;
 
-use everloop_tools::{CallPolicy, Level, Registry, Setting, Standing};
+use everloop_ports::{CallPolicy, Registry};
+use everloop_tools::{Level, Setting, Standing, builtin_tools};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -52,7 +53,7 @@ async fn in_a_home_a_person_is_asked_about_what_others_obey() {
         return in_a_home();
     };
     let setting = Setting { guard: Some(guard()), ..Setting::new(&home) };
-    let registry = Registry::builtin(&setting).unwrap();
+    let registry = builtin_tools(&setting).unwrap();
     for path in OBEYED {
         assert!(asked(&registry, path).await, "{path}");
     }
@@ -127,7 +128,7 @@ async fn what_a_home_links_to_is_asked_about_where_it_lies() {
         return again(test, &home, &home.join("dotfiles"));
     };
     let setting = Setting { guard: Some(guard()), ..Setting::new(&workspace) };
-    let registry = Registry::builtin(&setting).unwrap();
+    let registry = builtin_tools(&setting).unwrap();
     assert!(asked(&registry, "rc").await && asked(&registry, "fish/config.fish").await);
     assert!(!asked(&registry, "README.md").await);
     if Standing::here(&guard()).level() == Level::Full {

@@ -6,10 +6,8 @@
 mod server;
 mod support;
 
-use everloop_tools::{
-    CallContext, CallPolicy, Channel, Channels, Deliver, Delivery, Done, FROM_THE_WEB, Host, Http,
-    Probe, Setting,
-};
+use everloop_ports::{CallContext, CallPolicy, Deliver, Delivery, Done, FROM_THE_WEB, Probe};
+use everloop_tools::{Channel, Channels, Host, Http, Setting};
 use everloop_types::{EffectClass, Ending, Observation};
 use serde_json::{Value, json};
 use server::{Reply, Server, ok, status};

@@ -7,7 +7,8 @@ mod support;
 #[path = "repositories/ways.rs"]
 mod ways;
 
-use everloop_tools::{CallPolicy, Level, Standing};
+use everloop_ports::CallPolicy;
+use everloop_tools::{Level, Standing};
 use serde_json::json;
 use std::fs;
 use std::path::Path;

@@ -6,7 +6,8 @@
 
 mod support;
 
-use everloop_tools::{CallPolicy, GitAccess, Level, Setting, Standing};
+use everloop_ports::CallPolicy;
+use everloop_tools::{GitAccess, Level, Setting, Standing};
 use serde_json::json;
 use std::process::Command;
 use std::time::Instant;

@@ -7,7 +7,8 @@ mod support;
 #[path = "repositories/ways.rs"]
 mod ways;
 
-use everloop_tools::{CallPolicy, GitAccess, Level, Setting, Standing};
+use everloop_ports::CallPolicy;
+use everloop_tools::{GitAccess, Level, Setting, Standing};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};

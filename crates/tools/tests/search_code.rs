@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_tools::{AccessRules, CallContext};
+use everloop_ports::{AccessRules, CallContext};
 use everloop_types::{Approval, ApprovalRule, ArgPattern, Ending, Observation, Policy};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;

@@ -6,7 +6,8 @@
 mod server;
 mod support;
 
-use everloop_tools::{AccessRules, CallContext, Done, Host, Setting, WebSetting};
+use everloop_ports::{AccessRules, CallContext, Done};
+use everloop_tools::{Host, Setting, WebSetting};
 use everloop_types::{Approval, ApprovalRule, ArgPattern, Ending, Observation, Policy};
 use serde_json::json;
 use server::{Reply, Server};

@@ -3,35 +3,53 @@
 use crate::{Complaint, File, Tree};
 use toml::Table;
 
-/// Each room with those it may use. A new arrow needs an ADR.
-const MAY_USE: [(&str, &[&str]); 13] = [
+/// Each crate with those it may use. A new arrow needs an ADR.
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("types", &[]),
     ("loops", &["types"]),
     ("text", &["types"]),
+    ("ports", &["types"]),
     ("store", &["types"]),
-    ("models", &["types"]),
-    ("tools", &["types"]),
-    ("engine", &["types", "loops", "text", "store", "models", "tools"]),
-    ("analysis", &["types", "loops", "text", "store", "models", "tools", "engine"]),
-    ("agenda", &["types", "loops", "text", "store", "models", "tools", "engine"]),
-    ("compare", &["types", "loops", "text", "store", "models", "tools", "engine", "agenda"]),
+    ("models", &["types", "ports"]),
+    ("tools", &["types", "ports"]),
+    // Servers are started by the guard of the tools, and their addresses are checked as theirs are.
+    ("mcp", &["types", "ports", "tools"]),
+    // Neither models nor tools: the engine knows their contracts alone.
+    ("engine", &["types", "loops", "text", "ports", "store"]),
+    ("analysis", &["types", "loops", "text", "ports", "store", "tools", "engine"]),
+    // Models only in its tests.
+    ("agenda", &["types", "loops", "text", "ports", "store", "models", "tools", "engine"]),
+    (
+        "compare",
+        &["types", "loops", "text", "ports", "store", "models", "tools", "engine", "agenda"],
+    ),
+    (
+        "app",
+        &[
+            "types", "loops", "text", "ports", "store", "models", "tools", "mcp", "engine",
+            "analysis", "agenda",
+        ],
+    ),
     (
         "server",
-        &["types", "loops", "text", "store", "models", "tools", "engine", "analysis", "agenda"],
+        &[
+            "types", "loops", "text", "ports", "store", "models", "tools", "mcp", "engine",
+            "analysis", "agenda", "app",
+        ],
     ),
     // The testkit is here for `everloop prove`; nobody else may ship it.
     (
         "cli",
         &[
-            "types", "loops", "text", "store", "models", "tools", "engine", "analysis", "agenda",
-            "compare", "server", "testkit",
+            "types", "loops", "text", "ports", "store", "models", "tools", "mcp", "engine",
+            "analysis", "agenda", "app", "compare", "server", "testkit",
         ],
     ),
     (
         "testkit",
         &[
-            "types", "loops", "text", "store", "models", "tools", "engine", "analysis", "agenda",
-            "server",
+            "types", "loops", "text", "ports", "store", "models", "tools", "mcp", "engine",
+            "analysis", "agenda", "server",
         ],
     ),
 ];

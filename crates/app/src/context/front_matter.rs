@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_forms_that_such_files_hold_are_read() {
-        let text = "---\r\nname: pdf\nalways: true # now\ndescription: >-\n  EventReader\n  pages.\n\
+        let text = "---\r\nname: pdf\nalways: true # now\ndescription: >-\n  Reads\n  pages.\n\
                     quoted: \"a: \\\"b\\\"\"\nsingle: 'it''s'\nflow: [a, \"b\"]\n\
                     block:\n  - c\n  - d\nlong: one\n  two\nmetadata:\n  x: y\nlast: z\n---\nBody\n";
         let (fields, body) = split(text).expect("front matter");

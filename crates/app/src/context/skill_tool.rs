@@ -1,7 +1,8 @@
 //! `load_skill`: a skill's text when it is needed, and its further files.
 
 use super::skills::{Skill, find};
-use everloop_tools::{CallContext, Done, Tool, clip};
+use everloop_ports::{CallContext, Done, Tool};
+use everloop_tools::clip;
 use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -15,7 +15,8 @@
 
 use super::rules::line_at;
 use crate::environment;
-use everloop_tools::{Shell, Tool as _};
+use everloop_ports::Tool as _;
+use everloop_tools::Shell;
 use everloop_types::{Approval, ApprovalRule, ArgPattern, Fit, Lang};
 use serde::Deserialize;
 use toml::Spanned;

@@ -13,7 +13,7 @@
 
 use super::rules::line_at;
 use super::value::{Form, Value};
-use everloop_tools::mcp::{Given, ServerSetting, Way, is_server_name};
+use everloop_mcp::{Given, ServerSetting, Way, is_server_name};
 use everloop_types::Lang;
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::settings::redact;
-use everloop_tools::mcp::{
+use everloop_mcp::{
     ConnectError, Difference, LeftOut, Listing, Server, ServerSetting, Standing, Way, WhyOut,
 };
 use everloop_types::{Approval, EffectClass, ToolSpec, one_line};

@@ -4,9 +4,8 @@ use crate::args::{self, MemoryVerb};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_app::briefing;
 use everloop_app::context::memory::{MEMORY_BYTES_MAX, Memory};
-use everloop_app::frames;
+use everloop_app::{briefing, frames};
 use std::path::Path;
 
 pub(crate) async fn memory(app: &Console, args: &args::Memory) -> Result<Exit, Failure> {

@@ -10,8 +10,8 @@ use crate::show::{call_args, preview, timestamp};
 use crate::terminal;
 use everloop_app::settling::{self, SettleReport};
 use everloop_engine::{OpenUnknown, Settling};
+use everloop_ports::Probe;
 use everloop_store::Store;
-use everloop_tools::Probe;
 use everloop_types::{RunId, Settled};
 
 pub(crate) async fn settle(

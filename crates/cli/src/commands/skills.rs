@@ -5,10 +5,9 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::show::padded;
-use everloop_app::briefing;
 use everloop_app::context::skills::{Found, Skill};
 use everloop_app::error::chain;
-use everloop_app::frames;
+use everloop_app::{briefing, frames};
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 

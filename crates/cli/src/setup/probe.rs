@@ -9,9 +9,8 @@ use everloop_app::key;
 use everloop_app::place::Place;
 use everloop_app::trouble::ModelTrouble;
 use everloop_engine::Environment;
-use everloop_models::{
-    Endpoint, Request, Secret, Timeouts, WirePrompt, list_models, list_models_of,
-};
+use everloop_models::{Endpoint, Secret, Timeouts, list_models, list_models_of};
+use everloop_ports::{Request, WirePrompt};
 use everloop_types::{Message, ModelChoice, ModelError, ToolChoice};
 use std::time::{Duration, Instant};
 
@@ -184,7 +183,7 @@ async fn first_word(app: &Console, name: &str) -> Result<Duration, Why> {
     };
     let begun = Instant::now();
     let mut first = None;
-    let mut on_delta = |_: everloop_models::Delta<'_>| {
+    let mut on_delta = |_: everloop_ports::Delta<'_>| {
         first.get_or_insert_with(|| begun.elapsed());
     };
     let patience = Duration::from_secs(ANSWER_SECONDS);

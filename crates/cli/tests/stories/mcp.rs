@@ -17,7 +17,7 @@ fn reference() -> Option<PathBuf> {
 /// Our own server, on node.
 fn misbehaving() -> Option<PathBuf> {
     let found = std::process::Command::new("node").arg("--version").output();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/testdata/mcp/misbehaving.js");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../mcp/testdata/misbehaving.js");
     present(if found.is_ok() { PathBuf::from(script) } else { PathBuf::from("node") })
 }
 

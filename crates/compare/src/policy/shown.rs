@@ -7,7 +7,7 @@
 //! Deliberately absent: the name of the loop. Nobody tells it to a model.
 
 use super::reading::{self, PLAN_ROUND, Phase};
-use everloop_models::Request;
+use everloop_ports::Request;
 use everloop_types::{Message, TODO_WRITE, ToolChoice};
 
 /// The tool with which a round is looked at.

@@ -3,7 +3,7 @@
 use crate::world::World;
 use everloop_compare::policy::Mind;
 use everloop_loops::{AnyRun, Decision, Planned, output_schema, own_tools};
-use everloop_models::{Request, WirePrompt};
+use everloop_ports::{Request, WirePrompt};
 use everloop_types::journal::{
     EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, Outcome, RunCreated,
 };

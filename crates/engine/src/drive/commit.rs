@@ -28,7 +28,7 @@ impl Driver<'_> {
         }
         let entries = self.append(&commit).await?;
         if matches!(commit.then, NextStatus::Finish(_)) && self.run.unaccounted().is_empty() {
-            self.engine.means.forget(&self.claim.run);
+            self.engine.environment.forget(&self.claim.run);
         }
         self.audit(&entries);
         // A plan is told before the first call that it leads to, and after all else.
@@ -51,7 +51,7 @@ impl Driver<'_> {
     /// Takes in what the journal has, so that the outcome of a call that was planned before is told
     /// with its arguments. What was told then is not told again.
     pub(super) async fn open_audit(&mut self) -> Result<(), DriveError> {
-        if self.engine.means.audit_log().is_none() {
+        if self.engine.environment.audit_log().is_none() {
             return Ok(());
         }
         let run = self.claim.run.clone();
@@ -71,7 +71,8 @@ impl Driver<'_> {
 
     /// Tells the calls that ended with these entries, which are durable.
     fn audit(&mut self, entries: &[Entry]) {
-        let (Some(log), Some(audit)) = (self.engine.means.audit_log(), &mut self.kept.audit) else {
+        let (Some(log), Some(audit)) = (self.engine.environment.audit_log(), &mut self.kept.audit)
+        else {
             return;
         };
         let (auditor, row) = audit.as_mut();
@@ -90,7 +91,7 @@ impl Driver<'_> {
         let (run, at) = (&self.claim.run, self.run.last_at());
         let untrusted = !self.run.holding().untrusted.is_empty();
         let summary = Summary { run, number, text: &text, at, untrusted };
-        self.engine.means.remember(self.run.frame(), &summary);
+        self.engine.environment.remember(self.run.frame(), &summary);
         self.kept.summary = number;
     }
 

@@ -13,8 +13,8 @@ use super::{DriveError, Driven, Driver, Flow};
 use crate::ids::derived_id;
 use crate::submit::policy_hash;
 use everloop_loops::{AnyRun, LOOPS, Outstanding, own_max_steps};
+use everloop_ports::DelegateArgs;
 use everloop_store::{ChildReport, NewChild, NewRun, NextStatus};
-use everloop_tools::DelegateArgs;
 use everloop_types::journal::{
     ChildEnded, Delegated, EffectPlanned, Kind, RunCreated, Used, Waiting, WaitingOn,
 };

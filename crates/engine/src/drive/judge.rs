@@ -1,17 +1,12 @@
-//! Calls that a tool judges by their arguments, and calls that would run without walls.
-//!
-//! ```text
-//!   judge ──► as set ──────────► the run's policy
-//!         ──► allow, ask, deny ─► a rule's word
-//!         ──► bare ────────────► a question of its own, whatever else is allowed
-//! ```
+//! What a tool says about a call, and whether a person was told that it runs without a sandbox.
 //!
 //! Who was asked is read from the journal: the question about a call without walls has an id of its
 //! own, so an answer to any other question never covers one.
 
 use super::{DriveError, Driver};
+use crate::permission::{Sandboxing, decide_sandboxing};
 use everloop_loops::Outstanding;
-use everloop_tools::CallPolicy;
+use everloop_ports::CallPolicy;
 use everloop_types::journal::{InboxMessage, Input, Kind};
 use everloop_types::{Observation, ToolCall};
 
@@ -20,16 +15,6 @@ pub(super) const BARE: &str = "approve_bare";
 
 /// Entries that are looked through for an answer; a call has few.
 const ENTRIES_MAX: usize = 100_000;
-
-/// Whether a call that was permitted may still be made as it was.
-pub(super) enum Sandboxing {
-    /// Behind walls, or by a tool that needs none.
-    Sandboxed,
-    /// Without walls, and a person knew.
-    ApprovedUnsandboxed,
-    /// Not at all.
-    Refused(Observation),
-}
 
 impl Driver<'_> {
     /// What its tool says about a call; a tool that is gone says nothing.
@@ -40,27 +25,18 @@ impl Driver<'_> {
         }
     }
 
-    /// Walls and rules may be others than when the call was permitted.
-    pub(super) async fn footing(
+    /// Whether a permitted call may still be made, and how.
+    pub(super) async fn sandboxing(
         &self,
         open: &Outstanding,
         call: &ToolCall,
     ) -> Result<Sandboxing, DriveError> {
-        match self.judge(call).await {
-            CallPolicy::Default
-            | CallPolicy::Sensitive
-            | CallPolicy::Allow(_)
-            | CallPolicy::Ask(_)
-            | CallPolicy::AlwaysAsk(_) => Ok(Sandboxing::Sandboxed),
-            CallPolicy::Deny(why) => Ok(Sandboxing::Refused(denied(&why))),
-            CallPolicy::Unsandboxed(_) if self.approved_unsandboxed(open).await? => {
-                Ok(Sandboxing::ApprovedUnsandboxed)
-            }
-            CallPolicy::Unsandboxed(_) => {
-                let why = "it was allowed behind walls, and none stands any more; call it again";
-                Ok(Sandboxing::Refused(denied(why)))
-            }
-        }
+        let policy = self.judge(call).await;
+        let was_told = match policy {
+            CallPolicy::Unsandboxed(_) => self.approved_unsandboxed(open).await?,
+            _ => false,
+        };
+        Ok(decide_sandboxing(&policy, was_told))
     }
 
     /// Whether a person answered the question about this call without walls. A refusal has ended

@@ -5,7 +5,7 @@ use super::{DriveError, Driven, Driver, Flow};
 use crate::clock::measured;
 use crate::{Fragment, Update};
 use everloop_loops::{AgentLoop, Autonomous, Outstanding, output_schema, own_tools};
-use everloop_models::{Delta, Request};
+use everloop_ports::{Delta, Request};
 use everloop_store::NextStatus;
 use everloop_types::journal::{
     EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn,
@@ -19,7 +19,7 @@ use everloop_types::{
 enum Attempt {
     Over(Result<Reply, ModelError>),
     /// This process cannot reach the model at all; another one may.
-    NoMeans(ModelError),
+    Unavailable(ModelError),
     /// The run was canceled, or this process is to stop.
     Interrupted,
 }
@@ -41,7 +41,7 @@ impl Driver<'_> {
         match attempt {
             // The main loop finds out why, and ends the run or gives it back.
             Attempt::Interrupted => {}
-            Attempt::NoMeans(error) => {
+            Attempt::Unavailable(error) => {
                 let again_ms = self.engine.rules.backoff_max_ms;
                 let until = self.engine.clock.now().saturating_add_unsigned(again_ms);
                 return self.park_for_model(error, until).await;
@@ -57,9 +57,9 @@ impl Driver<'_> {
     async fn attempt(&mut self, call: &ModelCall, failed_attempts: u32) -> Attempt {
         let frame = self.run.frame().clone();
         let choice = frame.model.after(failed_attempts);
-        let (model, name) = match self.engine.means.model(&choice) {
+        let (model, name) = match self.engine.environment.model(&choice) {
             Ok(found) => found,
-            Err(error) => return Attempt::NoMeans(error),
+            Err(error) => return Attempt::Unavailable(error),
         };
         let mut wire = std::mem::take(&mut self.wire);
         let run = self.claim.run.clone();

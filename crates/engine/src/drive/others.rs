@@ -2,7 +2,7 @@
 
 use super::Driver;
 use everloop_loops::Outstanding;
-use everloop_tools::{BY_OTHERS, FROM_THE_WEB};
+use everloop_ports::{BY_OTHERS, FROM_THE_WEB};
 use everloop_types::Observation;
 use everloop_types::journal::EffectPlanned;
 

@@ -1,13 +1,14 @@
 //! Tool calls: the intent before the act, the outcome after it, a stop within its grace.
 
-use super::judge::Sandboxing;
+use super::judge::denied;
 use super::{DriveError, Driver, Flow};
 use crate::clock::measured;
 use crate::ids::idem_key;
+use crate::permission::Sandboxing;
 use crate::{Engine, Fragment, Update};
 use everloop_loops::Outstanding;
+use everloop_ports::{AccessRules, CallContext, Done, Outgoing, Registry, Transient};
 use everloop_store::{NewOutbox, NextStatus};
-use everloop_tools::{AccessRules, CallContext, Done, Outgoing, Registry, Transient};
 use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectClass, Ending, Frame, Handling, Observation, RunId, ToolCall, UtcMs};
@@ -81,12 +82,12 @@ impl Driver<'_> {
         if self.wait_for_retry(std::slice::from_ref(&open)).await? == Waited::Interrupted {
             return Ok(Flow::GoOn);
         }
-        let footing = match self.footing(&open, &call).await? {
-            Sandboxing::Refused(refused) => {
-                self.note_seen(&open, refused, 0);
+        let sandboxing = match self.sandboxing(&open, &call).await? {
+            Sandboxing::Refused(why) => {
+                self.note_seen(&open, denied(&why), 0);
                 return Ok(Flow::GoOn);
             }
-            footing => footing,
+            sandboxing => sandboxing,
         };
         if class.needs_intent() {
             // An earlier call of the same batch may have ended unknown since this one was planned.
@@ -101,7 +102,7 @@ impl Driver<'_> {
             self.commit(NextStatus::GoOn).await?;
         }
         let frame = self.run.frame().clone();
-        let (came_back, took_ms) = self.desk(&frame, footing).call(&open).await;
+        let (came_back, took_ms) = self.desk(&frame, sandboxing).call(&open).await;
         let done = match came_back {
             CallResult::Done(done) => done,
             CallResult::Silent(_) if class.needs_intent() => {
@@ -197,9 +198,9 @@ impl Driver<'_> {
         }
     }
 
-    fn desk<'d>(&'d self, frame: &'d Frame, footing: Sandboxing) -> CallSetup<'d> {
+    fn desk<'d>(&'d self, frame: &'d Frame, sandboxing: Sandboxing) -> CallSetup<'d> {
         let heard = self.ear.heard;
-        CallSetup { engine: self.engine, tools: &self.tools, frame, heard, footing }
+        CallSetup { engine: self.engine, tools: &self.tools, frame, heard, sandboxing }
     }
 
     fn may_retry(&self, open: &Outstanding) -> bool {
@@ -273,7 +274,7 @@ struct CallSetup<'d> {
     tools: &'d Registry,
     frame: &'d Frame,
     heard: u64,
-    footing: Sandboxing,
+    sandboxing: Sandboxing,
 }
 
 impl CallSetup<'_> {
@@ -310,7 +311,7 @@ impl CallSetup<'_> {
             effect: Some(open.effect.clone()),
             attempt: open.failed_attempts + 1,
             on_output: Some(output_to(engine, run)),
-            may_run_bare: matches!(self.footing, Sandboxing::ApprovedUnsandboxed),
+            may_run_bare: matches!(self.sandboxing, Sandboxing::ApprovedUnsandboxed),
             bars: AccessRules::new(&self.frame.policy, &call.tool, &self.frame.workspace),
         };
         let mut calling = tool.call(&call.args, &context);

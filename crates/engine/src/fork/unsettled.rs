@@ -9,7 +9,7 @@
 use super::{Fork, ForkError, Past, Provenance};
 use crate::Engine;
 use everloop_loops::Unknown;
-use everloop_tools::Probe;
+use everloop_ports::Probe;
 use everloop_types::journal::{EffectPlanned, EffectStarted, InboxMessage, Input, Kind, Outcome};
 use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Settled, Status, ToolCall};
 use std::collections::BTreeMap;
@@ -100,7 +100,7 @@ impl Engine {
             return Ok(None);
         }
         let frame = past.history.frame();
-        let (tools, started) = (self.means.tools(frame), past.started(&unknown.effect));
+        let (tools, started) = (self.environment.tools(frame), past.started(&unknown.effect));
         match self.look(&tools, frame, &unknown.effect, &unknown.call, started).await {
             Probe::Happened(seen) => Ok(Some(seen)),
             Probe::DidNot if self.stands_still(past, started).await? => {

@@ -4,8 +4,8 @@
 //!   message_start ─► (content_block_start ─► delta … ─► stop) … ─► message_delta ─► message_stop
 //! ```
 
-use crate::Delta;
 use crate::wire::{CallPart, Count, Draft, EventReader, Few, Text, provider_error};
+use everloop_ports::Delta;
 use everloop_types::{ModelError, StopCause, Usage};
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! What the chunks of `streamGenerateContent` mean. Each is a whole response with what is new; the
 //! last one says why the model stopped, and no mark follows it.
 
-use crate::Delta;
 use crate::wire::{CallPart, Count, Draft, EventReader, Few, Text, provider_error};
+use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, StopCause, Usage};
 use serde::Deserialize;
 use serde_json::Value;

@@ -5,8 +5,9 @@ mod address;
 mod retry_after;
 mod tls;
 
-use crate::wire::{Decoder, EventReader, refusal, within};
-use crate::{ConnectError, Delta, Endpoint, Secret, Timeouts};
+use crate::wire::{Decoder, EventReader, Fault, refusal, within};
+use crate::{ConnectError, Endpoint, Secret, Timeouts};
+use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Request, Response, Url};
@@ -60,16 +61,16 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    pub(crate) fn new(manners: EndpointSpec, endpoint: Endpoint) -> Result<Self, ConnectError> {
+    pub(crate) fn new(spec: EndpointSpec, endpoint: Endpoint) -> Result<Self, ConnectError> {
         let Endpoint { base_url, api_key, timeouts, reply_bytes_max, .. } = endpoint;
         let given = match base_url.as_str() {
-            "" => manners.usual_url,
+            "" => spec.usual_url,
             url => url,
         };
-        let base = address::base(given, manners.version, manners.call)?;
+        let base = address::base(given, spec.version, spec.call)?;
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("everloop/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers(manners, api_key.as_ref())?)
+            .default_headers(headers(spec, api_key.as_ref())?)
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(Duration::from_millis(timeouts.connect_ms))
             .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
@@ -121,12 +122,11 @@ impl Client {
         call: &str,
         body: Vec<u8>,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> Result<Reply, ModelError> {
-        let mut reply = self.exchange::<R>(call, body, on_delta).await;
-        if let Err(error) = &mut reply {
-            self.scrub(error);
-        }
-        reply
+    ) -> Result<Reply, Fault> {
+        self.exchange::<R>(call, body, on_delta).await.map_err(|mut error| {
+            self.scrub(&mut error);
+            Fault::from(error)
+        })
     }
 
     /// Some providers repeat the key they were sent.
@@ -281,15 +281,15 @@ fn words(error: reqwest::Error) -> String {
     words
 }
 
-fn headers(manners: EndpointSpec, api_key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
+fn headers(spec: EndpointSpec, api_key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
-    if let Some((name, value)) = manners.header {
+    if let Some((name, value)) = spec.header {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     if let Some(key) = api_key {
-        let (name, words) = match manners.key_header {
+        let (name, words) = match spec.key_header {
             "" => (AUTHORIZATION, format!("Bearer {}", key.expose())),
             name => (HeaderName::from_static(name), key.expose().to_owned()),
         };

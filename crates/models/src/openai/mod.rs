@@ -12,10 +12,9 @@ mod wire_tests;
 
 use crate::http::EndpointSpec;
 use crate::provider::{Codec, Forcing, Provider, Schemas};
-use crate::{
-    Ask, Asking, CallWay, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt,
-};
+use crate::{Ask, CallWay, ConnectError, Endpoint, Extra};
 use codec::Completions;
+use everloop_ports::{Asking, Model, OnDelta, Request, WirePrompt};
 use everloop_types::Message;
 use quirks::Quirks;
 
@@ -80,7 +79,7 @@ pub(crate) const ENDPOINT: EndpointSpec = EndpointSpec {
 impl Codec for Chat {
     type EventReader = Completions;
 
-    fn manners(&self) -> EndpointSpec {
+    fn endpoint_spec(&self) -> EndpointSpec {
         match self.quirks.usual_url {
             "" => ENDPOINT,
             usual_url => EndpointSpec { usual_url, ..ENDPOINT },

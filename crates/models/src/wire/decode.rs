@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::fault::{clip, within};
 use super::lines::{Line, Lines};
 use super::mend::mend;
-use crate::Delta;
+use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use serde::Deserialize;
 use serde::de::IgnoredAny;

@@ -155,7 +155,7 @@ async fn a_transaction_of_many_statements_takes_two_round_trips() {
     assert!(proxy.turns() - before <= 4, "one to perform, one to roll back, and the position");
 }
 
-/// SqlRow 14 of the faults: cut while committing, read back, exactly one copy.
+/// Row 14 of the faults: cut while committing, read back, exactly one copy.
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_is_unknown_and_the_position_tells() {
     let server = PgServer::shared();

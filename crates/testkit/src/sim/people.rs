@@ -3,7 +3,8 @@
 
 use super::Cast;
 use super::chance::Chance;
-use everloop_engine::{Clock, History};
+use everloop_engine::History;
+use everloop_ports::Clock;
 use everloop_store::Store;
 use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{Question, RunId, Status};

@@ -4,11 +4,11 @@
 //! a crash before that runs all of them again. Calls that may change something run one by one, and
 //! each outcome is durable before the next call begins.
 
-use everloop_engine::{Clock, Engine, Environment, History, Identity, Rules, Submission, Verdict};
-use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_engine::{Engine, Environment, History, Identity, Rules, Submission, Verdict};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::{CallContext, Clock, Done, Model, Registry, Tool};
 use everloop_store::Store;
 use everloop_testkit::VirtualClock;
-use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::journal::Kind;
 use everloop_types::{
     Approval, EffectClass, Frame, Goal, Handling, ModelChoice, ModelError, Observation, OnUnknown,

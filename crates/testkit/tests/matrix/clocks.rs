@@ -1,12 +1,10 @@
 //! Row 23: clocks that are set, and machines that sleep.
 
-use everloop_engine::{
-    Clock, Driven, Engine, Environment, Identity, Pause, Rules, Submission, Worker,
-};
-use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_engine::{Driven, Engine, Environment, Identity, Rules, Submission, Worker};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::{Clock, Model, Pause, Registry};
 use everloop_store::Store;
 use everloop_testkit::VirtualClock;
-use everloop_tools::Registry;
 use everloop_types::journal::Kind;
 use everloop_types::{
     Frame, Goal, ModelChoice, ModelError, ModelErrorKind, RunId, Status, UtcMs, WorkerId,

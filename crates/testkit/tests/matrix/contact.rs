@@ -1,12 +1,12 @@
-//! SqlRow 11: the database is out of reach for one worker while its effects run.
+//! Row 11: the database is out of reach for one worker while its effects run.
 
 use everloop_engine::{
-    Clock, Engine, Environment, Identity, LeaseTimes, Report, Rules, Submission, Worker,
+    Engine, Environment, Identity, LeaseTimes, Report, Rules, Submission, Worker,
 };
-use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::{CallContext, Clock, Done, Model, Registry, Tool};
 use everloop_store::{Db, DbFuture, MemoryDb, SqlRow, Store, Urgency, WriteResult as Wrote};
 use everloop_testkit::VirtualClock;
-use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::{
     Approval, EffectClass, Frame, Goal, Handling, ModelChoice, ModelError, Observation, OnUnknown,
     SqlValue, Status, WorkerId, Write,

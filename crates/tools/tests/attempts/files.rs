@@ -4,7 +4,7 @@ use crate::file_scene::{SECRET, Scene};
 use crate::rows::{FileGoal, INSTRUCTIONS, PATHS, Path};
 use crate::support::Place;
 use crate::told::{Stage, Told, Verdict, tried};
-use everloop_tools::CallPolicy;
+use everloop_ports::CallPolicy;
 use everloop_types::Observation;
 use serde_json::{Value, json};
 use std::fs;

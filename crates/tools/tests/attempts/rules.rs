@@ -2,7 +2,8 @@
 
 use crate::support::{Place, guard};
 use crate::told::{Stage, Told, Verdict, Walls, tried};
-use everloop_tools::{CallPolicy, Examples, Say, Setting, ShellRule};
+use everloop_ports::CallPolicy;
+use everloop_tools::{Examples, Say, Setting, ShellRule};
 use serde_json::json;
 use std::fs;
 use std::process::Command;

@@ -1,7 +1,8 @@
 //! How an attempt ended, and the lines that tell it.
 
 use crate::support::Place;
-use everloop_tools::{CallContext, CallPolicy, Level};
+use everloop_ports::{CallContext, CallPolicy};
+use everloop_tools::Level;
 use everloop_types::Ending;
 use serde_json::json;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::{Check, Report, State};
 use crate::console::Console;
-use everloop_tools::mcp::Standing;
+use everloop_mcp::Standing;
 
 pub(super) fn servers(app: &Console, report: &mut Report) {
     let servers = app.servers(&app.settings);

@@ -3,7 +3,8 @@
 use super::machine::version_of;
 use super::{Check, Report, State};
 use crate::console::Console;
-use everloop_tools::{CallPolicy, Level, Standing, UnsandboxedReason, holds_home, own_program};
+use everloop_ports::{CallPolicy, UnsandboxedReason};
+use everloop_tools::{Level, Standing, holds_home, own_program};
 
 /// A command that does nothing.
 const IDLE: &str = r#"{"command": "true"}"#;

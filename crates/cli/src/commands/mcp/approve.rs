@@ -5,7 +5,7 @@ use super::{failure, find, out_words, treatment, unreached};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_tools::mcp::{Listing, Offer, Server, Standing, Way};
+use everloop_mcp::{Listing, Offer, Server, Standing, Way};
 use everloop_types::visible;
 
 pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit, Failure> {

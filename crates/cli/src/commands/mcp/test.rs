@@ -4,7 +4,7 @@ use super::{difference_lines, failure, find, unreached};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_tools::mcp::{Approved, Difference, Server, Standing};
+use everloop_mcp::{Approved, Difference, Server, Standing};
 use serde_json::json;
 use std::time::Instant;
 

@@ -13,7 +13,8 @@ use crate::trouble::{self, Read};
 use everloop_app::frames;
 use everloop_app::learnt::Found;
 use everloop_app::trouble::ModelTrouble;
-use everloop_models::{CallWay, Delta, Known, Model, Request, WirePrompt};
+use everloop_models::{CallWay, Known};
+use everloop_ports::{Delta, Model, Request, WirePrompt};
 use everloop_types::{
     Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
 };

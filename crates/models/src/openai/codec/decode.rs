@@ -1,8 +1,8 @@
 //! What the chunks of chat completions mean.
 
 use super::event::{Event, Said, Tokens};
-use crate::Delta;
 use crate::wire::{CallPart, Draft, EventReader, provider_error};
+use everloop_ports::Delta;
 use everloop_types::{ModelError, StopCause, Usage};
 use serde_json::Value;
 

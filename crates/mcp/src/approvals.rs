@@ -7,7 +7,6 @@
 
 use super::listing::Listing;
 use super::setting::ServerSetting;
-use crate::record;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::DirBuilder;
@@ -107,7 +106,7 @@ impl Approvals {
     fn write(&self, file: &str, content: &impl Serialize) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let content = serde_json::to_vec(content)?;
-        record::replace_file(&self.folder.join(file), &content)
+        everloop_tools::replace_file(&self.folder.join(file), &content)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ConnectError;
 use super::secret::{Resolved, Secrets};
-use crate::process::{Launch, Life, Search};
+use everloop_tools::{Life, LocalServer};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -50,19 +50,10 @@ impl Local<'_> {
         let values = &self.env.values;
         let variables: Vec<(&str, &str)> =
             values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let launch = Launch {
-            guard: Some(guard),
-            grace_ms: None,
-            record: None,
-            folder: self.folder,
-            walls: None,
-            argv: &argv,
-            variables: &variables,
-            search: Search::Trusted,
-        };
-        let talking = launch.talk().map_err(ConnectError::Start)?;
-        tokio::spawn(keep_log(talking.log, log, self.env.secrets.clone()));
-        Ok(Started { output: talking.output, input: talking.input, life: talking.life })
+        let server = LocalServer { guard, folder: self.folder, argv: &argv, variables: &variables };
+        let running = server.start().map_err(ConnectError::Start)?;
+        tokio::spawn(keep_log(running.log, log, self.env.secrets.clone()));
+        Ok(Started { output: running.output, input: running.input, life: running.life })
     }
 }
 
@@ -75,7 +66,7 @@ async fn keep_log(from: Receiver, mut to: File, secrets: Secrets) {
             Ok(0) | Err(_) => return,
             Ok(n) if n as u64 <= left => {
                 left -= n as u64;
-                let text = secrets.scrub(&crate::clean(&line));
+                let text = secrets.scrub(&everloop_tools::clean(&line));
                 // A log that cannot be written is no reason to end anything.
                 let _ = to.write_all(text.as_bytes());
             }

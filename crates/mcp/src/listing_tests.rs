@@ -1,7 +1,7 @@
 //! Listings: names, bounds, digests and what hints come to.
 
 use super::*;
-use crate::mcp::{Given, Way};
+use crate::{Given, Way};
 
 fn tool(value: Value) -> Tool {
     serde_json::from_value(value).unwrap()

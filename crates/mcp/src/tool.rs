@@ -4,7 +4,7 @@ use super::approvals::Standing;
 use super::listing::Offer;
 use super::server::Server;
 use super::setting::BETWEEN;
-use crate::{AnyTool, Boxed, CallContext, CallPolicy, Done, Intent, Probe};
+use everloop_ports::{AnyTool, Boxed, CallContext, CallPolicy, Done, Intent, Probe};
 use everloop_types::{Observation, ToolSpec, check_args};
 use serde_json::Value;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! A server of the settings in a folder that vanishes with the test.
 
-use everloop_tools::mcp::{Given, Listing, ServerSetting, Servers, Standing, Way};
-use everloop_tools::{AnyTool, BY_OTHERS, CallContext, CallPolicy, Done, Registry};
+use everloop_mcp::{Given, Listing, ServerSetting, Servers, Standing, Way};
+use everloop_ports::{AnyTool, BY_OTHERS, CallContext, CallPolicy, Done, Registry};
 use everloop_types::{Ending, Frame, Observation, ToolSpec};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ impl Den {
     /// The misbehaving server; `file` is where it writes down what it did.
     pub(crate) fn misbehaving(mode: &str, change: impl FnOnce(&mut ServerSetting)) -> Self {
         let mut den = Self::new(node(&[]), change);
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/mcp/misbehaving.js");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/misbehaving.js");
         den.setting.way = node(&[script, mode, den.file().to_str().unwrap()]);
         if let Way::Command { env, .. } = &mut den.setting.way {
             env.insert("TOKEN".to_owned(), Given::parse("env:EVERLOOP_TEST_TOKEN"));
@@ -167,6 +167,6 @@ pub(crate) fn node(args: &[&str]) -> Way {
 }
 
 fn servers(setting: &ServerSetting, folder: &Path) -> Servers {
-    let guard = PathBuf::from(env!("CARGO_BIN_EXE_everloop-guard"));
+    let guard = PathBuf::from(env!("CARGO_BIN_EXE_everloop-mcp-guard"));
     Servers::new(vec![setting.clone()], &folder.join("mcp"), Some(guard))
 }

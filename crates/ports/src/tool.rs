@@ -1,8 +1,7 @@
 //! What a tool is: as its author writes it, and as the engine calls it.
 
 use crate::{AccessRules, DelegateArgs};
-use everloop_types::check_args;
-use everloop_types::{EffectId, Handling, Observation, RunId, ToolSpec, Write};
+use everloop_types::{EffectId, Handling, Observation, RunId, ToolSpec, Write, check_args};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -10,7 +10,7 @@ mod http;
 mod misdeeds;
 
 use den::{Den, denial, lost, node, reference, seen};
-use everloop_tools::CallContext;
+use everloop_ports::CallContext;
 use everloop_types::{Approval, EffectClass, Ending};
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -121,7 +121,7 @@ async fn another_command_is_not_run_until_it_is_approved() {
     let spec = den.tool("act").spec().clone();
     assert_eq!(seen(den.act().await).text, "acted");
     assert_eq!(den.acts(), "done\n");
-    let everloop_tools::mcp::Way::Command { args, .. } = &mut den.setting.way else { panic!() };
+    let everloop_mcp::Way::Command { args, .. } = &mut den.setting.way else { panic!() };
     args.push("more".to_owned());
     den.reread();
     assert!(den.offered().is_empty());

@@ -18,11 +18,11 @@ pub struct WirePrompt {
 
 /// Messages as bytes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Rendered {
+pub struct Rendered {
     /// What a provider wants outside of its list of messages: the system text.
-    pub(crate) head: Vec<u8>,
+    pub head: Vec<u8>,
     /// The messages themselves, with what stands between them.
-    pub(crate) body: Vec<u8>,
+    pub body: Vec<u8>,
 }
 
 impl WirePrompt {
@@ -35,12 +35,13 @@ impl WirePrompt {
 
     /// What the system text says about tools. It stays as it is while none are on offer, so that
     /// the bytes before do, too.
-    pub(crate) fn words(&self) -> &str {
+    #[must_use]
+    pub fn words(&self) -> &str {
         &self.words
     }
 
     /// Says something else about tools: what was rendered with other words is of no use.
-    pub(crate) fn say(&mut self, words: String) {
+    pub fn say(&mut self, words: String) {
         if self.words != words {
             self.reset();
             self.words = words;
@@ -60,7 +61,8 @@ impl WirePrompt {
     }
 
     /// The rendered part that stands outside of the list of messages.
-    pub(crate) fn head(&self) -> &[u8] {
+    #[must_use]
+    pub fn head(&self) -> &[u8] {
         &self.rendered.head
     }
 
@@ -68,7 +70,7 @@ impl WirePrompt {
     /// there to be looked at. Fewer messages than before mean another transcript,
     /// and another `form` means another provider. Gives the length of the bytes that were
     /// there before.
-    pub(crate) fn extend(
+    pub fn extend(
         &mut self,
         form: &'static str,
         messages: &[Message],

@@ -4,7 +4,7 @@ use super::approvals::{Approvals, Standing};
 use super::connection::{Called, ConnectError, Connection};
 use super::listing::{Listing, Offer};
 use super::setting::ServerSetting;
-use crate::{CallContext, Done};
+use everloop_ports::{CallContext, Done};
 use everloop_types::{Ending, Observation};
 use serde_json::{Map, Value};
 use std::path::PathBuf;

@@ -32,7 +32,7 @@ pub use listing::{Difference, Hints, LeftOut, Listing, Offer, WhyOut};
 pub use server::Server;
 pub use setting::{Given, NAME_CHARS_MAX, ServerSetting, Way, is_server_name};
 
-use crate::Registry;
+use everloop_ports::Registry;
 use everloop_types::Frame;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

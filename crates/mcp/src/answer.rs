@@ -1,7 +1,7 @@
 //! What the model sees of an answer: text as it is, everything else in words.
 
-use crate::clip;
-use crate::marks::BY_OTHERS;
+use everloop_ports::BY_OTHERS;
+use everloop_tools::clip;
 use everloop_types::Observation;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
@@ -29,7 +29,7 @@ pub(super) fn observed(result: &CallToolResult) -> Observation {
 /// Clean, below the line that says whose words they are, and no longer than the model may be shown.
 pub(super) fn bounded(seen: Observation, chars_max: usize) -> Observation {
     let room = chars_max.saturating_sub(BY_OTHERS.len() + 1);
-    let text = clip::ends(&crate::clean(seen.text.as_bytes()), room);
+    let text = clip::ends(&everloop_tools::clean(seen.text.as_bytes()), room);
     let text = clip::head(&format!("{BY_OTHERS}\n{text}"), chars_max);
     Observation { text, ..seen }
 }

@@ -1,8 +1,8 @@
 //! One misdeed a test.
 
 use super::den::{Den, denial, has_node, lost, seen};
-use everloop_tools::mcp::{ConnectError, ServerSetting, Standing, WhyOut};
-use everloop_tools::{CallContext, Done};
+use everloop_mcp::{ConnectError, ServerSetting, Standing, WhyOut};
+use everloop_ports::{CallContext, Done};
 use everloop_types::Ending;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -91,7 +91,7 @@ async fn a_server_that_never_begins_or_leaves_at_once_is_said_to() {
     assert!(matches!(fails("leave").await, ConnectError::Ended(_) | ConnectError::TimedOut(_)));
     assert!(matches!(fails("circles").await, ConnectError::Protocol(_)));
     let mut den = Den::misbehaving("good", |_| {});
-    den.setting.way = everloop_tools::mcp::Way::Command {
+    den.setting.way = everloop_mcp::Way::Command {
         program: "/nonexistent/server".to_owned(),
         args: Vec::new(),
         env: Default::default(),

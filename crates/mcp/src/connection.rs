@@ -5,7 +5,7 @@ use super::local::{Local, Started};
 use super::secret::{Resolved, Secrets};
 use super::setting::{ServerSetting, Way};
 use super::{answer, http};
-use crate::process::{Ended, Life};
+use everloop_tools::{Ended, Life};
 use everloop_types::Observation;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest,
@@ -119,7 +119,7 @@ impl Connection {
         match &setting.way {
             Way::Command { program, args, env } => {
                 let words = std::iter::once(program).chain(args).map(String::as_str);
-                if let Some(path) = crate::run_from_workspace(words, None) {
+                if let Some(path) = everloop_tools::run_from_workspace(words, None) {
                     let why =
                         format!("{} lies in the workspace, where commands write", path.display());
                     return Err(ConnectError::Start(io::Error::other(why)));
@@ -274,6 +274,6 @@ fn words(error: &dyn Error) -> String {
     while let Some(cause) = inner.source() {
         inner = cause;
     }
-    let text = crate::clean(inner.to_string().as_bytes());
+    let text = everloop_tools::clean(inner.to_string().as_bytes());
     text.chars().take(WORDS_CHARS_MAX).collect()
 }

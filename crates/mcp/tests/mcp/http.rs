@@ -1,8 +1,8 @@
 //! Servers at an address: the reference server, sessions that are gone, redirects.
 
 use super::den::{Den, reference};
-use everloop_tools::Done;
-use everloop_tools::mcp::{ConnectError, Given, Way};
+use everloop_mcp::{ConnectError, Given, Way};
+use everloop_ports::Done;
 use everloop_types::Ending;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
