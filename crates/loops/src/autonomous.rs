@@ -10,8 +10,9 @@
 mod tags;
 
 use crate::contract::Salvage;
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::listed;
-use crate::{AgentLoop, Transcript, Voice, sent_back};
+use crate::{AgentLoop, Transcript, Voice, replies, sent_back};
 use everloop_types::{
     Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
     Purpose, Reason, Reply, TodoList, ToolCall, ToolChoice, Words,
@@ -56,8 +57,19 @@ impl Default for Phase {
 }
 
 impl AgentLoop for Autonomous {
-    const NAME: &'static str = "autonomous";
-    const VERSION: u32 = 1;
+    const SPEC: LoopSpec = LoopSpec {
+        name: "autonomous",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 25,
+        settings: &["loop.contract_retries"],
+        keeps_list: false,
+        delegates: true,
+        reply_form: ReplyForm::Tags,
+        alternative: "react",
+        golden: golden!["v0.1/autonomous-1-errand"],
+        sample: replies::in_tags,
+    };
 
     fn evolve(&mut self, event: &Event) {
         match event {
@@ -223,9 +235,9 @@ impl Autonomous {
 /// loops read no tags, and people are not shown them either.
 #[must_use]
 pub fn spoken(loop_name: &str, reply: &str) -> String {
-    match loop_name {
-        Autonomous::NAME => tags::without_tags(reply),
-        "" if tags::begins(reply) => tags::without_tags(reply),
-        _ => everloop_types::without_tags(reply),
-    }
+    let reads_tags = match LoopSpec::named(loop_name) {
+        Some(spec) => spec.reply_form == ReplyForm::Tags,
+        None => loop_name.is_empty() && tags::begins(reply),
+    };
+    if reads_tags { tags::without_tags(reply) } else { everloop_types::without_tags(reply) }
 }

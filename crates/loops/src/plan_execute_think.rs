@@ -14,8 +14,9 @@ mod refs;
 mod replies;
 mod round;
 
-pub(crate) use replies::own;
+pub(crate) use replies::{PLAN, THINK, own};
 
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_types::{
@@ -23,7 +24,7 @@ use everloop_types::{
     Offer, OnError, Progress, Purpose, Reason, Reply, RoundPlace, TodoList, ToolCall, ToolChoice,
     UtcMs, Words,
 };
-use replies::{PLAN, THINK, read_plan, read_thought, steps_most};
+use replies::{read_plan, read_thought, steps_most};
 use round::Round;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -81,8 +82,24 @@ struct Tally {
 }
 
 impl AgentLoop for PlanExecuteThink {
-    const NAME: &'static str = "plan-execute-think";
-    const VERSION: u32 = 1;
+    const SPEC: LoopSpec = LoopSpec {
+        name: "plan-execute-think",
+        version: 1,
+        step_unit: StepUnit::Round,
+        max_steps: 20,
+        settings: &[
+            "loop.preset",
+            "loop.round_time",
+            "loop.contract_retries",
+            "loop.failure_rounds",
+        ],
+        keeps_list: false,
+        delegates: false,
+        reply_form: ReplyForm::Rounds,
+        alternative: "react",
+        golden: golden!["v0.1/plan-execute-think-1-errand"],
+        sample: crate::replies::round_by_round,
+    };
 
     fn evolve(&mut self, event: &Event) {
         match event {

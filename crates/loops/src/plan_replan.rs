@@ -13,6 +13,7 @@
 mod phases;
 mod replies;
 
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::{deed_line, in_words};
 use crate::{AgentLoop, Transcript, sent_back};
 use everloop_types::{
@@ -96,8 +97,24 @@ struct Tally {
 }
 
 impl AgentLoop for PlanReplan {
-    const NAME: &'static str = "plan-replan";
-    const VERSION: u32 = 1;
+    const SPEC: LoopSpec = LoopSpec {
+        name: "plan-replan",
+        version: 1,
+        step_unit: StepUnit::Step,
+        max_steps: 20,
+        settings: &[
+            "loop.contract_retries",
+            "loop.failure_rounds",
+            "loop.repeated_questions",
+            "loop.max_clarifications",
+        ],
+        keeps_list: false,
+        delegates: true,
+        reply_form: ReplyForm::JsonObjects,
+        alternative: "react",
+        golden: golden!["v0.1/plan-replan-1-errand", "v0.1/plan-replan-1-unsettled"],
+        sample: crate::replies::in_json,
+    };
 
     fn evolve(&mut self, event: &Event) {
         match event {

@@ -11,7 +11,8 @@
 
 use crate::acting::Acting;
 use crate::sent_back::{Heard, TruncationRetry};
-use crate::{AgentLoop, Transcript, Voice};
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::{AgentLoop, Transcript, Voice, replies};
 use everloop_types::{
     Answer, CallId, Event, Frame, Message, ModelCall, Next, Observation, Offer, Progress, Purpose,
     Reason, Reply, TodoList, ToolChoice, Words,
@@ -52,8 +53,19 @@ enum Phase {
 }
 
 impl AgentLoop for React {
-    const NAME: &'static str = "react";
-    const VERSION: u32 = 1;
+    const SPEC: LoopSpec = LoopSpec {
+        name: "react",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 25,
+        settings: &[],
+        keeps_list: false,
+        delegates: true,
+        reply_form: ReplyForm::NativeCalls,
+        alternative: "plan-replan",
+        golden: golden!["v0.1/react-1-errand", "v0.1/react-1-compacted"],
+        sample: replies::freely,
+    };
 
     fn evolve(&mut self, event: &Event) {
         match event {

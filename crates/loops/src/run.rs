@@ -25,7 +25,7 @@ pub use ledger::{Outstanding, Stage, Unknown};
 use crate::AgentLoop;
 use account::Account;
 use everloop_types::journal::{Waiting, WaitingOn};
-use everloop_types::{Counts, Frame, Notice, Progress, Reason, Status, Taint, UtcMs};
+use everloop_types::{Counts, Frame, Message, Notice, Progress, Reason, Status, Taint, UtcMs};
 use evidence::Evidence;
 use guards::Guards;
 use ledger::Ledger;
@@ -121,6 +121,27 @@ impl<L: AgentLoop> Run<L> {
     #[must_use]
     pub fn inner(&self) -> &L {
         &self.inner
+    }
+
+    /// What the model is shown, if it is called now.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        self.inner.transcript().messages()
+    }
+
+    /// Digest of what the model is shown, if it is called now.
+    #[must_use]
+    pub fn prompt_digest(&self) -> String {
+        self.inner.transcript().digest()
+    }
+
+    /// The whole state as text, for snapshots.
+    ///
+    /// # Panics
+    /// Never: the state consists of types that have a JSON form.
+    #[must_use]
+    pub fn state(&self) -> String {
+        serde_json::to_string(self).expect("our own types always have a JSON form")
     }
 
     /// The frame.

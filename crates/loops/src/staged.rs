@@ -6,6 +6,8 @@
 //!
 //! The list is fixed once it is planned; the code closes its items.
 
+use crate::replies;
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
 use everloop_types::{ItemState, Offer};
 use serde::{Deserialize, Serialize};
@@ -16,7 +18,22 @@ pub struct Staged {
     stages: Stages,
 }
 
-in_stages!(Staged, "staged");
+in_stages!(
+    Staged,
+    LoopSpec {
+        name: "staged",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 50,
+        settings: &["loop.contract_retries"],
+        keeps_list: true,
+        delegates: true,
+        reply_form: ReplyForm::NativeCalls,
+        alternative: "react",
+        golden: golden!["v0.1/staged-1-errand"],
+        sample: replies::item_by_item,
+    }
+);
 
 impl Staged {
     const INSTRUCTIONS: &'static str = include_str!("prompts/staged.md");

@@ -225,10 +225,9 @@ impl Stages {
 /// A loop in stages, of a type that has `stages`, `INSTRUCTIONS`, `PLANNING`, an `offer` for the
 /// work, and takes each turn in its own way.
 macro_rules! in_stages {
-    ($kind:ident, $name:literal) => {
+    ($kind:ident, $spec:expr $(,)?) => {
         impl $crate::AgentLoop for $kind {
-            const NAME: &'static str = $name;
-            const VERSION: u32 = 1;
+            const SPEC: $crate::LoopSpec = $spec;
 
             fn evolve(&mut self, event: &everloop_types::Event) {
                 let offer = self.offer();

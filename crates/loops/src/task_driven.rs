@@ -5,6 +5,8 @@
 //!                          └──words while it is open──► again, twice ──► failed, the next
 //! ```
 
+use crate::replies;
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
 use everloop_types::{ItemState, Offer};
 use serde::{Deserialize, Serialize};
@@ -19,7 +21,22 @@ pub struct TaskDriven {
     tries: u32,
 }
 
-in_stages!(TaskDriven, "task-driven");
+in_stages!(
+    TaskDriven,
+    LoopSpec {
+        name: "task-driven",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 50,
+        settings: &["loop.item_retries", "loop.contract_retries"],
+        keeps_list: true,
+        delegates: true,
+        reply_form: ReplyForm::NativeCalls,
+        alternative: "react",
+        golden: golden!["v0.1/task-driven-1-errand"],
+        sample: replies::closing_items,
+    }
+);
 
 impl TaskDriven {
     const INSTRUCTIONS: &'static str = include_str!("prompts/task_driven.md");

@@ -8,8 +8,9 @@
 //!
 //! Deliberately absent: choosing items, setting states, judging results. That is the model's.
 
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::talk::{Batch, ToolDialogue};
-use crate::{AgentLoop, Transcript};
+use crate::{AgentLoop, Transcript, replies};
 use everloop_types::{
     Answer, Event, Frame, Next, Offer, Progress, Purpose, Reason, TODO_WRITE, TodoList, ToolChoice,
 };
@@ -51,8 +52,24 @@ struct Reminded {
 }
 
 impl AgentLoop for ToolDriven {
-    const NAME: &'static str = "tool-driven";
-    const VERSION: u32 = 1;
+    const SPEC: LoopSpec = LoopSpec {
+        name: "tool-driven",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 50,
+        settings: &[
+            "loop.reminders",
+            "loop.unlisted_work",
+            "loop.idle_list",
+            "loop.completion_mark",
+        ],
+        keeps_list: true,
+        delegates: true,
+        reply_form: ReplyForm::NativeCalls,
+        alternative: "react",
+        golden: golden!["v0.1/tool-driven-1-errand"],
+        sample: replies::closing_items,
+    };
 
     fn evolve(&mut self, event: &Event) {
         match event {

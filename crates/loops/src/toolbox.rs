@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(
             listed([&tool].into_iter()),
             "Tools (? marks what may be left out)\n- read(path: string, from?: integer (first \
-             line), todos?: [{id: string, status?: open|done}]): EventReader.\n"
+             line), todos?: [{id: string, status?: open|done}]): Reads.\n"
         );
     }
 }

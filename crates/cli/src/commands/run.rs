@@ -16,7 +16,7 @@ use crate::trouble::{self, Read, Trouble};
 use everloop_agenda::context::personas::Persona;
 use everloop_agenda::kept::moment;
 use everloop_engine::{Engine, Submission};
-use everloop_loops::{AnyRun, LOOPS, own_max_steps};
+use everloop_loops::{AnyRun, LOOPS, LoopSpec, StepUnit};
 use everloop_types::{
     Budget, ContextLimits, ConversationId, DelegateLimits, Fallback, Frame, Goal, LabelGuard,
     Labels, Limits, ListLimits, ModelChoice, ModelErrorKind, Money, Policy, RoundLimits,
@@ -320,21 +320,22 @@ pub(crate) fn suit(app: &App, frame: &mut Frame, goal: &str) {
     }
 }
 
-/// Whether a loop's steps are model calls.
-pub(crate) fn iterates(loop_name: &str) -> bool {
-    !matches!(loop_name, "plan-replan" | "plan-execute-think")
+/// The first setting for the steps of a loop that is not 0, or else the loop's own limit.
+fn max_steps(app: &App, loop_name: &str) -> u32 {
+    let Some(spec) = LoopSpec::named(loop_name) else { return StepLimits::default().max_steps };
+    let iterations = match spec.step_unit {
+        StepUnit::Iteration => app.settings.small("loop.max_iterations"),
+        StepUnit::Step | StepUnit::Round => 0,
+    };
+    let steps: u32 = app.settings.small("loop.max_steps");
+    let wanted = [iterations, steps].into_iter().find(|limit| *limit > 0);
+    wanted.unwrap_or(spec.max_steps)
 }
 
-/// `loop.max_steps` is the step limit of a run; 0 leaves each loop its own default.
 pub(crate) fn limits(app: &App, loop_name: &str) -> Limits {
     let settings = &app.settings;
     let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
-    let own = own_max_steps(loop_name);
-    let wanted = match settings.small("loop.max_iterations") {
-        iterations if iterates(loop_name) && iterations > 0 => iterations,
-        _ => settings.small("loop.max_steps"),
-    };
-    let max_steps = if wanted == 0 { own } else { wanted };
+    let max_steps = max_steps(app, loop_name);
     Limits {
         steps: StepLimits {
             max_steps,

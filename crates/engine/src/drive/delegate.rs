@@ -12,7 +12,7 @@
 use super::{DriveError, Driven, Driver, Flow};
 use crate::ids::derived_id;
 use crate::submit::policy_hash;
-use everloop_loops::{AnyRun, LOOPS, Outstanding, own_max_steps};
+use everloop_loops::{LOOPS, LoopSpec, Outstanding};
 use everloop_store::{NewChild, NewRun, NextStatus, Report};
 use everloop_tools::DelegateArgs;
 use everloop_types::journal::{
@@ -102,7 +102,7 @@ impl Driver<'_> {
         context: String,
     ) -> Result<NewChild, Observation> {
         let loop_name = wanted.loop_name.clone().unwrap_or(self.claim.loop_name.clone());
-        let Some(loop_ver) = AnyRun::version(&loop_name) else {
+        let Some(child_loop) = LoopSpec::named(&loop_name) else {
             let known = LOOPS.join(", ");
             let name: String = loop_name.chars().take(64).collect();
             return Err(refused(&format!("there is no loop {name:?}; the loops are: {known}")));
@@ -115,13 +115,13 @@ impl Driver<'_> {
         }
         let mut frame = child_frame(frame, tools, self.run.allowance()?, self.run.holding());
         let steps = &mut frame.limits.steps.max_steps;
-        *steps = max_steps(*steps, &self.claim.loop_name, &loop_name);
+        *steps = max_steps(*steps, self.run.spec(), child_loop);
         let by = open.effect.clone();
         let run = RunId::new(derived_id("run_", &by));
         let created = RunCreated {
             goal: Goal { text: wanted.task.trim().to_owned(), context, images: Vec::new() },
             loop_name,
-            loop_ver,
+            loop_ver: child_loop.version,
             frame: digest_json(&frame),
             seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.engine.identity.build.clone(),
@@ -181,8 +181,8 @@ fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Tain
 }
 
 /// A limit that somebody set holds for the child as well; else it has its own loop's (RA-16).
-fn max_steps(parents: u32, parent: &str, child: &str) -> u32 {
-    if parents == own_max_steps(parent) { own_max_steps(child) } else { parents }
+fn max_steps(parents: u32, parent: &LoopSpec, child: &LoopSpec) -> u32 {
+    if parents == parent.max_steps { child.max_steps } else { parents }
 }
 
 /// What the model reads of a child's end.

@@ -4,7 +4,7 @@ use super::tagged::Tagged;
 use super::{DriveError, Driven, Driver, Flow};
 use crate::clock::measured;
 use crate::{Fragment, Update};
-use everloop_loops::{AgentLoop, Autonomous, Outstanding, output_schema, own_tools};
+use everloop_loops::{Outstanding, ReplyForm, output_schema, own_tools};
 use everloop_models::{Delta, Request};
 use everloop_store::NextStatus;
 use everloop_types::journal::{
@@ -67,7 +67,7 @@ impl Driver<'_> {
         let own = own_tools(&call.offer, &frame);
         let output = call.output.map(|contract| output_schema(contract, &frame));
         let tell = |fragment| watchers.tell(|| Update::Delta(run.clone(), fragment));
-        let mut stream = Stream::new(frame.mark(), self.claim.loop_name == Autonomous::NAME);
+        let mut stream = Stream::new(frame.mark(), self.run.spec().reply_form == ReplyForm::Tags);
         let mut on_delta = |delta: Delta<'_>| {
             // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
             if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {

@@ -58,7 +58,7 @@ impl PlanExecuteThink {
     fn stuck(&self, reason: Reason) -> Phase {
         let Some(summary) = &self.summary else { return Phase::Stuck(reason) };
         let mut words = vec![Words::Said(summary.clone())];
-        words.extend(why(&reason, Self::NAME, &self.frame));
+        words.extend(why(&reason, &Self::SPEC, &self.frame));
         Phase::Finished(Answer { words: Words::All(words), trouble: Some(reason) })
     }
 }

@@ -8,8 +8,8 @@ use everloop_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub(super) const PLAN: &str = "plan_tool_call";
-pub(super) const THINK: &str = "think";
+pub(crate) const PLAN: &str = "plan_tool_call";
+pub(crate) const THINK: &str = "think";
 /// How the complaint about too many steps begins.
 pub(super) const TOO_MANY: &str = "steps: at most";
 /// Steps of a round, whatever the settings say.

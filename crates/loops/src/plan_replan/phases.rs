@@ -102,9 +102,9 @@ impl PlanReplan {
         let mut words = vec![Words::key("plan.unavailable")];
         match &reason {
             Reason::BrokenContract => {
-                words.push(broken::why(Self::NAME, contract, &self.frame));
+                words.push(broken::why(&Self::SPEC, contract, &self.frame));
                 words.extend(broken::said(&self.transcript));
-                words.push(broken::advice(Self::NAME, &self.frame));
+                words.push(broken::advice(&Self::SPEC, &self.frame));
             }
             Reason::Model(error) => {
                 words.push(Words::with("reason.model", [("detail", error.detail.clone())]));

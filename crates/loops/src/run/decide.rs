@@ -4,7 +4,7 @@ use super::fold::is_hopeless;
 use super::ledger::{Unknown, resource};
 use super::{Closing, Run};
 use crate::transcript::Keep;
-use crate::{AgentLoop, Autonomous};
+use crate::{AgentLoop, ReplyForm};
 use everloop_types::journal::EffectPlanned;
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
@@ -64,7 +64,8 @@ impl<L: AgentLoop> Run<L> {
     fn next(&self) -> Next {
         match self.inner.decide() {
             Next::Finish(Answer { words, trouble }) => {
-                let words = if L::NAME == Autonomous::NAME { words } else { words.untagged() };
+                let reads_tags = L::SPEC.reply_form == ReplyForm::Tags;
+                let words = if reads_tags { words } else { words.untagged() };
                 Next::Finish(Answer { words: words.without(self.frame.mark()), trouble })
             }
             next => next,

@@ -2,7 +2,9 @@
 
 use super::{folder, names, read};
 use crate::support::fold;
-use everloop_loops::{AgentLoop, AnyRun, Decision, LOOPS, React, Run, Transcript, fingerprint};
+use everloop_loops::{
+    AgentLoop, AnyRun, Decision, LOOPS, LoopSpec, React, Run, Transcript, fingerprint,
+};
 use everloop_types::journal::{Kind, RunCreated};
 use everloop_types::{
     Effect, Event, Frame, ModelCall, Next, Offer, Progress, Purpose, Reason, TodoList, ToolChoice,
@@ -23,8 +25,7 @@ const DECIDE: char = 'd';
 const GIVES_UP: char = 'g';
 
 impl<const WHAT: char> AgentLoop for Changed<WHAT> {
-    const NAME: &'static str = React::NAME;
-    const VERSION: u32 = React::VERSION;
+    const SPEC: LoopSpec = React::SPEC;
 
     fn evolve(&mut self, event: &Event) {
         match event {
@@ -73,7 +74,7 @@ fn complaint(name: &str, version: u32, now: Option<&str>) -> Option<String> {
     let before = recorded.lines().find_map(|line| line.strip_prefix(&start));
     match (before, now) {
         (_, None) => Some(format!(
-            "{name} {version} has no golden journals: name them in CORPUS of fingerprint.rs"
+            "{name} {version} has no golden journals: name them in its description"
         )),
         (None, Some(now)) => {
             Some(format!("{name} {version} is new: add \"{start}{now}\" to fingerprints.txt"))
@@ -98,7 +99,7 @@ fn a_loop_that_folds_differently_raises_its_version() {
 
 #[test]
 fn row_24_a_changed_evolve_is_noticed_and_a_changed_decide_needs_nothing() {
-    let noticed = |now: Option<String>| complaint(React::NAME, React::VERSION, now.as_deref());
+    let noticed = |now: Option<String>| complaint(React::SPEC.name, React::SPEC.version, now.as_deref());
     assert_eq!(noticed(fingerprint::<Changed<NOTHING>>()), None);
     assert_eq!(noticed(fingerprint::<Changed<DECIDE>>()), None);
     for now in [fingerprint::<Changed<EVOLVE>>(), fingerprint::<Changed<GIVES_UP>>()] {
