@@ -177,12 +177,12 @@ fn a_plan_is_carried_as_the_items_that_are_open() {
         assistant {"plan":["read a","read b"],"status":"planned"}
         user phase: thought
         current item 1 of 2: read a
-        assistant {"current_step":"go","next_action":{"input":{"path":"a"},"tool":"read_file"},"status":"continue"}
+        assistant {"current_step":"read a","next_action":{"input":{"path":"a"},"tool":"read_file"},"status":"continue"}
         user {"observation":{"input":{"path":"a"},"ok":true,"result":"it holds 1111","tool":"read_file"}}
         user phase: thought
         current item 1 of 2: read a
         last action: ok
-        assistant {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
+        assistant {"current_step":"read a","response":"a holds 1","status":"done"}
         user phase: replan
         1 of 2 items left
         assistant {"plan":[{"completed":true,"task":"read a"},{"completed":false,"task":"read b"}],"status":"replanned"}
@@ -196,6 +196,8 @@ fn a_plan_is_carried_as_the_items_that_are_open() {
 
 #[test]
 fn a_round_that_is_cut_short_is_carried_with_what_its_steps_saw() {
+    let steps = ["a", "b"].map(|file| ("read_file", path(file)));
+    let round = Scenario::plan_execute_think("what do a and b hold?").plans_steps(&steps);
     expect![[r#"
         system …
         user what do a and b hold?
@@ -209,7 +211,7 @@ fn a_round_that_is_cut_short_is_carried_with_what_its_steps_saw() {
         The plan so far:
         - [ ] read_file {"path":"a"}
         - [ ] read_file {"path":"b"}
-    "#]].assert_eq(&told(task("plan-execute-think"), Point::After(1), "tool-driven"));
+    "#]].assert_eq(&told(round, Point::After(1), "tool-driven"));
 }
 
 #[test]
