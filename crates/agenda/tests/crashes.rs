@@ -9,7 +9,7 @@ use everloop_models::{Model, Scripted, ScriptedModel};
 use everloop_store::{Db, DbError, DbFuture, Done, Firing, MemoryDb, Row, Store, TodoRow, Urgency};
 use everloop_testkit::VirtualClock;
 use everloop_tools::Registry;
-use everloop_types::journal::{EffectPlanned, Kind};
+use everloop_types::journal::{EffectPlanned, Kind, PlannedToolCall};
 use everloop_types::{
     Frame, Goal, Lang, ModelChoice, ModelError, RunId, SqlValue, Status, UtcMs, WorkerId, Write,
 };
@@ -177,7 +177,9 @@ async fn play(dies: i64, after: bool) -> Outcome {
 async fn asked_at(store: &Store, run: &RunId, word: &str) -> UtcMs {
     let history = History::read(store, run).await.unwrap().unwrap();
     let asks = |kind: &Kind| match kind {
-        Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => call.args.contains(word),
+        Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
+            call.args.contains(word)
+        }
         _ => false,
     };
     history.entries.iter().find(|entry| asks(&entry.kind)).unwrap().at

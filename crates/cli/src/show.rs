@@ -84,7 +84,7 @@ impl Shown {
                 Kind::Input(Input { letter: InboxMessage::Steer { text }, .. }) => {
                     said.push(text.as_str())
                 }
-                Kind::EffectPlanned(EffectPlanned::CallModel { .. }) => heeded.append(&mut said),
+                Kind::EffectPlanned(EffectPlanned::CallModel(_)) => heeded.append(&mut said),
                 _ => {}
             }
         }

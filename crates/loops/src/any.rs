@@ -3,8 +3,8 @@
 use crate::fingerprint::fingerprint;
 use crate::spec::LoopSpec;
 use crate::{
-    AgentLoop, Autonomous, Decision, Hybrid, Outstanding, PlanExecuteThink, PlanReplan, React, Run,
-    Staged, TaskDriven, ToolDriven, Unknown,
+    AgentLoop, Autonomous, Decision, Hybrid, OpenModelCall, OpenToolCall, PlanExecuteThink,
+    PlanReplan, React, Run, Staged, TaskDriven, ToolDriven, Unknown,
 };
 use everloop_types::journal::{Entry, RunCreated, Switch, WaitingOn};
 use everloop_types::{
@@ -211,8 +211,14 @@ macro_rules! erased_run {
 erased_run! {
     /// What comes next. Asked only when nothing is outstanding.
     fn decide(&self) -> Decision;
-    /// Effects that were planned and have no outcome yet, in order.
-    fn outstanding(&self) -> &[Outstanding];
+    /// The model call that has no outcome yet.
+    fn open_model_call(&self) -> Option<&OpenModelCall>;
+    /// The tool calls that have no outcome yet, in order. There are none beside a model call.
+    fn open_tool_calls(&self) -> &[OpenToolCall];
+    /// How many effects have no outcome yet.
+    fn open_count(&self) -> usize;
+    /// Whether every effect that was planned has its outcome.
+    fn is_idle(&self) -> bool;
     /// What the model is shown, if it is called now.
     fn messages(&self) -> &[Message];
     /// Digest of what the model is shown, if it is called now.

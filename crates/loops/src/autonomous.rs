@@ -91,7 +91,7 @@ impl AgentLoop for Autonomous {
             Phase::Thinking { .. } if self.iterations >= limit || self.counted >= limit => {
                 Next::GiveUp(Reason::StepLimit { limit })
             }
-            Phase::Thinking { .. } => Next::ask_model(ModelCall {
+            Phase::Thinking { .. } => Next::AskModel(ModelCall {
                 purpose: Purpose::Think,
                 offer: Offer::None,
                 choice: ToolChoice::Auto,

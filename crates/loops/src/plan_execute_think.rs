@@ -20,9 +20,8 @@ use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_types::{
-    Answer, Batch, CallId, Effect, Event, Frame, Goal, Message, ModelCall, Next, Observation,
-    Offer, OnError, Progress, Purpose, Reason, Reply, RoundPlace, TodoList, ToolCall, ToolChoice,
-    UtcMs, Words,
+    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
+    Purpose, Reason, Reply, RoundPlace, TodoList, ToolBatch, ToolCall, ToolChoice, UtcMs, Words,
 };
 use replies::{read_plan, read_thought, steps_most};
 use round::Round;
@@ -117,9 +116,8 @@ impl AgentLoop for PlanExecuteThink {
         match &self.phase {
             Phase::Planning { .. } => force(Purpose::Plan, PLAN),
             Phase::Thinking { .. } => force(Purpose::Think, THINK),
-            Phase::Executing(calls) => Next::Do(Batch {
-                effects: calls.iter().cloned().map(Effect::CallTool).collect(),
-                on_error: OnError::GoOn,
+            Phase::Executing(calls) => Next::CallTools(ToolBatch {
+                calls: calls.clone(),
                 deadline: self.round.deadline(calls, &self.frame),
             }),
             Phase::Stuck(reason) => Next::GiveUp(reason.clone()),
@@ -303,7 +301,7 @@ impl PlanExecuteThink {
 
 /// Only this tool, and the model must call it (PET-1).
 fn force(purpose: Purpose, tool: &str) -> Next {
-    Next::ask_model(ModelCall {
+    Next::AskModel(ModelCall {
         purpose,
         offer: Offer::Only(vec![tool.to_owned()]),
         choice: ToolChoice::Named(tool.to_owned()),

@@ -265,7 +265,7 @@ impl PlanReplan {
 }
 
 fn ask(purpose: Purpose, contract: Contract) -> Next {
-    Next::ask_model(ModelCall {
+    Next::AskModel(ModelCall {
         purpose,
         offer: Offer::None,
         choice: ToolChoice::Auto,

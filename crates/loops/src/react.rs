@@ -92,7 +92,7 @@ impl AgentLoop for React {
             Phase::Thinking if self.iterations >= limit || self.calls >= limit => {
                 Next::GiveUp(Reason::StepLimit { limit })
             }
-            Phase::Thinking => Next::ask_model(ModelCall {
+            Phase::Thinking => Next::AskModel(ModelCall {
                 purpose: Purpose::Think,
                 offer: Offer::All,
                 choice: ToolChoice::Auto,

@@ -20,7 +20,7 @@ mod switch;
 
 pub use decide::{Decision, Planned};
 pub(crate) use last_words::why;
-pub use ledger::{Outstanding, Stage, Unknown};
+pub use ledger::{CallStage, OpenModelCall, OpenToolCall, Unknown};
 
 use crate::AgentLoop;
 use account::Account;
@@ -150,10 +150,28 @@ impl<L: AgentLoop> Run<L> {
         &self.frame
     }
 
-    /// Effects that were planned and have no outcome yet, in order.
+    /// The model call that has no outcome yet.
     #[must_use]
-    pub fn outstanding(&self) -> &[Outstanding] {
-        &self.ledger.outstanding
+    pub fn open_model_call(&self) -> Option<&OpenModelCall> {
+        self.ledger.model_call()
+    }
+
+    /// The tool calls that have no outcome yet, in order. There are none beside a model call.
+    #[must_use]
+    pub fn open_tool_calls(&self) -> &[OpenToolCall] {
+        self.ledger.tool_calls()
+    }
+
+    /// How many effects have no outcome yet.
+    #[must_use]
+    pub fn open_count(&self) -> usize {
+        usize::from(self.open_model_call().is_some()) + self.open_tool_calls().len()
+    }
+
+    /// Whether every effect that was planned has its outcome.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.ledger.is_idle()
     }
 
     /// Effects whose outcome is unknown and that nobody has settled.
@@ -168,8 +186,8 @@ impl<L: AgentLoop> Run<L> {
     /// Whoever starts something new from here, a fork or a retry, must settle them first.
     #[must_use]
     pub fn unaccounted(&self) -> Vec<Unknown> {
-        let begun = self.ledger.outstanding.iter().filter(|open| open.may_have_acted);
-        let begun = begun.filter_map(|open| open.as_unknown(&self.frame));
+        let begun = self.ledger.tool_calls().iter().filter(|open| open.may_have_acted);
+        let begun = begun.map(|open| open.as_unknown(&self.frame));
         let mut all: Vec<Unknown> = self.ledger.unknowns.iter().cloned().chain(begun).collect();
         all.sort_by(|a, b| a.effect.cmp(&b.effect));
         all

@@ -133,7 +133,7 @@ impl ToolDialogue {
         if self.iterations >= limit || self.calls >= limit {
             return Next::GiveUp(Reason::StepLimit { limit });
         }
-        Next::ask_model(ModelCall { purpose, offer, choice, output: None })
+        Next::AskModel(ModelCall { purpose, offer, choice, output: None })
     }
 
     pub(crate) fn has_tool(&self, name: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::{AccessRules, DelegateArgs};
 use everloop_types::check_args;
-use everloop_types::{EffectId, Handling, Observation, RunId, ToolSpec, Write};
+use everloop_types::{EffectId, Handling, Observation, RunId, ToolSpec};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -100,8 +100,6 @@ pub enum UnsandboxedReason {
 pub enum Done {
     /// It ended, well or badly, and this is what the model sees.
     Seen(Observation),
-    /// It ended, and these writes are committed together with its outcome.
-    Wrote(Observation, Vec<Write>),
     /// It ended, and this message is queued for its channel together with its outcome.
     Queued(Observation, Outgoing),
     /// A question to the person; the outcome arrives through the inbox.

@@ -143,7 +143,11 @@ mod tests {
                 assert!(known, "{}: no text {key}", spec.name);
             }
             for key in spec.setting_keys() {
-                assert!(TABLE.iter().any(|setting| setting.key == key), "{}: no setting {key}", spec.name);
+                assert!(
+                    TABLE.iter().any(|setting| setting.key == key),
+                    "{}: no setting {key}",
+                    spec.name
+                );
             }
         }
     }

@@ -12,12 +12,10 @@
 use super::{DriveError, Driven, Driver, Flow};
 use crate::ids::derived_id;
 use crate::submit::policy_hash;
-use everloop_loops::{LOOPS, LoopSpec, Outstanding};
+use everloop_loops::{LOOPS, LoopSpec, OpenToolCall};
 use everloop_store::{NewChild, NewRun, NextStatus, Report};
 use everloop_tools::DelegateArgs;
-use everloop_types::journal::{
-    ChildEnded, Delegated, EffectPlanned, Kind, RunCreated, Used, Waiting, WaitingOn,
-};
+use everloop_types::journal::{ChildEnded, Delegated, Kind, RunCreated, Used, Waiting, WaitingOn};
 use everloop_types::{
     Budget, ConversationId, Ending, Frame, Goal, Labels, Limits, Observation, Policy, RunId,
     Status, TODO_WRITE, Taint, ToolSpec, UtcMs, Words, digest_json,
@@ -33,7 +31,7 @@ impl Driver<'_> {
     /// Makes the child and parks, in one transaction; or says why there is none.
     pub(super) async fn delegate(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         wanted: &DelegateArgs,
     ) -> Result<Flow, DriveError> {
         // Time and place stand in the first line; the rest is the talk, which is not passed on.
@@ -57,13 +55,10 @@ impl Driver<'_> {
     /// letter is waited for all the same: only then is known what it used.
     pub(super) async fn await_child(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         child: RunId,
     ) -> Result<Flow, DriveError> {
-        let deadline = match &open.planned {
-            EffectPlanned::CallTool { deadline, .. } => *deadline,
-            EffectPlanned::CallModel { .. } => None,
-        };
+        let deadline = open.planned.deadline;
         let late = deadline.is_some_and(|at| at <= self.engine.clock.now());
         self.pending.kin.stops_children |= late;
         let until = deadline.filter(|_| !late);
@@ -75,8 +70,8 @@ impl Driver<'_> {
 
     /// A child has ended: its words are the call's outcome.
     pub(super) fn take_child(&mut self, ended: &ChildEnded) {
-        let waits = |open: &&Outstanding| open.waits_for(&ended.child);
-        let Some(open) = self.run.outstanding().iter().find(waits).cloned() else { return };
+        let waits = |open: &&OpenToolCall| open.waits_for(&ended.child);
+        let Some(open) = self.run.open_tool_calls().iter().find(waits).cloned() else { return };
         self.note_labeled(&open, told(ended), 0, ended.labels);
     }
 
@@ -97,7 +92,7 @@ impl Driver<'_> {
 
     fn child(
         &self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         wanted: &DelegateArgs,
         context: String,
     ) -> Result<NewChild, Observation> {
@@ -123,7 +118,6 @@ impl Driver<'_> {
             loop_name,
             loop_ver: child_loop.version,
             frame: digest_json(&frame),
-            seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.engine.identity.build.clone(),
             policy_hash: policy_hash(&frame),
         };

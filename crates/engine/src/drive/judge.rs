@@ -10,7 +10,7 @@
 //! own, so an answer to any other question never covers one.
 
 use super::{DriveError, Driver};
-use everloop_loops::Outstanding;
+use everloop_loops::OpenToolCall;
 use everloop_tools::CallPolicy;
 use everloop_types::journal::{InboxMessage, Input, Kind};
 use everloop_types::{Observation, ToolCall};
@@ -43,7 +43,7 @@ impl Driver<'_> {
     /// Walls and rules may be others than when the call was permitted.
     pub(super) async fn footing(
         &self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
     ) -> Result<Sandboxing, DriveError> {
         match self.judge(call).await {
@@ -65,7 +65,7 @@ impl Driver<'_> {
 
     /// Whether a person answered the question about this call without walls. A refusal has ended
     /// the call, so the answer was a yes.
-    async fn approved_unsandboxed(&self, open: &Outstanding) -> Result<bool, DriveError> {
+    async fn approved_unsandboxed(&self, open: &OpenToolCall) -> Result<bool, DriveError> {
         let id = super::ask::question_id(open, BARE);
         let answers = |kind: &Kind| {
             matches!(kind, Kind::Input(Input { letter: InboxMessage::Answer { question, .. }, .. })

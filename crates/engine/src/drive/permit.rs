@@ -14,12 +14,11 @@
 use super::ask::question_id;
 use super::judge::{BARE, denied};
 use super::{DriveError, Driver, Flow};
-use everloop_loops::{Outstanding, Stage};
+use everloop_loops::{CallStage, OpenToolCall};
 use everloop_store::allow_for_good;
 use everloop_text::Meaning;
 use everloop_tools::{CallPolicy, UnsandboxedReason};
-use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind};
-use everloop_types::planted::{self, Bug};
+use everloop_types::journal::{ApprovalAsked, ApprovalGiven, Kind};
 use everloop_types::{
     Approval, Egress, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Unattended,
     Walls, Words, canonical, digest_json, one_line, stricter, visible, visible_call,
@@ -49,8 +48,8 @@ pub(super) fn is_about(id: &str, question: &str) -> bool {
 
 impl Driver<'_> {
     /// Whether nobody has to be asked, by what the frame says.
-    pub(super) fn is_free(&self, open: &Outstanding) -> bool {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return true };
+    pub(super) fn is_free(&self, open: &OpenToolCall) -> bool {
+        let call = &open.planned.call;
         let frame = self.run.frame();
         let default = frame.tool(&call.tool).map(|tool| tool.handling.approval);
         let said = self.policy_says(call);
@@ -107,8 +106,8 @@ impl Driver<'_> {
 
     /// Whether policy or tool are others than when permission was asked for. A call that may have
     /// acted goes on as it was begun.
-    pub(super) fn has_lapsed(&self, open: &Outstanding) -> bool {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return false };
+    pub(super) fn has_lapsed(&self, open: &OpenToolCall) -> bool {
+        let call = &open.planned.call;
         let may_lapse = !open.policy_hash.is_empty() && open.failed_attempts == 0;
         may_lapse
             && self.tools.get(&call.tool).is_some()
@@ -130,10 +129,8 @@ impl Driver<'_> {
     }
 
     /// Permission by the run's policy, or a refusal, or a question to a person.
-    pub(super) async fn permit(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallTool { call, .. } = open.planned.clone() else {
-            return Ok(Flow::GoOn);
-        };
+    pub(super) async fn permit(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+        let call = open.planned.call.clone();
         let judged = self.judge(&call).await;
         let said = self.rules_say(&call, &judged);
         if let Said::Denied(why) = said {
@@ -164,10 +161,6 @@ impl Driver<'_> {
         }
         if let Some(by) = self.allowed_already(&call).await? {
             self.note_approval(&open, by, None);
-            return Ok(Flow::GoOn);
-        }
-        if planted::is_on(Bug::ApprovalForOtherArguments) && !self.begun_here.is_empty() {
-            self.note_approval(&open, "person".to_owned(), None);
             return Ok(Flow::GoOn);
         }
         let mut words = vec![Words::with("approve.question", named(&call))];
@@ -218,13 +211,14 @@ impl Driver<'_> {
         let standing = self.engine.store.standing(&wanted).await;
         let standing = standing.map_err(|source| self.failed(source))?;
         let by_yes = self.run.frame().policy.approve_all.then(|| "--yes".to_owned());
-        Ok(standing.map(|standing| format!("always: {}", standing.id)).or(by_yes))
+        let allowed = standing.map(|standing| format!("always: {}", standing.id)).or(by_yes);
+        Ok(allowed.or_else(|| self.plant_approval()))
     }
 
     /// No flag and no rule covers a call that may carry away what the run has read.
     async fn ask_about_labels(
         &mut self,
-        open: Outstanding,
+        open: OpenToolCall,
         call: &ToolCall,
         way: &Egress,
         bare: Option<UnsandboxedReason>,
@@ -261,7 +255,7 @@ impl Driver<'_> {
     /// A question to a person, unless nobody is there.
     async fn ask_permission(
         &mut self,
-        open: Outstanding,
+        open: OpenToolCall,
         call: &ToolCall,
         word: &str,
         words: &Words,
@@ -273,7 +267,7 @@ impl Driver<'_> {
         }
         // One that lapsed had an id already.
         let id = match open.stage {
-            Stage::Planned => question_id(&open, word),
+            CallStage::Planned => question_id(&open, word),
             _ => format!("{}.{}", question_id(&open, word), self.run.last_seq()),
         };
         let policy_hash = self.policy_hash(call);
@@ -284,8 +278,14 @@ impl Driver<'_> {
     }
 
     /// What a person answered to a question for permission.
-    pub(super) fn take_permission(&mut self, open: &Outstanding, id: &str, text: &str, by: String) {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
+    pub(super) fn take_permission(
+        &mut self,
+        open: &OpenToolCall,
+        id: &str,
+        text: &str,
+        by: String,
+    ) {
+        let call = &open.planned.call;
         let about = |word| is_about(id, &question_id(open, word));
         match everloop_text::meaning(text) {
             // Surfaces ask again about what is unclear. What comes here anyway allows nothing.
@@ -315,10 +315,10 @@ impl Driver<'_> {
     }
 
     /// An answer counts under the policy that it was asked for under.
-    fn note_approval(&mut self, open: &Outstanding, by: String, releases: Option<String>) {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
+    fn note_approval(&mut self, open: &OpenToolCall, by: String, releases: Option<String>) {
+        let call = &open.planned.call;
         let policy_hash = match open.stage {
-            Stage::Asked(_) => open.policy_hash.clone(),
+            CallStage::Asked(_) => open.policy_hash.clone(),
             _ => self.policy_hash(call),
         };
         let given = ApprovalGiven { args_hash: digest_json(call), by, policy_hash, releases };

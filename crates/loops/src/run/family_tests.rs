@@ -1,11 +1,11 @@
 use crate::AnyRun;
 use everloop_types::journal::{
-    ChildEnded, Delegated, EffectPlanned, Entry, Forked, InboxMessage, Input, Kind, RunCreated,
-    Spawned, Used,
+    ChildEnded, Delegated, EffectPlanned, Entry, Forked, InboxMessage, Input, Kind,
+    PlannedToolCall, RunCreated, Spawned, Used,
 };
 use everloop_types::{
-    Batch, Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, Money, OnError, RunId,
-    Status, ToolCall, Usage, digest_json,
+    Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, Money, RunId, Status,
+    ToolCall, Usage, digest_json,
 };
 use std::sync::Arc;
 
@@ -21,7 +21,6 @@ fn run(limits: Limits) -> AnyRun {
         loop_name: "react".to_owned(),
         loop_ver: AnyRun::version("react").expect("a loop"),
         frame: digest_json(&frame),
-        seed: 7,
         build: "test".to_owned(),
         policy_hash: String::new(),
     };
@@ -29,8 +28,8 @@ fn run(limits: Limits) -> AnyRun {
     apply(&mut run, None, Kind::RunCreated(created));
     let call =
         ToolCall { id: CallId::new("c"), tool: "delegate".to_owned(), args: "{}".to_owned() };
-    let batch = Batch { effects: Vec::new(), on_error: OnError::GoOn, deadline: None };
-    let planned = EffectPlanned::tool(call, &Handling::default(), 0, &batch);
+    let planned = PlannedToolCall::new(call, &Handling::default(), 0, None);
+    let planned = EffectPlanned::CallTool(planned);
     apply(&mut run, Some(effect()), Kind::EffectPlanned(planned));
     run
 }

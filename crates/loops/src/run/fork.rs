@@ -20,7 +20,7 @@ impl<L: AgentLoop> Run<L> {
         let word = Some(forked.word.spoken()).filter(|word| !word.is_empty());
         if let Some(text) = word.clone() {
             // Nothing may come between calls and their results.
-            match self.ledger.outstanding.is_empty() && !self.wants_tools() {
+            match self.ledger.is_idle() && !self.wants_tools() {
                 true => self.inner.transcript_mut().push(Message::user(text)),
                 false => self.held.push(Notice::Steered { text }),
             }

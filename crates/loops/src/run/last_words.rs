@@ -77,7 +77,6 @@ fn reason_line(reason: &Reason, spec: &LoopSpec) -> Words {
         Reason::BrokenContract => Words::key("reason.broken_contract"),
         Reason::RepeatedQuestion => Words::key("reason.repeated_question"),
         Reason::TooManyQuestions { .. } => Words::key("reason.too_many_questions"),
-        Reason::UnknownOutcome => Words::key("reason.unknown_outcome"),
         Reason::Canceled => Words::key("reason.canceled"),
     }
 }

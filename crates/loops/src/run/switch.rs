@@ -25,14 +25,14 @@ impl<L: AgentLoop> Run<L> {
     #[must_use]
     pub fn switches_here(&self) -> Option<&Switch> {
         let switch = self.ledger.switch.as_deref()?;
-        let begun = self.ledger.outstanding.iter().any(|open| open.may_have_acted);
+        let begun = self.ledger.tool_calls().iter().any(|open| open.may_have_acted);
         (!begun && !self.has_its_answer()).then_some(switch)
     }
 
     /// Whether its model has answered: also if something beside the answer is unknown.
     fn has_its_answer(&self) -> bool {
         let answers = |decision| matches!(decision, Decision::Finish { reason: None, .. });
-        self.ledger.outstanding.is_empty() && answers(self.decide())
+        self.ledger.is_idle() && answers(self.decide())
     }
 
     /// The run that goes on in place of this one, once this one has ended for it.

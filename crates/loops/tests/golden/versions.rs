@@ -7,7 +7,7 @@ use everloop_loops::{
 };
 use everloop_types::journal::{Kind, RunCreated};
 use everloop_types::{
-    Effect, Event, Frame, ModelCall, Next, Offer, Progress, Purpose, Reason, TodoList, ToolChoice,
+    Event, Frame, ModelCall, Next, Offer, Progress, Purpose, Reason, TodoList, ToolChoice,
 };
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -36,10 +36,9 @@ impl<const WHAT: char> AgentLoop for Changed<WHAT> {
     }
     fn decide(&self) -> Next {
         let next = self.0.decide();
-        let asks_model = matches!(&next, Next::Do(batch)
-            if matches!(batch.effects.as_slice(), [Effect::CallModel(_)]));
+        let asks_model = matches!(next, Next::AskModel(_));
         match WHAT {
-            DECIDE if asks_model => Next::ask_model(ModelCall {
+            DECIDE if asks_model => Next::AskModel(ModelCall {
                 purpose: Purpose::Replan,
                 offer: Offer::None,
                 choice: ToolChoice::None,
@@ -73,9 +72,9 @@ fn complaint(name: &str, version: u32, now: Option<&str>) -> Option<String> {
     let start = format!("{name} {version} ");
     let before = recorded.lines().find_map(|line| line.strip_prefix(&start));
     match (before, now) {
-        (_, None) => Some(format!(
-            "{name} {version} has no golden journals: name them in its description"
-        )),
+        (_, None) => {
+            Some(format!("{name} {version} has no golden journals: name them in its description"))
+        }
         (None, Some(now)) => {
             Some(format!("{name} {version} is new: add \"{start}{now}\" to fingerprints.txt"))
         }
@@ -99,7 +98,8 @@ fn a_loop_that_folds_differently_raises_its_version() {
 
 #[test]
 fn row_24_a_changed_evolve_is_noticed_and_a_changed_decide_needs_nothing() {
-    let noticed = |now: Option<String>| complaint(React::SPEC.name, React::SPEC.version, now.as_deref());
+    let noticed =
+        |now: Option<String>| complaint(React::SPEC.name, React::SPEC.version, now.as_deref());
     assert_eq!(noticed(fingerprint::<Changed<NOTHING>>()), None);
     assert_eq!(noticed(fingerprint::<Changed<DECIDE>>()), None);
     for now in [fingerprint::<Changed<EVOLVE>>(), fingerprint::<Changed<GIVES_UP>>()] {

@@ -1,11 +1,12 @@
 //! From each loop to each other one, at every step border: what the new loop is told.
 
+use super::path;
 use super::same_task::task;
 use crate::support::{Played, Point, Scenario, fold};
 use everloop_loops::{AnyRun, Decision, LOOPS, carried};
 use everloop_types::journal::{
     EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Forked, InboxMessage, Input,
-    Kind, Outcome, RunCreated,
+    Kind, Outcome, PlannedModelCall, RunCreated,
 };
 use everloop_types::{
     Ending, Frame, Goal, Message, Observation, Offer, Progress, RunId, Status, ToolChoice, Words,
@@ -47,7 +48,7 @@ fn goes_on(parent: &Played, to: &str) -> StartResult {
     }
     let Decision::Do(batch) = run.decide() else { panic!("{to} ends at once") };
     let [planned] = batch.as_slice() else { panic!("{to} begins with several calls") };
-    let EffectPlanned::CallModel { call, .. } = &planned.planned else {
+    let EffectPlanned::CallModel(PlannedModelCall { call, .. }) = &planned.planned else {
         panic!("{to} begins with a tool")
     };
     let (offer, choice) = (call.offer.clone(), call.choice.clone());
@@ -132,7 +133,9 @@ fn a_loop_that_takes_over_begins_as_it_always_does() {
         let begun = goes_on(&parent, to);
         let fresh = task(to).play();
         let first = fresh.journal.iter().find_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => Some(call),
+            Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => {
+                Some(call)
+            }
             _ => None,
         });
         let first = first.expect("a model call");
@@ -250,7 +253,7 @@ fn a_cancel_before_the_border_of_a_switch_is_a_cancel() {
     let (_, switch) = task.letters[0].clone();
     let calm = task.play();
     let is_tool =
-        |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool { .. }));
+        |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool(_)));
     let planned = calm.journal.iter().position(is_tool).expect("a tool call");
     let last = &calm.journal[planned];
     let letter = |letter: &InboxMessage| {

@@ -34,8 +34,7 @@ impl Speaker<'_> {
         if !open {
             return json_answer(&self.answer());
         }
-        let tasks =
-            items.iter().map(|item| (self.item_text(item), outlook.far(item) != Far::Open));
+        let tasks = items.iter().map(|item| (self.item_text(item), outlook.far(item) != Far::Open));
         json_replan(&tasks.collect::<Vec<_>>())
     }
 }
