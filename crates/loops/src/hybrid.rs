@@ -44,7 +44,7 @@ impl Hybrid {
 
     fn take(&mut self, turn: &Turn) {
         match turn {
-            Turn::StartResult => self.stages.talk.say("phase: execution"),
+            Turn::WorkBegins => self.stages.dialogue.push_user("phase: execution"),
             Turn::Said(_) => self.stages.report(),
             Turn::Acted | Turn::Nothing => {}
         }

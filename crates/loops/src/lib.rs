@@ -22,15 +22,15 @@ mod react;
 pub mod replies;
 mod run;
 mod schemas;
-mod sent_back;
 mod spec;
 mod staged;
 mod stages;
-mod talk;
 mod task_driven;
+mod tool_dialogue;
 mod tool_driven;
 mod toolbox;
 mod transcript;
+mod truncation;
 
 pub use any::{AnyRun, ErasedRun, LOOPS, UnknownLoop};
 pub use autonomous::{Autonomous, spoken};

@@ -23,7 +23,7 @@ pub(crate) use last_words::why;
 pub use ledger::{CallStage, OpenModelCall, OpenToolCall, Unknown};
 
 use crate::AgentLoop;
-use account::Account;
+use account::WorkAccount;
 use everloop_types::journal::{Waiting, WaitingOn};
 use everloop_types::{Counts, Frame, Message, Notice, Progress, Reason, Status, Taint, UtcMs};
 use evidence::Evidence;
@@ -41,19 +41,19 @@ pub struct Run<L: AgentLoop> {
     frame: Arc<Frame>,
     ledger: Ledger,
     guards: Guards,
-    account: Account,
+    account: WorkAccount,
     #[serde(default, skip_serializing_if = "Evidence::is_empty")]
     evidence: Evidence,
     closing: Closing,
     /// Notices that came while something was outstanding: they would change a prompt that is out.
     held: Vec<Notice>,
     parked: Parked,
-    place: Place,
+    place: JournalPlace,
 }
 
 /// The place in the journal up to which the state was folded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Place {
+struct JournalPlace {
     seq: i64,
     at: UtcMs,
 }
@@ -92,12 +92,12 @@ impl<L: AgentLoop> Run<L> {
             frame,
             ledger: Ledger::default(),
             guards: Guards::default(),
-            account: Account::default(),
+            account: WorkAccount::default(),
             evidence: Evidence::default(),
             closing: Closing::default(),
             held: Vec::new(),
             parked: Parked::default(),
-            place: Place::default(),
+            place: JournalPlace::default(),
         }
     }
 
@@ -248,7 +248,7 @@ impl<L: AgentLoop> Run<L> {
         self.place.at
     }
 
-    /// Place of the last entry that was folded.
+    /// JournalPlace of the last entry that was folded.
     #[must_use]
     pub fn last_seq(&self) -> i64 {
         self.place.seq

@@ -96,7 +96,7 @@ pub(crate) fn in_words(frame: &Frame, call: &ToolCall, seen: &Observation) -> St
 }
 
 /// What [`in_words`] wrote, as a line of a list: what a tool said is told in the reader's language.
-pub(crate) fn deed_line(deed: &str) -> Words {
+pub(crate) fn action_line(deed: &str) -> Words {
     match deed.split_once(": ") {
         Some((what, seen)) => {
             Words::with("closing.deed", [("what", what.to_owned()), ("seen", seen.to_owned())])

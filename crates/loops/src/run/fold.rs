@@ -2,10 +2,10 @@
 
 use super::evidence::ListOwner;
 use super::ledger::{CallStage, OpenToolCall};
-use super::{Closing, Parked, Place, Run};
+use super::{Closing, JournalPlace, Parked, Run};
 use crate::AgentLoop;
 use crate::contract::plain;
-use crate::sent_back::is_no_answer;
+use crate::truncation::is_not_an_answer;
 use everloop_types::journal::{
     ApprovalGiven, EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, InboxMessage,
     Input, Kind, Outcome, PlannedModelCall, PlannedToolCall, RunCreated, Waiting, WaitingOn,
@@ -63,7 +63,7 @@ impl<L: AgentLoop> Run<L> {
             (Kind::RunFinished(finished), _) => self.parked = Parked::Ended(finished.status),
             _ => {}
         }
-        self.place = Place { seq: entry.seq, at };
+        self.place = JournalPlace { seq: entry.seq, at };
     }
 
     fn create(&mut self, at: UtcMs, created: &RunCreated) {
@@ -252,7 +252,7 @@ impl<L: AgentLoop> Run<L> {
         let says_nothing = match purpose {
             Purpose::Compact => reply.text.trim().is_empty() || only_markup(&reply.text),
             Purpose::Close => {
-                reply.text.trim().is_empty() || is_no_answer(&reply.text, &self.frame)
+                reply.text.trim().is_empty() || is_not_an_answer(&reply.text, &self.frame)
             }
             Purpose::Plan | Purpose::Think | Purpose::Replan => false,
         };

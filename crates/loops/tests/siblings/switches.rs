@@ -17,14 +17,14 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// A run before its first model call, and that call's offer.
-struct StartResult {
+struct FirstCall {
     messages: Vec<Message>,
     offer: Offer,
     choice: ToolChoice,
 }
 
 /// The run that goes on, as the engine makes it.
-fn goes_on(parent: &Played, to: &str) -> StartResult {
+fn goes_on(parent: &Played, to: &str) -> FirstCall {
     let frame = Frame { carried: carried(&parent.run), ..parent.frame.as_ref().clone() };
     let frame = Arc::new(frame);
     let Kind::RunCreated(created) = &parent.journal[0].kind else { panic!("the first entry") };
@@ -52,7 +52,7 @@ fn goes_on(parent: &Played, to: &str) -> StartResult {
         panic!("{to} begins with a tool")
     };
     let (offer, choice) = (call.offer.clone(), call.choice.clone());
-    StartResult { messages: run.messages().to_vec(), offer, choice }
+    FirstCall { messages: run.messages().to_vec(), offer, choice }
 }
 
 fn switched(scenario: Scenario, point: Point, to: &str) -> Option<Played> {
