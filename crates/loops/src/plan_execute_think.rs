@@ -24,7 +24,7 @@ use everloop_types::{
     Purpose, Reason, Reply, RoundPlace, TodoList, ToolBatch, ToolCall, ToolChoice, UtcMs, Words,
 };
 use replies::{read_plan, read_thought, steps_most};
-use round::Round;
+use round::{Round, RoundCounts};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -62,22 +62,6 @@ impl Default for RoundPhase {
     fn default() -> Self {
         Self::Planning { tries: 0 }
     }
-}
-
-/// What the loop counts by itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct RoundCounts {
-    /// Rounds that are over.
-    rounds: u32,
-    /// Rounds without a usable reply, in a row.
-    failure_rounds: u32,
-    /// Plans that were usable.
-    plans: u32,
-    /// Calls that this loop has named.
-    calls: u32,
-    /// Steps that were run, in all rounds.
-    #[serde(default)]
-    steps_run: u32,
 }
 
 impl AgentLoop for PlanExecuteThink {

@@ -183,7 +183,7 @@ impl<L: AgentLoop> Run<L> {
     /// Effects of which nobody can say at this place whether they happened: those whose outcome is
     /// unknown, and those that were begun and have no outcome yet. In plan order.
     ///
-    /// Whoever starts something new from here, a fork or a retry, must settle them first.
+    /// A fork or a retry that starts from here must settle them first.
     #[must_use]
     pub fn unaccounted(&self) -> Vec<Unknown> {
         let begun = self.ledger.tool_calls().iter().filter(|open| open.may_have_acted);

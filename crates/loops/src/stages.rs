@@ -113,7 +113,7 @@ impl Stages {
         self.stage = WorkStage::Reporting;
     }
 
-    /// A list with a failed item is no success, whatever the report says: the model was asked for
+    /// A list with a failed item is not a success, whatever the report says: the model was asked for
     /// it until its tries were used up (TD-6). Items that stayed open are named (TD-4).
     fn trouble(&self) -> Option<Reason> {
         self.dialogue.list.has_failed().then_some(Reason::BrokenContract)
@@ -178,7 +178,7 @@ impl Stages {
             {
                 self.begin()
             }
-            // What was looked at before the list is no broken contract; a list that failed is.
+            // Looking around before the list does not break the contract; a failed list does.
             WorkStage::Planning { .. } if batch.work => Turn::Nothing,
             WorkStage::Planning { .. } => self.not_planned(),
             WorkStage::Working => Turn::Acted,

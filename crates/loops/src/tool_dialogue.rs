@@ -67,7 +67,7 @@ impl ToolDialogue {
         None
     }
 
-    /// Sends words back that are no answer. `Err` once that came too often in a row.
+    /// Asks again where words cannot be an answer. `Err` once that came too often in a row.
     pub(crate) fn retry_truncated(&mut self, reply: &Reply) -> Result<bool, Reason> {
         match self.truncation.take(reply, &self.frame) {
             ReplyCheck::Usable => Ok(false),

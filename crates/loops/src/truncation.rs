@@ -1,4 +1,4 @@
-//! Replies in words that are no answers: sent back a few times, never taken.
+//! Replies in words that cannot be an answer: retried a few times, never accepted.
 //!
 //! Cut at their length limit, nothing but empty tool markup, or a call written as text. A call that
 //! is unambiguous was read before it came here; what is left is told to the model.

@@ -116,7 +116,7 @@ pub struct EpochStarted {
 /// See [`Kind::Input`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// What makes it the same letter when it is sent twice.
+    /// Identifies the message, so that sending it twice delivers it once.
     pub dedupe: String,
     /// What it says.
     pub letter: InboxMessage,
@@ -153,8 +153,8 @@ pub enum InboxMessage {
     Child(Box<ChildEnded>),
 }
 
-/// The run that takes over at the next step border. Chosen by the sender, so that whoever carries
-/// it out, and however often they try, makes the same run.
+/// The run that takes over at the next step border. Chosen by the sender, so that every attempt
+/// to carry it out makes the same run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switch {
     /// The run that takes over.

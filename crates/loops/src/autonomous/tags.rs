@@ -4,7 +4,7 @@ use crate::contract::{Broken, Salvage};
 use everloop_types::{Reply, StopCause};
 use serde_json::Value;
 
-/// Calls that one reply can hold; what is more is no plan any more.
+/// Calls that one reply can hold; a reply with more is not a plan.
 const CALLS_MAX: usize = 100;
 
 #[derive(Debug, PartialEq)]

@@ -11,6 +11,22 @@ use serde_json::{Value, json};
 
 const SHOWN_CHARS: usize = 120;
 
+/// What the loop counts by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RoundCounts {
+    /// Rounds that are over.
+    pub(super) rounds: u32,
+    /// Rounds without a usable reply, in a row.
+    pub(super) failure_rounds: u32,
+    /// Plans that were usable.
+    pub(super) plans: u32,
+    /// Calls that this loop has named.
+    pub(super) calls: u32,
+    /// Steps that were run, in all rounds.
+    #[serde(default)]
+    pub(super) steps_run: u32,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Round {
     /// The call of `plan_tool_call` that all results answer together.

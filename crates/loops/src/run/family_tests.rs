@@ -48,8 +48,8 @@ fn hear(run: &mut AnyRun, used: Used) {
     let (child, text) = (RunId::new("run_2"), "done".to_owned());
     let ended =
         ChildEnded { child, status: Status::Succeeded, text, used, labels: Labels::default() };
-    let letter = InboxMessage::Child(Box::new(ended));
-    apply(run, None, Kind::Input(Input { dedupe: "run_2".to_owned(), letter }));
+    let message = InboxMessage::Child(Box::new(ended));
+    apply(run, None, Kind::Input(Input { dedupe: "run_2".to_owned(), letter: message }));
 }
 
 const MONEY: Money = Money { limit: 0, input: 1_000_000, cached: 0, output: 1_000_000 };
@@ -80,7 +80,7 @@ fn a_child_gets_what_is_left_less_a_call_for_its_last_words() {
     assert_eq!((run.counts().model_calls, run.counts().work_ms), (4, 7));
 }
 
-/// A budget of 0 is no limit: what is spent must never become one.
+/// A budget of 0 means no limit: what is spent must never become one.
 #[test]
 fn a_spent_budget_is_no_budget_without_limit() {
     for used in [

@@ -20,7 +20,7 @@ use everloop_types::{
 const BETWEEN_MS_MAX: u64 = 1_000;
 
 /// The most that a run can have worked since the entry before this one. Calls are measured by
-/// whoever makes them, on a clock that does not count sleep.
+/// their caller, on a clock that does not count sleep.
 fn work_ms_max(kind: &Kind) -> u64 {
     match kind {
         Kind::EffectFinished(finished) => finished.took_ms.saturating_add(BETWEEN_MS_MAX),
@@ -73,7 +73,7 @@ impl<L: AgentLoop> Run<L> {
         self.inner.evolve(&Event::Started { at, goal, frame });
     }
 
-    /// Whoever drove the run before is gone: what was out was for nothing, unless it had acted.
+    /// The worker before is gone: its open calls are lost, unless they had acted.
     fn begin_epoch(&mut self, at: UtcMs, _: &EpochStarted) {
         let cut_short = !matches!(self.parked, Parked::Waiting(_));
         if cut_short {
@@ -90,7 +90,7 @@ impl<L: AgentLoop> Run<L> {
             InboxMessage::Steer { text } => self.held.push(Notice::Steered { text: text.clone() }),
             InboxMessage::AnswerNow => self.held.push(Notice::AnswerNow),
             InboxMessage::Switch(switch) => return self.wish_to_switch(switch),
-            // Whoever wants an end wants no other run.
+            // A cancel also cancels the switch.
             InboxMessage::Cancel { .. } => return self.ledger.switch = None,
             // An answer becomes an outcome: an entry of its own.
             InboxMessage::Answer { .. } => return,
@@ -312,7 +312,7 @@ impl<L: AgentLoop> Run<L> {
         for (place, (_, call, observation)) in seen.iter().enumerate() {
             self.account.take(call, observation, &self.frame);
             let polls = self.frame.tool(&call.tool).is_some_and(|tool| tool.handling.polls);
-            // Twice in one reply is no repetition yet: the model has not seen the result.
+            // Twice in one reply does not count: the model has not seen the result.
             let again = seen[..place].iter().any(|(_, earlier, result)| {
                 (&earlier.tool, &earlier.args, result) == (&call.tool, &call.args, observation)
             });

@@ -7,7 +7,7 @@ use everloop_types::journal::Forked;
 use everloop_types::{Event, Message, Notice, Purpose, UtcMs};
 
 impl<L: AgentLoop> Run<L> {
-    /// Nothing is outstanding here: whoever forks a run closes what was under way first.
+    /// Nothing is outstanding here: a fork closes what was under way first.
     pub(super) fn fork(&mut self, at: UtcMs, forked: &Forked) {
         self.reopen();
         let noted = self.frame.limits.steps.list.evidence;

@@ -1,7 +1,7 @@
 //! A switch: the run ends at a step border, and another run goes on under another loop.
 //!
 //! ```text
-//!   letter ──► wanted ──nothing may have acted without its outcome──► ended, and the other begins
+//!   message ─► wanted ──nothing may have acted without its outcome──► ended, and the other begins
 //!                 └──canceled, or it has its answer──► ended as ever
 //! ```
 //!

@@ -2,9 +2,7 @@
 
 use super::{folder, names, read};
 use crate::support::fold;
-use everloop_loops::{
-    AgentLoop, AnyRun, Decision, LoopSpec, React, Run, Transcript, fingerprint,
-};
+use everloop_loops::{AgentLoop, AnyRun, Decision, LoopSpec, React, Run, Transcript, fingerprint};
 use everloop_types::journal::{Kind, RunCreated};
 use everloop_types::{
     Event, Frame, ModelCall, Next, Offer, Progress, Purpose, Reason, TodoList, ToolChoice,
