@@ -6,12 +6,12 @@ use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
 use everloop_engine::{Engine, Environment, History, Identity, Rules, Submission};
 use everloop_models::{Scripted, ScriptedModel};
-use everloop_ports::Model;
+use everloop_ports::{Model, Registry};
 use everloop_store::{
     Db, DbError, DbFuture, Firing, MemoryDb, SqlRow, Store, TodoRow, Urgency, WriteResult,
 };
 use everloop_testkit::VirtualClock;
-use everloop_types::journal::{EffectPlanned, Kind};
+use everloop_types::journal::{EffectPlanned, Kind, PlannedToolCall};
 use everloop_types::{
     Frame, Goal, Lang, ModelChoice, ModelError, RunId, SqlValue, Status, UtcMs, WorkerId, Write,
 };
@@ -179,7 +179,9 @@ async fn play(dies: i64, after: bool) -> Outcome {
 async fn asked_at(store: &Store, run: &RunId, word: &str) -> UtcMs {
     let history = History::read(store, run).await.unwrap().unwrap();
     let asks = |kind: &Kind| match kind {
-        Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => call.args.contains(word),
+        Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
+            call.args.contains(word)
+        }
         _ => false,
     };
     history.entries.iter().find(|entry| asks(&entry.kind)).unwrap().at

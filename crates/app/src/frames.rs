@@ -13,7 +13,7 @@ use crate::toolset;
 use crate::workspace_mode;
 use everloop_agenda::kept::moment;
 use everloop_engine::Submission;
-use everloop_loops::{AnyRun, own_max_steps};
+use everloop_loops::{AnyRun, LoopSpec, StepUnit};
 use everloop_types::{
     Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, LabelGuard, Limits, ListLimits,
     ModelChoice, Money, Policy, RoundLimits, StepLimits, Taint, ToolSpec, Unattended, UtcMs,
@@ -262,21 +262,24 @@ pub fn fit_rounds_to_goal(app: &App, frame: &mut Frame, goal: &str) {
     }
 }
 
-/// Whether a loop's steps are model calls.
-pub fn iterates(loop_name: &str) -> bool {
-    !matches!(loop_name, "plan-replan" | "plan-execute-think")
+/// The first setting for the steps of a loop that is not 0, or else the loop's own limit.
+fn max_steps(app: &App, loop_name: &str) -> u32 {
+    let Some(spec) = LoopSpec::named(loop_name) else { return StepLimits::default().max_steps };
+    let iterations = match spec.step_unit {
+        StepUnit::Iteration => app.settings.small("loop.max_iterations"),
+        StepUnit::Step | StepUnit::Round => 0,
+    };
+    let steps: u32 = app.settings.small("loop.max_steps");
+    let wanted = [iterations, steps].into_iter().find(|limit| *limit > 0);
+    wanted.unwrap_or(spec.max_steps)
 }
 
-/// `loop.max_steps` is the step limit of a run; 0 leaves each loop its own default.
+/// What bounds a run under a loop, as the settings have it.
+#[must_use]
 pub fn limits(app: &App, loop_name: &str) -> Limits {
     let settings = &app.settings;
     let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
-    let own = own_max_steps(loop_name);
-    let wanted = match settings.small("loop.max_iterations") {
-        iterations if iterates(loop_name) && iterations > 0 => iterations,
-        _ => settings.small("loop.max_steps"),
-    };
-    let max_steps = if wanted == 0 { own } else { wanted };
+    let max_steps = max_steps(app, loop_name);
     Limits {
         steps: StepLimits {
             max_steps,

@@ -7,24 +7,18 @@
 //!
 //! Everything that a person may want done stays; what is left out here is what a loop cannot use.
 
+use everloop_loops::LoopSpec;
 use everloop_ports::Tool as _;
 use everloop_tools::Delegate;
 use everloop_types::{Limits, TODO_WRITE, ToolSpec};
 
-/// Loops in which the model keeps its own list. Where the loop keeps a plan, a second one confuses;
-/// react decides from one turn to the next.
-const WITH_LIST: [&str; 4] = ["tool-driven", "task-driven", "staged", "hybrid"];
-
-/// Loops that do not hand work on: a round has a time of its own, which a helper would take up.
-const WITHOUT_HELPERS: [&str; 1] = ["plan-execute-think"];
-
 /// Whether a loop has a tool, as far as the loop is concerned.
 pub fn has(loop_name: &str, tool: &str) -> bool {
-    match tool {
-        TODO_WRITE => WITH_LIST.contains(&loop_name),
-        Delegate::NAME => !WITHOUT_HELPERS.contains(&loop_name),
+    LoopSpec::named(loop_name).is_some_and(|spec| match tool {
+        TODO_WRITE => spec.keeps_list,
+        Delegate::NAME => spec.delegates,
         _ => true,
-    }
+    })
 }
 
 /// The tools of a loop, out of those that there are.

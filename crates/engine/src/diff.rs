@@ -5,7 +5,10 @@
 //! superseded never was.
 
 use crate::History;
-use everloop_types::journal::{EffectPlanned, Entry, InboxMessage, Kind, Outcome, RunFinished};
+use everloop_types::journal::{
+    EffectPlanned, Entry, InboxMessage, Kind, Outcome, PlannedModelCall, PlannedToolCall,
+    RunFinished,
+};
 use everloop_types::{CallId, EffectId, Reply, ToolCall};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,7 +112,9 @@ pub fn tools_after(history: &History, seq: i64) -> Vec<String> {
     let called = history.entries.iter().filter(|entry| entry.seq >= seq);
     called
         .filter_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => Some(call.tool.clone()),
+            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
+                Some(call.tool.clone())
+            }
             _ => None,
         })
         .collect()
@@ -187,8 +192,10 @@ impl Reader {
 
     fn plan(&mut self, planned: &EffectPlanned) -> String {
         match planned {
-            EffectPlanned::CallModel { call, .. } => format!("{:?}", call.purpose),
-            EffectPlanned::CallTool { call, .. } => {
+            EffectPlanned::CallModel(PlannedModelCall { call, .. }) => {
+                format!("{:?}", call.purpose)
+            }
+            EffectPlanned::CallTool(PlannedToolCall { call, .. }) => {
                 let next = self.names.len() + 1;
                 let number = *self.names.entry(call.id.clone()).or_insert(next);
                 format!("#{number} {}", spelled(call))

@@ -17,6 +17,7 @@ mod judge;
 mod model;
 mod others;
 mod permit;
+mod planted;
 mod probe;
 mod recover;
 mod switch;
@@ -27,21 +28,18 @@ pub(crate) use recover::fold_from_start;
 
 use crate::mail::InboxCursor;
 use crate::{Auditor, Engine, Update};
-use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
+use everloop_loops::{AnyRun, CallStage, Decision, OpenModelCall, OpenToolCall};
 use everloop_ports::{Registry, WirePrompt};
 use everloop_store::{Claim, Commit, NewMessage, NextStatus, RunRow, StoreError};
 use everloop_types::journal::{
-    Draft, EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, MessageEmitted, Outcome,
-    RunFinished, WaitingOn,
+    Draft, EffectFinished, Entry, EpochStarted, Kind, MessageEmitted, Outcome, RunFinished,
+    WaitingOn,
 };
 use everloop_types::{
     EffectClass, EffectId, Ending, Labels, Observation, Reason, RunId, Status, ToolCall, Words,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// How often a tool whose write was refused is asked again before the drive gives up.
-const WRITE_REFUSALS_MAX: u32 = 3;
 
 /// How a drive ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,19 +94,19 @@ enum Flow {
 /// What to do about the outstanding effects now.
 enum Work {
     /// Ask the model.
-    Ask(Outstanding),
+    Ask(OpenModelCall),
     /// Run these together: they change nothing.
-    Together(Vec<Outstanding>),
+    Together(Vec<OpenToolCall>),
     /// Run this one, alone.
-    Alone(Outstanding),
+    Alone(OpenToolCall),
     /// Get permission first.
-    Permit(Outstanding),
+    Permit(OpenToolCall),
     /// Somebody who is gone had begun it.
-    Recover(Outstanding),
+    Recover(OpenToolCall),
     /// A person still has to answer.
     AwaitAnswer(everloop_types::Question),
     /// A child is at it.
-    AwaitChild(Outstanding, RunId),
+    AwaitChild(OpenToolCall, RunId),
 }
 
 pub(crate) struct Driver<'e> {
@@ -159,23 +157,13 @@ impl Engine {
     }
 
     /// What a refused commit had folded is thrown away and folded again from the journal.
-    async fn drive_again(&self, mut claim: Claim) -> Result<Driven, DriveError> {
-        let mut refusals = 0;
-        loop {
-            let mut driver = Driver::load(self, claim).await?;
-            match driver.go().await {
-                Err(DriveError::Store { source: StoreError::OverLimit { .. }, .. }) => {
-                    return Driver::load(self, driver.claim).await?.end_full().await;
-                }
-                // A tool's own write did not find what it expected: the tool is asked again.
-                Err(DriveError::Store { source: StoreError::WriteRefused { .. }, .. })
-                    if refusals < WRITE_REFUSALS_MAX =>
-                {
-                    refusals += 1;
-                    claim = driver.claim;
-                }
-                driven => return driven,
+    async fn drive_again(&self, claim: Claim) -> Result<Driven, DriveError> {
+        let mut driver = Driver::load(self, claim).await?;
+        match driver.go().await {
+            Err(DriveError::Store { source: StoreError::OverLimit { .. }, .. }) => {
+                Driver::load(self, driver.claim).await?.end_full().await
             }
+            driven => driven,
         }
     }
 }
@@ -211,7 +199,7 @@ impl<'e> Driver<'e> {
     }
 
     fn announce_recovery(&self) {
-        let interrupted = self.run.outstanding().len();
+        let interrupted = self.run.open_count();
         if self.claim.epoch > 1 && self.run.waiting_on().is_none() {
             let run = self.claim.run.clone();
             self.engine.watchers.tell(|| Update::Recovered { run, interrupted });
@@ -230,7 +218,7 @@ impl<'e> Driver<'e> {
             if let Some(switch) = self.run.switches_here().cloned() {
                 return self.hand_over(switch).await;
             }
-            while self.run.outstanding().is_empty() {
+            while self.run.is_idle() {
                 match self.run.decide() {
                     Decision::Do(effects) => self.plan(effects),
                     Decision::Finish { status, reason, words } => {
@@ -255,31 +243,32 @@ impl<'e> Driver<'e> {
 
     /// Pure calls first and together; everything else one by one, in order.
     fn next_work(&self) -> Work {
-        let outstanding = self.run.outstanding();
-        let together: Vec<Outstanding> = outstanding
+        if let Some(open) = self.run.open_model_call() {
+            return Work::Ask(open.clone());
+        }
+        let open_calls = self.run.open_tool_calls();
+        let together: Vec<OpenToolCall> = open_calls
             .iter()
-            .filter(|open| self.is_harmless(open) && open.stage == Stage::Planned)
+            .filter(|open| self.is_harmless(open) && open.stage == CallStage::Planned)
             .cloned()
             .collect();
         if !together.is_empty() {
             return Work::Together(together);
         }
-        let first = &outstanding[0];
+        let first = &open_calls[0];
         let begun_here = self.begun_here.contains(&first.effect);
-        match (&first.stage, &first.planned) {
-            (_, EffectPlanned::CallModel { .. }) => Work::Ask(first.clone()),
-            (Stage::Asked(question), _) => Work::AwaitAnswer(question.clone()),
-            (Stage::Delegated(child), _) => Work::AwaitChild(first.clone(), child.clone()),
-            (Stage::Started(_), _) if !begun_here => Work::Recover(first.clone()),
-            (Stage::Planned, _) if !self.is_free(first) => Work::Permit(first.clone()),
-            (Stage::Approved, _) if self.has_lapsed(first) => Work::Permit(first.clone()),
+        match &first.stage {
+            CallStage::Asked(question) => Work::AwaitAnswer(question.clone()),
+            CallStage::Delegated(child) => Work::AwaitChild(first.clone(), child.clone()),
+            CallStage::Started(_) if !begun_here => Work::Recover(first.clone()),
+            CallStage::Planned if !self.is_free(first) => Work::Permit(first.clone()),
+            CallStage::Approved if self.has_lapsed(first) => Work::Permit(first.clone()),
             _ => Work::Alone(first.clone()),
         }
     }
 
-    fn is_harmless(&self, open: &Outstanding) -> bool {
-        let pure = matches!(open.planned, EffectPlanned::CallTool { class: EffectClass::Pure, .. });
-        pure && self.is_free(open)
+    fn is_harmless(&self, open: &OpenToolCall) -> bool {
+        open.planned.class == EffectClass::Pure && self.is_free(open)
     }
 
     /// Notes what was decided; calls that cannot be performed get their outcome at once.
@@ -319,14 +308,14 @@ impl<'e> Driver<'e> {
     }
 
     /// What a tool came back with, and the labels of that; a refusal brings nothing.
-    fn note_seen(&mut self, open: &Outstanding, seen: Observation, took_ms: u64) {
-        let labels = match &open.planned {
-            EffectPlanned::CallTool { call, .. } if !self.brought_nothing(call, &seen) => {
-                let real = self.with_resolved_path(call);
-                let brings = |call: &ToolCall| self.run.frame().brings(call, &seen.text);
-                real.map_or_else(|| brings(call), |real| brings(call) | brings(&real))
-            }
-            _ => Labels::default(),
+    fn note_seen(&mut self, open: &OpenToolCall, seen: Observation, took_ms: u64) {
+        let call = &open.planned.call;
+        let labels = if self.brought_nothing(call, &seen) {
+            Labels::default()
+        } else {
+            let real = self.with_resolved_path(call);
+            let brings = |call: &ToolCall| self.run.frame().brings(call, &seen.text);
+            real.map_or_else(|| brings(call), |real| brings(call) | brings(&real))
         };
         let seen = if labels.untrusted { self.marked(open, seen) } else { seen };
         self.note_labeled(open, seen, took_ms, labels);
@@ -351,17 +340,13 @@ impl<'e> Driver<'e> {
 
     fn note_labeled(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         seen: Observation,
         took_ms: u64,
         labels: Labels,
     ) {
-        let failed = !seen.is_ok();
         let finished = EffectFinished { outcome: Outcome::Observed(seen), took_ms, labels };
         self.note(Some(open.effect.clone()), Kind::EffectFinished(finished));
-        if failed {
-            self.cancel_the_rest(open);
-        }
     }
 
     /// The ending, its reason and its words in one transaction.

@@ -219,7 +219,6 @@ impl Engine {
             goal: redactor.value(made.created.goal),
             loop_ver: AnyRun::version(&made.created.loop_name).unwrap_or_default(),
             frame: digest_json(&frame),
-            seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.identity.build.clone(),
             policy_hash: policy_hash(&frame),
             ..made.created

@@ -5,7 +5,8 @@
 use crate::{Fragment, History, Update};
 use everloop_loops::{AnyRun, spoken};
 use everloop_types::journal::{
-    EffectPlanned, Entry, InboxMessage, Kind, Outcome, RunFinished, WaitingOn,
+    EffectPlanned, Entry, InboxMessage, Kind, Outcome, PlannedModelCall, PlannedToolCall,
+    RunFinished, WaitingOn,
 };
 use everloop_types::{EffectId, ItemState, Progress, RunId, ToolCall, Words, without_mark};
 use serde_json::{Value, json};
@@ -96,10 +97,10 @@ impl Projection {
                 })]
             }
             Kind::EpochStarted(_) if entry.epoch > 1 => vec![json!({"type": "run.resumed"})],
-            Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => {
+            Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => {
                 vec![json!({"type": "step.started", "purpose": call.purpose})]
             }
-            Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {
+            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
                 if let Some(effect) = effect {
                     self.calls.insert(effect.clone(), call.clone());
                 }

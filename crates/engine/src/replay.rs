@@ -173,7 +173,7 @@ impl History {
                 _ => before_words = None,
             }
             match &entry.kind {
-                Kind::EffectPlanned(_) if run.outstanding().is_empty() => {
+                Kind::EffectPlanned(_) if run.is_idle() => {
                     match self.check_plan(&run, rest) {
                         Ok(count) => taken = count,
                         Err(verdict) => return verdict,

@@ -9,7 +9,7 @@
 
 use crate::fork::Provenance;
 use crate::{Asked, Engine, History};
-use everloop_loops::{Outstanding, Stage, Unknown};
+use everloop_loops::{CallStage, OpenToolCall, Unknown};
 use everloop_ports::Probe;
 use everloop_store::{Sent, Settlement, StoreError};
 use everloop_types::journal::{EffectStarted, Entry, Kind, Outcome, Waiting, WaitingOn};
@@ -55,7 +55,7 @@ impl History {
             return Ok(Vec::new());
         }
         let state = self.state_at(i64::MAX)?;
-        let asked = state.outstanding().iter().filter_map(asked_to_settle);
+        let asked = state.open_tool_calls().iter().filter_map(asked_to_settle);
         let unaccounted = state.unaccounted();
         let asked: Vec<Question> = asked.cloned().collect();
         let question = |unknown: &Unknown| {
@@ -94,9 +94,9 @@ impl History {
 }
 
 /// The question of an effect that a person is to settle.
-fn asked_to_settle(open: &Outstanding) -> Option<&Question> {
+fn asked_to_settle(open: &OpenToolCall) -> Option<&Question> {
     match &open.stage {
-        Stage::Asked(question) if question.kind == QuestionKind::Settle => Some(question),
+        CallStage::Asked(question) if question.kind == QuestionKind::Settle => Some(question),
         _ => None,
     }
 }

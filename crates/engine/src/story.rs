@@ -3,7 +3,8 @@
 use crate::History;
 use everloop_loops::{AnyRun, spoken};
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, Entry, Found, InboxMessage, Kind, Outcome, WaitingOn,
+    EffectFinished, EffectPlanned, Entry, Found, InboxMessage, Kind, Outcome, PlannedModelCall,
+    PlannedToolCall, WaitingOn,
 };
 use everloop_types::{
     EffectId, Ending, ItemState, PlanItem, Progress, Purpose, ToolCall, UtcMs, Words, canonical,
@@ -212,14 +213,14 @@ fn waits(on: &WaitingOn) -> Words {
 
 fn call_of(planned: &EffectPlanned) -> Option<ToolCall> {
     match planned {
-        EffectPlanned::CallTool { call, .. } => Some(call.clone()),
-        EffectPlanned::CallModel { .. } => None,
+        EffectPlanned::CallTool(PlannedToolCall { call, .. }) => Some(call.clone()),
+        EffectPlanned::CallModel(_) => None,
     }
 }
 
 fn plan(planned: &EffectPlanned) -> Words {
     match planned {
-        EffectPlanned::CallModel { call, messages, .. } => {
+        EffectPlanned::CallModel(PlannedModelCall { call, messages, .. }) => {
             let key = match call.purpose {
                 Purpose::Plan => "story.asks_plan",
                 Purpose::Think => "story.asks_think",
@@ -229,7 +230,7 @@ fn plan(planned: &EffectPlanned) -> Words {
             };
             Words::with(key, [("messages", messages.to_string())])
         }
-        EffectPlanned::CallTool { call, .. } => Words::with(
+        EffectPlanned::CallTool(PlannedToolCall { call, .. }) => Words::with(
             "story.plans_tool",
             [("tool", call.tool.clone()), ("args", short(&canonical(&call.args)))],
         ),

@@ -62,7 +62,6 @@ impl Engine {
             loop_ver: AnyRun::version(&submission.loop_name).unwrap_or_default(),
             loop_name: submission.loop_name,
             frame: digest_json(&frame),
-            seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.identity.build.clone(),
             policy_hash: policy_hash(&frame),
         };

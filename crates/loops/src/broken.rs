@@ -3,17 +3,17 @@
 //! The fixed text of the loop, which contract it was and how often it was tried, the model's own
 //! last words, and what can be tried.
 
-use crate::React;
-use crate::{AgentLoop, Transcript};
+use crate::{LoopSpec, Transcript};
 use everloop_types::{Frame, Message, Words};
 
 /// Characters of the model's own words that are shown.
 const SAID_CHARS: usize = 600;
 
 /// The reason: which loop, which contract if it has several, how many tries.
-pub(crate) fn why(loop_name: &str, contract: &str, frame: &Frame) -> Words {
+pub(crate) fn why(spec: &LoopSpec, contract: &str, frame: &Frame) -> Words {
     let tries = frame.limits.steps.contract_retries.saturating_add(1).to_string();
-    let (loop_name, contract) = (loop_name.to_owned(), contract.to_owned());
+    let loop_name = spec.name.to_owned();
+    let contract = contract.to_owned();
     match contract.as_str() {
         "" => Words::with("broken.why_any", [("loop", loop_name), ("tries", tries)]),
         _ => Words::with(
@@ -38,8 +38,8 @@ pub(crate) fn said(transcript: &Transcript) -> Vec<Words> {
 }
 
 /// What can be tried.
-pub(crate) fn advice(loop_name: &str, frame: &Frame) -> Words {
-    let other = if loop_name == React::NAME { "plan-replan" } else { React::NAME };
-    let (other, model) = (other.to_owned(), frame.model.name.clone());
+pub(crate) fn advice(spec: &LoopSpec, frame: &Frame) -> Words {
+    let other = spec.alternative.to_owned();
+    let model = frame.model.name.clone();
     Words::with("broken.next", [("loop", other), ("model", model)])
 }

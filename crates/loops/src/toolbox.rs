@@ -96,12 +96,12 @@ pub(crate) fn in_words(frame: &Frame, call: &ToolCall, seen: &Observation) -> St
 }
 
 /// What [`in_words`] wrote, as a line of a list: what a tool said is told in the reader's language.
-pub(crate) fn deed_line(deed: &str) -> Words {
-    match deed.split_once(": ") {
+pub(crate) fn action_line(action: &str) -> Words {
+    match action.split_once(": ") {
         Some((what, seen)) => {
             Words::with("closing.deed", [("what", what.to_owned()), ("seen", seen.to_owned())])
         }
-        None => Words::with("closing.deed_said", [("seen", deed.to_owned())]),
+        None => Words::with("closing.deed_said", [("seen", action.to_owned())]),
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(
             listed([&tool].into_iter()),
             "Tools (? marks what may be left out)\n- read(path: string, from?: integer (first \
-             line), todos?: [{id: string, status?: open|done}]): EventReader.\n"
+             line), todos?: [{id: string, status?: open|done}]): Reads.\n"
         );
     }
 }

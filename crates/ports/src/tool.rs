@@ -1,7 +1,7 @@
 //! What a tool is: as its author writes it, and as the engine calls it.
 
 use crate::{AccessRules, DelegateArgs};
-use everloop_types::{EffectId, Handling, Observation, RunId, ToolSpec, Write, check_args};
+use everloop_types::{EffectId, Handling, Observation, RunId, ToolSpec, check_args};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -99,8 +99,6 @@ pub enum UnsandboxedReason {
 pub enum Done {
     /// It ended, well or badly, and this is what the model sees.
     Seen(Observation),
-    /// It ended, and these writes are committed together with its outcome.
-    Wrote(Observation, Vec<Write>),
     /// It ended, and this message is queued for its channel together with its outcome.
     Queued(Observation, Outgoing),
     /// A question to the person; the outcome arrives through the inbox.

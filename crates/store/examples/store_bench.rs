@@ -9,10 +9,10 @@ use everloop_store::{
 };
 use everloop_types::{
     CallId, ConversationId, EffectClass, EffectId, Frame, Goal, ModelCall, Observation, Offer,
-    OnError, OnUnknown, Purpose, Reply, RunId, ToolCall, ToolChoice, WorkerId, digest_json,
+    OnUnknown, Purpose, Reply, RunId, ToolCall, ToolChoice, WorkerId, digest_json,
     journal::{
         Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, Kind, Outcome,
-        RunCreated,
+        PlannedModelCall, PlannedToolCall, RunCreated,
     },
 };
 use std::{
@@ -168,7 +168,6 @@ async fn claimed(store: &Store, name: &str) -> Result<Claim, StoreError> {
         loop_name: "react".to_owned(),
         loop_ver: 1,
         frame: digest_json(&frame),
-        seed: 1,
         build: "bench".to_owned(),
         policy_hash: String::new(),
     };
@@ -204,14 +203,13 @@ fn started(claim: &Claim, cause: i64) -> Draft {
 }
 
 fn tool_step(claim: &Claim, cause: i64) -> Vec<Draft> {
-    let planned = EffectPlanned::CallTool {
+    let planned = EffectPlanned::CallTool(PlannedToolCall {
         call: call(cause),
         class: EffectClass::Pure,
         on_unknown: OnUnknown::TellModel,
         key_until: None,
         deadline: None,
-        on_error: OnError::GoOn,
-    };
+    });
     let outcome = Outcome::Observed(Observation::ok("a line of what was found. ".repeat(12)));
     let finished = Kind::EffectFinished(EffectFinished::unlabeled(outcome, 12));
     vec![
@@ -229,7 +227,7 @@ fn model_planned(claim: &Claim, cause: i64) -> Vec<Draft> {
         output: None,
     };
     let prompt = digest_json(&cause);
-    let planned = EffectPlanned::CallModel { call, messages: 9, prompt };
+    let planned = EffectPlanned::CallModel(PlannedModelCall { call, messages: 9, prompt });
     vec![about(claim, cause, Kind::EffectPlanned(planned)), started(claim, cause)]
 }
 

@@ -5,7 +5,9 @@ mod family;
 use crate::world::{Act, World};
 use everloop_engine::{History, Verdict};
 use everloop_store::Store;
-use everloop_types::journal::{EffectPlanned, Entry, Found, InboxMessage, Input, Kind, Outcome};
+use everloop_types::journal::{
+    EffectPlanned, Entry, Found, InboxMessage, Input, Kind, Outcome, PlannedToolCall,
+};
 use everloop_types::{
     Approval, EffectClass, EffectId, Labels, Observation, RunId, Status, digest_bytes, digest_json,
 };
@@ -210,8 +212,8 @@ fn counts_agree(history: &History) -> Result<(), String> {
     let (mut models, mut tools) = (0, 0);
     for entry in &history.entries {
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallModel { .. }) => models += 1,
-            Kind::EffectPlanned(EffectPlanned::CallTool { .. }) => tools += 1,
+            Kind::EffectPlanned(EffectPlanned::CallModel(_)) => models += 1,
+            Kind::EffectPlanned(EffectPlanned::CallTool(_)) => tools += 1,
             Kind::Input(Input { letter: InboxMessage::Child(ended), .. }) => {
                 models += ended.used.model_calls;
                 tools += ended.used.tool_calls;
@@ -241,7 +243,7 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
         }
         let Some(effect) = &entry.effect else { continue };
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {
+            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
                 calls.insert(effect, call);
             }
             Kind::ApprovalAsked(ask) => {
@@ -286,9 +288,10 @@ fn probes_are_on_record(entries: &[Entry]) -> Result<(), String> {
         let Some(effect) = &entry.effect else { continue };
         let taken_over = begun.get(effect).is_some_and(|epoch| *epoch < entry.epoch);
         let rests_on = match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool {
-                class: EffectClass::Probeable, ..
-            }) => {
+            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+                class: EffectClass::Probeable,
+                ..
+            })) => {
                 probeable.insert(effect);
                 continue;
             }
@@ -323,7 +326,9 @@ fn acts_fit_journal(entries: &[Entry], acts: &[Act]) -> Result<(), String> {
     for entry in entries {
         let Some(effect) = &entry.effect else { continue };
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool { class, call, .. }) => {
+            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+                class, call, ..
+            })) => {
                 classes.insert(key(effect), (*class, call.tool.clone()));
             }
             Kind::EffectStarted(_) => *intents.entry(key(effect)).or_insert(0) += 1,

@@ -262,7 +262,6 @@ impl Role {
             loop_ver: AnyRun::version(&loop_name).unwrap_or_default(),
             loop_name,
             frame: digest_json(&frame),
-            seed: 7,
             build: "simulated".to_owned(),
             policy_hash: String::new(),
         };

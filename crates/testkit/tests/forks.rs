@@ -114,7 +114,7 @@ async fn check_new(stage: &Stage, made: &Forking) {
     assert_eq!(past.entries.last().expect("not empty").seq, cut, "the fork's own life begins here");
     one_outcome_each(&past.entries);
     let state = past.state_at(i64::MAX).expect("folds");
-    assert!(state.outstanding().is_empty() && state.unknowns().is_empty());
+    assert!(state.is_idle() && state.unknowns().is_empty());
     assert_eq!((state.ended(), state.counts().model_calls), (None, 0));
     assert!(!past.frame().policy.approve_all, "--yes is not inherited");
     pairs_up(state.messages());

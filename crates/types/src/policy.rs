@@ -244,7 +244,7 @@ mod tests {
                 ("src/gen/a.rs", Some(Ask)),
                 ("src/gen/secret.rs", Some(Deny)),
                 ("a.rs", None),
-                // What may lead elsewhere is no part of what is allowed.
+                // A path that may lead elsewhere is not allowed by it.
                 ("src/../a.rs", None),
                 ("../src/a.rs", Some(Deny)),
             ] {

@@ -12,18 +12,6 @@ const TRAIT_METHODS_MAX: usize = 10;
 const STRUCT_FIELDS_MAX: usize = 10;
 const ERROR_VARIANTS_MAX: usize = 10;
 
-const LOOPS: [&str; 9] = [
-    "autonomous",
-    "decision",
-    "hybrid",
-    "plan_execute_think",
-    "plan_replan",
-    "react",
-    "staged",
-    "task_driven",
-    "tool_driven",
-];
-
 /// Files, functions, lines, traits, structs and error enums stay small. Tests may be long.
 #[must_use]
 pub fn check_sizes(tree: &Tree) -> Vec<Complaint> {
@@ -48,16 +36,19 @@ fn is_long_by_nature(file: &File) -> bool {
 }
 
 fn check_file(file: &File) -> Option<Complaint> {
-    let is_loop = LOOPS.iter().any(|name| file.path == format!("crates/loops/src/{name}.rs"));
-    let (what, max) = match is_loop {
-        true => ("loop", LOOP_LINES_MAX),
-        false => ("file", FILE_LINES_MAX),
-    };
+    let (what, max) =
+        if is_loop(file) { ("loop", LOOP_LINES_MAX) } else { ("file", FILE_LINES_MAX) };
     let lines = file.lines_without_tests();
     (lines > max).then(|| {
         let text = format!("{what} has {lines} lines without tests, at most {max}");
         file.complain(1, text + "; look for the missing noun and give it a file")
     })
+}
+
+/// A file that describes a loop is one, so a new loop is not forgotten here.
+fn is_loop(file: &File) -> bool {
+    file.path.starts_with("crates/loops/src/")
+        && file.text.lines().any(|line| line.trim().starts_with("reply_form: ReplyForm::"))
 }
 
 fn check_lines(file: &File) -> Vec<Complaint> {

@@ -37,7 +37,7 @@ pub const TABLE: &[Setting] = &[
     setting("model.reply_max", Size, "8MiB"),
     setting("model.test_timeout", Duration, "60s"),
     setting("model.tool_calls", OneOf(&["auto", "native", "schema", "tagged"]), "auto"),
-    setting("loop.default", OneOf(&everloop_loops::LOOPS), "plan-replan"),
+    setting("loop.default", OneOf(&everloop_loops::LOOPS), everloop_loops::LOOPS[0]),
     setting("loop.max_steps", Count(0, MANY), "0"),
     setting("loop.max_iterations", Count(0, MANY), "0"),
     setting("loop.contract_retries", Count(0, 100), "2"),

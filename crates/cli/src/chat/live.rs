@@ -6,7 +6,7 @@ use crate::show::{aside, call_args, plan_head, plan_lines, replanned, seen_line}
 use crate::terminal::{self, Marks, marks};
 use everloop_agenda::show::clipped;
 use everloop_engine::{Fragment, Update};
-use everloop_types::journal::{EffectPlanned, Kind, Outcome};
+use everloop_types::journal::{EffectPlanned, Kind, Outcome, PlannedModelCall, PlannedToolCall};
 use everloop_types::{EffectId, Progress, Purpose};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -122,13 +122,16 @@ impl<'a> Live<'a> {
             self.print(&line);
         }
         match (kind, effect) {
-            (Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }), _) => {
+            (Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })), _) => {
                 self.doing = Some(Doing { purpose: call.purpose, text: String::new(), chars: 0 });
             }
             // The question itself is shown when the run waits for its answer.
-            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), _)
+            (Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })), _)
                 if call.tool == "ask_user" => {}
-            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), Some(effect)) => {
+            (
+                Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })),
+                Some(effect),
+            ) => {
                 self.tools.insert(effect.clone(), call.tool.clone());
                 let args = [
                     ("mark", self.marks.act),

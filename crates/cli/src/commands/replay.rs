@@ -68,7 +68,7 @@ fn at(app: &Console, history: &History, seq: i64, args: &Replay) -> Result<Exit,
         ),
         ("runs.show_model_calls", counts.model_calls.to_string()),
         ("runs.show_tool_calls", counts.tool_calls.to_string()),
-        ("replay.state_outstanding", state.outstanding().len().to_string()),
+        ("replay.state_outstanding", state.open_count().to_string()),
         ("replay.state_messages", state.messages().len().to_string()),
     ] {
         terminal::answer(&app.text(key, &[("value", &value)]));

@@ -3,7 +3,7 @@
 
 use crate::console::Console;
 use crate::terminal::marks;
-use everloop_types::journal::{EffectPlanned, Kind};
+use everloop_types::journal::{EffectPlanned, Kind, PlannedModelCall};
 use everloop_types::{EffectId, Purpose};
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(crate) fn aside(
             let args = [args.as_slice(), &[("seen", failed.error.as_str())]].concat();
             Some(app.text("progress.tool_retry", &args))
         }
-        Kind::EffectPlanned(EffectPlanned::CallModel { call, .. })
+        Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. }))
             if call.purpose == Purpose::Compact =>
         {
             Some(app.text("progress.compacting", &[]))

@@ -6,7 +6,7 @@ use crate::terminal;
 use everloop_engine::Update;
 use everloop_store::Store;
 use everloop_types::RunId;
-use everloop_types::journal::{EffectPlanned, Kind, Outcome};
+use everloop_types::journal::{EffectPlanned, Kind, Outcome, PlannedToolCall};
 use std::collections::BTreeSet;
 
 /// The runs below one that is looked at.
@@ -34,7 +34,7 @@ impl Below {
 fn line(app: &Console, kind: &Kind) -> Option<String> {
     let marks = terminal::marks();
     let text = match kind {
-        Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {
+        Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
             let args = call_args(&call.args);
             let args = [("mark", marks.act), ("tool", call.tool.as_str()), ("args", &args)];
             app.text("progress.calls", &args)

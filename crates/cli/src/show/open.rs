@@ -2,7 +2,7 @@
 
 use everloop_engine::History;
 use everloop_store::Store;
-use everloop_types::journal::{EffectPlanned, Kind};
+use everloop_types::journal::{EffectPlanned, Kind, PlannedToolCall};
 use everloop_types::{EffectId, RunId};
 use std::collections::BTreeMap;
 
@@ -14,9 +14,10 @@ pub(crate) async fn open_calls(store: &Store, run: &RunId) -> BTreeMap<EffectId,
     let Ok(Some(history)) = History::read(store, run).await else { return calls };
     for entry in &history.entries {
         match (&entry.kind, &entry.effect) {
-            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), Some(effect))
-                if call.tool != "ask_user" =>
-            {
+            (
+                Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })),
+                Some(effect),
+            ) if call.tool != "ask_user" => {
                 calls.insert(effect.clone(), call.tool.clone());
             }
             (Kind::EffectFinished(_), Some(effect)) => drop(calls.remove(effect)),

@@ -5,7 +5,7 @@ use super::{aside, call_args, plan_head, plan_lines, replanned, seen_line};
 use crate::console::Console;
 use crate::terminal::{self, Marks, complain, marks};
 use everloop_engine::{Fragment, Projection, Update};
-use everloop_types::journal::{EffectPlanned, Kind, Outcome};
+use everloop_types::journal::{EffectPlanned, Kind, Outcome, PlannedModelCall, PlannedToolCall};
 use everloop_types::{EffectId, Progress, Purpose};
 use std::collections::BTreeMap;
 
@@ -116,7 +116,10 @@ impl<'a> Printer<'a> {
             complain(&line);
         }
         match (kind, effect) {
-            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), Some(effect)) => {
+            (
+                Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })),
+                Some(effect),
+            ) => {
                 self.tools.insert(effect.clone(), call.tool.clone());
                 let args = [
                     ("mark", self.marks.act),
@@ -125,7 +128,7 @@ impl<'a> Printer<'a> {
                 ];
                 self.app.note("progress.calls", &args);
             }
-            (Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }), _) => {
+            (Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })), _) => {
                 self.asked(call.purpose);
             }
             (Kind::EffectFinished(finished), Some(effect)) => {

@@ -1,11 +1,10 @@
 //! People: their letters, what they are asked, their answers. Their permission is in `permit`.
 
 use super::{DriveError, Driven, Driver, Flow};
-use everloop_loops::{Outstanding, Stage};
+use everloop_loops::{CallStage, OpenToolCall};
 use everloop_store::{NewMessage, NextStatus, TakenMessage};
 use everloop_text::Told;
 use everloop_types::journal::{InboxMessage, Input, Kind, Waiting, WaitingOn};
-use everloop_types::planted::{self, Bug};
 use everloop_types::{Ending, Lang, Observation, Question, QuestionKind, ToolCall, Words};
 
 /// What the inbox held.
@@ -37,8 +36,7 @@ impl Driver<'_> {
             if already.contains(&dedupe) {
                 continue;
             }
-            let forgotten = planted::is_on(Bug::CancelForgotten) && !self.begun_here.is_empty();
-            if matches!(letter, InboxMessage::Cancel { .. }) && !forgotten {
+            if matches!(letter, InboxMessage::Cancel { .. }) && !self.plant_deafness() {
                 mail = Mail::Cancel;
             }
             // Nobody goes on in place of a run that was canceled first.
@@ -64,8 +62,8 @@ impl Driver<'_> {
 
     /// An answer to a question that is no longer open settles nothing.
     fn take_answer(&mut self, id: &str, text: &str, by: String) {
-        let asked = self.run.outstanding().iter().find_map(|open| match &open.stage {
-            Stage::Asked(question) if question.id == id => Some((open.clone(), question.kind)),
+        let asked = self.run.open_tool_calls().iter().find_map(|open| match &open.stage {
+            CallStage::Asked(question) if question.id == id => Some((open.clone(), question.kind)),
             _ => None,
         });
         let Some((open, kind)) = asked else { return };
@@ -88,7 +86,7 @@ impl Driver<'_> {
     /// A tool wants to know something: `请确认：…` (PR-9).
     pub(super) async fn ask_person(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
         text: String,
     ) -> Result<Flow, DriveError> {
@@ -105,7 +103,7 @@ impl Driver<'_> {
     /// Nobody knows whether the effect happened, and its tool wants a person to say.
     pub(super) async fn ask_to_settle(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
     ) -> Result<Flow, DriveError> {
         let words = Words::with(
@@ -117,7 +115,7 @@ impl Driver<'_> {
 
     pub(super) async fn question(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         kind: QuestionKind,
         call: &ToolCall,
         text: String,
@@ -155,7 +153,7 @@ impl Driver<'_> {
 }
 
 /// What names a question; an effect has at most one of each word.
-pub(super) fn question_id(open: &Outstanding, word: &str) -> String {
+pub(super) fn question_id(open: &OpenToolCall, word: &str) -> String {
     format!("q{}.{}.{word}", open.effect.cause, open.effect.index)
 }
 

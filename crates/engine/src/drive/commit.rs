@@ -21,11 +21,7 @@ impl Driver<'_> {
         commit.then = then;
         commit.now = now;
         self.add_snapshot(&mut commit);
-        if planted::is_on(Bug::SnapshotAhead) && commit.snapshot.is_some() {
-            let mut ahead = Commit::new(vec![commit.drafts.remove(0)], now);
-            ahead.snapshot = commit.snapshot.take();
-            self.append(&ahead).await?;
-        }
+        self.plant_snapshot_ahead(&mut commit).await?;
         let entries = self.append(&commit).await?;
         if matches!(commit.then, NextStatus::Finish(_)) && self.run.unaccounted().is_empty() {
             self.engine.environment.forget(&self.claim.run);
@@ -33,9 +29,8 @@ impl Driver<'_> {
         self.audit(&entries);
         // A plan is told before the first call that it leads to, and after all else.
         let (run, watchers) = (self.claim.run.clone(), &self.engine.watchers);
-        let is_call = |entry: &Entry| {
-            matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool { .. }))
-        };
+        let is_call =
+            |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool(_)));
         let first = entries.iter().position(is_call).unwrap_or(entries.len());
         for (place, entry) in entries.into_iter().enumerate() {
             if place == first {
@@ -96,7 +91,7 @@ impl Driver<'_> {
     }
 
     /// A commit whose fate is unknown is read back before anything else happens (W3).
-    async fn append(&mut self, commit: &Commit) -> Result<Vec<Entry>, DriveError> {
+    pub(super) async fn append(&mut self, commit: &Commit) -> Result<Vec<Entry>, DriveError> {
         let run = self.claim.run.clone();
         let expected = self.claim.next_seq + commit.drafts.len() as i64;
         let mut tries = 0;

@@ -5,7 +5,7 @@
 
 use super::{DriveError, Driver};
 use crate::permission::{Sandboxing, decide_sandboxing};
-use everloop_loops::Outstanding;
+use everloop_loops::OpenToolCall;
 use everloop_ports::CallPolicy;
 use everloop_types::journal::{InboxMessage, Input, Kind};
 use everloop_types::{Observation, ToolCall};
@@ -28,7 +28,7 @@ impl Driver<'_> {
     /// Whether a permitted call may still be made, and how.
     pub(super) async fn sandboxing(
         &self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
     ) -> Result<Sandboxing, DriveError> {
         let policy = self.judge(call).await;
@@ -41,7 +41,7 @@ impl Driver<'_> {
 
     /// Whether a person answered the question about this call without walls. A refusal has ended
     /// the call, so the answer was a yes.
-    async fn approved_unsandboxed(&self, open: &Outstanding) -> Result<bool, DriveError> {
+    async fn approved_unsandboxed(&self, open: &OpenToolCall) -> Result<bool, DriveError> {
         let id = super::ask::question_id(open, BARE);
         let answers = |kind: &Kind| {
             matches!(kind, Kind::Input(Input { letter: InboxMessage::Answer { question, .. }, .. })

@@ -4,12 +4,10 @@ use super::tagged::Tagged;
 use super::{DriveError, Driven, Driver, Flow};
 use crate::clock::measured;
 use crate::{Fragment, Update};
-use everloop_loops::{AgentLoop, Autonomous, Outstanding, output_schema, own_tools};
+use everloop_loops::{OpenModelCall, ReplyForm, output_schema, own_tools};
 use everloop_ports::{Delta, Request};
 use everloop_store::NextStatus;
-use everloop_types::journal::{
-    EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn,
-};
+use everloop_types::journal::{EffectAttemptFailed, Kind, Outcome, Waiting, WaitingOn};
 use everloop_types::{
     Fallback, Frame, ModelCall, ModelError, Offer, Reply, TagFilter, ToolSpec, Unmarked, Untagged,
     UtcMs,
@@ -25,11 +23,9 @@ enum Attempt {
 }
 
 impl Driver<'_> {
-    pub(super) async fn ask_model(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallModel { call, prompt, .. } = &open.planned else {
-            return Ok(Flow::GoOn);
-        };
-        if self.run.prompt_digest() != *prompt {
+    pub(super) async fn ask_model(&mut self, open: OpenModelCall) -> Result<Flow, DriveError> {
+        let call = &open.planned.call;
+        if self.run.prompt_digest() != open.planned.prompt {
             // This program renders another prompt than the one that planned the call.
             self.note_outcome(open.effect.clone(), Outcome::Superseded, 0);
             return Ok(Flow::GoOn);
@@ -67,7 +63,7 @@ impl Driver<'_> {
         let own = own_tools(&call.offer, &frame);
         let output = call.output.map(|contract| output_schema(contract, &frame));
         let tell = |fragment| watchers.tell(|| Update::Delta(run.clone(), fragment));
-        let mut stream = Stream::new(frame.mark(), self.claim.loop_name == Autonomous::NAME);
+        let mut stream = Stream::new(frame.mark(), self.run.spec().reply_form == ReplyForm::Tags);
         let mut on_delta = |delta: Delta<'_>| {
             // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
             if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {
@@ -101,7 +97,7 @@ impl Driver<'_> {
     /// that.
     async fn model_failed(
         &mut self,
-        open: Outstanding,
+        open: OpenModelCall,
         error: ModelError,
         took_ms: u64,
     ) -> Result<Flow, DriveError> {
@@ -156,7 +152,7 @@ impl Driver<'_> {
     /// takes up the run after us.
     async fn fall_back(
         &mut self,
-        open: Outstanding,
+        open: OpenModelCall,
         error: ModelError,
         fallback: Fallback,
     ) -> Result<Flow, DriveError> {

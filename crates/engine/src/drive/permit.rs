@@ -13,11 +13,11 @@ use crate::permission::{
     self, Concern, FreedomFacts, GrantFacts, Permission, PermissionFacts, StandingApproval,
     decide_permission,
 };
-use everloop_loops::{Outstanding, Stage};
+use everloop_loops::{CallStage, OpenToolCall};
 use everloop_ports::{CallPolicy, UnsandboxedReason};
 use everloop_store::allow_for_good;
 use everloop_text::Meaning;
-use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind};
+use everloop_types::journal::{ApprovalAsked, ApprovalGiven, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
     Approval, Egress, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Walls,
@@ -38,8 +38,8 @@ pub(super) fn is_about(id: &str, question: &str) -> bool {
 
 impl Driver<'_> {
     /// Whether nobody has to be asked, by what the frame says.
-    pub(super) fn is_free(&self, open: &Outstanding) -> bool {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return true };
+    pub(super) fn is_free(&self, open: &OpenToolCall) -> bool {
+        let call = &open.planned.call;
         let tool = self.tools.get(&call.tool);
         permission::is_free(FreedomFacts {
             handling: self.handling_of(call),
@@ -97,8 +97,8 @@ impl Driver<'_> {
     }
 
     /// Whether policy or tool are others than when permission was asked for.
-    pub(super) fn has_lapsed(&self, open: &Outstanding) -> bool {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return false };
+    pub(super) fn has_lapsed(&self, open: &OpenToolCall) -> bool {
+        let call = &open.planned.call;
         let now = self.tools.get(&call.tool).map(|_| self.policy_hash(call));
         permission::has_lapsed(GrantFacts {
             granted_under: &open.policy_hash,
@@ -122,10 +122,8 @@ impl Driver<'_> {
     }
 
     /// Permission by the run's policy, or a refusal, or a question to a person.
-    pub(super) async fn permit(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallTool { call, .. } = open.planned.clone() else {
-            return Ok(Flow::GoOn);
-        };
+    pub(super) async fn permit(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+        let call = open.planned.call.clone();
         let mut facts = self.permission_facts(&call).await;
         let mut permission = decide_permission(&facts);
         if permission == Permission::ReadStanding {
@@ -230,14 +228,14 @@ impl Driver<'_> {
     /// A question to a person.
     async fn ask_permission(
         &mut self,
-        open: Outstanding,
+        open: OpenToolCall,
         call: &ToolCall,
         concern: Concern,
     ) -> Result<Flow, DriveError> {
         let (word, words) = self.permission_question(call, concern);
         // One that lapsed had an id already.
         let id = match open.stage {
-            Stage::Planned => question_id(&open, word),
+            CallStage::Planned => question_id(&open, word),
             _ => format!("{}.{}", question_id(&open, word), self.run.last_seq()),
         };
         let policy_hash = self.policy_hash(call);
@@ -248,8 +246,14 @@ impl Driver<'_> {
     }
 
     /// What a person answered to a question for permission.
-    pub(super) fn take_permission(&mut self, open: &Outstanding, id: &str, text: &str, by: String) {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
+    pub(super) fn take_permission(
+        &mut self,
+        open: &OpenToolCall,
+        id: &str,
+        text: &str,
+        by: String,
+    ) {
+        let call = &open.planned.call;
         let about = |word| is_about(id, &question_id(open, word));
         match everloop_text::meaning(text) {
             // Surfaces ask again about what is unclear. What comes here anyway allows nothing.
@@ -279,10 +283,10 @@ impl Driver<'_> {
     }
 
     /// An answer counts under the policy that it was asked for under.
-    fn note_approval(&mut self, open: &Outstanding, by: String, releases: Option<String>) {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
+    fn note_approval(&mut self, open: &OpenToolCall, by: String, releases: Option<String>) {
+        let call = &open.planned.call;
         let policy_hash = match open.stage {
-            Stage::Asked(_) => open.policy_hash.clone(),
+            CallStage::Asked(_) => open.policy_hash.clone(),
             _ => self.policy_hash(call),
         };
         let given = ApprovalGiven { args_hash: digest_json(call), by, policy_hash, releases };

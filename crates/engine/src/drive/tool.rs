@@ -6,10 +6,10 @@ use crate::clock::measured;
 use crate::ids::idem_key;
 use crate::permission::Sandboxing;
 use crate::{Engine, Fragment, Update};
-use everloop_loops::Outstanding;
+use everloop_loops::OpenToolCall;
 use everloop_ports::{AccessRules, CallContext, Done, Outgoing, Registry, Transient};
 use everloop_store::{NewOutbox, NextStatus};
-use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
+use everloop_types::journal::{EffectAttemptFailed, EffectStarted, Kind, PlannedToolCall};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectClass, Ending, Frame, Handling, Observation, RunId, ToolCall, UtcMs};
 use futures_util::future::join_all;
@@ -43,7 +43,7 @@ impl Driver<'_> {
     /// Pure calls, all at once. A crash repeats them, which is harmless.
     pub(super) async fn run_together(
         &mut self,
-        open: Vec<Outstanding>,
+        open: Vec<OpenToolCall>,
     ) -> Result<Flow, DriveError> {
         self.commit(NextStatus::GoOn).await?;
         if self.wait_for_retry(&open).await? == Waited::Interrupted {
@@ -54,9 +54,7 @@ impl Driver<'_> {
         let runs = open.iter().map(|open| desk.call(open));
         for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
             let seen = match came_back {
-                CallResult::Done(
-                    Done::Seen(seen) | Done::Wrote(seen, _) | Done::Queued(seen, _),
-                ) => seen,
+                CallResult::Done(Done::Seen(seen) | Done::Queued(seen, _)) => seen,
                 CallResult::Done(Done::Passing(failed)) if self.may_retry_after(open, &failed) => {
                     self.note_passing(open, failed, &frame);
                     continue;
@@ -75,10 +73,9 @@ impl Driver<'_> {
     }
 
     /// One call that may change something: its intent is durable before it is made (W1).
-    pub(super) async fn run_alone(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallTool { call, class, .. } = open.planned.clone() else {
-            return Ok(Flow::GoOn);
-        };
+    pub(super) async fn run_alone(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+        let call = open.planned.call.clone();
+        let class = open.planned.class;
         if self.wait_for_retry(std::slice::from_ref(&open)).await? == Waited::Interrupted {
             return Ok(Flow::GoOn);
         }
@@ -115,10 +112,6 @@ impl Driver<'_> {
             Done::Delegate(wanted) => return self.delegate(&open, &wanted).await,
             Done::Lost(why) if class.needs_intent() => return self.lost(&open, &call, why).await,
             Done::Seen(seen) => self.note_seen(&open, bounded(seen, &frame), took_ms),
-            Done::Wrote(seen, writes) => {
-                self.pending.writes.extend(writes);
-                self.note_seen(&open, bounded(seen, &frame), took_ms);
-            }
             Done::Queued(seen, Outgoing { channel, text }) => {
                 let outbox_id = idem_key(&open.effect);
                 self.pending.outbox.push(NewOutbox { outbox_id, channel, body: text });
@@ -139,13 +132,11 @@ impl Driver<'_> {
     /// nothing: the other side may still be at it.
     async fn lost(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
         why: String,
     ) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallTool { class, key_until, on_unknown, .. } = open.planned else {
-            return Ok(Flow::GoOn);
-        };
+        let PlannedToolCall { class, key_until, on_unknown, .. } = open.planned;
         let now = self.engine.clock.now();
         let honoured = class == EffectClass::Keyed && key_until.is_some_and(|until| now < until);
         if !honoured || !self.may_retry(open) {
@@ -159,7 +150,7 @@ impl Driver<'_> {
     /// paused in between must not act, because somebody else may have taken over.
     async fn begin(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
     ) -> Result<StartResult, DriveError> {
         let Some(before) = self.before(call).await else { return Ok(StartResult::Interrupted) };
@@ -169,13 +160,9 @@ impl Driver<'_> {
         let asleep_since = self.engine.clock.since_boot_ms();
         let over_by = over_by(start_by, &handling(self.run.frame(), open), open);
         let started = EffectStarted { attempt, start_by, over_by, before };
-        if planted::is_on(Bug::IntentAfterEffect) {
-            self.commit(NextStatus::GoOn).await?;
-            self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
-        } else {
-            self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
-            self.commit(NextStatus::GoOn).await?;
-        }
+        let late = self.plant_late_intent().await?;
+        self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
+        self.commit_unless(late).await?;
         self.begun_here.insert(open.effect.clone());
         let in_time = self.engine.clock.since_boot_ms() - asleep_since <= within;
         if in_time || planted::is_on(Bug::StartWindowUnchecked) {
@@ -203,24 +190,24 @@ impl Driver<'_> {
         CallSetup { engine: self.engine, tools: &self.tools, frame, heard, sandboxing }
     }
 
-    fn may_retry(&self, open: &Outstanding) -> bool {
+    fn may_retry(&self, open: &OpenToolCall) -> bool {
         open.failed_attempts < handling(self.run.frame(), open).retries
     }
 
-    fn may_retry_after(&self, open: &Outstanding, failed: &Transient) -> bool {
+    fn may_retry_after(&self, open: &OpenToolCall, failed: &Transient) -> bool {
         self.may_retry(open) && failed.retry_after_ms.unwrap_or(0) <= RETRY_AFTER_MS_MAX
     }
 
-    fn note_passing(&mut self, open: &Outstanding, failed: Transient, frame: &Frame) {
+    fn note_passing(&mut self, open: &OpenToolCall, failed: Transient, frame: &Frame) {
         let wait_ms = self.engine.rules.tool_retry_ms.max(failed.retry_after_ms.unwrap_or(0));
         self.note_failed(open, bounded(failed.seen, frame).text, Acted::No, wait_ms);
     }
 
-    fn note_retry(&mut self, open: &Outstanding, error: String) {
+    fn note_retry(&mut self, open: &OpenToolCall, error: String) {
         self.note_failed(open, error, Acted::No, self.engine.rules.tool_retry_ms);
     }
 
-    fn note_failed(&mut self, open: &Outstanding, error: String, acted: Acted, wait_ms: u64) {
+    fn note_failed(&mut self, open: &OpenToolCall, error: String, acted: Acted, wait_ms: u64) {
         let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
         let attempt = open.failed_attempts + 1;
         let may_have_acted = acted == Acted::Maybe;
@@ -229,7 +216,7 @@ impl Driver<'_> {
     }
 
     /// Never longer than the rules say, whatever the clock does, and never deaf to a cancel.
-    async fn wait_for_retry(&mut self, open: &[Outstanding]) -> Result<Waited, DriveError> {
+    async fn wait_for_retry(&mut self, open: &[OpenToolCall]) -> Result<Waited, DriveError> {
         let now = self.engine.clock.now();
         let retry_at = open.iter().filter_map(|open| open.retry_at).max();
         let left_ms = retry_at.map_or(0, |at| u64::try_from(at.saturating_sub(now)).unwrap_or(0));
@@ -279,22 +266,16 @@ struct CallSetup<'d> {
 
 impl CallSetup<'_> {
     /// Makes one call and stops it at its deadline, or when the run is canceled.
-    async fn call(&self, open: &Outstanding) -> (CallResult, u64) {
+    async fn call(&self, open: &OpenToolCall) -> (CallResult, u64) {
         let clock = self.engine.clock();
-        match &open.planned {
-            EffectPlanned::CallTool { call, deadline, .. } => {
-                let left_ms =
-                    deadline.map(|at| u64::try_from(at.saturating_sub(clock.now())).unwrap_or(0));
-                match left_ms {
-                    Some(0) => (CallResult::Done(Done::Seen(too_late())), 0),
-                    _ => measured(clock, self.make(open, call, left_ms)).await,
-                }
-            }
-            EffectPlanned::CallModel { .. } => unreachable!("only tool calls come here"),
+        let left = |at: UtcMs| u64::try_from(at.saturating_sub(clock.now())).unwrap_or(0);
+        match open.planned.deadline.map(left) {
+            Some(0) => (CallResult::Done(Done::Seen(too_late())), 0),
+            left_ms => measured(clock, self.make(open, &open.planned.call, left_ms)).await,
         }
     }
 
-    async fn make(&self, open: &Outstanding, call: &ToolCall, left_ms: Option<u64>) -> CallResult {
+    async fn make(&self, open: &OpenToolCall, call: &ToolCall, left_ms: Option<u64>) -> CallResult {
         let Some(tool) = self.tools.get(&call.tool) else {
             let gone = format!("the tool {} is not available here; nothing was done", call.tool);
             return CallResult::Done(Done::Seen(Observation::error(gone)));
@@ -345,20 +326,14 @@ fn output_to(engine: &Engine, run: &RunId) -> Arc<dyn Fn(&str) + Send + Sync> {
     })
 }
 
-fn handling(frame: &Frame, open: &Outstanding) -> Handling {
-    let tool = match &open.planned {
-        EffectPlanned::CallTool { call, .. } => frame.tool(&call.tool),
-        EffectPlanned::CallModel { .. } => None,
-    };
+fn handling(frame: &Frame, open: &OpenToolCall) -> Handling {
+    let tool = frame.tool(&open.planned.call.tool);
     tool.map(|tool| tool.handling.clone()).unwrap_or_default()
 }
 
 /// When a call that begins in time has come back or was stopped at the latest.
-fn over_by(start_by: UtcMs, handling: &Handling, open: &Outstanding) -> Option<UtcMs> {
-    let deadline = match &open.planned {
-        EffectPlanned::CallTool { deadline, .. } => *deadline,
-        EffectPlanned::CallModel { .. } => None,
-    };
+fn over_by(start_by: UtcMs, handling: &Handling, open: &OpenToolCall) -> Option<UtcMs> {
+    let deadline = open.planned.deadline;
     let own =
         (handling.timeout_ms > 0).then(|| start_by.saturating_add_unsigned(handling.timeout_ms));
     let over = [own, deadline.map(|at| at.max(start_by))].into_iter().flatten().min()?;

@@ -10,7 +10,9 @@ use super::{Fork, ForkError, Past, Provenance};
 use crate::Engine;
 use everloop_loops::Unknown;
 use everloop_ports::Probe;
-use everloop_types::journal::{EffectPlanned, EffectStarted, InboxMessage, Input, Kind, Outcome};
+use everloop_types::journal::{
+    EffectPlanned, EffectStarted, InboxMessage, Input, Kind, Outcome, PlannedToolCall,
+};
 use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Settled, Status, ToolCall};
 use std::collections::BTreeMap;
 
@@ -148,11 +150,10 @@ impl Past {
 
     fn class(&self, effect: &EffectId) -> Option<EffectClass> {
         self.entries.iter().find_map(|entry| match (&entry.kind, &entry.effect) {
-            (Kind::EffectPlanned(EffectPlanned::CallTool { class, .. }), Some(of))
-                if of == effect =>
-            {
-                Some(*class)
-            }
+            (
+                Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { class, .. })),
+                Some(of),
+            ) if of == effect => Some(*class),
             _ => None,
         })
     }

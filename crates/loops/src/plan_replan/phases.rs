@@ -1,7 +1,7 @@
 //! What each reply does to the plan, and what the model is asked next.
 
 use super::replies::{self, First, Replan, Said, Task, Thought};
-use super::{Phase, PlanReplan};
+use super::{PlanPhase, PlanReplan};
 use crate::contract::Salvage;
 use crate::toolbox::listed;
 use crate::{AgentLoop, Voice, broken};
@@ -29,7 +29,7 @@ impl PlanReplan {
     /// The beginning: nothing is planned yet.
     pub(super) fn ask_plan(&mut self) {
         self.transcript.push(Message::user("phase: plan"));
-        self.phase = Phase::Planning { tries: 0 };
+        self.phase = PlanPhase::Planning { tries: 0 };
     }
 
     /// Strictly first. On the last try a reply with exactly one reading is taken, and that is said.
@@ -63,7 +63,9 @@ impl PlanReplan {
     fn take_broken(&mut self, wrong: &str) {
         let allowed = self.frame.limits.steps.contract_retries;
         match &mut self.phase {
-            Phase::Planning { tries } | Phase::Thinking { tries } | Phase::Replanning { tries }
+            PlanPhase::Planning { tries }
+            | PlanPhase::Thinking { tries }
+            | PlanPhase::Replanning { tries }
                 if *tries < allowed =>
             {
                 *tries += 1;
@@ -78,10 +80,10 @@ impl PlanReplan {
     /// A failure round: no usable reply after all tries, or the model failed for good (PR-8).
     pub(super) fn take_failure(&mut self, wrong: &str, reason: Reason) {
         let (name, note) = match self.phase {
-            Phase::Thinking { .. } => ("thought", "progress.thought_failed"),
-            Phase::Replanning { .. } => ("replan", "progress.replan_failed"),
-            Phase::Planning { .. } => return self.unavailable("plan", reason),
-            Phase::Acting(_) | Phase::Asking { .. } | Phase::Finished(_) => return,
+            PlanPhase::Thinking { .. } => ("thought", "progress.thought_failed"),
+            PlanPhase::Replanning { .. } => ("replan", "progress.replan_failed"),
+            PlanPhase::Planning { .. } => return self.unavailable("plan", reason),
+            PlanPhase::Acting(_) | PlanPhase::Asking { .. } | PlanPhase::Finished(_) => return,
         };
         self.tally.steps += 1;
         self.tally.failure_rounds += 1;
@@ -102,9 +104,9 @@ impl PlanReplan {
         let mut words = vec![Words::key("plan.unavailable")];
         match &reason {
             Reason::BrokenContract => {
-                words.push(broken::why(Self::NAME, contract, &self.frame));
+                words.push(broken::why(&Self::SPEC, contract, &self.frame));
                 words.extend(broken::said(&self.transcript));
-                words.push(broken::advice(Self::NAME, &self.frame));
+                words.push(broken::advice(&Self::SPEC, &self.frame));
             }
             Reason::Model(error) => {
                 words.push(Words::with("reason.model", [("detail", error.detail.clone())]));
@@ -115,7 +117,7 @@ impl PlanReplan {
     }
 
     fn finish(&mut self, words: Words, trouble: Option<Reason>) {
-        self.phase = Phase::Finished(Answer { words, trouble });
+        self.phase = PlanPhase::Finished(Answer { words, trouble });
     }
 
     /// What needs no plan is answered at once (PR-3).
@@ -167,7 +169,7 @@ impl PlanReplan {
             }
         };
         match args {
-            Ok(args) => self.phase = Phase::Acting(self.name_call(tool, args)),
+            Ok(args) => self.phase = PlanPhase::Acting(self.name_call(tool, args)),
             Err(wrong) => {
                 self.tally.failed += 1;
                 self.transcript.note_failure(tool, &input.to_string(), &wrong);
@@ -195,7 +197,7 @@ impl PlanReplan {
             return self.finish(words, Some(Reason::TooManyQuestions { limit }));
         }
         let call = self.name_call("ask_user", json!({ "question": question }).to_string());
-        self.phase = Phase::Asking { call, question };
+        self.phase = PlanPhase::Asking { call, question };
     }
 
     fn replanned(&mut self, replan: Replan) {
@@ -241,7 +243,7 @@ impl PlanReplan {
         let total = self.plan.items.len();
         let text = format!("phase: thought\ncurrent item {number} of {total}: {shown}{hint}");
         self.transcript.push(Message::user(text));
-        self.phase = Phase::Thinking { tries: 0 };
+        self.phase = PlanPhase::Thinking { tries: 0 };
     }
 
     /// On to looking at the plan again. A model that is told where the plan stands does not have to
@@ -254,7 +256,7 @@ impl PlanReplan {
             left => format!("phase: replan\n{left} of {} items left", self.plan.items.len()),
         };
         self.transcript.push(Message::user(text));
-        self.phase = Phase::Replanning { tries: 0 };
+        self.phase = PlanPhase::Replanning { tries: 0 };
     }
 }
 

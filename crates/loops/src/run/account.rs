@@ -1,30 +1,30 @@
 //! The account: what was done and what failed, for last words when no model can find them.
 
-use crate::toolbox::{deed_line, in_words};
+use crate::toolbox::{action_line, in_words};
 use everloop_types::{
     Ending, Frame, ItemState, Observation, PlanItem, TODO_WRITE, ToolCall, Words,
 };
 use serde::{Deserialize, Serialize};
 
-/// How many deeds of each kind are remembered; the counts go on.
+/// How many actions of each kind are remembered; the counts go on.
 const REMEMBERED: usize = 12;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Account {
-    done: Deeds,
-    failed: Deeds,
+pub(super) struct WorkAccount {
+    done: ActionLog,
+    failed: ActionLog,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Deeds {
+struct ActionLog {
     first: Vec<String>,
     more: u32,
 }
 
-impl Deeds {
-    fn add(&mut self, deed: String) {
+impl ActionLog {
+    fn add(&mut self, action: String) {
         if self.first.len() < REMEMBERED {
-            self.first.push(deed);
+            self.first.push(action);
         } else {
             self.more += 1;
         }
@@ -35,7 +35,7 @@ impl Deeds {
             return None;
         }
         let mut lines = vec![Words::key(heading)];
-        lines.extend(self.first.iter().map(|deed| deed_line(deed)));
+        lines.extend(self.first.iter().map(|action| action_line(action)));
         if self.more > 0 {
             lines.push(Words::Said(format!("- … +{}", self.more)));
         }
@@ -43,7 +43,7 @@ impl Deeds {
     }
 }
 
-impl Account {
+impl WorkAccount {
     pub(super) fn take(&mut self, call: &ToolCall, seen: &Observation, frame: &Frame) {
         match seen.ending {
             // The list is shown as it is.

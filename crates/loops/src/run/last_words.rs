@@ -2,7 +2,7 @@
 
 use super::account::{is_open, listed};
 use super::{Decision, Run};
-use crate::{AgentLoop, PlanExecuteThink, broken};
+use crate::{AgentLoop, LoopSpec, StepUnit, broken};
 use everloop_types::{Answer, BudgetKind, Frame, Money, Reason, Words, without_tags};
 
 impl<L: AgentLoop> Run<L> {
@@ -25,13 +25,13 @@ impl<L: AgentLoop> Run<L> {
         };
         match &reason {
             Some(Reason::BrokenContract) => {
-                words.push(broken::why(L::NAME, "", &self.frame));
+                words.push(broken::why(&L::SPEC, "", &self.frame));
                 if text.trim().is_empty() {
                     words.extend(broken::said(self.inner.transcript()));
                 }
-                words.push(broken::advice(L::NAME, &self.frame));
+                words.push(broken::advice(&L::SPEC, &self.frame));
             }
-            Some(reason) => words.push(reason_line(reason, L::NAME)),
+            Some(reason) => words.push(reason_line(reason, &L::SPEC)),
             None => {}
         }
         let words = if words.len() == 1 { words.remove(0) } else { Words::All(words) };
@@ -40,19 +40,19 @@ impl<L: AgentLoop> Run<L> {
 }
 
 /// Why a run ended as it did, in words.
-pub(crate) fn why(reason: &Reason, loop_name: &str, frame: &Frame) -> Vec<Words> {
+pub(crate) fn why(reason: &Reason, spec: &LoopSpec, frame: &Frame) -> Vec<Words> {
     match reason {
         Reason::BrokenContract => {
-            vec![broken::why(loop_name, "", frame), broken::advice(loop_name, frame)]
+            vec![broken::why(spec, "", frame), broken::advice(spec, frame)]
         }
-        reason => vec![reason_line(reason, loop_name)],
+        reason => vec![reason_line(reason, spec)],
     }
 }
 
 /// The catalogue's line for a reason.
-fn reason_line(reason: &Reason, loop_name: &str) -> Words {
+fn reason_line(reason: &Reason, spec: &LoopSpec) -> Words {
     match reason {
-        Reason::StepLimit { limit } if loop_name == PlanExecuteThink::NAME => {
+        Reason::StepLimit { limit } if spec.step_unit == StepUnit::Round => {
             Words::with("limit.rounds", [("limit", limit.to_string())])
         }
         Reason::StepLimit { limit } => {
@@ -77,7 +77,6 @@ fn reason_line(reason: &Reason, loop_name: &str) -> Words {
         Reason::BrokenContract => Words::key("reason.broken_contract"),
         Reason::RepeatedQuestion => Words::key("reason.repeated_question"),
         Reason::TooManyQuestions { .. } => Words::key("reason.too_many_questions"),
-        Reason::UnknownOutcome => Words::key("reason.unknown_outcome"),
         Reason::Canceled => Words::key("reason.canceled"),
     }
 }

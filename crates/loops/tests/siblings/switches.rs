@@ -1,11 +1,12 @@
 //! From each loop to each other one, at every step border: what the new loop is told.
 
+use super::path;
 use super::same_task::task;
 use crate::support::{Played, Point, Scenario, fold};
 use everloop_loops::{AnyRun, Decision, LOOPS, carried};
 use everloop_types::journal::{
     EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Forked, InboxMessage, Input,
-    Kind, Outcome, RunCreated,
+    Kind, Outcome, PlannedModelCall, RunCreated,
 };
 use everloop_types::{
     Ending, Frame, Goal, Message, Observation, Offer, Progress, RunId, Status, ToolChoice, Words,
@@ -16,14 +17,14 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// A run before its first model call, and that call's offer.
-struct StartResult {
+struct FirstCall {
     messages: Vec<Message>,
     offer: Offer,
     choice: ToolChoice,
 }
 
 /// The run that goes on, as the engine makes it.
-fn goes_on(parent: &Played, to: &str) -> StartResult {
+fn goes_on(parent: &Played, to: &str) -> FirstCall {
     let frame = Frame { carried: carried(&parent.run), ..parent.frame.as_ref().clone() };
     let frame = Arc::new(frame);
     let Kind::RunCreated(created) = &parent.journal[0].kind else { panic!("the first entry") };
@@ -47,11 +48,11 @@ fn goes_on(parent: &Played, to: &str) -> StartResult {
     }
     let Decision::Do(batch) = run.decide() else { panic!("{to} ends at once") };
     let [planned] = batch.as_slice() else { panic!("{to} begins with several calls") };
-    let EffectPlanned::CallModel { call, .. } = &planned.planned else {
+    let EffectPlanned::CallModel(PlannedModelCall { call, .. }) = &planned.planned else {
         panic!("{to} begins with a tool")
     };
     let (offer, choice) = (call.offer.clone(), call.choice.clone());
-    StartResult { messages: run.messages().to_vec(), offer, choice }
+    FirstCall { messages: run.messages().to_vec(), offer, choice }
 }
 
 fn switched(scenario: Scenario, point: Point, to: &str) -> Option<Played> {
@@ -132,7 +133,9 @@ fn a_loop_that_takes_over_begins_as_it_always_does() {
         let begun = goes_on(&parent, to);
         let fresh = task(to).play();
         let first = fresh.journal.iter().find_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => Some(call),
+            Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => {
+                Some(call)
+            }
             _ => None,
         });
         let first = first.expect("a model call");
@@ -177,12 +180,12 @@ fn a_plan_is_carried_as_the_items_that_are_open() {
         assistant {"plan":["read a","read b"],"status":"planned"}
         user phase: thought
         current item 1 of 2: read a
-        assistant {"current_step":"go","next_action":{"input":{"path":"a"},"tool":"read_file"},"status":"continue"}
+        assistant {"current_step":"read a","next_action":{"input":{"path":"a"},"tool":"read_file"},"status":"continue"}
         user {"observation":{"input":{"path":"a"},"ok":true,"result":"it holds 1111","tool":"read_file"}}
         user phase: thought
         current item 1 of 2: read a
         last action: ok
-        assistant {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
+        assistant {"current_step":"read a","response":"a holds 1","status":"done"}
         user phase: replan
         1 of 2 items left
         assistant {"plan":[{"completed":true,"task":"read a"},{"completed":false,"task":"read b"}],"status":"replanned"}
@@ -196,6 +199,8 @@ fn a_plan_is_carried_as_the_items_that_are_open() {
 
 #[test]
 fn a_round_that_is_cut_short_is_carried_with_what_its_steps_saw() {
+    let steps = ["a", "b"].map(|file| ("read_file", path(file)));
+    let round = Scenario::plan_execute_think("what do a and b hold?").plans_steps(&steps);
     expect![[r#"
         system …
         user what do a and b hold?
@@ -209,7 +214,7 @@ fn a_round_that_is_cut_short_is_carried_with_what_its_steps_saw() {
         The plan so far:
         - [ ] read_file {"path":"a"}
         - [ ] read_file {"path":"b"}
-    "#]].assert_eq(&told(task("plan-execute-think"), Point::After(1), "tool-driven"));
+    "#]].assert_eq(&told(round, Point::After(1), "tool-driven"));
 }
 
 #[test]
@@ -248,7 +253,7 @@ fn a_cancel_before_the_border_of_a_switch_is_a_cancel() {
     let (_, switch) = task.letters[0].clone();
     let calm = task.play();
     let is_tool =
-        |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool { .. }));
+        |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool(_)));
     let planned = calm.journal.iter().position(is_tool).expect("a tool call");
     let last = &calm.journal[planned];
     let letter = |letter: &InboxMessage| {

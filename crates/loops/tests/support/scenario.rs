@@ -5,8 +5,8 @@ use super::play::{Played, Player};
 use everloop_loops::LOOPS;
 use everloop_types::journal::{InboxMessage, Switch};
 use everloop_types::{
-    CallId, Ending, Frame, Limits, Message, ModelError, ModelErrorKind, Observation, OnUnknown,
-    Purpose, RunId, StopCause, ToolCall, Usage,
+    CallId, Ending, Frame, Limits, Message, ModelError, ModelErrorKind, Observation, Purpose,
+    RunId, StopCause, ToolCall, Usage,
 };
 use serde_json::{Value, json};
 
@@ -123,14 +123,6 @@ impl Scenario {
 
     pub(crate) fn without_tool(mut self, name: &str) -> Self {
         self.frame.tools.retain(|tool| tool.name != name);
-        self
-    }
-
-    /// An unknown outcome is the model's to deal with, whatever the tool.
-    pub(crate) fn without_fail_run(mut self) -> Self {
-        for tool in &mut self.frame.tools {
-            tool.handling.on_unknown = OnUnknown::TellModel;
-        }
         self
     }
 

@@ -6,7 +6,7 @@ use everloop_types::{
     RunId, SqlValue, Statement, Status, ToolCall, WorkerId, Write, digest_json,
     journal::{
         Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, InboxMessage, Input,
-        Kind, MessageEmitted, Outcome, RunCreated, RunFinished,
+        Kind, MessageEmitted, Outcome, PlannedToolCall, RunCreated, RunFinished,
     },
 };
 
@@ -30,7 +30,6 @@ pub(super) fn new_run(name: &str) -> NewRun {
             loop_name: "react".to_owned(),
             loop_ver: 3,
             frame: digest_json(&frame),
-            seed: 7,
             build: "test".to_owned(),
             policy_hash: String::new(),
         },
@@ -73,14 +72,13 @@ pub(super) fn planned(id: EffectId) -> Draft {
         tool: "shell".to_owned(),
         args: r#"{"command":"ls"}"#.to_owned(),
     };
-    let planned = EffectPlanned::CallTool {
+    let planned = EffectPlanned::CallTool(PlannedToolCall {
         call,
         class: EffectClass::Dangerous,
         on_unknown: OnUnknown::AskUser,
         key_until: None,
         deadline: None,
-        on_error: everloop_types::OnError::GoOn,
-    };
+    });
     draft(Some(id), Kind::EffectPlanned(planned))
 }
 

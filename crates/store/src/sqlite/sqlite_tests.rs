@@ -29,7 +29,6 @@ fn new_run(name: &str) -> NewRun {
         loop_name: "react".to_owned(),
         loop_ver: 1,
         frame: digest_json(&frame),
-        seed: 7,
         build: "test".to_owned(),
         policy_hash: String::new(),
     };

@@ -100,7 +100,7 @@ fn within_one_budget(member: &Member, all: &[Member]) -> Result<(), String> {
         false
     };
     let planned =
-        |entry: &&Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallModel { .. }));
+        |entry: &&Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallModel(_)));
     let calls = |one: &Member| one.history.entries.iter().filter(planned).count();
     let calls: usize = all.iter().filter(|one| below(one)).map(calls).sum();
     let within = most == 0 || calls <= most as usize + 1;

@@ -63,7 +63,6 @@ super::texts! {
     "reason.broken_contract" => zh: "[模型多次没有按约定回复]", en: "[The model broke its reply contract too often]";
     "reason.repeated_question" => zh: "[模型重复提问]", en: "[The model asked the same question again]";
     "reason.too_many_questions" => zh: "[澄清次数过多]", en: "[Too many clarifications]";
-    "reason.unknown_outcome" => zh: "[有操作的结果未知]", en: "[The outcome of an effect is unknown]";
     "reason.canceled" => zh: "[已取消]", en: "[Canceled]";
     "runs.deleted" => zh: "已删除 {id}（连同 {count} 个子运行）", en: "Deleted {id} (and {count} runs below it)";
     "runs.would_delete" => zh: "会删除 {id}", en: "Would delete {id}";

@@ -1,7 +1,7 @@
-//! A talk with tools: what all loops share in which the model calls tools and keeps a list.
+//! A dialogue in which the model calls tools: what all loops share in which the model calls tools and keeps a list.
 
 use crate::acting::Acting;
-use crate::sent_back::{Heard, TruncationRetry};
+use crate::truncation::{ReplyCheck, TruncationRetry};
 use crate::{Transcript, Voice};
 use everloop_types::{
     Answer, CallId, Frame, Goal, ItemState, Message, ModelCall, Next, Observation, Offer, Progress,
@@ -20,14 +20,14 @@ pub(crate) struct ToolDialogue {
     /// Tool calls asked for so far.
     calls: u32,
     #[serde(default, skip_serializing_if = "TruncationRetry::is_none")]
-    sent_back: TruncationRetry,
+    truncation: TruncationRetry,
     #[serde(skip)]
     pub(crate) frame: Arc<Frame>,
 }
 
 /// A batch of calls that is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Batch {
+pub(crate) struct BatchOutcome {
     /// Something was done beside keeping the list.
     pub(crate) work: bool,
     /// The list was written.
@@ -43,16 +43,16 @@ impl ToolDialogue {
 
     /// A fork: limits count anew.
     pub(crate) fn renew(&mut self) {
-        (self.iterations, self.calls, self.sent_back) = (0, 0, TruncationRetry::default());
+        (self.iterations, self.calls, self.truncation) = (0, 0, TruncationRetry::default());
     }
 
     /// Tells the model something.
-    pub(crate) fn say(&mut self, text: impl Into<String>) {
+    pub(crate) fn push_user(&mut self, text: impl Into<String>) {
         self.transcript.push(Message::user(text));
     }
 
     /// Takes in a reply. Gives its words if it calls no tool.
-    pub(crate) fn hear(&mut self, reply: &Reply) -> Option<String> {
+    pub(crate) fn take_reply(&mut self, reply: &Reply) -> Option<String> {
         self.iterations += 1;
         self.transcript.push_reply(reply);
         if reply.calls.is_empty() {
@@ -63,19 +63,19 @@ impl ToolDialogue {
             self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
         }
         self.acting = Acting::of(reply);
-        self.sent_back = TruncationRetry::default();
+        self.truncation = TruncationRetry::default();
         None
     }
 
-    /// Sends words back that are no answer. `Err` once that came too often in a row.
-    pub(crate) fn send_back(&mut self, reply: &Reply) -> Result<bool, Reason> {
-        match self.sent_back.take(reply, &self.frame) {
-            Heard::Words => Ok(false),
-            Heard::Again(told) => {
-                self.say(told);
+    /// Asks again where words cannot be an answer. `Err` once that came too often in a row.
+    pub(crate) fn retry_truncated(&mut self, reply: &Reply) -> Result<bool, Reason> {
+        match self.truncation.take(reply, &self.frame) {
+            ReplyCheck::Usable => Ok(false),
+            ReplyCheck::Retry(told) => {
+                self.push_user(told);
                 Ok(true)
             }
-            Heard::Never(reason) => Err(reason),
+            ReplyCheck::GiveUp(reason) => Err(reason),
         }
     }
 
@@ -96,7 +96,7 @@ impl ToolDialogue {
     }
 
     /// Turns a reply away if it calls what was not on offer: then none of its calls is made.
-    pub(crate) fn refuse(&mut self, reply: &Reply, offer: &Offer) -> bool {
+    pub(crate) fn reject_calls(&mut self, reply: &Reply, offer: &Offer) -> bool {
         let offered = |name: &str| match offer {
             Offer::None => false,
             // What no frame has is refused where all calls are checked.
@@ -117,11 +117,11 @@ impl ToolDialogue {
     }
 
     /// Takes in an outcome. Tells of its batch once that is over.
-    pub(crate) fn observe(&mut self, id: &CallId, seen: &Observation) -> Option<Batch> {
+    pub(crate) fn observe(&mut self, id: &CallId, seen: &Observation) -> Option<BatchOutcome> {
         let over = self.acting.take(id, seen.ending)?;
         let before = self.list.versions();
         over.write(&mut self.list);
-        Some(Batch { work: over.is_work(), listed: self.list.versions() > before })
+        Some(BatchOutcome { work: over.is_work(), listed: self.list.versions() > before })
     }
 
     /// The calls that the model made, or else its next turn with these tools.
@@ -133,7 +133,7 @@ impl ToolDialogue {
         if self.iterations >= limit || self.calls >= limit {
             return Next::GiveUp(Reason::StepLimit { limit });
         }
-        Next::ask_model(ModelCall { purpose, offer, choice, output: None })
+        Next::AskModel(ModelCall { purpose, offer, choice, output: None })
     }
 
     pub(crate) fn has_tool(&self, name: &str) -> bool {
@@ -155,7 +155,7 @@ impl ToolDialogue {
             steps: self.iterations,
             steps_max: self.frame.limits.steps.max_steps,
             failed: 0,
-            note: self.sent_back.note(&self.frame),
+            note: self.truncation.note(&self.frame),
             round: None,
         }
     }

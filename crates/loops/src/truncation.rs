@@ -1,4 +1,4 @@
-//! Replies in words that are no answers: sent back a few times, never taken.
+//! Replies in words that cannot be an answer: retried a few times, never accepted.
 //!
 //! Cut at their length limit, nothing but empty tool markup, or a call written as text. A call that
 //! is unambiguous was read before it came here; what is left is told to the model.
@@ -10,7 +10,7 @@ use everloop_types::{
 use serde::{Deserialize, Serialize};
 
 /// What the model is told of a reply that was cut short.
-const CUT: &str = include_str!("prompts/cut_short.md");
+const CUT: &str = include_str!("prompts/truncated.md");
 /// What it is told of a call that is none.
 const WRITTEN: &str = include_str!("prompts/written_call.md");
 
@@ -21,40 +21,43 @@ pub(crate) struct TruncationRetry(u32);
 
 /// What a reply is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum ReplyCheck {
     /// Words that can be an answer.
-    Words,
+    Usable,
     /// Something else: the model is told this and asked again.
-    Again(&'static str),
+    Retry(&'static str),
     /// Something else once too often.
-    Never(Reason),
+    GiveUp(Reason),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unfit {
-    CutShort,
-    NoCall,
+    Truncated,
+    CallInWords,
 }
 
 impl TruncationRetry {
     /// Takes in a reply. Calls that were cut short are refused where their arguments are checked.
-    pub(crate) fn take(&mut self, reply: &Reply, frame: &Frame) -> Heard {
+    pub(crate) fn take(&mut self, reply: &Reply, frame: &Frame) -> ReplyCheck {
         let Some(unfit) = unfit(reply, frame) else {
             self.0 = 0;
-            return Heard::Words;
+            return ReplyCheck::Usable;
         };
         self.0 += 1;
         let again = self.0 <= frame.limits.steps.contract_retries;
         match unfit {
-            Unfit::CutShort if again => Heard::Again(CUT.trim_ascii_end()),
-            Unfit::NoCall if again => Heard::Again(WRITTEN.trim_ascii_end()),
-            Unfit::CutShort => {
+            Unfit::Truncated if again => ReplyCheck::Retry(CUT.trim_ascii_end()),
+            Unfit::CallInWords if again => ReplyCheck::Retry(WRITTEN.trim_ascii_end()),
+            Unfit::Truncated => {
                 let detail =
                     format!("{} replies in a row were cut off at model.max_tokens", self.0);
                 // Asked for short last words it may still find some.
-                Heard::Never(Reason::Model(ModelError::new(ModelErrorKind::Malformed, detail)))
+                ReplyCheck::GiveUp(Reason::Model(ModelError::new(
+                    ModelErrorKind::Malformed,
+                    detail,
+                )))
             }
-            Unfit::NoCall => Heard::Never(Reason::BrokenContract),
+            Unfit::CallInWords => ReplyCheck::GiveUp(Reason::BrokenContract),
         }
     }
 
@@ -81,13 +84,13 @@ fn unfit(reply: &Reply, frame: &Frame) -> Option<Unfit> {
         return None;
     }
     match reply.stop {
-        StopCause::Length => Some(Unfit::CutShort),
-        _ => is_no_answer(&reply.text, frame).then_some(Unfit::NoCall),
+        StopCause::Length => Some(Unfit::Truncated),
+        _ => is_not_an_answer(&reply.text, frame).then_some(Unfit::CallInWords),
     }
 }
 
 /// Whether a text is markup, or a call of a tool that there is.
-pub(crate) fn is_no_answer(text: &str, frame: &Frame) -> bool {
+pub(crate) fn is_not_an_answer(text: &str, frame: &Frame) -> bool {
     let calls = written_calls(text);
     only_markup(text)
         || (!frame.tools.is_empty() && begins_as_call(text))
@@ -96,11 +99,11 @@ pub(crate) fn is_no_answer(text: &str, frame: &Frame) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_no_answer;
+    use super::is_not_an_answer;
     use everloop_types::{Frame, ToolSpec};
 
     #[test]
-    fn a_call_in_words_is_no_answer_and_talk_about_calls_is_one() {
+    fn a_call_in_words_is_not_an_answer_and_talk_about_calls_is_one() {
         let tool = ToolSpec { name: "list_dir".to_owned(), ..ToolSpec::default() };
         let frame = Frame { tools: vec![tool], ..Frame::default() };
         for text in [
@@ -109,7 +112,7 @@ mod tests {
             "I look. ```json\n{\"name\": \"list_dir\", \"arguments\": {}}\n```",
             "<tool_call>{\"name\": \"list",
         ] {
-            assert!(is_no_answer(text, &frame), "{text}");
+            assert!(is_not_an_answer(text, &frame), "{text}");
         }
         for text in [
             "There are 3 files.",
@@ -117,7 +120,7 @@ mod tests {
             r#"A call looks like {"name": "list_dir", "arguments": {}} in that format."#,
             "```json\n{\"files\": 3}\n```",
         ] {
-            assert!(!is_no_answer(text, &frame), "{text}");
+            assert!(!is_not_an_answer(text, &frame), "{text}");
         }
     }
 }
