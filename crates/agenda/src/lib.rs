@@ -8,9 +8,7 @@
 //! Deliberately absent: terminals and pages (the surfaces'), SQL (`store`), words (`text`).
 
 pub mod commands;
-pub mod context;
 pub mod desk;
-pub mod door;
 pub mod kept;
 pub mod portable;
 pub mod revise;

@@ -4,12 +4,11 @@
 //! again after a crash finds what it did and does not do it again.
 
 use crate::commands::{self, Command};
-use crate::context::skill_tool::LoadSkill;
 use crate::desk::{Agenda, Answer};
 use crate::show::{self, Reader};
 use everloop_engine::Clock;
 use everloop_store::{Store, StoreError};
-use everloop_tools::{BuiltIn, CallContext, Delegate, Done, Needs, Timeout, Tool, clip};
+use everloop_tools::{BuiltIn, CallContext, Done, Needs, Timeout, Tool, clip};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, Lang, Observation, OnUnknown, UtcMs,
 };
@@ -69,12 +68,10 @@ pub struct TodoTool(pub AgendaContext);
 /// The schedule, for the model.
 pub struct ScheduleTool(pub AgendaContext);
 
-/// The tools of this crate, and those that need what it knows, for the table of all.
-pub const BUILT_IN: [BuiltIn; 4] = [
+/// The tools of this crate, for the table of all.
+pub const BUILT_IN: [BuiltIn; 2] = [
     row(TodoTool::NAME, EffectClass::Keyed, 10_000),
     row(ScheduleTool::NAME, EffectClass::Keyed, 10_000),
-    BuiltIn { needs: Needs::Skill, ..row(LoadSkill::NAME, EffectClass::Pure, 30_000) },
-    row(Delegate::NAME, EffectClass::Transactional, 0),
 ];
 
 const fn row(name: &'static str, class: EffectClass, timeout_ms: u64) -> BuiltIn {
@@ -211,7 +208,6 @@ impl AgendaContext {
 mod tests {
     use super::*;
     use everloop_engine::SystemClock;
-    use std::path::PathBuf;
 
     #[test]
     fn the_table_says_what_the_tools_say() {
@@ -221,13 +217,7 @@ mod tests {
             zone: TimeZone::UTC,
             lang: Lang::En,
         };
-        let skills = LoadSkill { home: None, workspace: PathBuf::new(), own: Vec::new() };
-        let tools = [
-            TodoTool(office.clone()).handling(),
-            ScheduleTool(office).handling(),
-            skills.handling(),
-            Delegate.handling(),
-        ];
+        let tools = [TodoTool(office.clone()).handling(), ScheduleTool(office).handling()];
         for (row, tool) in BUILT_IN.iter().zip(&tools) {
             let said = (tool.class, tool.approval, Timeout::Ms(tool.timeout_ms));
             assert_eq!((row.class, row.approval, row.timeout), said, "{}", row.name);

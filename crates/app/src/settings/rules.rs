@@ -1,0 +1,141 @@
+//! Rules on commands, which are tables in the file and not single values:
+//!
+//! ```toml
+//! [[tools.shell_rules]]
+//! allow = "git status *"          # or ask, or deny
+//! match = ["git status -s"]       # checked when the settings are read
+//! no_match = ["git push"]
+//! ```
+
+use everloop_tools::{Examples, RuleError, Say, ShellRule};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// The key under which they stand.
+pub const KEY: &str = "tools.shell_rules";
+
+/// A rule that cannot be used, and where it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongRule {
+    pub line: usize,
+    pub why: WhyWrong,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WhyWrong {
+    /// It is no rule by its form, and what the parser says.
+    Form(String),
+    /// It is a rule, and a bad one.
+    Rule(RuleError),
+}
+
+#[derive(Deserialize)]
+struct File {
+    tools: Option<Tools>,
+}
+
+#[derive(Deserialize)]
+struct Tools {
+    #[serde(default)]
+    shell_rules: Vec<Spanned<toml::Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    allow: Option<String>,
+    ask: Option<String>,
+    deny: Option<String>,
+    #[serde(default, rename = "match")]
+    fits: Vec<String>,
+    #[serde(default, rename = "no_match")]
+    fits_not: Vec<String>,
+}
+
+/// The rules of a file, and those that cannot be used.
+pub fn read(text: &str) -> (Vec<ShellRule>, Vec<WrongRule>) {
+    let file: File = match toml::from_str(text) {
+        Ok(file) => file,
+        Err(error) => {
+            let line = line_at(text, error.span().map_or(0, |span| span.start));
+            let why = WhyWrong::Form(error.message().to_owned());
+            return (Vec::new(), vec![WrongRule { line, why }]);
+        }
+    };
+    let (mut rules, mut wrong) = (Vec::new(), Vec::new());
+    for written in file.tools.map(|tools| tools.shell_rules).unwrap_or_default() {
+        let line = line_at(text, written.span().start);
+        match rule(written.into_inner()) {
+            Ok(rule) => rules.push(rule),
+            Err(why) => wrong.push(WrongRule { line, why }),
+        }
+    }
+    (rules, wrong)
+}
+
+fn rule(written: toml::Value) -> Result<ShellRule, WhyWrong> {
+    let written: Written =
+        written.try_into().map_err(|error: toml::de::Error| form(error.message()))?;
+    let (say, pattern) = match (written.allow, written.ask, written.deny) {
+        (Some(pattern), None, None) => (Say::Allow, pattern),
+        (None, Some(pattern), None) => (Say::Ask, pattern),
+        (None, None, Some(pattern)) => (Say::Deny, pattern),
+        _ => return Err(form("allow | ask | deny")),
+    };
+    let examples = Examples { fits: written.fits, fits_not: written.fits_not };
+    ShellRule::new(say, &pattern, &examples).map_err(WhyWrong::Rule)
+}
+
+fn form(what: &str) -> WhyWrong {
+    WhyWrong::Form(what.to_owned())
+}
+
+/// Counted from 1.
+pub(super) fn line_at(text: &str, byte: usize) -> usize {
+    text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_read_and_the_line_of_a_wrong_one_is_told() {
+        let text = r#"[tools]
+output_max = "1MiB"
+
+[[tools.shell_rules]]
+allow = "git status *"
+match = ["git status", "git status -s"]
+no_match = ["git push"]
+
+[[tools.shell_rules]]
+deny = "rm -rf *"
+match = ["rm -r x"]
+
+[[tools.shell_rules]]
+allow = "ls"
+deny = "ls"
+match = ["ls"]
+
+[[tools.shell_rules]]
+ask = "ls"
+matches = ["ls"]
+"#;
+        let (rules, wrong) = read(text);
+        assert_eq!(rules.len(), 1);
+        let lines: Vec<usize> = wrong.iter().map(|wrong| wrong.line).collect();
+        assert_eq!(lines, [9, 13, 18]);
+        let (pattern, example) = ("rm -rf *".to_owned(), "rm -r x".to_owned());
+        let unfit = WhyWrong::Rule(RuleError::NoMatch { pattern, example });
+        assert_eq!(wrong[0].why, unfit);
+        assert!(matches!(&wrong[1].why, WhyWrong::Form(_)));
+        assert!(matches!(&wrong[2].why, WhyWrong::Form(what) if what.contains("matches")));
+    }
+
+    #[test]
+    fn no_rules_are_no_fault() {
+        assert_eq!(read("[tools]\noutput_max = \"1MiB\"\n"), (Vec::new(), Vec::new()));
+        assert_eq!(read(""), (Vec::new(), Vec::new()));
+    }
+}

@@ -1,0 +1,243 @@
+//! MCP servers, which are tables in the file and not single values:
+//!
+//! ```toml
+//! [mcp.servers.files]
+//! command = "mcp-files"                  # or url = "https://…"
+//! args = ["/srv/data"]
+//! env = { TOKEN = "env:FILES_TOKEN" }    # with url: headers = { Authorization = "Bearer env:…" }
+//! trusted = false
+//! timeout = "30s"
+//! ```
+//!
+//! Only the person's own file has them: no workspace, variable or flag adds a program to run.
+
+use super::rules::line_at;
+use super::value::{Form, Value};
+use everloop_tools::mcp::{Given, ServerSetting, Way, is_server_name};
+use everloop_types::Lang;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// The key under which they stand.
+pub const KEY: &str = "mcp.servers";
+
+/// A server that cannot be used, and where it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongServer {
+    line: usize,
+    name: String,
+    why: WhyWrong,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum WhyWrong {
+    /// Its name cannot stand before the names of tools.
+    Name,
+    /// Neither or both of a command and an address.
+    Way,
+    /// A reference of a kind that servers cannot be given.
+    Reference(&'static str),
+    /// A time without a unit, or no time.
+    Time(String),
+    /// It is no server by its form, and what the parser says.
+    Form(String),
+}
+
+/// A server as it is written; its times may be those of all servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenServer {
+    name: String,
+    way: Way,
+    trusted: bool,
+    enabled: bool,
+    timeout_ms: Option<u64>,
+    start_timeout_ms: Option<u64>,
+}
+
+impl WrittenServer {
+    pub fn with_times(&self, timeout_ms: u64, start_timeout_ms: u64) -> ServerSetting {
+        ServerSetting {
+            name: self.name.clone(),
+            way: self.way.clone(),
+            trusted: self.trusted,
+            enabled: self.enabled,
+            timeout_ms: self.timeout_ms.unwrap_or(timeout_ms),
+            start_timeout_ms: self.start_timeout_ms.unwrap_or(start_timeout_ms),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct File {
+    mcp: Option<Mcp>,
+}
+
+#[derive(Deserialize)]
+struct Mcp {
+    #[serde(default)]
+    servers: BTreeMap<String, Spanned<toml::Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    command: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(default)]
+    trusted: bool,
+    #[serde(default = "yes")]
+    enabled: bool,
+    timeout: Option<String>,
+    start_timeout: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The servers of a file, and those that cannot be used.
+pub fn read(text: &str) -> (Vec<WrittenServer>, Vec<WrongServer>) {
+    let file: File = match toml::from_str(text) {
+        Ok(file) => file,
+        Err(error) => {
+            let line = line_at(text, error.span().map_or(0, |span| span.start));
+            let (name, why) = (String::new(), WhyWrong::Form(error.message().to_owned()));
+            return (Vec::new(), vec![WrongServer { line, name, why }]);
+        }
+    };
+    let (mut servers, mut wrong) = (Vec::new(), Vec::new());
+    for (name, written) in file.mcp.map(|mcp| mcp.servers).unwrap_or_default() {
+        let line = line_at(text, written.span().start);
+        match server(&name, written.into_inner()) {
+            Ok(server) => servers.push(server),
+            Err(why) => wrong.push(WrongServer { line, name, why }),
+        }
+    }
+    (servers, wrong)
+}
+
+fn server(name: &str, written: toml::Value) -> Result<WrittenServer, WhyWrong> {
+    if !is_server_name(name) {
+        return Err(WhyWrong::Name);
+    }
+    let written: Written = written
+        .try_into()
+        .map_err(|error: toml::de::Error| WhyWrong::Form(error.message().to_owned()))?;
+    let mut values = written.env.values().chain(written.headers.values());
+    let kind_of = |value: &String| {
+        let last = value.rsplit(' ').next().unwrap_or_default();
+        ["command:", "keychain:"].into_iter().find(|kind| last.starts_with(kind))
+    };
+    if let Some(kind) = values.find_map(kind_of) {
+        return Err(WhyWrong::Reference(kind));
+    }
+    let given = |all: BTreeMap<String, String>| {
+        all.into_iter().map(|(name, value)| (name, Given::parse(&value))).collect()
+    };
+    let (env, headers) = (written.env, written.headers);
+    let way = match (written.command, written.url) {
+        (Some(program), None) if headers.is_empty() && !program.trim().is_empty() => {
+            Way::Command { program, args: written.args, env: given(env) }
+        }
+        (None, Some(url)) if env.is_empty() && written.args.is_empty() => {
+            Way::Address { url, headers: given(headers) }
+        }
+        _ => return Err(WhyWrong::Way),
+    };
+    Ok(WrittenServer {
+        name: name.to_owned(),
+        way,
+        trusted: written.trusted,
+        enabled: written.enabled,
+        timeout_ms: written.timeout.map(time).transpose()?,
+        start_timeout_ms: written.start_timeout.map(time).transpose()?,
+    })
+}
+
+fn time(text: String) -> Result<u64, WhyWrong> {
+    match Form::Duration.read(&text) {
+        Ok(Value::Number(ms)) => Ok(ms),
+        _ => Err(WhyWrong::Time(text)),
+    }
+}
+
+impl WrongServer {
+    /// What is wrong, and in which line.
+    pub fn words(&self, lang: Lang, origin: &str) -> String {
+        let form = Form::Duration.example();
+        let (key, detail) = match &self.why {
+            WhyWrong::Name => ("settings.server_name", ""),
+            WhyWrong::Way => ("settings.server_way", ""),
+            WhyWrong::Time(text) => ("settings.server_time", text.as_str()),
+            WhyWrong::Reference(kind) => ("settings.server_reference", *kind),
+            WhyWrong::Form(detail) => ("settings.server_form", detail.as_str()),
+        };
+        let line = self.line.to_string();
+        let args = [
+            ("origin", origin),
+            ("line", &line),
+            ("name", &self.name),
+            ("detail", detail),
+            ("form", &form),
+        ];
+        everloop_text::get(lang, key, &args)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_read_and_the_line_of_a_wrong_one_is_told() {
+        let text = r#"[mcp]
+timeout = "1m"
+
+[mcp.servers.files]
+command = "mcp-files"
+args = ["/srv"]
+env = { TOKEN = "env:FILES_TOKEN" }
+start_timeout = "5s"
+
+[mcp.servers.web]
+url = "https://mcp.example/mcp"
+trusted = true
+
+[mcp.servers.a_both]
+command = "x"
+url = "http://x"
+
+[mcp.servers.b_unit]
+command = "x"
+timeout = "5"
+
+[mcp.servers.C]
+command = "x"
+
+[mcp.servers.d_word]
+command = "x"
+trust = true
+"#;
+        let (servers, mut wrong) = read(text);
+        let files = servers[0].with_times(60_000, 20_000);
+        let env = BTreeMap::from([("TOKEN".to_owned(), Given::parse("env:FILES_TOKEN"))]);
+        let (program, args) = ("mcp-files".to_owned(), vec!["/srv".to_owned()]);
+        assert_eq!(files.way, Way::Command { program, args, env });
+        assert_eq!((files.timeout_ms, files.start_timeout_ms), (60_000, 5_000));
+        assert!(files.enabled && !files.trusted && servers[1].trusted);
+        wrong.sort_by_key(|wrong| wrong.line);
+        let seen: Vec<_> = wrong.iter().map(|wrong| (wrong.line, wrong.name.as_str())).collect();
+        assert_eq!(seen, [(14, "a_both"), (18, "b_unit"), (22, "C"), (25, "d_word")]);
+        assert_eq!(wrong[0].why, WhyWrong::Way);
+        assert_eq!(wrong[1].why, WhyWrong::Time("5".to_owned()));
+        assert_eq!(wrong[2].why, WhyWrong::Name);
+        assert!(matches!(&wrong[3].why, WhyWrong::Form(what) if what.contains("trust")));
+    }
+}
