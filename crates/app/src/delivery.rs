@@ -1,15 +1,11 @@
 //! Messages that runs have queued, on their way out.
 
 use crate::app::App;
-use crate::exit::{Exit, Failure};
 use crate::environment::channels;
 use everloop_engine::Engine;
 use everloop_types::RunId;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// How long a process that has done its work waits for its messages to arrive.
-const LAST_MOMENT: Duration = Duration::from_secs(3);
 
 /// How often it looks.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
@@ -28,25 +24,13 @@ pub async fn deliver_now(app: &App, engine: &Engine) {
     while !channels.is_empty() && engine.deliver_due(&channels).await.is_ok_and(|n| n > 0) {}
 }
 
-/// Gives the run's messages a moment to arrive, and says how many have not.
-pub async fn last_moment(
-    app: &App,
-    engine: &Engine,
-    run: &RunId,
-    exit: &Result<Exit, Failure>,
-) {
-    let left_in_a_hurry = matches!(exit, Ok(Exit::Interrupted | Exit::Terminated));
-    let until = match left_in_a_hurry {
-        true => Instant::now(),
-        false => Instant::now() + LAST_MOMENT,
-    };
+/// Gives the run's messages a moment to arrive; how many have not.
+pub async fn await_delivery(engine: &Engine, run: &RunId, patience: Duration) -> u64 {
+    let until = Instant::now() + patience;
     loop {
         let waiting = engine.store().outbox_count(run).await.unwrap_or_default().waiting;
-        if waiting == 0 {
-            return;
-        }
-        if Instant::now() >= until {
-            return app.note("messages.waiting", &[("count", &waiting.to_string())]);
+        if waiting == 0 || Instant::now() >= until {
+            return waiting;
         }
         tokio::time::sleep(LOOK_AGAIN).await;
     }

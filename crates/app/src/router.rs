@@ -19,7 +19,7 @@ use jiff::Zoned;
 
 /// Which way a line goes.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Way {
+pub enum Route {
     /// Nothing was said.
     Nothing,
     /// The current task is to be canceled, if there is one.
@@ -61,12 +61,12 @@ pub struct Router {
     /// The words that cancel, beside `/cancel`.
     pub cancel_phrases: Vec<String>,
     /// Whether a model is configured.
-    pub model: Model,
+    pub model: ModelState,
 }
 
 /// Whether goals can be worked on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Model {
+pub enum ModelState {
     /// They can.
     Configured,
     /// They cannot.
@@ -84,19 +84,19 @@ impl Router {
     /// Which way a line goes. `seen` is the question that the person had before them when they
     /// began to type: no other one may take the line for its answer.
     #[must_use]
-    pub fn way(&self, line: &str, now: &Zoned, seen: Option<OpenQuestion>) -> Way {
+    pub fn route(&self, line: &str, now: &Zoned, seen: Option<OpenQuestion>) -> Route {
         let said = commands::normal(line);
         if said.is_empty() {
-            return Way::Nothing;
+            return Route::Nothing;
         }
         if self.is_cancel(&said) {
-            return Way::Cancel;
+            return Route::Cancel;
         }
         if commands::is_command(&said) {
             return match commands::parse(&said, now) {
-                Ok(Command::Talk(verb, _)) if verb.name == "cancel" => Way::Cancel,
-                Ok(command) => Way::Command(command),
-                Err(wrong) => Way::Wrong(wrong),
+                Ok(Command::Talk(verb, _)) if verb.name == "cancel" => Route::Cancel,
+                Ok(command) => Route::Command(command),
+                Err(wrong) => Route::Wrong(wrong),
             };
         }
         if let Some(way) = bare(&said, seen.as_ref()) {
@@ -107,9 +107,9 @@ impl Router {
             None => said,
         };
         match (self.model, seen) {
-            (Model::Missing, _) => by_rules(&said, now),
-            (Model::Configured, Some(question)) => Way::Answer(question, said),
-            (Model::Configured, None) => Way::Goal(said),
+            (ModelState::Missing, _) => by_rules(&said, now),
+            (ModelState::Configured, Some(question)) => Route::Answer(question, said),
+            (ModelState::Configured, None) => Route::Goal(said),
         }
     }
 
@@ -123,34 +123,34 @@ impl Router {
 }
 
 /// Where a bare word goes that is meant for the program. A question that offers the word wants it.
-fn bare(said: &str, seen: Option<&OpenQuestion>) -> Option<Way> {
+fn bare(said: &str, seen: Option<&OpenQuestion>) -> Option<Route> {
     if seen.is_some_and(|open| open.offers(said)) {
         return None;
     }
     if said.starts_with(['!', '\u{ff01}']) {
-        return Some(Way::Steer);
+        return Some(Route::Steer);
     }
     let approves = |open: &OpenQuestion| open.question.kind == QuestionKind::Approve;
     if seen.is_some_and(|open| !approves(open)) && everloop_text::is_stop(said) {
-        return Some(Way::Cancel);
+        return Some(Route::Cancel);
     }
     let verb = match everloop_text::bare_word(said)? {
         Bare::Leave => commands::find("quit"),
         Bare::Help => commands::find("help"),
     };
-    verb.map(|verb| Way::Command(Command::Talk(verb, String::new())))
+    verb.map(|verb| Route::Command(Command::Talk(verb, String::new())))
 }
 
 /// Where a sentence goes that no model reads.
-fn by_rules(said: &str, now: &Zoned) -> Way {
+fn by_rules(said: &str, now: &Zoned) -> Route {
     let line = match everloop_agenda::rules::understand(said, now) {
         Some(Ok(line)) => line,
-        Some(Err(wrong)) => return Way::Wrong(wrong),
-        None => return Way::NoModel,
+        Some(Err(wrong)) => return Route::Wrong(wrong),
+        None => return Route::NoModel,
     };
     match commands::parse(&line, now) {
-        Ok(command) if command.is_read_only() => Way::Look(command, line),
-        _ => Way::Rule(line),
+        Ok(command) if command.is_read_only() => Route::Look(command, line),
+        _ => Route::Rule(line),
     }
 }
 
@@ -170,10 +170,11 @@ impl OpenQuestion {
 pub async fn question_of(store: &Store, run: &RunId) -> Result<Option<OpenQuestion>, StoreError> {
     let below = store.descendants(run).await?;
     let run = below.last().unwrap_or(run);
-    let waits = store.position(run).await?.is_some_and(|at| at.status == Status::Waiting);
-    let Some(history) = History::read(store, run).await?.filter(|_| waits) else {
+    // The journal is read only if the run waits: it may be long, and this is asked often.
+    if store.position(run).await?.is_none_or(|at| at.status != Status::Waiting) {
         return Ok(None);
-    };
+    }
+    let Some(history) = History::read(store, run).await? else { return Ok(None) };
     let waits = history.entries.iter().rev().find_map(|entry| match &entry.kind {
         Kind::Waiting(waiting) => Some(waiting.on.clone()),
         _ => None,

@@ -1,57 +1,50 @@
 //! A sentence that rules made a command of: it waits for a yes, a no, or another wording.
 
-use super::session::Session;
+use super::{Conversation, Reply};
+use crate::error::AppError;
 use everloop_agenda::commands::{self, Command, is_command};
 use everloop_agenda::{revise, rules};
 use everloop_text::Meaning;
 
 /// What a line means for a command that waits for a yes.
-pub(super) enum Verdict {
-    /// It is over: what was done, or that nothing was.
-    Over(String),
+pub enum Verdict {
+    /// It is over: what was done.
+    Over(Result<Reply, AppError>),
+    /// Nothing was done.
+    Dropped,
     /// It is to be written anew, from this.
     Edit,
     /// The person meant this command instead; it waits for a yes now.
     Instead(String),
     /// The line is a command of its own; the question stays.
     Another,
-    /// The line is neither; what to say. The question stays.
-    Unclear(String),
+    /// The line is neither. The question stays.
+    Unclear,
 }
 
-impl Session {
-    /// The question for a command.
-    pub(super) fn confirmation(&self, command: &str) -> String {
-        let reader = self.reader();
-        let command = commands::shown(command, &reader.now, reader.lang);
-        self.text("rule.understood", &[("command", &command)])
-    }
-
-    pub(super) async fn verdict(&self, command: &str, line: &str) -> Verdict {
+impl Conversation {
+    /// What a line means for a command that waits for a yes; a yes carries it out.
+    pub async fn verdict(&self, command: &str, line: &str) -> Verdict {
         let line = line.trim();
-        let dropped = || Verdict::Over(self.text("rule.dropped", &[]));
         if line.is_empty() {
-            return Verdict::Unclear(String::new());
+            return Verdict::Unclear;
         }
         if self.is_cancel(line) {
-            return dropped();
+            return Verdict::Dropped;
         }
         if is_command(line) {
             return Verdict::Another;
         }
         let instead = |said: &str| self.instead(command, said).map(Verdict::Instead);
         match everloop_text::meaning(line) {
-            Meaning::Yes => {
-                let done = self.perform_rule(command).await;
-                Verdict::Over(done.unwrap_or_else(|failure| failure.words))
-            }
-            Meaning::No { reason: Some(reason) } => instead(&reason).unwrap_or_else(dropped),
-            Meaning::No { reason: None } => dropped(),
+            Meaning::Yes => Verdict::Over(self.perform_rule(command).await),
+            Meaning::No { reason: Some(reason) } => instead(&reason).unwrap_or(Verdict::Dropped),
+            Meaning::No { reason: None } => Verdict::Dropped,
             Meaning::Edit => Verdict::Edit,
             Meaning::Always | Meaning::Unclear => match instead(line) {
                 Some(verdict) => verdict,
                 None if everloop_text::bare_word(line).is_some() => Verdict::Another,
-                None => Verdict::Unclear(self.text("rule.unclear", &[("line", line)])),
+                None => Verdict::Unclear,
             },
         }
     }
@@ -63,7 +56,7 @@ impl Session {
             Ok(Command::Talk(verb, _)) => verb.name == "cancel",
             _ => false,
         };
-        self.door.is_cancel(line) || (is_command(line) && commands::is_command(line))
+        self.router.is_cancel(line) || (is_command(line) && commands::is_command(line))
     }
 
     /// The command that a person says instead: a whole sentence, or another time for this one.

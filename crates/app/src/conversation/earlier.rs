@@ -1,8 +1,8 @@
 //! What was said before, as the model reads it with a new goal, and what its runs have read.
 
 use crate::app::App;
-use crate::commands::foreground::history;
-use crate::exit::Failure;
+use crate::error::AppError;
+use crate::runs::history;
 use everloop_store::{Said, Store};
 use everloop_types::{ConversationId, Labels, RunId, Taint};
 use std::collections::BTreeSet;
@@ -27,10 +27,9 @@ impl Earlier {
         app: &App,
         store: &Store,
         conversation: &ConversationId,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, AppError> {
         let turns = app.settings.small("chat.context_turns") as usize;
-        let said = store.said_in(conversation, turns * 4 + 1).await;
-        let mut said = said.map_err(|error| app.store_failure(&error))?;
+        let mut said = store.said_in(conversation, turns * 4 + 1).await?;
         let begins = said.iter().rposition(|said| said.role == ANEW).map_or(0, |at| at + 1);
         said.drain(..begins);
         Ok(Self { said, turns })
@@ -58,12 +57,12 @@ impl Earlier {
 
     /// What the runs have read whose words a new goal is told of, and what the person opened for
     /// them: it is the same talk.
-    pub async fn held(&self, app: &App, store: &Store) -> Taint {
+    pub async fn held(&self, store: &Store) -> Taint {
         let mut held = Taint::default();
         let runs: BTreeSet<&RunId> =
             self.said.iter().filter_map(|said| said.run.as_ref()).collect();
         for run in runs {
-            let Ok(past) = history(app, store, run).await else {
+            let Ok(past) = history(store, run).await else {
                 held.take(Labels::ALL, run.as_str());
                 continue;
             };

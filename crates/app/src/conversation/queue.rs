@@ -15,24 +15,24 @@ use std::path::{Path, PathBuf};
 
 /// A line that waits for its turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Waiting {
+pub struct QueuedLine {
     /// Makes it one run, however often it is sent.
-    pub(super) id: String,
-    pub(super) line: String,
+    pub id: String,
+    pub line: String,
 }
 
 /// The lines of one chat.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub struct Queue {
     folder: PathBuf,
-    kept: Option<Kept>,
-    lines: VecDeque<Waiting>,
+    kept: Option<QueueFile>,
+    lines: VecDeque<QueuedLine>,
     /// The person has canceled: nothing is sent without their Enter.
-    pub(super) held: bool,
+    pub held: bool,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct QueueFile {
     path: PathBuf,
     file: File,
 }
@@ -40,15 +40,15 @@ struct Kept {
 /// One line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Note {
-    Last(Waiting),
-    First(Waiting),
+enum QueueNote {
+    Last(QueuedLine),
+    First(QueuedLine),
     Gone(String),
 }
 
 impl Queue {
     /// A queue with what chats that are gone had not sent.
-    pub(super) fn open(app: &App) -> Self {
+    pub fn open(app: &App) -> Self {
         Self::in_folder(app.home.data().join("queued"))
     }
 
@@ -70,7 +70,7 @@ impl Queue {
             }
             for waiting in noted(&std::fs::read_to_string(&path)?) {
                 if !self.lines.iter().any(|known| known.id == waiting.id) {
-                    self.note(&Note::Last(waiting))?;
+                    self.note(&QueueNote::Last(waiting))?;
                 }
             }
             std::fs::remove_file(&path)?;
@@ -78,27 +78,27 @@ impl Queue {
         Ok(())
     }
 
-    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().map(|waiting| waiting.line.as_str())
     }
 
-    pub(super) fn first(&self) -> Option<&Waiting> {
+    pub fn first(&self) -> Option<&QueuedLine> {
         self.lines.front()
     }
 
     /// When this returns, the line will be sent, whatever happens.
-    pub(super) fn push(&mut self, line: &str) -> io::Result<()> {
-        self.note(&Note::Last(waiting(line)))
+    pub fn push(&mut self, line: &str) -> io::Result<()> {
+        self.note(&QueueNote::Last(waiting(line)))
     }
 
     /// The same, before all others.
-    pub(super) fn push_first(&mut self, line: &str) -> io::Result<()> {
-        self.note(&Note::First(waiting(line)))
+    pub fn push_first(&mut self, line: &str) -> io::Result<()> {
+        self.note(&QueueNote::First(waiting(line)))
     }
 
     /// A line was sent, or is not wanted any more.
-    pub(super) fn gone(&mut self, id: &str) -> io::Result<()> {
-        self.note(&Note::Gone(id.to_owned()))?;
+    pub fn gone(&mut self, id: &str) -> io::Result<()> {
+        self.note(&QueueNote::Gone(id.to_owned()))?;
         if let (true, Some(kept)) = (self.lines.is_empty(), &self.kept) {
             self.held = false;
             kept.file.set_len(0)?;
@@ -107,16 +107,16 @@ impl Queue {
     }
 
     /// A line that the disk does not take waits all the same, for as long as the chat lives.
-    fn note(&mut self, note: &Note) -> io::Result<()> {
+    fn note(&mut self, note: &QueueNote) -> io::Result<()> {
         let written = self.write(note);
         apply(&mut self.lines, note);
         written
     }
 
-    fn write(&mut self, note: &Note) -> io::Result<()> {
+    fn write(&mut self, note: &QueueNote) -> io::Result<()> {
         let kept = match &mut self.kept {
             Some(kept) => kept,
-            none => none.insert(Kept::begin(&self.folder)?),
+            none => none.insert(QueueFile::begin(&self.folder)?),
         };
         let line = serde_json::to_string(note)? + "\n";
         kept.file.write_all(line.as_bytes())?;
@@ -132,7 +132,7 @@ impl Drop for Queue {
     }
 }
 
-impl Kept {
+impl QueueFile {
     fn begin(folder: &Path) -> io::Result<Self> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let path = folder.join(fresh_id("chat_", SystemClock.now()) + ".jsonl");
@@ -144,21 +144,21 @@ impl Kept {
     }
 }
 
-fn waiting(line: &str) -> Waiting {
+fn waiting(line: &str) -> QueuedLine {
     let line = secrets::redactor().text(line).into_owned();
-    Waiting { id: fresh_id("queued_", SystemClock.now()), line }
+    QueuedLine { id: fresh_id("queued_", SystemClock.now()), line }
 }
 
-fn apply(lines: &mut VecDeque<Waiting>, note: &Note) {
+fn apply(lines: &mut VecDeque<QueuedLine>, note: &QueueNote) {
     match note {
-        Note::Last(waiting) => lines.push_back(waiting.clone()),
-        Note::First(waiting) => lines.push_front(waiting.clone()),
-        Note::Gone(id) => lines.retain(|waiting| waiting.id != *id),
+        QueueNote::Last(waiting) => lines.push_back(waiting.clone()),
+        QueueNote::First(waiting) => lines.push_front(waiting.clone()),
+        QueueNote::Gone(id) => lines.retain(|waiting| waiting.id != *id),
     }
 }
 
 /// What a file says. A last line that was cut short had not been acknowledged.
-fn noted(text: &str) -> VecDeque<Waiting> {
+fn noted(text: &str) -> VecDeque<QueuedLine> {
     let mut lines = VecDeque::new();
     for note in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
         apply(&mut lines, &note);

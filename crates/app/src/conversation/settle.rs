@@ -1,62 +1,46 @@
 //! A call whose outcome nobody knows: the person says what happened, or lets the tool look.
 
-use super::session::{Heard, Session};
-use crate::args::Word;
-use crate::commands::{family, settle};
-use crate::exit::Failure;
-use everloop_agenda::door::OpenQuestion;
+use super::{Conversation, Reaction, Reply};
+use crate::error::AppError;
+use crate::router::OpenQuestion;
+use crate::runs;
+use crate::settling::{SettleWord, settle};
 use everloop_engine::{OpenUnknown, Settling};
-use everloop_text::Told;
 use everloop_types::RunId;
 
 /// Runs of the conversation in which an open call is looked for.
 const RUNS_LOOKED_AT: usize = 50;
 
-impl Session {
+impl Conversation {
     /// `/settle [1|2|3] [ID]`: without a word, what is open and how to say it.
-    pub(super) async fn settle(&mut self, rest: &str) -> Result<Heard, Failure> {
+    pub(super) async fn settle(&mut self, rest: &str) -> Result<Reaction, AppError> {
         let (word, id) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let (word, id) = match settling_word(word) {
+        let (word, id) = match SettleWord::read(word) {
             Some(word) => (Some(word), id.trim()),
             None => (None, rest),
         };
         let run = match id {
             "" => None,
-            id => match self.app.find_run(self.store(), id).await {
-                Ok(run) => Some(run),
-                Err(failure) => return Ok(Heard::Said(failure.words)),
-            },
+            id => Some(self.app.find_run(self.store(), id).await?),
         };
         let Some(open) = self.open_call(run).await? else {
-            return Ok(Heard::Said(self.text("chat.nothing_to_settle", &[])));
+            return Ok(Reaction::Reply(Reply::NothingToSettle));
         };
         match word {
-            Some(word) => self.said_of(&open, word).await,
-            None => Ok(Heard::Said(self.how_to_settle(&open))),
+            Some(word) => self.settle_call(&open, word).await,
+            None => Ok(Reaction::Reply(Reply::ToSettle(open))),
         }
-    }
-
-    /// The call that a run waits with or has ended with, and how to settle it.
-    pub(super) fn how_to_settle(&self, open: &OpenUnknown) -> String {
-        format!("{}\n{}", settle::line(&self.app, open), self.text("chat.settle", &[]))
     }
 
     /// The first call of a run that is still unknown; of the newest run that has one if none is
     /// named.
-    pub(super) async fn open_call(
-        &self,
-        run: Option<RunId>,
-    ) -> Result<Option<OpenUnknown>, Failure> {
-        let fail = |error| self.fail(&error);
+    async fn open_call(&self, run: Option<RunId>) -> Result<Option<OpenUnknown>, AppError> {
         let runs = match run {
             Some(run) => vec![run],
-            None => {
-                let all = self.store().runs_of(&self.door.conversation, RUNS_LOOKED_AT).await;
-                all.map_err(fail)?
-            }
+            None => self.store().runs_of(&self.router.conversation, RUNS_LOOKED_AT).await?,
         };
         for run in runs {
-            let open = self.engine.open_unknowns(&run).await.map_err(fail)?;
+            let open = self.engine.open_unknowns(&run).await?;
             if let Some(open) = open.into_iter().find(|open| open.settled.is_none()) {
                 return Ok(Some(open));
             }
@@ -65,31 +49,29 @@ impl Session {
     }
 
     /// Carries out what was said of a call. A run that waited for it goes on.
-    pub(super) async fn said_of(
+    async fn settle_call(
         &mut self,
         open: &OpenUnknown,
-        word: Word,
-    ) -> Result<Heard, Failure> {
+        word: SettleWord,
+    ) -> Result<Reaction, AppError> {
         let run = &open.effect.run;
-        let said = settle::carried_out(&self.app, &self.engine, open, word).await?;
-        let mut words: Vec<String> = said.probed.into_iter().collect();
-        let Some((settled, settling)) = said.settling else {
-            words.push(self.text("chat.settle", &[]));
-            self.unsettled = Some(run.clone());
-            return Ok(Heard::Said(words.join("\n")));
-        };
+        let report = settle(&self.engine, open, word).await?;
         self.unsettled = None;
-        if settling == Settling::Answered {
-            self.forget_question_of(run);
-            words.iter().for_each(|line| crate::terminal::complain(line));
-            return Ok(Heard::Follow(family::top(&self.app, self.store(), run).await?));
-        }
-        words.push(settle::words(&self.app, run, open, settled, settling)?);
-        if let Some(next) = self.open_call(Some(run.clone())).await? {
-            words.push(self.how_to_settle(&next));
+        let settling = report.settled(run)?;
+        let Some((_, settling)) = settling else {
             self.unsettled = Some(run.clone());
+            let again = Some(open.clone());
+            return Ok(Reaction::Reply(Reply::Settled(Box::new(report), again)));
+        };
+        if *settling == Settling::Answered {
+            self.forget_question_of(run);
+            let top = runs::top(self.store(), run).await?;
+            let note = report.probe.is_some().then(|| Reply::Settled(Box::new(report), None));
+            return Ok(Reaction::Follow(top, note));
         }
-        Ok(Heard::Said(words.join("\n")))
+        let next = self.open_call(Some(run.clone())).await?;
+        self.unsettled = next.is_some().then(|| run.clone());
+        Ok(Reaction::Reply(Reply::Settled(Box::new(report), next)))
     }
 
     /// Whether a call happened is no matter for any words: nothing but the choices is an answer.
@@ -97,21 +79,26 @@ impl Session {
         &mut self,
         open: OpenQuestion,
         text: &str,
-    ) -> Result<Heard, Failure> {
+    ) -> Result<Reaction, AppError> {
         let call = self.open_call(Some(open.run.clone())).await?;
-        match (call, settling_word(text)) {
-            (Some(call), Some(word)) => self.said_of(&call, word).await,
-            (Some(call), None) => Ok(Heard::Said(self.not_settled(&call, text))),
+        match (call, SettleWord::read(text)) {
+            (Some(call), Some(word)) => self.settle_call(&call, word).await,
+            (Some(call), None) => {
+                Ok(Reaction::Reply(Reply::UnclearSettling(text.trim().to_owned(), call)))
+            }
             (None, _) => {
                 self.seen = None;
-                Ok(Heard::Said(self.text("run.already_answered", &[])))
+                Ok(Reaction::Reply(Reply::AlreadyAnswered))
             }
         }
     }
 
     /// A line after a run that ended with an open call: it says what happened, puts that off, or
     /// is asked for again. It is a new goal only once nothing is asked.
-    pub(super) async fn settles(&mut self, line: &str) -> Result<Option<Heard>, Failure> {
+    pub(super) async fn settle_by_line(
+        &mut self,
+        line: &str,
+    ) -> Result<Option<Reaction>, AppError> {
         let Some(run) = self.unsettled.clone() else { return Ok(None) };
         let Some(open) = self.open_call(Some(run)).await? else {
             self.unsettled = None;
@@ -119,26 +106,11 @@ impl Session {
         };
         if everloop_text::is_later(line) || everloop_text::is_stop(line) {
             self.unsettled = None;
-            return Ok(Some(Heard::Said(self.text("chat.settle_later", &[]))));
+            return Ok(Some(Reaction::Reply(Reply::SettleLater)));
         }
-        Ok(Some(match settling_word(line) {
-            Some(word) => self.said_of(&open, word).await?,
-            None => Heard::Said(self.not_settled(&open, line)),
+        Ok(Some(match SettleWord::read(line) {
+            Some(word) => self.settle_call(&open, word).await?,
+            None => Reaction::Reply(Reply::UnclearSettling(line.trim().to_owned(), open)),
         }))
     }
-
-    /// A line that does not say what happened, and the question again.
-    fn not_settled(&self, open: &OpenUnknown, line: &str) -> String {
-        let unclear = self.text("answer.unclear_settle", &[("text", line.trim())]);
-        format!("{unclear}\n{}", self.how_to_settle(open))
-    }
-}
-
-/// What a word means of a call whose outcome is unknown, if it means anything.
-fn settling_word(word: &str) -> Option<Word> {
-    everloop_text::told(word).map(|told| match told {
-        Told::Happened => Word::Happened,
-        Told::DidNot => Word::Not,
-        Told::Look => Word::Probe,
-    })
 }

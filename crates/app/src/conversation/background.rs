@@ -1,12 +1,12 @@
-//! What goes on while a chat is open: runs are driven, reminders fire, messages leave.
+//! What goes on while a conversation is open: runs are driven, reminders fire, messages leave.
 
 use crate::app::App;
-use crate::commands::messages;
-use crate::exit::Failure;
+use crate::delivery;
+use crate::error::AppError;
 use crate::upkeep;
 use everloop_agenda::kept::reminders;
 use everloop_engine::{Engine, Worker};
-use everloop_store::{ClaimLock, Orphan, StoreError};
+use everloop_store::{ClaimLock, Orphan};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -18,30 +18,29 @@ const LOOK_AGAIN: Duration = Duration::from_millis(300);
 const END_WITHIN: Duration = Duration::from_secs(8);
 
 /// The right to drive, if it was free, before anything is driven.
-pub(super) struct Readiness {
+pub(super) struct DriveRight {
     lock: Option<Option<ClaimLock>>,
     /// Runs that an earlier process had left in the middle.
     pub(super) orphans: Vec<Orphan>,
 }
 
 /// Ends with the chat.
-pub(super) struct Care {
+pub(super) struct BackgroundTasks {
     driving: Option<JoinHandle<()>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Readiness {
+impl DriveRight {
     /// Takes the right to drive if it is free.
-    pub(super) async fn take(app: &App, engine: &Arc<Engine>) -> Result<Self, Failure> {
-        let fail = |error: StoreError| app.store_failure(&error);
+    pub(super) async fn take(app: &App, engine: &Arc<Engine>) -> Result<Self, AppError> {
         let worker = engine.identity().worker.clone();
-        let lock = app.database.take_lock(&worker).map_err(fail)?.ok();
+        let lock = app.database.take_lock(&worker)?.ok();
         let orphans = match (&lock, app.is_cluster()) {
             (_, true) => {
-                engine.join(app.lease()).await.map_err(fail)?;
-                engine.reap().await.map_err(fail)?
+                engine.join(app.lease()).await?;
+                engine.reap().await?
             }
-            (Some(_), false) => engine.take_up().await.map_err(fail)?,
+            (Some(_), false) => engine.take_up().await?,
             (None, false) => Vec::new(),
         };
         Ok(Self { lock, orphans })
@@ -53,8 +52,8 @@ impl Readiness {
     }
 
     /// Looks after everything from now on.
-    pub(super) fn begin(self, app: &App, engine: &Arc<Engine>) -> Care {
-        messages::deliver(app, engine);
+    pub(super) fn begin(self, app: &App, engine: &Arc<Engine>) -> BackgroundTasks {
+        delivery::deliver(app, engine);
         let lock = self.lock;
         let driving = Some(tokio::spawn(drive_all(app.clone(), engine.clone(), lock)));
         let mut tasks = vec![tokio::spawn(engine.clone().deliver_mail())];
@@ -65,11 +64,11 @@ impl Readiness {
         let clock = engine.shared_clock();
         tasks.push(tokio::spawn(reminders::keep_reminding(store, customs, clock)));
         tasks.push(tokio::spawn(upkeep::keep_tidy(app.clone(), engine.clone())));
-        Care { driving, tasks }
+        BackgroundTasks { driving, tasks }
     }
 }
 
-impl Care {
+impl BackgroundTasks {
     /// Stops what is driven within its grace, and gives it back.
     pub(super) async fn end(mut self, engine: &Engine) {
         engine.stop();
@@ -81,7 +80,7 @@ impl Care {
     }
 }
 
-impl Drop for Care {
+impl Drop for BackgroundTasks {
     fn drop(&mut self) {
         self.tasks.iter().chain(&self.driving).for_each(JoinHandle::abort);
     }
