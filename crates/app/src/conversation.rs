@@ -22,13 +22,14 @@ mod settle;
 mod stop;
 mod terminals;
 
+pub use commands::history_text;
 pub use confirm::Verdict;
 pub use earlier::Earlier;
 pub use leftovers::{Leftover, Leftovers};
 pub use news::News;
 pub use queue::{Queue, QueuedLine};
 pub use reaction::{AgendaReply, InboxChange, Reaction, Reply};
-pub use stop::RunStop;
+pub use stop::{RunStop, is_at_limit};
 
 use crate::app::App;
 use crate::briefing;

@@ -2,7 +2,7 @@
 //! with a process that dies: every later prompt has the same bytes, the memory the same sections.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use everloop_agenda::context::memory::{Memory, Section};
+use everloop_app::context::memory::{Memory, Section};
 use everloop_engine::{Engine, Environment, Identity, Rules, Submission, Summary};
 use everloop_models::{Asking, Model, OnDelta, Request};
 use everloop_store::{Db, DbError, DbFuture, Done as Written, MemoryDb, Row, Store, Urgency};

@@ -8,15 +8,15 @@
 //!
 //! A command line that fits never pays for the words.
 
-use crate::app::{App, early_language};
 use crate::args::{Cli, Loops};
 use crate::complaint::complaint;
+use crate::console::{Console, early_language};
 use crate::exit::{Exit, Failure};
-use crate::near::near;
 use crate::{build, terminal};
 use clap::builder::{PossibleValue, Styles};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
+use everloop_app::near::near;
 use everloop_loops::LOOPS;
 use everloop_types::Lang;
 use serde_json::json;
@@ -138,7 +138,7 @@ fn names(command: &Command) -> impl Iterator<Item = &str> {
 }
 
 /// `everloop help [TOPIC]`: a command, a command of a command, or a loop.
-pub(crate) fn topic(app: &App, topic: &[String]) -> Result<Exit, Failure> {
+pub(crate) fn topic(app: &Console, topic: &[String]) -> Result<Exit, Failure> {
     if let [name] = topic
         && LOOPS.contains(&name.as_str())
     {

@@ -1,38 +1,24 @@
 //! The one binary. Reads the command line, calls the engine, speaks through `text`.
 
-mod app;
 mod args;
-mod audit_file;
 mod build;
 mod chat;
 mod commands;
 mod complaint;
-mod context;
-mod database;
+mod console;
 mod exit;
+mod failure;
 mod help;
-mod home;
-mod key;
-mod learnt;
-mod means;
-mod near;
-mod own;
-mod place;
-mod prices;
 mod reminding;
-mod secrets;
-mod settings;
 mod setup;
 mod show;
 mod signals;
 mod survey;
 mod terminal;
-mod toolset;
 mod trouble;
-mod upkeep;
 
-use app::App;
 use args::{Chat, Cli, Command, Print, Run};
+use console::Console;
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
@@ -60,7 +46,9 @@ fn main() -> ExitCode {
         Some(Command::Wall { command }) => return everloop_tools::wall_main(command),
         _ => {}
     }
-    everloop_tools::clip::screen_with(|text| secrets::redactor().text(text).into_owned());
+    everloop_tools::clip::screen_with(|text| {
+        everloop_app::secrets::redactor().text(text).into_owned()
+    });
     std::panic::set_hook(Box::new(|panic| terminal::complain(&panic.to_string())));
     // These must work where the settings do not: they show what is wrong, repair it, or need none.
     let started = match cli.command {
@@ -71,8 +59,8 @@ fn main() -> ExitCode {
             | Command::Man(_)
             | Command::Help(_)
             | Command::Secrets(_),
-        ) => App::start_anyway(&cli.common),
-        _ => App::start(&cli.common),
+        ) => Console::start_anyway(&cli.common),
+        _ => Console::start(&cli.common),
     };
     let app = match started {
         Ok(app) => app,
@@ -133,7 +121,7 @@ fn wanted(cli: Cli) -> Command {
     }
 }
 
-async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
+async fn dispatch(app: &Console, command: Command) -> Result<Exit, Failure> {
     signals::outlive_length_limits();
     match command {
         Command::Print(args) => commands::print::print(app, args).await,
@@ -179,7 +167,7 @@ async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
 /// For a page of help that was not written; there are no settings yet.
 fn not_written(error: &std::io::Error) -> ExitCode {
     let detail = error.to_string();
-    let lang = app::early_language(None);
+    let lang = console::early_language(None);
     let words = everloop_text::get(lang, "error.unwritten", &[("detail", &detail)]);
     report(&Failure { exit: Exit::Failed, words })
 }

@@ -18,15 +18,15 @@ pub(crate) mod hidden;
 mod naming;
 pub(crate) mod probe;
 
-use crate::app::App;
-use crate::commands::run::default_model;
 use crate::commands::{self, config};
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::place::{self, Place};
-use crate::secrets;
-use crate::settings::{self, Origin, Sources, endpoints, file, find, redact};
 use crate::{build, terminal};
 use choice::Choice;
+use everloop_app::frames::default_model;
+use everloop_app::place::{self, Place};
+use everloop_app::secrets;
+use everloop_app::settings::{self, Origin, Sources, endpoints, file, find, redact};
 use everloop_types::Lang;
 use std::path::Path;
 
@@ -46,7 +46,7 @@ const PROPOSED: [(&str, &str); 9] = [
 /// Asks for language and model and writes the answers; the app as it is afterwards.
 ///
 /// Only for a terminal: elsewhere it says which commands do the same.
-pub(crate) async fn first_run(app: &App) -> Result<App, Failure> {
+pub(crate) async fn first_run(app: &Console) -> Result<Console, Failure> {
     if !app.interactive {
         let words = crate::trouble::no_model(app);
         return Err(Failure { exit: Exit::Configuration, words });
@@ -69,7 +69,7 @@ pub(crate) async fn first_run(app: &App) -> Result<App, Failure> {
     Ok(chosen)
 }
 
-async fn language(app: &App) -> Result<App, Failure> {
+async fn language(app: &Console) -> Result<Console, Failure> {
     let detected = name_of(app.lang);
     let prompt = app.text("setup.language", &[("detected", detected)]);
     let chosen = loop {
@@ -104,19 +104,19 @@ fn name_of(lang: Lang) -> &'static str {
     }
 }
 
-fn not_understood(app: &App, choices: &str) {
+fn not_understood(app: &Console, choices: &str) {
     terminal::complain(&app.text("setup.not_understood", &[("choices", choices)]));
 }
 
 /// A model that the environment names needs no question.
-fn from_environment(app: &App) -> bool {
+fn from_environment(app: &Console) -> bool {
     if !is_set("EVERLOOP_MODEL") {
         return false;
     }
     let model = default_model(app);
     let provider = place::provider(&model);
     let mut names = vec!["EVERLOOP_MODEL".to_owned(), place::address_variable(provider)];
-    names.extend(crate::key::variables(&app.settings, provider));
+    names.extend(everloop_app::key::variables(&app.settings, provider));
     names.retain(|name| is_set(name));
     let names = names.join(", ");
     let args = [("mark", terminal::marks().done), ("names", &names), ("model", &model)];
@@ -135,7 +135,7 @@ struct Wanted {
     offered: Vec<String>,
 }
 
-async fn model(app: App) -> Result<App, Failure> {
+async fn model(app: Console) -> Result<Console, Failure> {
     let local = probe::local().await;
     let wanted = match choice::provider(&app, local.as_ref()).await {
         Choice::Nothing => return Ok(app),
@@ -156,7 +156,7 @@ async fn model(app: App) -> Result<App, Failure> {
 }
 
 /// Asks for the key until it is not refused; nothing if the person gives up on it.
-async fn with_key(app: &App, provider: String, url: String) -> Result<Option<Wanted>, Failure> {
+async fn with_key(app: &Console, provider: String, url: String) -> Result<Option<Wanted>, Failure> {
     loop {
         let key = typed_key(app, &provider).await?;
         let wanted = Wanted { provider: provider.clone(), url: url.clone(), key, offered: vec![] };
@@ -173,7 +173,7 @@ async fn with_key(app: &App, provider: String, url: String) -> Result<Option<Wan
 }
 
 /// Asks for the key without showing it. An address is none.
-async fn typed_key(app: &App, provider: &str) -> Result<String, Failure> {
+async fn typed_key(app: &Console, provider: &str) -> Result<String, Failure> {
     loop {
         let prompt = app.text("setup.key", &[("provider", provider)]);
         let typed = tokio::task::spawn_blocking(move || hidden::ask(&prompt)).await;
@@ -191,7 +191,7 @@ async fn typed_key(app: &App, provider: &str) -> Result<String, Failure> {
 }
 
 /// Asks for the model, and writes down what was chosen.
-async fn chosen(app: App, wanted: Wanted) -> Result<App, Failure> {
+async fn chosen(app: Console, wanted: Wanted) -> Result<Console, Failure> {
     let Some(name) = name(&app, &wanted).await else {
         terminal::complain(&app.text("setup.no_name", &[]));
         return Ok(app);
@@ -213,7 +213,7 @@ async fn chosen(app: App, wanted: Wanted) -> Result<App, Failure> {
 }
 
 /// Takes away what was said of the former model without its name: it would be the new one's now.
-fn without_old(app: &App, wanted: &Wanted) -> Result<App, Failure> {
+fn without_old(app: &Console, wanted: &Wanted) -> Result<Console, Failure> {
     let mut text = app.sources.text.clone().unwrap_or_default();
     let (old, new) = (app.settings.owner("model.key_file").to_owned(), &wanted.provider);
     let key_file = app.key_file();
@@ -244,7 +244,7 @@ fn without_old(app: &App, wanted: &Wanted) -> Result<App, Failure> {
         text = shorter.map_err(|error| config::cannot_change(app, &error))?.unwrap_or(text);
     }
     let lang = app.lang;
-    Ok(App { lang, ..app.reread(app.sources.with_text(Some(text))) })
+    Ok(app.reread(app.sources.with_text(Some(text))).with_language(lang))
 }
 
 /// Whether something could be asked there, and it holds no key.
@@ -254,7 +254,7 @@ fn is_address(text: &str) -> bool {
 }
 
 /// What is proposed of a provider's models, where it is asked at its usual address.
-fn proposed(app: &App, provider: &str) -> Option<&'static str> {
+fn proposed(app: &Console, provider: &str) -> Option<&'static str> {
     let name = format!("{provider}/");
     if Place::of(&app.settings, &name).address() != everloop_models::usual_url(provider) {
         return None;
@@ -264,7 +264,7 @@ fn proposed(app: &App, provider: &str) -> Option<&'static str> {
 
 /// The model with its provider: the one that is proposed or the only one that is offered, else the
 /// one that the person names.
-async fn name(app: &App, wanted: &Wanted) -> Option<String> {
+async fn name(app: &Console, wanted: &Wanted) -> Option<String> {
     let offered = &wanted.offered;
     let proposed = proposed(app, &wanted.provider).filter(|_| wanted.url.is_empty());
     let chosen = match (proposed, offered.as_slice()) {
@@ -283,7 +283,7 @@ fn key_name(provider: &str) -> String {
 
 /// Puts the key where secrets go: into the keychain, else into a file of its own. Says what the
 /// settings must say of that.
-fn keep_key(app: &App, key: &str, provider: &str) -> Result<String, Failure> {
+fn keep_key(app: &Console, key: &str, provider: &str) -> Result<String, Failure> {
     let (mark, name) = (terminal::marks().done, key_name(provider));
     if let Some(kept) = commands::secrets::in_the_keychain(app, &name, key)? {
         let kept = kept.to_string();
@@ -301,7 +301,7 @@ fn keep_key(app: &App, key: &str, provider: &str) -> Result<String, Failure> {
     Ok(secrets::Reference::File(path).to_string())
 }
 
-fn not_kept(app: &App, path: &Path, error: &std::io::Error) -> Failure {
+fn not_kept(app: &Console, path: &Path, error: &std::io::Error) -> Failure {
     let (shown, detail) = (path.display().to_string(), error.to_string());
     let args = [("file", shown.as_str()), ("detail", detail.as_str())];
     Failure { exit: Exit::Configuration, words: app.text("setup.key_not_kept", &args) }
@@ -312,7 +312,7 @@ fn is_set(name: &str) -> bool {
 }
 
 /// Writes answers to the settings file, and shows each line.
-fn write(app: &App, lines: &[(&str, &str)]) -> Result<App, Failure> {
+fn write(app: &Console, lines: &[(&str, &str)]) -> Result<Console, Failure> {
     let mut text = app.sources.text.clone().unwrap_or_default();
     for (key, value) in lines {
         // The settings are shown and copied; a key that gets there is lost.
@@ -336,7 +336,7 @@ fn write(app: &App, lines: &[(&str, &str)]) -> Result<App, Failure> {
     }
     let sources: Sources = app.sources.with_text(Some(text));
     let lang = app.lang;
-    Ok(App { lang, ..app.reread(sources) })
+    Ok(app.reread(sources).with_language(lang))
 }
 
 #[cfg(test)]

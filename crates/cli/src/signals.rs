@@ -1,6 +1,6 @@
 //! The signals that end a process politely.
 
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -22,7 +22,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    pub(crate) fn new(app: &App) -> Result<Self, Failure> {
+    pub(crate) fn new(app: &Console) -> Result<Self, Failure> {
         let listen =
             |kind| signal(kind).map_err(|error| app.failure(Exit::Failed, "error.system", &error));
         Ok(Self {

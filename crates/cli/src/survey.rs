@@ -1,11 +1,11 @@
 //! Which providers this process could ask: where, and where their keys come from. No key is shown,
 //! and none is fetched from a keychain or a program for that.
 
-use crate::app::App;
-use crate::key::{self, Source};
-use crate::place::{self, Place, address_variable, default_name};
-use crate::secrets;
-use crate::settings::{Origin, Settings, redact};
+use crate::console::Console;
+use everloop_app::key::{self, Source};
+use everloop_app::place::{self, Place, address_variable, default_name};
+use everloop_app::secrets;
+use everloop_app::settings::{Origin, Settings, redact};
 use everloop_models::providers;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(crate) struct Surveyed {
 
 /// The providers of the models in use, and all that the settings or the environment have something
 /// for.
-pub(crate) fn survey(app: &App) -> Vec<Surveyed> {
+pub(crate) fn survey(app: &Console) -> Vec<Surveyed> {
     let settings = &app.settings;
     let default = default_name(settings);
     let used = [default.as_str(), settings.text("model.default"), settings.text("model.fallback")];
@@ -42,7 +42,7 @@ fn has_variable(settings: &Settings, name: &str) -> bool {
     set(&address_variable(name)) || key::variables(settings, name).iter().any(set)
 }
 
-fn of(app: &App, name: &str) -> Surveyed {
+fn of(app: &Console, name: &str) -> Surveyed {
     let whole = format!("{name}/");
     let place = Place::of(&app.settings, &whole);
     let own = app.settings.key_of(name).cloned();
@@ -66,7 +66,7 @@ fn of(app: &App, name: &str) -> Surveyed {
 
 impl Surveyed {
     /// For people: the address and where it was set, and where the key comes from.
-    pub(crate) fn line(&self, app: &App) -> String {
+    pub(crate) fn line(&self, app: &Console) -> String {
         let key = match (&self.key_from, self.needs_key) {
             (Some(source), _) => app.text("survey.key", &[("source", source)]),
             (None, true) => app.text("survey.key_missing", &[]),

@@ -1,6 +1,6 @@
 //! The terminal: who is there, and lines to and from them.
 
-use crate::secrets;
+use everloop_app::secrets;
 use everloop_types::turns_text;
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush,

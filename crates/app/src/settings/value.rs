@@ -68,7 +68,7 @@ impl Item {
 }
 
 /// The items of a list.
-pub fn items(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 

@@ -1,7 +1,7 @@
 // The same tasks under chosen loops and models.
 
-use crate::settings::{Form, Value};
 use clap::Args;
+use everloop_app::settings::{Form, Value};
 use everloop_compare::Latency;
 use std::path::PathBuf;
 use std::time::Duration;

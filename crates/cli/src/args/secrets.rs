@@ -1,7 +1,7 @@
 //! `secrets` and `audit`. No item here has a doc comment: clap would show it.
 
-use crate::settings::{Form, Value};
 use clap::{Args, Subcommand};
+use everloop_app::settings::{Form, Value};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Secrets {

@@ -1,7 +1,7 @@
 //! What stands at the bottom of the screen while a run is looked at: the plan, what the model
 //! does, what the person types. Redrawn in place; everything else scrolls above it.
 
-use crate::app::App;
+use crate::console::Console;
 use crate::show::{aside, call_args, plan_head, plan_lines, replanned, seen_line};
 use crate::terminal::{self, Marks, marks};
 use everloop_agenda::show::clipped;
@@ -23,7 +23,7 @@ const ITEMS_SHOWN: usize = 8;
 
 /// The live part of the screen.
 pub(super) struct Live<'a> {
-    app: &'a App,
+    app: &'a Console,
     marks: Marks,
     /// Rows above the cursor's that belong to it.
     rows: u16,
@@ -46,7 +46,7 @@ struct Doing {
 
 impl<'a> Live<'a> {
     /// `tools` are the calls that are out already, and whose outcome is still to be shown.
-    pub(super) fn new(app: &'a App, tools: BTreeMap<EffectId, String>) -> Self {
+    pub(super) fn new(app: &'a Console, tools: BTreeMap<EffectId, String>) -> Self {
         Self {
             app,
             marks: marks(),

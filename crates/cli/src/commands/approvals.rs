@@ -1,7 +1,7 @@
 //! `everloop approvals`: what was allowed for good, and how to withdraw it.
 
-use crate::app::App;
 use crate::args::{self, ApprovalsVerb};
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
 use crate::terminal;
@@ -9,7 +9,7 @@ use everloop_store::Store;
 use everloop_types::{Standing, one_line};
 use serde_json::{Value, json};
 
-pub(crate) async fn approvals(app: &App, args: args::Approvals) -> Result<Exit, Failure> {
+pub(crate) async fn approvals(app: &Console, args: args::Approvals) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     match args.verb {
         None => list(app, &store, args.json).await,
@@ -18,11 +18,11 @@ pub(crate) async fn approvals(app: &App, args: args::Approvals) -> Result<Exit, 
     }
 }
 
-async fn all(app: &App, store: &Store) -> Result<Vec<Standing>, Failure> {
+async fn all(app: &Console, store: &Store) -> Result<Vec<Standing>, Failure> {
     store.all_standing().await.map_err(|error| app.store_failure(&error))
 }
 
-async fn list(app: &App, store: &Store, as_json: bool) -> Result<Exit, Failure> {
+async fn list(app: &Console, store: &Store, as_json: bool) -> Result<Exit, Failure> {
     let all = all(app, store).await?;
     if as_json {
         let data: Vec<Value> = all.iter().map(object).collect();
@@ -41,7 +41,7 @@ async fn list(app: &App, store: &Store, as_json: bool) -> Result<Exit, Failure> 
 }
 
 /// An id may be given by its beginning, if only one begins so.
-async fn remove(app: &App, store: &Store, id: &str, as_json: bool) -> Result<Exit, Failure> {
+async fn remove(app: &Console, store: &Store, id: &str, as_json: bool) -> Result<Exit, Failure> {
     let all = all(app, store).await?;
     let found: Vec<&Standing> =
         all.iter().filter(|standing| !id.is_empty() && standing.id.starts_with(id)).collect();

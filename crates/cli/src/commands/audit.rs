@@ -1,7 +1,7 @@
 //! `everloop audit`: every tool call, from the journals alone. One page at a time is in memory.
 
-use crate::app::App;
 use crate::args::Audit;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
 use crate::terminal;
@@ -15,7 +15,7 @@ const ENTRIES_PER_PAGE: usize = 500;
 /// Characters of arguments and result in a line for people.
 const SHOWN_CHARS: usize = 60;
 
-pub(crate) async fn audit(app: &App, args: &Audit) -> Result<Exit, Failure> {
+pub(crate) async fn audit(app: &Console, args: &Audit) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let now = SystemClock.now();
     let since = args.since.map_or(0, |ms| now.saturating_sub_unsigned(ms));
@@ -59,7 +59,7 @@ pub(crate) async fn audit(app: &App, args: &Audit) -> Result<Exit, Failure> {
 /// The calls of one run. A journal that cannot be read is said to be so and passed over; the exit
 /// code tells that something is missing.
 async fn one(
-    app: &App,
+    app: &Console,
     store: &Store,
     row: &RunRow,
     args: &Audit,
@@ -87,7 +87,7 @@ async fn one(
         let page = match store.journal(&row.run, after, ENTRIES_PER_PAGE).await {
             Ok(page) => page,
             Err(error) => {
-                let (run, detail) = (row.run.as_str(), crate::app::chain(&error));
+                let (run, detail) = (row.run.as_str(), everloop_app::error::chain(&error));
                 app.note("audit.unreadable", &[("id", run), ("detail", &detail)]);
                 return Ok(Exit::Data);
             }
@@ -115,7 +115,7 @@ fn json(row: &RunRow, call: &AuditCall) -> String {
     told.to_string()
 }
 
-fn line(app: &App, row: &RunRow, call: &AuditCall) -> String {
+fn line(app: &Console, row: &RunRow, call: &AuditCall) -> String {
     let took = call.end.duration_ms.map_or("-".to_owned(), |ms| format!("{ms}ms"));
     let run = row.run.as_str();
     let end = run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..]);

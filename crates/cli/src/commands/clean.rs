@@ -1,9 +1,11 @@
 //! `everloop clean` and `everloop runs delete`: less data, by a person's own wish.
 
-use crate::app::{App, chain};
 use crate::args::{Clean, DeleteRuns};
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::{terminal, upkeep};
+use crate::terminal;
+use everloop_app::error::chain;
+use everloop_app::upkeep;
 use everloop_store::{Removal, Store};
 use everloop_tools::forget_records;
 use everloop_types::RunId;
@@ -20,7 +22,7 @@ struct Cleaned {
     bytes: (u64, u64),
 }
 
-pub(crate) async fn clean(app: &App, args: &Clean) -> Result<Exit, Failure> {
+pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
     let store = app.open_store().await?;
     let engine = app.engine(store.clone()).await?;
@@ -61,7 +63,7 @@ pub(crate) async fn clean(app: &App, args: &Clean) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn tell(app: &App, cleaned: &Cleaned, args: &Clean) {
+fn tell(app: &Console, cleaned: &Cleaned, args: &Clean) {
     let Cleaned { trimmed, deleted, bytes } = cleaned;
     if args.json {
         let told = json!({
@@ -82,7 +84,11 @@ fn tell(app: &App, cleaned: &Cleaned, args: &Clean) {
     terminal::answer(&app.text(key, &names));
 }
 
-pub(crate) async fn delete(app: &App, store: Store, args: &DeleteRuns) -> Result<Exit, Failure> {
+pub(crate) async fn delete(
+    app: &Console,
+    store: Store,
+    args: &DeleteRuns,
+) -> Result<Exit, Failure> {
     let mut runs: Vec<RunId> = Vec::new();
     for id in &args.id {
         let run = app.find_run(&store, id).await?;
@@ -116,7 +122,7 @@ pub(crate) async fn delete(app: &App, store: Store, args: &DeleteRuns) -> Result
 }
 
 /// What became of one run that was named.
-fn say(app: &App, run: &RunId, removed: &Removal, args: &DeleteRuns) {
+fn say(app: &Console, run: &RunId, removed: &Removal, args: &DeleteRuns) {
     let (word, key, with) = match removed {
         Removal::Gone(gone) => {
             let key = if args.dry_run { "runs.would_delete" } else { "runs.deleted" };
@@ -135,7 +141,7 @@ fn say(app: &App, run: &RunId, removed: &Removal, args: &DeleteRuns) {
 }
 
 /// Records of commands go with their run.
-fn forget(app: &App, runs: &[RunId]) {
+fn forget(app: &Console, runs: &[RunId]) {
     let folder = app.home.data().join("effects");
     for run in runs {
         // What is left is a folder that no run refers to.
@@ -144,7 +150,7 @@ fn forget(app: &App, runs: &[RunId]) {
 }
 
 /// Deleting cannot be taken back, so a person says yes, or `--yes` has.
-async fn agree(app: &App, yes: bool, count: usize) -> Result<(), Failure> {
+async fn agree(app: &Console, yes: bool, count: usize) -> Result<(), Failure> {
     let count = count.to_string();
     let refused = |key: &str| {
         let words = app.text(key, &[("count", &count)]);

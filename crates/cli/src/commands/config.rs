@@ -1,20 +1,20 @@
 //! `everloop config`: look at the settings, and change the file they stand in.
 
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::place;
-use crate::settings::endpoints::{self, Part};
-use crate::settings::file::{self, EditError};
-use crate::settings::{self, Fault, FaultKind, Loaded, Origin, fault_words, redact};
 use crate::survey::{Surveyed, survey};
 use crate::terminal;
+use everloop_app::place;
+use everloop_app::settings::endpoints::{self, Part};
+use everloop_app::settings::file::{self, EditError};
+use everloop_app::settings::{self, Fault, FaultKind, Loaded, Origin, fault_words, redact};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 use unicode_width::UnicodeWidthStr;
 
-pub(crate) async fn config(app: &App, args: args::Config) -> Result<Exit, Failure> {
+pub(crate) async fn config(app: &Console, args: args::Config) -> Result<Exit, Failure> {
     match args {
         args::Config::Get { key } => get(app, &key),
         args::Config::Set { key, value } => set(app, &key, &value),
@@ -35,15 +35,15 @@ pub(crate) async fn config(app: &App, args: args::Config) -> Result<Exit, Failur
 }
 
 /// The setting of this name, or words with the nearest one.
-fn known(app: &App, key: &str) -> Result<&'static settings::Setting, Failure> {
+fn known(app: &Console, key: &str) -> Result<&'static settings::Setting, Failure> {
     settings::find(key, Origin::CommandLine).map_err(|fault| wrong_usage(app, &fault))
 }
 
-fn wrong_usage(app: &App, fault: &Fault) -> Failure {
+fn wrong_usage(app: &Console, fault: &Fault) -> Failure {
     Failure { exit: Exit::Usage, words: fault_words(app.lang, fault) }
 }
 
-fn get(app: &App, key: &str) -> Result<Exit, Failure> {
+fn get(app: &Console, key: &str) -> Result<Exit, Failure> {
     if let Some((provider, part)) = endpoints::named(key) {
         usable(app)?;
         let value = match part {
@@ -65,7 +65,7 @@ fn get(app: &App, key: &str) -> Result<Exit, Failure> {
 }
 
 /// Settings of which some cannot be used are not shown as if they were in force.
-fn usable(app: &App) -> Result<(), Failure> {
+fn usable(app: &Console) -> Result<(), Failure> {
     match app.faults.first() {
         Some(fault) => {
             let words = fault_words(app.lang, fault);
@@ -79,7 +79,7 @@ fn usable(app: &App) -> Result<(), Failure> {
     }
 }
 
-fn show(app: &App, origin: bool) -> Result<Exit, Failure> {
+fn show(app: &Console, origin: bool) -> Result<Exit, Failure> {
     usable(app)?;
     let all = app.sources.effective(&app.settings);
     let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
@@ -103,7 +103,7 @@ fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-fn show_json(app: &App) -> Result<Exit, Failure> {
+fn show_json(app: &Console) -> Result<Exit, Failure> {
     usable(app)?;
     let all = app.sources.effective(&app.settings);
     let all = all.iter().map(|setting| {
@@ -118,7 +118,7 @@ fn show_json(app: &App) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn set(app: &App, key: &str, text: &str) -> Result<Exit, Failure> {
+fn set(app: &Console, key: &str, text: &str) -> Result<Exit, Failure> {
     let form = match endpoints::named(key) {
         Some((_, part)) => part.form(),
         None => known(app, key)?.form,
@@ -134,7 +134,7 @@ fn set(app: &App, key: &str, text: &str) -> Result<Exit, Failure> {
         wrong_usage(app, &Fault { key, origin, what: FaultKind::Bad(wrong) })
     })?;
     let is_database = key == "store.database";
-    if is_database && crate::database::Database::named(text, &app.home).is_none() {
+    if is_database && everloop_app::database::Database::named(text, &app.home).is_none() {
         return Err(usage("settings.no_such_database"));
     }
     let changed = file::with(&old_text(app)?, key, form, text);
@@ -146,7 +146,7 @@ fn set(app: &App, key: &str, text: &str) -> Result<Exit, Failure> {
 }
 
 /// Another provider's model gets the address and the key that stand in the settings without a name.
-fn tell_of_new_owner(app: &App, key: &str, name: &str) {
+fn tell_of_new_owner(app: &Console, key: &str, name: &str) {
     let (old, new) = (app.settings.owner("model.base_url"), place::provider(name));
     let is_said = |key| !app.settings.text(key).is_empty();
     let named = ["model.base_url", "model.key", "model.key_command"].into_iter().any(is_said);
@@ -157,7 +157,7 @@ fn tell_of_new_owner(app: &App, key: &str, name: &str) {
 }
 
 /// The text of the file; a file that cannot be read is not written over.
-fn old_text(app: &App) -> Result<String, Failure> {
+fn old_text(app: &Console) -> Result<String, Failure> {
     match &app.sources.trouble {
         Some(detail) => Err(unwritable(app, detail)),
         None => Ok(app.sources.text.clone().unwrap_or_default()),
@@ -165,31 +165,34 @@ fn old_text(app: &App) -> Result<String, Failure> {
 }
 
 /// Writes the settings file, or says why it cannot be written.
-pub(crate) fn write(app: &App, text: &str) -> Result<(), Failure> {
+pub(crate) fn write(app: &Console, text: &str) -> Result<(), Failure> {
     file::write(&app.sources.path, text).map_err(|error| unwritable(app, &error))
 }
 
-fn unwritable(app: &App, detail: &dyn std::fmt::Display) -> Failure {
+fn unwritable(app: &Console, detail: &dyn std::fmt::Display) -> Failure {
     let (path, detail) = (app.sources.path.display().to_string(), detail.to_string());
     let args = [("file", path.as_str()), ("detail", detail.as_str())];
     Failure { exit: Exit::Configuration, words: app.text("config.unwritable", &args) }
 }
 
 /// A file that is broken cannot be changed line by line.
-pub(crate) fn cannot_change(app: &App, error: &EditError) -> Failure {
+pub(crate) fn cannot_change(app: &Console, error: &EditError) -> Failure {
     let (path, detail) = (app.sources.path.display().to_string(), error.to_string());
     let args = [("file", path.as_str()), ("detail", detail.as_str())];
     Failure { exit: Exit::Configuration, words: app.text("config.cannot_change", &args) }
 }
 
 /// Says what is in force now, which a variable or a flag may decide.
-fn tell(app: &App, key: &str, text: String) {
+fn tell(app: &Console, key: &str, text: String) {
     let sources = app.sources.with_text(Some(text));
     let settings = sources.read().settings;
     let all = sources.effective(&settings);
     let Some(now) = all.iter().find(|setting| setting.key == key) else {
         let provider = endpoints::named(key).map_or("", |(provider, _)| provider);
-        let known = survey(&App { settings, sources, ..app.clone() });
+        let mut changed = app.clone();
+        changed.settings = settings;
+        changed.sources = sources;
+        let known = survey(&changed);
         let line = known.iter().find(|known| known.name == provider).map(|it| it.line(app));
         line.iter().filter(|_| !app.quiet).for_each(|line| terminal::complain(line));
         return;
@@ -201,7 +204,7 @@ fn tell(app: &App, key: &str, text: String) {
     }
 }
 
-fn unset(app: &App, key: &str) -> Result<Exit, Failure> {
+fn unset(app: &Console, key: &str) -> Result<Exit, Failure> {
     let without = file::without(&old_text(app)?, key);
     match without.map_err(|error| cannot_change(app, &error))? {
         Some(text) => {
@@ -217,7 +220,7 @@ fn unset(app: &App, key: &str) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-async fn edit(app: &App) -> Result<Exit, Failure> {
+async fn edit(app: &Console) -> Result<Exit, Failure> {
     let path = app.sources.path.clone();
     file::make_folder(&path).map_err(|error| unwritable(app, &error))?;
     open_editor(app, &path).await?;
@@ -225,7 +228,7 @@ async fn edit(app: &App) -> Result<Exit, Failure> {
 }
 
 /// Lets the person edit a file with the editor of their choice.
-pub(crate) async fn open_editor(app: &App, path: &Path) -> Result<(), Failure> {
+pub(crate) async fn open_editor(app: &Console, path: &Path) -> Result<(), Failure> {
     let editor = ["VISUAL", "EDITOR"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty()));
@@ -248,7 +251,7 @@ pub(crate) async fn open_editor(app: &App, path: &Path) -> Result<(), Failure> {
 }
 
 /// Reads the new text and names every fault with its line.
-fn checked(app: &App, text: Option<String>) -> Exit {
+fn checked(app: &Console, text: Option<String>) -> Exit {
     let sources = app.sources.with_text(text.clone());
     let loaded = sources.read();
     let text = text.unwrap_or_default();
@@ -265,7 +268,7 @@ fn checked(app: &App, text: Option<String>) -> Exit {
 }
 
 /// What is wrong with the settings, with the lines on which it stands.
-pub(crate) fn fault_lines(app: &App, loaded: &Loaded, text: &str) -> Vec<String> {
+pub(crate) fn fault_lines(app: &Console, loaded: &Loaded, text: &str) -> Vec<String> {
     let all = loaded.faults.iter().chain(&loaded.warnings);
     let worded = all.map(|fault| {
         let words = fault_words(app.lang, fault);

@@ -1,17 +1,17 @@
 //! `everloop backup` and `everloop restore`: a checked copy of the data, and the way back.
 
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::settings::file::make_folder;
 use crate::terminal;
+use everloop_app::settings::file::make_folder;
 use everloop_engine::{Clock, SystemClock, fresh_id, set_unfinished_aside};
 use everloop_store::{Inspection, OpenError, SCHEMA_VERSION, Store, StoreError};
 use everloop_types::{RunId, WorkerId};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failure> {
+pub(crate) async fn backup(app: &Console, args: args::Backup) -> Result<Exit, Failure> {
     let database = own_file(app)?;
     if !database.exists() {
         return Err(failure(app, Exit::Data, "backup.nothing", database, ""));
@@ -29,7 +29,7 @@ pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failur
     let (from, place) = (database.to_owned(), to.clone());
     let copied = aside(app, move || Store::back_up(&from, &place)).await?;
     let copied = copied.map_err(|error| {
-        let cause = crate::app::chain(&error);
+        let cause = everloop_app::error::chain(&error);
         failure(app, Exit::Data, "backup.failed", &to, &cause)
     })?;
     terminal::answer(&to.display().to_string());
@@ -55,7 +55,7 @@ async fn damaged_runs(copy: &Path) -> Result<String, StoreError> {
     Ok(damaged.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "))
 }
 
-pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Failure> {
+pub(crate) async fn restore(app: &Console, args: args::Restore) -> Result<Exit, Failure> {
     let database = own_file(app)?;
     let copy = args.file;
     if !copy.exists() {
@@ -107,7 +107,7 @@ enum Origin {
 }
 
 /// A copy is of this home if it names this home, or the home of the database that it replaces.
-fn origin(app: &App, copy: &Path) -> Result<Origin, Failure> {
+fn origin(app: &Console, copy: &Path) -> Result<Origin, Failure> {
     let wrote = Store::home_of(copy).map_err(|error| refused(app, copy, &error))?;
     let database = own_file(app)?;
     let present = Store::home_of(database).ok().flatten();
@@ -122,14 +122,14 @@ fn origin(app: &App, copy: &Path) -> Result<Origin, Failure> {
 /// database is as it was or nothing in it goes on by itself. A copy of another home loses what was
 /// allowed for good there; tells how much that was.
 async fn put_back(
-    app: &App,
+    app: &Console,
     (copy, origin): (&Path, Origin),
     staged: &Path,
     kept: &Path,
 ) -> Result<u64, Failure> {
     let database = own_file(app)?;
     let failed = |error: StoreError| {
-        let cause = crate::app::chain(&error);
+        let cause = everloop_app::error::chain(&error);
         failure(app, Exit::Data, "restore.failed", database, &cause)
     };
     let (from, to) = (copy.to_owned(), staged.to_owned());
@@ -154,7 +154,7 @@ async fn put_back(
 }
 
 /// The database file; a server has its own ways.
-fn own_file(app: &App) -> Result<&Path, Failure> {
+fn own_file(app: &Console) -> Result<&Path, Failure> {
     app.database.file().ok_or_else(|| {
         let words = app.text("backup.server", &[]);
         Failure { exit: Exit::Usage, words }
@@ -162,7 +162,7 @@ fn own_file(app: &App) -> Result<&Path, Failure> {
 }
 
 /// Nobody may drive runs while their journals are exchanged.
-fn lock(app: &App) -> Result<Option<everloop_store::ClaimLock>, Failure> {
+fn lock(app: &Console) -> Result<Option<everloop_store::ClaimLock>, Failure> {
     let worker = WorkerId::new(fresh_id("restore_", SystemClock.now()));
     let taken = app.database.take_lock(&worker).map_err(|error| app.store_failure(&error))?;
     taken.map_err(|holder| {
@@ -173,7 +173,7 @@ fn lock(app: &App) -> Result<Option<everloop_store::ClaimLock>, Failure> {
 
 /// Asks, unless `--yes` has answered. What open runs did since the copy is not in the copy, so they
 /// do not go on.
-async fn confirm(app: &App, yes: bool, copy: &Path, seen: &Inspection) -> Result<(), Failure> {
+async fn confirm(app: &Console, yes: bool, copy: &Path, seen: &Inspection) -> Result<(), Failure> {
     let open: u64 = seen
         .runs_by_status
         .iter()
@@ -198,18 +198,18 @@ async fn confirm(app: &App, yes: bool, copy: &Path, seen: &Inspection) -> Result
     }
 }
 
-fn refused(app: &App, copy: &Path, error: &StoreError) -> Failure {
+fn refused(app: &Console, copy: &Path, error: &StoreError) -> Failure {
     let key = match error {
         StoreError::Open(OpenError::NewerSchema { .. }) => "restore.newer",
         StoreError::Open(OpenError::NotOurs { altered: Some(_), .. }) => "restore.altered",
         StoreError::Open(OpenError::NotOurs { .. }) => "restore.not_ours",
         _ => "restore.damaged",
     };
-    failure(app, Exit::Data, key, copy, &crate::app::chain(error))
+    failure(app, Exit::Data, key, copy, &everloop_app::error::chain(error))
 }
 
 fn failure(
-    app: &App,
+    app: &Console,
     exit: Exit,
     key: &str,
     file: &Path,
@@ -222,7 +222,7 @@ fn failure(
 
 /// Does what takes long and blocks beside the async work.
 async fn aside<T: Send + 'static>(
-    app: &App,
+    app: &Console,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;

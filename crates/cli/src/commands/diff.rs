@@ -1,20 +1,21 @@
 //! `everloop diff`: where two runs part, and what became of each.
 
-use super::runs::shown;
-use crate::app::App;
+use super::runs::details;
 use crate::args::Diff;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::show::{Shown, preview};
+use crate::show::{preview, summary};
 use crate::terminal;
+use everloop_app::runs::RunDetails;
 use everloop_engine::{Differs, Divergence, Place, first_divergence, tools_after};
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
-pub(crate) async fn diff(app: &App, args: &Diff) -> Result<Exit, Failure> {
+pub(crate) async fn diff(app: &Console, args: &Diff) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let (one, other) =
         (app.find_run(&store, &args.one).await?, app.find_run(&store, &args.other).await?);
-    let (one, other) = (shown(app, &store, &one).await?, shown(app, &store, &other).await?);
+    let (one, other) = (details(app, &store, &one).await?, details(app, &store, &other).await?);
     let found = first_divergence(&one.history, &other.history);
     let runs = [
         (&one, found.as_ref().and_then(|found| found.one.as_ref())),
@@ -27,9 +28,9 @@ pub(crate) async fn diff(app: &App, args: &Diff) -> Result<Exit, Failure> {
     Ok(if found.is_none() { Exit::Done } else { Exit::Failed })
 }
 
-type Side<'a> = (&'a Shown, Option<&'a Place>);
+type Side<'a> = (&'a RunDetails, Option<&'a Place>);
 
-fn tell(app: &App, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
+fn tell(app: &Console, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
     let Some(found) = found else {
         terminal::answer(&app.text("diff.same", &[]));
         return;
@@ -67,14 +68,14 @@ fn tell(app: &App, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
 }
 
 /// What became of one of them, on one line.
-fn after(app: &App, shown: &Shown, place: Option<&Place>) -> String {
+fn after(app: &Console, shown: &RunDetails, place: Option<&Place>) -> String {
     let tools = one_line(&tools(shown, place).join(", "));
     let tools = if tools.is_empty() { "–".to_owned() } else { tools };
     let args = [("id", shown.row.run.as_str()), ("tools", tools.as_str())];
-    format!("{}\n{}", app.text("diff.after", &args), shown.summary(app))
+    format!("{}\n{}", app.text("diff.after", &args), summary(app, shown))
 }
 
-fn tools(shown: &Shown, place: Option<&Place>) -> Vec<String> {
+fn tools(shown: &RunDetails, place: Option<&Place>) -> Vec<String> {
     place.map_or_else(Vec::new, |place| tools_after(&shown.history, place.seq))
 }
 

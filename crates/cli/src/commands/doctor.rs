@@ -10,8 +10,8 @@ mod secrets;
 mod store;
 mod walls;
 
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
 use everloop_loops::{AnyRun, LOOPS};
@@ -42,7 +42,7 @@ struct Check {
 }
 
 impl Check {
-    fn good(app: &App, name: &'static str, title: &str, detail: impl Into<String>) -> Self {
+    fn good(app: &Console, name: &'static str, title: &str, detail: impl Into<String>) -> Self {
         let (title, detail) = (app.text(title, &[]), detail.into());
         Self { name, title, state: State::Good, detail, advice: None }
     }
@@ -65,7 +65,7 @@ impl Report {
     }
 }
 
-pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failure> {
+pub(crate) async fn doctor(app: &Console, args: &args::Doctor) -> Result<Exit, Failure> {
     let mut report = Report::default();
     itself(app, &mut report);
     machine::data_folder(app, &mut report);
@@ -94,13 +94,13 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
     Ok(exit)
 }
 
-fn itself(app: &App, report: &mut Report) {
+fn itself(app: &Console, report: &mut Report) {
     report.checks.push(Check::good(app, "version", "doctor.version", build::VERSION));
     report.note("version", build::VERSION);
     report.note("commit", build::COMMIT);
 }
 
-fn config_file(app: &App, report: &mut Report) {
+fn config_file(app: &Console, report: &mut Report) {
     let path = app.sources.path.display().to_string();
     let mut loaded = app.sources.read();
     // Which database is meant is found out later than what the settings say.
@@ -130,7 +130,7 @@ fn config_file(app: &App, report: &mut Report) {
 }
 
 /// What differs from the defaults, and what a run here would have.
-fn settings(app: &App, report: &mut Report) {
+fn settings(app: &Console, report: &mut Report) {
     let all = app.sources.effective(&app.settings);
     let changed = all.iter().filter(|setting| setting.layer != "default");
     let changed = changed.map(|setting| {
@@ -143,11 +143,11 @@ fn settings(app: &App, report: &mut Report) {
 }
 
 /// The tools that a run in this folder would have.
-fn tools(app: &App) -> Vec<String> {
+fn tools(app: &Console) -> Vec<String> {
     let here = std::env::current_dir().ok();
-    let registry =
-        here.and_then(|here| app.means(&app.settings).registry(here, &app.zone_name(), app.lang));
-    let offered = crate::means::offered(&app.settings, &registry.unwrap_or_default());
+    let registry = here
+        .and_then(|here| app.environment(&app.settings).registry(here, &app.zone_name(), app.lang));
+    let offered = everloop_app::environment::offered(&app.settings, &registry.unwrap_or_default());
     offered.into_iter().map(|spec| spec.name).collect()
 }
 
@@ -174,7 +174,7 @@ fn print_json(report: Report, exit: Exit) {
     terminal::answer(&Value::Object(fields).to_string());
 }
 
-fn print_text(app: &App, report: &Report) {
+fn print_text(app: &Console, report: &Report) {
     use unicode_width::UnicodeWidthStr;
     let marks = terminal::marks();
     let widest = report.checks.iter().map(|check| check.title.width()).max().unwrap_or(0);

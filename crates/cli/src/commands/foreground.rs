@@ -4,16 +4,18 @@ mod asking;
 mod printing;
 mod waiting;
 
-use super::{family, messages};
-use crate::app::{App, chain};
 use crate::args::Format;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::reminding;
-use crate::show::{Below, Manner, Printer, Shown, open_calls, run_of};
+use crate::show::{Below, Manner, Printer, open_calls, run_of};
 use crate::signals::Signals;
 use crate::terminal;
 use asking::Heard;
-use everloop_engine::{DriveError, Driven, Engine, History, Projection, Update};
+use everloop_app::delivery;
+use everloop_app::error::chain;
+use everloop_app::runs::{self as tree, RunDetails};
+use everloop_engine::{DriveError, Driven, Engine, Projection, Update};
 use everloop_store::{Claim, Holder, Store};
 use everloop_types::journal::{Kind, WaitingOn};
 use everloop_types::{ModelError, Question, RunId, Status};
@@ -32,7 +34,7 @@ const FAILURES_MAX: u32 = 5;
 
 /// One run that this process follows.
 pub(crate) struct Foreground<'a> {
-    pub(crate) app: &'a App,
+    pub(crate) app: &'a Console,
     pub(crate) engine: Arc<Engine>,
     pub(crate) run: RunId,
     pub(crate) format: Format,
@@ -49,11 +51,14 @@ enum Round {
     Signal(Exit),
 }
 
+/// How long a process that has done its work waits for its messages to arrive.
+const LAST_MOMENT: Duration = Duration::from_secs(3);
+
 /// Drives the run here, or follows it while another process does, and sends what it has queued.
 pub(crate) async fn drive_here(mut foreground: Foreground<'_>) -> Result<Exit, Failure> {
     let (app, engine) = (foreground.app, foreground.engine.clone());
     tokio::spawn(engine.clone().deliver_mail());
-    messages::deliver(app, &engine);
+    delivery::deliver(app, &engine);
     reminding::begin(app, engine.store());
     if !app.is_cluster() {
         return follow_and_send(&mut foreground).await;
@@ -69,7 +74,12 @@ pub(crate) async fn drive_here(mut foreground: Foreground<'_>) -> Result<Exit, F
 
 async fn follow_and_send(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let exit = follow(foreground).await;
-    messages::last_moment(foreground.app, &foreground.engine, &foreground.run, &exit).await;
+    let left_in_a_hurry = matches!(exit, Ok(Exit::Interrupted | Exit::Terminated));
+    let patience = if left_in_a_hurry { Duration::ZERO } else { LAST_MOMENT };
+    let waiting = delivery::await_delivery(&foreground.engine, &foreground.run, patience).await;
+    if waiting > 0 {
+        foreground.app.note("messages.waiting", &[("count", &waiting.to_string())]);
+    }
     exit
 }
 
@@ -228,7 +238,7 @@ impl Foreground<'_> {
             return Ok(Some(round));
         }
         let worker = &self.engine.identity().worker;
-        let front = family::front(app, self.store(), &self.run).await?;
+        let front = app.checked(tree::front(self.store(), &self.run).await)?;
         let claim = self.store().claim_run(worker, &front, now).await;
         match claim.map_err(|error| app.store_failure(&error))? {
             Some(claim) => self.drive(claim, signals, printer).await,
@@ -238,7 +248,7 @@ impl Foreground<'_> {
 
     /// Whether the run stands still without our help.
     async fn look(&self) -> Result<Option<Round>, Failure> {
-        let front = family::front(self.app, self.store(), &self.run).await?;
+        let front = self.app.checked(tree::front(self.store(), &self.run).await)?;
         let at = self.store().position(&front).await;
         let at = at.map_err(|error| self.app.store_failure(&error))?;
         let status = at.map_or(Status::Failed, |at| at.status);
@@ -248,7 +258,7 @@ impl Foreground<'_> {
         if status != Status::Waiting {
             return Ok(None);
         }
-        let shown = super::runs::shown(self.app, self.store(), &front).await?;
+        let shown = super::runs::details(self.app, self.store(), &front).await?;
         Ok(match shown.waiting_on {
             Some(WaitingOn::Person { question }) => Some(Round::Asks(front, question)),
             _ => None,
@@ -300,7 +310,7 @@ impl Foreground<'_> {
         }
         let round = match driven {
             Ok(Driven::Finished(_))
-                if family::is_over(self.app, self.store(), &self.run).await? =>
+                if self.app.checked(tree::is_over(self.store(), &self.run).await)? =>
             {
                 Round::Over
             }
@@ -352,16 +362,7 @@ impl Foreground<'_> {
         exit
     }
 
-    async fn shown(&self) -> Result<Shown, Failure> {
-        super::runs::shown(self.app, self.store(), &self.run).await
+    async fn shown(&self) -> Result<RunDetails, Failure> {
+        super::runs::details(self.app, self.store(), &self.run).await
     }
-}
-
-/// A run's whole past, or a failure that names it.
-pub(crate) async fn history(app: &App, store: &Store, run: &RunId) -> Result<History, Failure> {
-    let read = History::read(store, run).await.map_err(|error| app.store_failure(&error))?;
-    read.ok_or_else(|| {
-        let words = app.text("run.not_found", &[("id", run.as_str())]);
-        Failure { exit: Exit::Usage, words }
-    })
 }

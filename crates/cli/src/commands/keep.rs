@@ -3,11 +3,11 @@
 //! Each becomes the command that a person would type in the chat, and goes the same way.
 
 use super::exchange;
-use crate::app::App;
 use crate::args::{
     EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Todo, TodoOptions, TodoVerb,
     ViewTodos,
 };
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::commands::{self, Command, Words, Wrong};
@@ -90,7 +90,7 @@ impl Line {
         line.flag("allow-conflict", said.allow_conflict)
     }
 
-    async fn perform(self, app: &App, form: Form) -> Result<Exit, Failure> {
+    async fn perform(self, app: &Console, form: Form) -> Result<Exit, Failure> {
         let said = self.words.clone().rest();
         let command =
             |reader: &show::Reader| commands::parse_words(self.verb, self.words, &reader.now);
@@ -98,7 +98,7 @@ impl Line {
     }
 }
 
-pub(crate) async fn todo(app: &App, args: Todo) -> Result<Exit, Failure> {
+pub(crate) async fn todo(app: &Console, args: Todo) -> Result<Exit, Failure> {
     let line = match &args.verb {
         TodoVerb::Add { text, said } => Line::new("todo", "add").words(text).todo(said),
         TodoVerb::List { filter, view } => {
@@ -120,12 +120,12 @@ pub(crate) async fn todo(app: &App, args: Todo) -> Result<Exit, Failure> {
     line.perform(app, Form::of(args.json)).await
 }
 
-pub(crate) async fn view(app: &App, args: ViewTodos) -> Result<Exit, Failure> {
+pub(crate) async fn view(app: &Console, args: ViewTodos) -> Result<Exit, Failure> {
     let line = Line::new("view", &args.name).filter(&args.filter);
     line.perform(app, Form::of(args.json)).await
 }
 
-pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure> {
+pub(crate) async fn schedule(app: &Console, args: Schedule) -> Result<Exit, Failure> {
     let line = match &args.verb {
         ScheduleVerb::Add { words, said } => Line::new("schedule", "add").words(words).entry(said),
         ScheduleVerb::List => Line::new("schedule", "list"),
@@ -155,14 +155,14 @@ pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure>
 }
 
 /// A slash command, given as one line.
-pub(crate) async fn line(app: &App, line: &str, json: bool) -> Result<Exit, Failure> {
+pub(crate) async fn line(app: &Console, line: &str, json: bool) -> Result<Exit, Failure> {
     let command = |reader: &show::Reader| commands::parse(line, &reader.now);
     perform(app, line, command, Form::of(json)).await
 }
 
 /// Carries a command out, as the chat would. `said` is what it was made of.
 async fn perform(
-    app: &App,
+    app: &Console,
     said: &str,
     command: impl FnOnce(&show::Reader) -> Result<Command, Wrong>,
     form: Form,
@@ -200,7 +200,7 @@ async fn perform(
 }
 
 async fn answer(
-    app: &App,
+    app: &Console,
     store: everloop_store::Store,
     command: &Command,
     reader: &show::Reader,
@@ -210,7 +210,7 @@ async fn answer(
 }
 
 /// The reminders that nobody has read yet. Looking fires what is due.
-pub(crate) async fn inbox(app: &App, args: &Inbox) -> Result<Exit, Failure> {
+pub(crate) async fn inbox(app: &Console, args: &Inbox) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let fail = |error| app.store_failure(&error);
     let now = SystemClock.now();

@@ -1,11 +1,11 @@
 //! `everloop loops`: what each loop is, how it goes round, and what bounds it.
 
-use super::run;
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::show::padded;
+use everloop_app::frames;
 use everloop_loops::{AnyRun, LOOPS};
 use serde_json::{Map, Value, json};
 
@@ -24,10 +24,10 @@ const OF_ALL: [&str; 11] = [
     "context.tokens",
 ];
 
-pub(crate) fn loops(app: &App, args: &args::Loops) -> Result<Exit, Failure> {
+pub(crate) fn loops(app: &Console, args: &args::Loops) -> Result<Exit, Failure> {
     let names: Vec<&str> = match &args.name {
         Some(name) => {
-            let name = run::loop_name(app, name)?;
+            let name = app.checked(frames::loop_name(name))?;
             LOOPS.into_iter().filter(|known| *known == name).collect()
         }
         None => LOOPS.to_vec(),
@@ -54,7 +54,7 @@ pub(crate) fn loops(app: &App, args: &args::Loops) -> Result<Exit, Failure> {
 }
 
 /// One line for each loop, with a mark before the one that is chosen.
-pub(crate) fn short_list(app: &App, chosen: &str) -> String {
+pub(crate) fn short_list(app: &Console, chosen: &str) -> String {
     let line = |name: &str| {
         let mark = if name == chosen { "*" } else { " " };
         format!("{mark} {}  {}", padded(name, 18), part(app, name, "does"))
@@ -65,15 +65,15 @@ pub(crate) fn short_list(app: &App, chosen: &str) -> String {
 }
 
 /// A text about a loop: what it does, its picture, what it is good for.
-fn part(app: &App, name: &str, what: &str) -> String {
+fn part(app: &Console, name: &str, what: &str) -> String {
     app.text(&format!("loops.{}.{what}", name.replace('-', "_")), &[])
 }
 
-fn is_default(app: &App, name: &str) -> bool {
+fn is_default(app: &Console, name: &str) -> bool {
     app.settings.text("loop.default") == name
 }
 
-fn explained(app: &App, name: &str) -> String {
+fn explained(app: &Console, name: &str) -> String {
     let title = match is_default(app, name) {
         true => app.text("loops.default", &[("name", name)]),
         false => name.to_owned(),
@@ -85,7 +85,7 @@ fn explained(app: &App, name: &str) -> String {
 }
 
 /// The step limit and every setting that has a say.
-fn bounds(app: &App, name: &str) -> String {
+fn bounds(app: &Console, name: &str) -> String {
     let unit = match name {
         "plan-replan" => "loops.unit.step",
         "plan-execute-think" => "loops.unit.round",
@@ -101,8 +101,8 @@ fn bounds(app: &App, name: &str) -> String {
     lines.into_iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn step_limit(app: &App, name: &str) -> u32 {
-    let steps = run::limits(app, name).steps;
+fn step_limit(app: &Console, name: &str) -> u32 {
+    let steps = frames::limits(app, name).steps;
     match name {
         "plan-execute-think" => steps.max_steps.min(steps.rounds.max_rounds),
         _ => steps.max_steps,
@@ -111,8 +111,8 @@ fn step_limit(app: &App, name: &str) -> u32 {
 
 /// The settings that a loop of its own reads; the one that bounds its steps first.
 fn settings_of(name: &str) -> Vec<&'static str> {
-    let steps = if run::iterates(name) { "loop.max_iterations" } else { "loop.max_steps" };
-    let other = if run::iterates(name) { vec!["loop.max_steps"] } else { Vec::new() };
+    let steps = if frames::iterates(name) { "loop.max_iterations" } else { "loop.max_steps" };
+    let other = if frames::iterates(name) { vec!["loop.max_steps"] } else { Vec::new() };
     let own: &[&str] = match name {
         "plan-replan" => &[
             "loop.contract_retries",
@@ -134,7 +134,7 @@ fn settings_of(name: &str) -> Vec<&'static str> {
 }
 
 /// Each setting that has a say, as it is in force.
-fn values(app: &App, name: &str) -> Vec<(&'static str, String)> {
+fn values(app: &Console, name: &str) -> Vec<(&'static str, String)> {
     let keys = [settings_of(name), OF_ALL.to_vec()].concat();
     let all = app.sources.effective(&app.settings);
     let found = |key: &'static str| {
@@ -144,7 +144,7 @@ fn values(app: &App, name: &str) -> Vec<(&'static str, String)> {
     keys.into_iter().filter_map(found).collect()
 }
 
-fn as_json(app: &App, name: &str) -> Value {
+fn as_json(app: &Console, name: &str) -> Value {
     let settings: Map<String, Value> =
         values(app, name).into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
     json!({

@@ -9,11 +9,11 @@
 mod approve;
 mod test;
 
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::settings::redact;
 use crate::terminal;
+use everloop_app::settings::redact;
 use everloop_tools::mcp::{
     ConnectError, Difference, LeftOut, Listing, Server, ServerSetting, Standing, Way, WhyOut,
 };
@@ -21,7 +21,7 @@ use everloop_types::{Approval, EffectClass, ToolSpec, one_line};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub(crate) async fn mcp(app: &App, args: args::Mcp) -> Result<Exit, Failure> {
+pub(crate) async fn mcp(app: &Console, args: args::Mcp) -> Result<Exit, Failure> {
     match args.verb {
         Some(args::McpVerb::Test { name, json }) => test::test(app, &name, json).await,
         Some(args::McpVerb::Approve { name, yes }) => approve::approve(app, &name, yes).await,
@@ -29,7 +29,7 @@ pub(crate) async fn mcp(app: &App, args: args::Mcp) -> Result<Exit, Failure> {
     }
 }
 
-fn list(app: &App, as_json: bool) -> Exit {
+fn list(app: &Console, as_json: bool) -> Exit {
     let servers = app.servers(&app.settings);
     if as_json {
         let all: Vec<Value> = servers.all().iter().map(|server| shown(server)).collect();
@@ -97,7 +97,7 @@ fn shown(server: &Server) -> Value {
     })
 }
 
-fn print(app: &App, server: &Server) {
+fn print(app: &Console, server: &Server) {
     let (marks, setting, standing) = (terminal::marks(), server.setting(), server.standing());
     let mark = match standing {
         Standing::Good(_) => marks.done,
@@ -113,7 +113,7 @@ fn print(app: &App, server: &Server) {
 }
 
 /// Each tool with how it is treated, and those that are left out.
-fn print_tools(app: &App, server: &Server, listing: &Listing) {
+fn print_tools(app: &Console, server: &Server, listing: &Listing) {
     for offer in &listing.offers {
         let spec = offer.spec(server.setting());
         terminal::answer(&format!("    {}  {}", one_line(&spec.name), treatment(app, &spec)));
@@ -123,7 +123,7 @@ fn print_tools(app: &App, server: &Server, listing: &Listing) {
     }
 }
 
-fn treatment(app: &App, spec: &ToolSpec) -> String {
+fn treatment(app: &Console, spec: &ToolSpec) -> String {
     let key = match (spec.handling.class, spec.handling.approval) {
         (EffectClass::Pure, Approval::Allow) => "mcp.tool_pure",
         (EffectClass::Keyed, _) => "mcp.tool_repeatable",
@@ -132,7 +132,7 @@ fn treatment(app: &App, spec: &ToolSpec) -> String {
     app.text(key, &[])
 }
 
-fn out_words(app: &App, out: &LeftOut) -> String {
+fn out_words(app: &Console, out: &LeftOut) -> String {
     let key = match out.why {
         WhyOut::NameTooLong => "mcp.out_name",
         WhyOut::SameName => "mcp.out_same",
@@ -145,7 +145,7 @@ fn out_words(app: &App, out: &LeftOut) -> String {
 }
 
 /// What is new, gone or changed, one line each.
-fn difference_lines(app: &App, difference: &Difference) -> Vec<String> {
+fn difference_lines(app: &Console, difference: &Difference) -> Vec<String> {
     let kinds = [
         ("mcp.added", &difference.added),
         ("mcp.removed", &difference.removed),
@@ -157,7 +157,7 @@ fn difference_lines(app: &App, difference: &Difference) -> Vec<String> {
     lines.collect()
 }
 
-fn find(app: &App, name: &str) -> Result<Arc<Server>, Failure> {
+fn find(app: &Console, name: &str) -> Result<Arc<Server>, Failure> {
     let servers = app.servers(&app.settings);
     servers.get(name).cloned().ok_or_else(|| {
         let all: Vec<&str> = servers.all().iter().map(|it| it.setting().name.as_str()).collect();
@@ -167,13 +167,13 @@ fn find(app: &App, name: &str) -> Result<Arc<Server>, Failure> {
 }
 
 /// A failure that names the server.
-fn failure(app: &App, exit: Exit, key: &str, server: &Server) -> Failure {
+fn failure(app: &Console, exit: Exit, key: &str, server: &Server) -> Failure {
     Failure { exit, words: app.text(key, &[("name", &server.setting().name)]) }
 }
 
 /// Why a server could not be reached, and where its log is.
-fn unreached(app: &App, server: &Server, error: &ConnectError) -> Failure {
-    let (detail, log) = (crate::app::chain(error), server.log().display().to_string());
+fn unreached(app: &Console, server: &Server, error: &ConnectError) -> Failure {
+    let (detail, log) = (everloop_app::error::chain(error), server.log().display().to_string());
     let key = match server.setting().way {
         Way::Command { .. } => "mcp.no_start",
         Way::Address { .. } => "mcp.no_answer",

@@ -8,15 +8,17 @@
 mod test;
 mod ways;
 
-use super::run::default_model;
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::means::EndpointError;
-use crate::place::Place;
+use crate::failure;
 use crate::setup::probe;
 use crate::terminal;
-use crate::trouble::{self, Read, Trouble};
+use crate::trouble::{self, Read};
+use everloop_app::environment::EndpointError;
+use everloop_app::frames::default_model;
+use everloop_app::place::Place;
+use everloop_app::trouble::ModelTrouble;
 use everloop_models::list_models_of;
 use everloop_types::{ModelError, ModelErrorKind, one_line};
 use serde_json::{Value, json};
@@ -38,7 +40,7 @@ struct Unlisted {
     kind: Option<ModelErrorKind>,
 }
 
-pub(crate) async fn models(app: &App, args: args::Models) -> Result<Exit, Failure> {
+pub(crate) async fn models(app: &Console, args: args::Models) -> Result<Exit, Failure> {
     match args.verb {
         Some(args::ModelsVerb::Test { name, json }) => return test::test(app, name, json).await,
         Some(args::ModelsVerb::Forget { name }) => return ways::forget(app, &name),
@@ -74,15 +76,15 @@ pub(crate) async fn models(app: &App, args: args::Models) -> Result<Exit, Failur
 }
 
 /// The endpoint of a configured model; nothing for a script, which asks nobody.
-async fn configured(app: &App, name: &str) -> Option<House> {
-    if name.is_empty() || crate::means::is_scripted(name) {
+async fn configured(app: &Console, name: &str) -> Option<House> {
+    if name.is_empty() || everloop_app::environment::is_scripted(name) {
         return None;
     }
     let place = Place::of(&app.settings, name);
-    if let Some(detail) = trouble::unknown_provider(app, name) {
+    if let Some(detail) = failure::unknown_provider(app, name) {
         return Some(house(&place, Err(Unlisted { detail, kind: None })));
     }
-    let offered = match app.means(&app.settings).endpoint(name) {
+    let offered = match app.environment(&app.settings).endpoint(name) {
         Ok(endpoint) => list_models_of(place.provider, probe::quick(endpoint)).await,
         Err(EndpointError::Secret(error)) => {
             let detail = error.words(app.lang);
@@ -91,14 +93,14 @@ async fn configured(app: &App, name: &str) -> Option<House> {
         Err(error @ EndpointError::NoKey(_)) => Err(error.into()),
     };
     let unlisted = |error: ModelError| Unlisted {
-        detail: Trouble::of(app, name, &error).words(app, Read::InShell),
+        detail: trouble::words(app, &ModelTrouble::of(app, name, &error), Read::InShell),
         kind: Some(error.kind),
     };
     Some(house(&place, offered.map_err(unlisted)))
 }
 
 fn house(place: &Place<'_>, offered: Result<Vec<String>, Unlisted>) -> House {
-    let address = crate::settings::redact::shown("model.base_url", place.address());
+    let address = everloop_app::settings::redact::shown("model.base_url", place.address());
     House { provider: place.provider.to_owned(), address, offered }
 }
 
@@ -109,7 +111,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn of(app: &App) -> Self {
+    fn of(app: &Console) -> Self {
         let fallback = app.settings.text("model.fallback").to_owned();
         Self { default: default_model(app), fallback }
     }
@@ -125,7 +127,7 @@ impl Chosen {
     }
 
     /// The chosen models that their endpoints do not have.
-    fn warnings(&self, app: &App, houses: &[House]) -> Vec<String> {
+    fn warnings(&self, app: &Console, houses: &[House]) -> Vec<String> {
         let missing = [&self.default, &self.fallback].into_iter().filter(|name| {
             let (provider, model) = name.split_once('/').unwrap_or_default();
             let house = houses.iter().find(|house| house.provider == provider);
@@ -136,7 +138,7 @@ impl Chosen {
         missing.map(|name| words(&name)).collect()
     }
 
-    fn as_json(&self, app: &App, houses: &[House]) -> Value {
+    fn as_json(&self, app: &Console, houses: &[House]) -> Value {
         let houses = houses.iter().map(|house| {
             let names = house.offered.iter().flatten();
             let models = names.map(|model| {
@@ -160,13 +162,13 @@ impl Chosen {
         })
     }
 
-    fn print(&self, app: &App, houses: &[House]) {
+    fn print(&self, app: &Console, houses: &[House]) {
         let marks = terminal::marks();
         for (name, key) in [(&self.default, "models.default"), (&self.fallback, "models.fallback")]
         {
             if !name.is_empty() {
                 terminal::answer(&app.text(key, &[("name", name)]));
-                if !crate::means::is_scripted(name) {
+                if !everloop_app::environment::is_scripted(name) {
                     terminal::answer(&format!("  {}", Way::of(app, name).words(app)));
                 }
             }

@@ -1,11 +1,12 @@
 //! `everloop export` and `everloop import`: whole runs from one data folder to another.
 
-use crate::app::{App, chain};
 use crate::args::{Export, Import};
 use crate::build;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::secrets;
 use crate::terminal;
+use everloop_app::error::chain;
+use everloop_app::secrets;
 use everloop_engine::{
     Clock, ExportError, ImportError, Parcel, SystemClock, export_footer, export_header,
     export_lines, read_export,
@@ -19,7 +20,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-pub(crate) async fn export(app: &App, args: &Export) -> Result<Exit, Failure> {
+pub(crate) async fn export(app: &Console, args: &Export) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let runs = chosen(app, &store, args).await?;
     let name = args.out.display().to_string();
@@ -41,7 +42,7 @@ pub(crate) async fn export(app: &App, args: &Export) -> Result<Exit, Failure> {
 /// One run after the other, so that only one at a time is held in memory. Tells how many there are.
 /// Where all are wanted, one that is damaged keeps none of the others back.
 async fn write(
-    app: &App,
+    app: &Console,
     store: &Store,
     runs: &[RunId],
     args: &Export,
@@ -109,13 +110,13 @@ impl Out {
     }
 }
 
-fn no_file(app: &App, name: &str, error: &io::Error) -> Failure {
+fn no_file(app: &Console, name: &str, error: &io::Error) -> Failure {
     let detail = error.to_string();
     let args = [("file", name), ("detail", detail.as_str())];
     Failure { exit: Exit::Failed, words: app.text("export.no_file", &args) }
 }
 
-async fn chosen(app: &App, store: &Store, args: &Export) -> Result<Vec<RunId>, Failure> {
+async fn chosen(app: &Console, store: &Store, args: &Export) -> Result<Vec<RunId>, Failure> {
     let mut runs = Vec::new();
     for id in &args.id {
         let run = app.find_run(store, id).await?;
@@ -136,7 +137,7 @@ async fn chosen(app: &App, store: &Store, args: &Export) -> Result<Vec<RunId>, F
     Ok(runs)
 }
 
-fn no_export(app: &App, error: &ExportError) -> Failure {
+fn no_export(app: &Console, error: &ExportError) -> Failure {
     match error {
         ExportError::UnderWay(run) => {
             let words = app.text("export.under_way", &[("id", run.as_str())]);
@@ -146,7 +147,7 @@ fn no_export(app: &App, error: &ExportError) -> Failure {
     }
 }
 
-pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
+pub(crate) async fn import(app: &Console, args: &Import) -> Result<Exit, Failure> {
     let file = args.file.display().to_string();
     let bytes = read(&args.file).map_err(|error| {
         let detail = error.to_string();
@@ -186,7 +187,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn tell(app: &App, args: &Import, parcel: &Parcel, taken: Imported) {
+fn tell(app: &Console, args: &Import, parcel: &Parcel, taken: Imported) {
     let (word, key) = match taken {
         Imported::New if parcel.is_over() => ("imported", "import.new"),
         Imported::New => ("history", "import.history"),
@@ -199,7 +200,7 @@ fn tell(app: &App, args: &Import, parcel: &Parcel, taken: Imported) {
     }
 }
 
-fn no_import(app: &App, file: &str, error: &ImportError) -> Failure {
+fn no_import(app: &Console, file: &str, error: &ImportError) -> Failure {
     let with = |key: &str, more: &[(&str, &str)]| {
         let args: Vec<(&str, &str)> =
             [("file", file)].into_iter().chain(more.iter().copied()).collect();

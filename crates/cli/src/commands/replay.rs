@@ -1,19 +1,19 @@
 //! `everloop replay`: the journal as a story, the state at any entry, a verdict.
 
-use super::foreground::history;
-use crate::app::App;
 use crate::args::Replay;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::{backed_plan_lines, clock_time};
 use crate::terminal::{self, marks};
+use everloop_app::runs::history;
 use everloop_engine::{History, Verdict, story};
 use everloop_types::{Message, one_line, spelled, without_mark};
 use serde_json::json;
 
-pub(crate) async fn replay(app: &App, args: &Replay) -> Result<Exit, Failure> {
+pub(crate) async fn replay(app: &Console, args: &Replay) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let run = app.find_run(&store, &args.id).await?;
-    let history = match (history(app, &store, &run).await, args.verify) {
+    let history = match (app.checked(history(&store, &run).await), args.verify) {
         (Err(failure), true) if failure.exit == Exit::Data => {
             let verdict = Verdict::Cannot { reason: failure.words };
             return Ok(print_verdict(app, args, &verdict));
@@ -30,7 +30,7 @@ pub(crate) async fn replay(app: &App, args: &Replay) -> Result<Exit, Failure> {
 }
 
 /// The story, for `replay` and for the tour.
-pub(crate) fn tell(app: &App, history: &History, args: &Replay) -> Exit {
+pub(crate) fn tell(app: &Console, history: &History, args: &Replay) -> Exit {
     for line in story::tell(history) {
         let words = everloop_text::render(&line.words, app.lang);
         if args.json {
@@ -47,7 +47,7 @@ pub(crate) fn tell(app: &App, history: &History, args: &Replay) -> Exit {
     Exit::Done
 }
 
-fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Failure> {
+fn at(app: &Console, history: &History, seq: i64, args: &Replay) -> Result<Exit, Failure> {
     let last = history.entries.last().map_or(0, |entry| entry.seq);
     if !(1..=last).contains(&seq) {
         let (wanted, last) = (seq.to_string(), last.to_string());
@@ -95,7 +95,7 @@ fn role(message: &Message) -> &'static str {
 }
 
 /// The verdict, and always what was not checked.
-fn print_verdict(app: &App, args: &Replay, verdict: &Verdict) -> Exit {
+fn print_verdict(app: &Console, args: &Replay, verdict: &Verdict) -> Exit {
     let (name, exit) = match verdict {
         Verdict::Verified { .. } => ("verified", Exit::Done),
         Verdict::Diverged { .. } => ("diverged", Exit::Failed),

@@ -3,19 +3,19 @@
 //! They go to the keychain where one answers, else into files of their own that nobody else can
 //! read. A list of names stands beside the files: a keychain tells names only with their values.
 
-use crate::app::App;
 use crate::args::Secrets;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::secrets::{Reference, SecretError, is_name, keychain, redactor};
-use crate::settings::file;
 use crate::setup::hidden::{self, Typed};
 use crate::terminal;
+use everloop_app::secrets::{Reference, SecretError, is_name, keychain, redactor};
+use everloop_app::settings::file;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::PathBuf;
 
-pub(crate) fn secrets(app: &App, args: Secrets) -> Result<Exit, Failure> {
+pub(crate) fn secrets(app: &Console, args: Secrets) -> Result<Exit, Failure> {
     match args {
         Secrets::Set { name, file } => set(app, &name, file),
         Secrets::List { json } => list(app, json),
@@ -23,7 +23,7 @@ pub(crate) fn secrets(app: &App, args: Secrets) -> Result<Exit, Failure> {
     }
 }
 
-fn set(app: &App, name: &str, in_file: bool) -> Result<Exit, Failure> {
+fn set(app: &Console, name: &str, in_file: bool) -> Result<Exit, Failure> {
     let usage = |key: &str| Failure { exit: Exit::Usage, words: app.text(key, &[("name", name)]) };
     if !is_name(name) {
         return Err(usage("secrets.bad_name"));
@@ -65,7 +65,7 @@ fn set(app: &App, name: &str, in_file: bool) -> Result<Exit, Failure> {
 
 /// Puts a secret into the keychain, if one answers here.
 pub(crate) fn in_the_keychain(
-    app: &App,
+    app: &Console,
     name: &str,
     value: &str,
 ) -> Result<Option<Reference>, Failure> {
@@ -80,7 +80,7 @@ pub(crate) fn in_the_keychain(
     Ok(Some(Reference::Keychain(name.to_owned())))
 }
 
-fn list(app: &App, as_json: bool) -> Result<Exit, Failure> {
+fn list(app: &Console, as_json: bool) -> Result<Exit, Failure> {
     let kept = in_keychain(app).into_iter().map(|name| (name.clone(), Reference::Keychain(name)));
     let files = in_files(app).into_iter().map(|name| {
         let path = app.home.secrets().join(&name);
@@ -100,7 +100,7 @@ fn list(app: &App, as_json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn remove(app: &App, name: &str) -> Result<Exit, Failure> {
+fn remove(app: &Console, name: &str) -> Result<Exit, Failure> {
     let mut names = in_keychain(app);
     let was_kept = names.remove(name);
     if was_kept {
@@ -121,21 +121,21 @@ fn remove(app: &App, name: &str) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn names_file(app: &App) -> PathBuf {
+fn names_file(app: &Console) -> PathBuf {
     app.home.secrets().join(".keychain")
 }
 
-fn in_keychain(app: &App) -> BTreeSet<String> {
+fn in_keychain(app: &Console) -> BTreeSet<String> {
     let text = std::fs::read_to_string(names_file(app)).unwrap_or_default();
     text.lines().filter(|name| is_name(name)).map(str::to_owned).collect()
 }
 
-fn write_names(app: &App, names: &BTreeSet<String>) -> Result<(), Failure> {
+fn write_names(app: &Console, names: &BTreeSet<String>) -> Result<(), Failure> {
     let text: String = names.iter().map(|name| format!("{name}\n")).collect();
     file::write(&names_file(app), &text).map_err(|error| unwritten(app, &error))
 }
 
-fn in_files(app: &App) -> BTreeSet<String> {
+fn in_files(app: &Console) -> BTreeSet<String> {
     let found = std::fs::read_dir(app.home.secrets()).into_iter().flatten().flatten();
     found
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -143,11 +143,11 @@ fn in_files(app: &App) -> BTreeSet<String> {
         .collect()
 }
 
-fn failed(app: &App, error: &SecretError) -> Failure {
+fn failed(app: &Console, error: &SecretError) -> Failure {
     Failure { exit: Exit::Failed, words: error.words(app.lang) }
 }
 
-fn unwritten(app: &App, error: &std::io::Error) -> Failure {
+fn unwritten(app: &Console, error: &std::io::Error) -> Failure {
     let folder = app.home.secrets().display().to_string();
     let detail = error.to_string();
     let args = [("folder", folder.as_str()), ("detail", detail.as_str())];

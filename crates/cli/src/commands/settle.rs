@@ -2,20 +2,20 @@
 //!
 //! Deliberately absent: a change of the finished journal, and a second word on the same call.
 
-use crate::app::App;
 use crate::args::Word;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
+use crate::failure::{settlement, verdict};
 use crate::show::{call_args, preview, timestamp};
 use crate::terminal;
-use everloop_engine::{Engine, OpenUnknown, Settling};
-use everloop_store::{Settlement, Store};
+use everloop_app::settling::{self, SettleReport};
+use everloop_engine::{OpenUnknown, Settling};
+use everloop_store::Store;
 use everloop_tools::Probe;
 use everloop_types::{RunId, Settled};
-use serde_json::{Value, json};
-use std::sync::Arc;
 
 pub(crate) async fn settle(
-    app: &App,
+    app: &Console,
     store: Store,
     id: &str,
     word: Word,
@@ -25,54 +25,23 @@ pub(crate) async fn settle(
     let engine = app.engine(store).await?;
     let all = engine.open_unknowns(&run).await.map_err(|error| app.store_failure(&error))?;
     let open = choose(app, &run, &all, effect)?;
-    let said = carried_out(app, &engine, open, word).await?;
-    if let Some(note) = said.probed.filter(|_| !app.quiet) {
-        terminal::complain(&note);
+    let report = settling::settle(&engine, open, word.into()).await;
+    let report = report.map_err(|error| app.fail(error))?;
+    if let Some(note) = probed(app, &report) {
+        app.note_line(&note);
     }
-    match said.settling {
+    match report.settled(&run).map_err(|error| app.fail(error))? {
         Some((settled, settling)) => {
-            terminal::answer(&words(app, &run, open, settled, settling)?);
+            terminal::answer(&written(app, &run, &report, settled, settling));
             Ok(Exit::Done)
         }
         None => Ok(Exit::Unsettled),
     }
 }
 
-/// What came of a word on a call.
-pub(crate) struct Said {
-    /// What a probe found, in words.
-    pub(crate) probed: Option<String>,
-    /// What was settled, and what became of that; none if the probe could not tell.
-    pub(crate) settling: Option<(Settled, Settling)>,
-}
-
-/// Says what happened, or looks first.
-pub(crate) async fn carried_out(
-    app: &App,
-    engine: &Arc<Engine>,
-    open: &OpenUnknown,
-    word: Word,
-) -> Result<Said, Failure> {
-    let (settled, by, probed) = match word {
-        Word::Happened => (Settled::Happened, "user", None),
-        Word::Not => (Settled::Not, "user", None),
-        Word::Probe => {
-            let (settled, words) = probe(app, engine, open).await?;
-            let probed = Some(words);
-            match settled {
-                Some(settled) => (settled, "probe", probed),
-                None => return Ok(Said { probed, settling: None }),
-            }
-        }
-    };
-    let settling = engine.settle(&open.effect, settled, by).await;
-    let settling = settling.map_err(|error| app.store_failure(&error))?;
-    Ok(Said { probed, settling: Some((settled, settling)) })
-}
-
 /// The call that is meant: the one that was named, or the only one that is open.
 fn choose<'a>(
-    app: &App,
+    app: &Console,
     run: &RunId,
     all: &'a [OpenUnknown],
     effect: Option<&str>,
@@ -98,63 +67,35 @@ fn choose<'a>(
     }
 }
 
-/// What the tool's own probe finds now, where it can tell.
-async fn probe(
-    app: &App,
-    engine: &Arc<Engine>,
-    open: &OpenUnknown,
-) -> Result<(Option<Settled>, String), Failure> {
-    let found = engine.probe_again(open).await.map_err(|error| app.store_failure(&error))?;
-    let (key, detail, settled) = match found {
-        Probe::Happened(seen) => ("settle.probe_happened", seen.text, Some(Settled::Happened)),
-        Probe::DidNot => ("settle.probe_did_not", String::new(), Some(Settled::Not)),
-        Probe::Unknown(why) => ("settle.probe_unknown", why, None),
+/// What the tool's own probe found, if it was asked.
+pub(crate) fn probed(app: &Console, report: &SettleReport) -> Option<String> {
+    let (key, detail) = match report.probe.as_ref()? {
+        Probe::Happened(seen) => ("settle.probe_happened", seen.text.as_str()),
+        Probe::DidNot => ("settle.probe_did_not", ""),
+        Probe::Unknown(why) => ("settle.probe_unknown", why.as_str()),
     };
-    let words = app.text(key, &[("tool", &open.call.tool), ("detail", &preview(&detail))]);
-    Ok((settled, words))
+    let args = [("tool", report.open.call.tool.as_str()), ("detail", &preview(detail))];
+    Some(app.text(key, &args))
 }
 
 /// What became of a settlement.
-pub(crate) fn words(
-    app: &App,
+pub(crate) fn written(
+    app: &Console,
     run: &RunId,
-    open: &OpenUnknown,
+    report: &SettleReport,
     settled: Settled,
-    settling: Settling,
-) -> Result<String, Failure> {
-    let call = format!("{} {}", open.call.tool, call_args(&open.call.args));
+    settling: &Settling,
+) -> String {
     let verdict = verdict(app, settled);
-    let args = [("id", run.as_str()), ("call", &call), ("verdict", &verdict)];
-    let usage = |words| Err(Failure { exit: Exit::Usage, words });
-    match settling {
-        Settling::Written => Ok(app.text("settle.written", &args)),
-        Settling::Answered => Ok(app.text("settle.answered", &args)),
-        Settling::Already(Some(first)) if first.settled == settled => {
-            Ok(app.text("settle.written", &args))
-        }
-        Settling::Already(first) => {
-            let said = first.map_or_else(String::new, |first| settlement(app, &first));
-            usage(app.text("settle.already", &[("call", &call), ("said", &said)]))
-        }
-        Settling::NotOpen => usage(app.text("settle.nothing_open", &[("id", run.as_str())])),
-    }
-}
-
-fn verdict(app: &App, settled: Settled) -> String {
-    let key = match settled {
-        Settled::Happened => "settle.happened",
-        Settled::Not => "settle.not",
+    let key = match settling {
+        Settling::Answered => "settle.answered",
+        _ => "settle.written",
     };
-    app.text(key, &[])
-}
-
-fn settlement(app: &App, settlement: &Settlement) -> String {
-    let (verdict, at) = (verdict(app, settlement.settled), timestamp(settlement.at));
-    app.text("settle.said", &[("verdict", &verdict), ("by", &settlement.by), ("at", &at)])
+    app.text(key, &[("id", run.as_str()), ("call", &report.call()), ("verdict", &verdict)])
 }
 
 /// One call and what is known of it.
-pub(crate) fn line(app: &App, open: &OpenUnknown) -> String {
+pub(crate) fn line(app: &Console, open: &OpenUnknown) -> String {
     let known = match &open.settled {
         Some(settled) => settlement(app, settled),
         None => app.text("settle.open", &[("at", &timestamp(open.at))]),
@@ -163,21 +104,4 @@ pub(crate) fn line(app: &App, open: &OpenUnknown) -> String {
     let tool = preview(&open.call.tool);
     let words = [("effect", effect.as_str()), ("tool", &tool), ("args", &args), ("known", &known)];
     app.text("settle.line", &words)
-}
-
-/// One call as an object.
-pub(crate) fn unknown_json(open: &OpenUnknown) -> Value {
-    let settled = open
-        .settled
-        .as_ref()
-        .map(|one| json!({"verdict": one.settled, "by": one.by, "at": timestamp(one.at)}));
-    json!({
-        "effect": open.effect.place(),
-        "tool": open.call.tool,
-        "arguments": open.call.args,
-        "resource": open.resource,
-        "at": timestamp(open.at),
-        "asked": open.question.is_some(),
-        "settled": settled,
-    })
 }

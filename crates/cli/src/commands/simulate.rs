@@ -1,7 +1,7 @@
 //! `schedule simulate`: a rehearsal of the reminders that are set, by the very code that fires.
 
-use crate::app::App;
 use crate::args::Simulate;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::kept::moment;
@@ -12,7 +12,7 @@ use everloop_store::{FiredAs, Firing};
 use everloop_types::UtcMs;
 use serde_json::json;
 
-pub(crate) async fn simulate(app: &App, args: &Simulate, json: bool) -> Result<Exit, Failure> {
+pub(crate) async fn simulate(app: &Console, args: &Simulate, json: bool) -> Result<Exit, Failure> {
     let reader = app.reader();
     let rehearsal = rehearsal(app, args, &reader)?;
     let store = app.open_to_read().await?;
@@ -35,7 +35,7 @@ pub(crate) async fn simulate(app: &App, args: &Simulate, json: bool) -> Result<E
     Ok(if played.is_right() { Exit::Done } else { Exit::Failed })
 }
 
-fn rehearsal(app: &App, args: &Simulate, reader: &Reader) -> Result<Rehearsal, Failure> {
+fn rehearsal(app: &Console, args: &Simulate, reader: &Reader) -> Result<Rehearsal, Failure> {
     let date = |text: &str| date(app, reader, text);
     let (from, to) = (date(&args.from)?, date(&args.to)?);
     let bad = |text: &str, key: &str| Failure {
@@ -65,7 +65,7 @@ fn rehearsal(app: &App, args: &Simulate, reader: &Reader) -> Result<Rehearsal, F
     Ok(Rehearsal { from, to, crashes, down, steps_max: STEPS_MAX })
 }
 
-fn date(app: &App, reader: &Reader, text: &str) -> Result<UtcMs, Failure> {
+fn date(app: &Console, reader: &Reader, text: &str) -> Result<UtcMs, Failure> {
     let when = dates::parse(text, &reader.now);
     let at = when.and_then(|when| when.at.to_zoned(reader.now.time_zone().clone()).ok());
     at.map(|at| at.timestamp().as_millisecond()).ok_or_else(|| Failure {
@@ -74,7 +74,7 @@ fn date(app: &App, reader: &Reader, text: &str) -> Result<UtcMs, Failure> {
     })
 }
 
-fn table(app: &App, reader: &Reader, firings: &[Firing]) -> String {
+fn table(app: &Console, reader: &Reader, firings: &[Firing]) -> String {
     let heads = ["fired", "offset", "state", "what"];
     let heads = heads.map(|name| app.text(&format!("simulate.head.{name}"), &[]));
     let mut table = Table::new(heads.to_vec());
@@ -95,7 +95,7 @@ fn table(app: &App, reader: &Reader, firings: &[Firing]) -> String {
     table.show(reader.width)
 }
 
-fn verdict(app: &App, reader: &Reader, played: &Rehearsed) -> String {
+fn verdict(app: &Console, reader: &Reader, played: &Rehearsed) -> String {
     let (firings, crashes) = (played.firings.len().to_string(), played.crashes.to_string());
     let (lost, wrong) = (played.lost.len().to_string(), played.wrong.len().to_string());
     let args = [

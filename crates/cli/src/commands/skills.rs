@@ -1,19 +1,20 @@
 //! `everloop skills`: what skills runs in a workspace have, and which folders cannot be used.
 
-use super::run;
-use crate::app::{App, chain};
 use crate::args;
-use crate::context;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_agenda::context::skills::{Found, Skill};
 use everloop_agenda::show::padded;
+use everloop_app::briefing;
+use everloop_app::context::skills::{Found, Skill};
+use everloop_app::error::chain;
+use everloop_app::frames;
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
-pub(crate) fn skills(app: &App, args: &args::Skills) -> Result<Exit, Failure> {
-    let workspace = run::workspace(app, args.workspace.as_deref())?;
-    let found = context::skills(app, &workspace);
+pub(crate) fn skills(app: &Console, args: &args::Skills) -> Result<Exit, Failure> {
+    let workspace = app.checked(frames::workspace(args.workspace.as_deref()))?;
+    let found = briefing::skills(app, &workspace);
     match (&args.name, args.json) {
         (Some(name), _) => one(app, &found, name, args.json),
         (None, true) => {
@@ -27,7 +28,7 @@ pub(crate) fn skills(app: &App, args: &args::Skills) -> Result<Exit, Failure> {
     }
 }
 
-fn one(app: &App, found: &Found, name: &str, json: bool) -> Result<Exit, Failure> {
+fn one(app: &Console, found: &Found, name: &str, json: bool) -> Result<Exit, Failure> {
     let Some(skill) = found.get(name) else {
         let all: Vec<&str> = found.skills.iter().map(|skill| skill.name.as_str()).collect();
         let words = app.text("skills.unknown", &[("name", name), ("all", &all.join(", "))]);
@@ -46,7 +47,7 @@ fn one(app: &App, found: &Found, name: &str, json: bool) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-fn list(app: &App, found: &Found) {
+fn list(app: &Console, found: &Found) {
     if app.settings.text("context.skills") != "on" {
         return terminal::answer(&app.text("skills.off", &[]));
     }
@@ -63,7 +64,7 @@ fn list(app: &App, found: &Found) {
     }
 }
 
-fn line(app: &App, skill: &Skill, width: usize) -> String {
+fn line(app: &Console, skill: &Skill, width: usize) -> String {
     let owner = app.text(&format!("skills.of_{}", skill.owner.as_str()), &[]);
     let always = if skill.always { app.text("skills.always", &[]) } else { String::new() };
     format!(

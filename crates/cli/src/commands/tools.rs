@@ -1,27 +1,27 @@
 //! `everloop tools`: every built-in tool, what a crash means for it, who is asked, and whether a
 //! new run in this folder has it.
 
-use crate::app::App;
 use crate::args;
-use crate::context;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::means::{built_in, is_enabled};
 use crate::terminal;
-use crate::toolset;
-use everloop_agenda::context::personas::Persona;
 use everloop_agenda::show::padded;
+use everloop_app::briefing;
+use everloop_app::context::personas::Persona;
+use everloop_app::environment::{built_in, is_enabled};
+use everloop_app::toolset;
 use everloop_loops::LOOPS;
 use everloop_tools::{BuiltIn, Needs, Registry, Timeout};
 use everloop_types::{Handling, ToolSpec};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub(crate) fn tools(app: &App, args: &args::Tools) -> Result<Exit, Failure> {
+pub(crate) fn tools(app: &Console, args: &args::Tools) -> Result<Exit, Failure> {
     let known = match &args.name {
         Some(name) => vec![found(app, name)?],
         None => built_in().collect(),
     };
-    let (here, persona) = (here(app), context::persona(app, None)?);
+    let (here, persona) = (here(app), app.checked(briefing::persona(app, None))?);
     let of = |tool| Shown::of(app, tool, &here, &persona);
     let shown: Vec<Shown> = known.into_iter().map(of).collect();
     match (args.json, shown.as_slice()) {
@@ -39,7 +39,7 @@ pub(crate) fn tools(app: &App, args: &args::Tools) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn found(app: &App, name: &str) -> Result<&'static BuiltIn, Failure> {
+fn found(app: &Console, name: &str) -> Result<&'static BuiltIn, Failure> {
     let nearest = built_in().min_by_key(|tool| strsim::damerau_levenshtein(tool.name, name));
     match nearest {
         Some(tool) if tool.name == name => Ok(tool),
@@ -52,9 +52,9 @@ fn found(app: &App, name: &str) -> Result<&'static BuiltIn, Failure> {
 }
 
 /// The tools that there are in this folder.
-fn here(app: &App) -> Registry {
+fn here(app: &Console) -> Registry {
     let here = std::env::current_dir().ok();
-    let means = app.means(&app.settings);
+    let means = app.environment(&app.settings);
     let registry = here.and_then(|here| means.registry(here, &app.zone_name(), app.lang));
     registry.unwrap_or_default()
 }
@@ -72,16 +72,16 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(app: &App, tool: &'static BuiltIn, here: &Registry, persona: &Persona) -> Self {
+    fn of(app: &Console, tool: &'static BuiltIn, here: &Registry, persona: &Persona) -> Self {
         let spec = here.get(tool.name).map(|known| known.spec().clone());
-        let not_of = (!context::works_with(persona, tool.name)).then(|| persona.name.clone());
+        let not_of = (!briefing::works_with(persona, tool.name)).then(|| persona.name.clone());
         let enabled = is_enabled(&app.settings, tool.name);
         let offered = enabled && spec.is_some() && not_of.is_none();
         let loops = LOOPS.into_iter().filter(|name| offered && toolset::has(name, tool.name));
         Self { tool, spec, enabled, not_of, loops: loops.collect() }
     }
 
-    fn handling(&self, app: &App) -> Handling {
+    fn handling(&self, app: &Console) -> Handling {
         let timeout_ms = match self.tool.timeout {
             Timeout::Ms(ms) => ms,
             Timeout::Setting(key) => app.settings.number(key),
@@ -100,7 +100,7 @@ impl Shown {
         !self.loops.is_empty()
     }
 
-    fn state(&self, app: &App) -> String {
+    fn state(&self, app: &Console) -> String {
         if self.loops.len() == LOOPS.len() {
             return app.text("tools.offered", &[]);
         }
@@ -119,7 +119,7 @@ impl Shown {
         }
     }
 
-    fn line(&self, app: &App) -> String {
+    fn line(&self, app: &Console) -> String {
         let handling = self.handling(app);
         let approval = app.text(&format!("tools.approval.{}", word(&handling.approval)), &[]);
         let time = match handling.timeout_ms {
@@ -138,7 +138,7 @@ impl Shown {
         parts.join("  ")
     }
 
-    fn explained(&self, app: &App) -> String {
+    fn explained(&self, app: &Console) -> String {
         let class = app.text(&format!("tools.class.{}", word(&self.handling(app).class)), &[]);
         let head = [app.text("tools.head", &[]), self.line(app), String::new()];
         let does = app.text(&format!("tools.does.{}", self.tool.name), &[]);
@@ -149,7 +149,7 @@ impl Shown {
         lines.join("\n")
     }
 
-    fn as_json(&self, app: &App) -> Value {
+    fn as_json(&self, app: &Console) -> Value {
         let handling = self.handling(app);
         json!({
             "name": self.tool.name,

@@ -8,7 +8,7 @@
 
 mod loops;
 
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_tools::own_program;
@@ -26,7 +26,7 @@ const THINKS_MS: u64 = 1_500;
 /// Looks, ten milliseconds apart, for a file that must appear.
 const FILE_LOOKS_MAX: u32 = 500;
 
-pub(crate) async fn tour(app: &App) -> Result<Exit, Failure> {
+pub(crate) async fn tour(app: &Console) -> Result<Exit, Failure> {
     let stage = Stage::set(app)?;
     let played = stage.play().await;
     // Whatever happened, the folder is ours and goes.
@@ -35,7 +35,7 @@ pub(crate) async fn tour(app: &App) -> Result<Exit, Failure> {
 }
 
 struct Stage<'a> {
-    app: &'a App,
+    app: &'a Console,
     program: PathBuf,
     folder: PathBuf,
 }
@@ -49,7 +49,7 @@ enum Kill {
 }
 
 impl<'a> Stage<'a> {
-    fn set(app: &'a App) -> Result<Self, Failure> {
+    fn set(app: &'a Console) -> Result<Self, Failure> {
         let system = |error: std::io::Error| app.failure(Exit::Failed, "error.system", &error);
         let program = own_program().ok_or(std::io::ErrorKind::NotFound.into()).map_err(system)?;
         let name = format!("everloop-tour-{}", std::process::id());

@@ -1,11 +1,13 @@
 //! `everloop worker`: drives every run that is ready, until it is told to stop.
 
-use crate::app::{App, chain};
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
-use crate::upkeep;
 use everloop_agenda::kept::reminders;
+use everloop_app::delivery;
+use everloop_app::error::chain;
+use everloop_app::upkeep;
 use everloop_engine::{Driven, Engine, Report};
 use everloop_store::{Orphan, Store, StoreError};
 use everloop_types::Status;
@@ -16,7 +18,7 @@ use std::time::{Duration, Instant};
 const SERVER_WAIT: Duration = Duration::from_secs(20);
 const SERVER_LOOK: Duration = Duration::from_millis(500);
 
-pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failure> {
+pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
     let store = open_store(app).await?;
     let engine = app.engine(store).await?;
@@ -57,7 +59,7 @@ pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failu
 }
 
 /// A server that is just being started anew is waited for.
-async fn open_store(app: &App) -> Result<Store, Failure> {
+async fn open_store(app: &Console) -> Result<Store, Failure> {
     let until = Instant::now() + SERVER_WAIT;
     let mut told = false;
     // A file is opened once: nobody starts it anew.
@@ -74,7 +76,7 @@ async fn open_store(app: &App) -> Result<Store, Failure> {
 }
 
 async fn work(
-    app: &App,
+    app: &Console,
     engine: &Arc<Engine>,
     mut worker: everloop_engine::Worker,
     args: &args::Worker,
@@ -83,12 +85,12 @@ async fn work(
     let report = |report| tell(app, report);
     if args.drain {
         worker.drain(report).await.map_err(fail)?;
-        super::messages::deliver_now(app, engine).await;
+        delivery::deliver_now(app, engine).await;
         upkeep::tidy(app, engine).await.map_err(fail)?;
         return Ok(Exit::Done);
     }
-    super::messages::deliver(app, engine);
-    tokio::spawn(upkeep::keep_tidy(app.clone(), engine.clone()));
+    delivery::deliver(app, engine);
+    tokio::spawn(upkeep::keep_tidy(app.app().clone(), engine.clone()));
     app.note("worker.ready", &[]);
     let mut signals = Signals::new(app)?;
     let mut exit = Exit::Done;
@@ -105,7 +107,7 @@ async fn work(
     worked.map(|()| exit).map_err(fail)
 }
 
-fn tell_of_orphan(app: &App, orphan: &Orphan) {
+fn tell_of_orphan(app: &Console, orphan: &Orphan) {
     let key = match orphan.status_now {
         Status::Quarantined => "worker.put_aside",
         _ => "worker.takes_up",
@@ -113,7 +115,7 @@ fn tell_of_orphan(app: &App, orphan: &Orphan) {
     app.note(key, &[("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())]);
 }
 
-fn tell(app: &App, report: Report) {
+fn tell(app: &Console, report: Report) {
     match report {
         Report::Claimed(run) => app.note("worker.claimed", &[("id", run.as_str())]),
         Report::Driven(run, Driven::Finished(status)) => {

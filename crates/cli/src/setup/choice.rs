@@ -1,11 +1,11 @@
 //! Whose model: a numbered list, and the names that people have for providers.
 
 use super::{is_address, probe};
-use crate::app::App;
-use crate::commands::run::default_model;
-use crate::secrets;
-use crate::settings::redact;
+use crate::console::Console;
 use crate::terminal;
+use everloop_app::frames::default_model;
+use everloop_app::secrets;
+use everloop_app::settings::redact;
 use everloop_models::providers;
 use everloop_types::Lang;
 
@@ -84,7 +84,7 @@ fn half_width(c: char) -> char {
 }
 
 /// Asks whose model is to be used.
-pub(super) async fn provider(app: &App, local: Option<&probe::Local>) -> Choice {
+pub(super) async fn provider(app: &Console, local: Option<&probe::Local>) -> Choice {
     show(app, local);
     let prompt = app.text("setup.prompt", &[]);
     loop {
@@ -105,7 +105,7 @@ pub(super) async fn provider(app: &App, local: Option<&probe::Local>) -> Choice 
 }
 
 /// Asks for the address of an endpoint; what is typed is not said again.
-async fn address(app: &App) -> Option<String> {
+async fn address(app: &Console) -> Option<String> {
     let prompt = app.text("setup.address", &[]);
     loop {
         match terminal::ask(&prompt).await.filter(|answer| !answer.is_empty())? {
@@ -117,12 +117,12 @@ async fn address(app: &App) -> Option<String> {
 }
 
 /// A key where none was asked for is not kept, and not said again.
-fn is_key(app: &App, key: &str) {
+fn is_key(app: &Console, key: &str) {
     secrets::redactor().learn(key.trim());
     terminal::complain(&app.text("setup.key_too_early", &[]));
 }
 
-fn show(app: &App, local: Option<&probe::Local>) {
+fn show(app: &Console, local: Option<&probe::Local>) {
     let name = default_model(app);
     let question = match name.is_empty() {
         true => app.text("setup.model", &[]),

@@ -2,10 +2,10 @@
 
 use super::naming::{self, Names};
 use super::{is_address, is_set, probe, proposed, write};
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::Failure;
-use crate::place::address_variable;
 use crate::terminal;
+use everloop_app::place::address_variable;
 use everloop_models::providers;
 
 /// A provider that the environment has a key or an address for.
@@ -15,13 +15,13 @@ pub(super) struct Found {
 }
 
 /// Every provider that could be asked at once, in the order in which one is chosen.
-pub(super) fn keys(app: &App) -> Vec<Found> {
+pub(super) fn keys(app: &Console) -> Vec<Found> {
     // The best known goes first.
     let first = providers().filter(|known| known.name == "openai");
     let others = providers().filter(|known| known.name != "openai");
     let mut used: Vec<String> = Vec::new();
     let found = first.chain(others).map(|known| {
-        let mut variables = crate::key::variables(&app.settings, known.name);
+        let mut variables = everloop_app::key::variables(&app.settings, known.name);
         // A variable that regional siblings share is taken for the first of them.
         variables.retain(|name| is_set(name) && !used.contains(name));
         variables.truncate(1);
@@ -36,7 +36,7 @@ pub(super) fn keys(app: &App) -> Vec<Found> {
 }
 
 /// Uses the first; the one question is the model's name, with a proposal.
-pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
+pub(super) async fn used(app: Console, found: &[Found]) -> Result<Console, Failure> {
     let names = found.iter().flat_map(|found| found.variables.iter().map(String::as_str));
     let names = names.collect::<Vec<_>>().join(", ");
     let args = [("mark", terminal::marks().done), ("names", names.as_str())];

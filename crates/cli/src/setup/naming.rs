@@ -1,8 +1,8 @@
 //! The name of a model, as a person types it: one word, and one that is known or wanted twice.
 
-use crate::app::App;
-use crate::settings::redact;
+use crate::console::Console;
 use crate::terminal;
+use everloop_app::settings::redact;
 
 /// Names of models that are shown at once.
 const NAMES_SHOWN: usize = 12;
@@ -13,7 +13,7 @@ const NAME_CHARS_MAX: usize = 200;
 const EXAMPLE: &str = "gpt-5-mini";
 
 /// Asks for the name of a model, until it can be one. Nothing if the person gives up on it.
-pub(super) async fn asked(app: &App, offered: &[String]) -> Option<String> {
+pub(super) async fn asked(app: &Console, offered: &[String]) -> Option<String> {
     if !offered.is_empty() {
         terminal::complain(&app.text("setup.offers", &[("names", &listed(offered))]));
     }
@@ -50,7 +50,7 @@ impl<'a> Names<'a> {
     }
 
     /// Whether a name can be used; else what to say before it is asked for again.
-    pub(super) fn judge(&mut self, app: &App, name: &str) -> Result<(), String> {
+    pub(super) fn judge(&mut self, app: &Console, name: &str) -> Result<(), String> {
         let bare = name.split_once('/').map_or(name, |(_, bare)| bare);
         if self.offered.iter().any(|known| known == name || known == bare) {
             return Ok(());

@@ -1,12 +1,13 @@
 //! Whether a model answers: on this machine, at the endpoint that was entered, and at all.
 
 use super::Wanted;
-use crate::app::App;
-use crate::commands::run::default_model;
-use crate::key;
-use crate::place::Place;
+use crate::console::Console;
 use crate::terminal;
-use crate::trouble::{Read, Trouble};
+use crate::trouble::{self, Read};
+use everloop_app::frames::default_model;
+use everloop_app::key;
+use everloop_app::place::Place;
+use everloop_app::trouble::ModelTrouble;
 use everloop_engine::Environment;
 use everloop_models::{
     Endpoint, Request, Secret, Timeouts, WirePrompt, list_models, list_models_of,
@@ -101,14 +102,14 @@ pub(crate) fn quick(endpoint: Endpoint) -> Endpoint {
 }
 
 /// What a provider offers where it is asked; nothing if it does not say.
-pub(super) async fn offered(app: &App, provider: &str) -> Vec<String> {
+pub(super) async fn offered(app: &Console, provider: &str) -> Vec<String> {
     let name = format!("{provider}/");
-    let Ok(endpoint) = app.means(&app.settings).endpoint(&name) else { return Vec::new() };
+    let Ok(endpoint) = app.environment(&app.settings).endpoint(&name) else { return Vec::new() };
     list_models_of(provider, quick(endpoint)).await.unwrap_or_default()
 }
 
 /// What is offered to the key that was typed, or to the one that is there. Nothing is kept yet.
-pub(super) async fn listed(app: &App, wanted: &Wanted) -> Result<Vec<String>, ModelError> {
+pub(super) async fn listed(app: &Console, wanted: &Wanted) -> Result<Vec<String>, ModelError> {
     let name = format!("{}/", wanted.provider);
     let place = Place::of(&app.settings, &name);
     let base_url = match wanted.url.as_str() {
@@ -132,7 +133,7 @@ fn within(ms: u64) -> Timeouts {
 }
 
 /// Asks for one word and tells how long the first one took. A failure changes nothing.
-pub(super) async fn tell(app: &App) {
+pub(super) async fn tell(app: &Console) {
     let name = default_model(app);
     let marks = terminal::marks();
     let words = match first_word(app, &name).await {
@@ -145,7 +146,9 @@ pub(super) async fn tell(app: &App) {
         Err(why) => {
             let detail = match &why {
                 Why::Said(words) => words.clone(),
-                Why::Model(error) => Trouble::of(app, &name, error).words(app, Read::InShell),
+                Why::Model(error) => {
+                    trouble::words(app, &ModelTrouble::of(app, &name, error), Read::InShell)
+                }
             };
             let args = [("mark", marks.failed), ("name", name.as_str()), ("detail", &detail)];
             app.text("setup.does_not_work", &args)
@@ -160,8 +163,8 @@ enum Why {
     Model(ModelError),
 }
 
-async fn first_word(app: &App, name: &str) -> Result<Duration, Why> {
-    let means = app.means(&app.settings);
+async fn first_word(app: &Console, name: &str) -> Result<Duration, Why> {
+    let means = app.environment(&app.settings);
     if let Some(error) = means.key_error(name) {
         return Err(Why::Said(error.words(app.lang)));
     }

@@ -2,7 +2,7 @@
 //!
 //! It is for a person at a terminal; a log or a pipe never sees it.
 
-use crate::app::App;
+use crate::console::Console;
 use crate::show::grouped;
 use crate::terminal;
 use everloop_engine::Fragment;
@@ -53,7 +53,7 @@ impl Answering {
     }
 
     /// Shows the line, unless it was shown a moment ago.
-    pub(crate) fn draw(&mut self, app: &App, mark: &str) {
+    pub(crate) fn draw(&mut self, app: &Console, mark: &str) {
         if self.is_due(Instant::now()) {
             let chars = grouped(self.chars as u64);
             terminal::pass(&app.text(self.key, &[("mark", mark), ("chars", &chars)]));

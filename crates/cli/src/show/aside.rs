@@ -1,7 +1,7 @@
 //! News that is neither a call nor its outcome: a call that is tried again, a conversation that is
 //! shortened.
 
-use crate::app::App;
+use crate::console::Console;
 use crate::terminal::marks;
 use everloop_types::journal::{EffectPlanned, Kind};
 use everloop_types::{EffectId, Purpose};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// The line for such an entry; `tools` are the calls that are under way.
 pub(crate) fn aside(
-    app: &App,
+    app: &Console,
     tools: &BTreeMap<EffectId, String>,
     effect: Option<&EffectId>,
     kind: &Kind,

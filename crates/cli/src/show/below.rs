@@ -1,7 +1,7 @@
 //! What happens in the runs below the one that is looked at, a line each.
 
 use super::{call_args, seen_line};
-use crate::app::App;
+use crate::console::Console;
 use crate::terminal;
 use everloop_engine::Update;
 use everloop_store::Store;
@@ -19,7 +19,7 @@ impl Below {
     }
 
     /// The line for an update that is about one of them.
-    pub(crate) fn line(&mut self, app: &App, top: &RunId, update: &Update) -> Option<String> {
+    pub(crate) fn line(&mut self, app: &Console, top: &RunId, update: &Update) -> Option<String> {
         let Update::Entry(run, entry) = update else { return None };
         let is_below = self.0.contains(run);
         if let Kind::Delegated(delegated) = &entry.kind
@@ -31,7 +31,7 @@ impl Below {
     }
 }
 
-fn line(app: &App, kind: &Kind) -> Option<String> {
+fn line(app: &Console, kind: &Kind) -> Option<String> {
     let marks = terminal::marks();
     let text = match kind {
         Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {

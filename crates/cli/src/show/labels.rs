@@ -1,18 +1,10 @@
 //! What a run has read, for people and for scripts.
 
-use crate::app::App;
+use crate::console::Console;
 use everloop_types::{Taint, one_line};
-use serde_json::{Value, json};
-
-/// The object of `runs show --json`.
-pub(super) fn object(holding: &Taint) -> Value {
-    let [privacy, trust] = holding.labels().names();
-    json!({"privacy": privacy, "trust": trust, "private": holding.private,
-           "untrusted": holding.untrusted, "released": holding.released})
-}
 
 /// The line of `runs show`, if the run holds anything.
-pub(crate) fn labels_line(app: &App, holding: &Taint) -> Option<String> {
+pub(crate) fn labels_line(app: &Console, holding: &Taint) -> Option<String> {
     let parts = [
         ("runs.labels_private", &holding.private),
         ("runs.labels_untrusted", &holding.untrusted),

@@ -1,11 +1,11 @@
 //! The plan of a run, line by line.
 
-use crate::app::App;
+use crate::console::Console;
 use crate::terminal::Marks;
 use everloop_types::{ItemState, PlanItem, Progress, one_line};
 
 /// Where a plan stands: its version and the steps used, or the round and the step of it (PET-9).
-pub(crate) fn plan_head(app: &App, progress: &Progress) -> String {
+pub(crate) fn plan_head(app: &Console, progress: &Progress) -> String {
     let Some(round) = progress.round else {
         let version = progress.version.to_string();
         let (steps, most) = (progress.steps.to_string(), progress.steps_max.to_string());
@@ -25,7 +25,7 @@ pub(crate) fn plan_head(app: &App, progress: &Progress) -> String {
 }
 
 /// The current item as i/N, and how many actions failed (PR-12).
-fn current(app: &App, progress: &Progress) -> Vec<String> {
+fn current(app: &Console, progress: &Progress) -> Vec<String> {
     let place = progress.current.map(|place| {
         let (n, total) = ((place + 1).to_string(), progress.items.len().to_string());
         app.text("progress.current", &[("n", n.as_str()), ("total", &total)])
@@ -38,7 +38,7 @@ fn current(app: &App, progress: &Progress) -> Vec<String> {
 }
 
 /// The line about a plan that was changed, if it was: which step failed, and what is new.
-pub(crate) fn replanned(app: &App, before: &Progress, now: &Progress) -> Option<String> {
+pub(crate) fn replanned(app: &Console, before: &Progress, now: &Progress) -> Option<String> {
     // A mark on an item is no other plan, and each round has its own.
     let texts = |progress: &Progress| {
         progress.items.iter().map(|item| item.text.clone()).collect::<Vec<String>>()
@@ -71,7 +71,7 @@ pub(crate) fn replanned(app: &App, before: &Progress, now: &Progress) -> Option<
 const NEW_SHOWN: usize = 2;
 
 /// The items of a plan, one a line. What was closed without a tool has a word of its own.
-pub(crate) fn plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
+pub(crate) fn plan_lines(app: &Console, progress: &Progress, marks: &Marks) -> Vec<String> {
     let no_tool = app.text("progress.no_tool", &[]);
     let mark = |item: &PlanItem| match item.state {
         ItemState::Pending => marks.open,
@@ -88,7 +88,7 @@ pub(crate) fn plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<S
 }
 
 /// The same, with the journal entries behind each closed item.
-pub(crate) fn backed_plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
+pub(crate) fn backed_plan_lines(app: &Console, progress: &Progress, marks: &Marks) -> Vec<String> {
     let lines = plan_lines(app, progress, marks).into_iter().zip(&progress.items);
     let line = |(line, item): (String, &PlanItem)| match item.evidence.as_deref() {
         None | Some([]) => line,

@@ -2,7 +2,7 @@
 
 use super::answering::Answering;
 use super::{aside, call_args, plan_head, plan_lines, replanned, seen_line};
-use crate::app::App;
+use crate::console::Console;
 use crate::terminal::{self, Marks, complain, marks};
 use everloop_engine::{Fragment, Projection, Update};
 use everloop_types::journal::{EffectPlanned, Kind, Outcome};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Prints what happens while a run is driven.
 pub(crate) struct Printer<'a> {
-    app: &'a App,
+    app: &'a Console,
     marks: Marks,
     manner: Manner,
     projection: Projection,
@@ -34,7 +34,7 @@ pub(crate) enum Manner {
 }
 
 impl<'a> Printer<'a> {
-    pub(crate) fn new(app: &'a App, manner: Manner, mark: &str) -> Self {
+    pub(crate) fn new(app: &'a Console, manner: Manner, mark: &str) -> Self {
         Self {
             app,
             marks: marks(),

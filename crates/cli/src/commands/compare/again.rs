@@ -4,12 +4,12 @@
 //! may be among them. Settings come from the file and the environment, too. So the command is made
 //! from what is in force, and a value is shown only if its form leaves no room for a secret.
 
-use super::run;
-use crate::app::App;
 use crate::args;
 use crate::build;
-use crate::settings::{Form, Setting};
+use crate::console::Console;
 use crate::show::timestamp;
+use everloop_app::frames;
+use everloop_app::settings::{Form, Setting};
 use everloop_compare::report::About;
 use everloop_compare::{Contest, is_simulated};
 use everloop_engine::{Clock, SystemClock};
@@ -24,7 +24,7 @@ const TEXTS: &[&str] = &["loop.completion_mark", "persona.name", "persona.addres
 const PLACE: &str = "model.base_url";
 
 /// What a report says about itself.
-pub(super) fn about(app: &App, args: &args::Compare, contest: &Contest) -> About {
+pub(super) fn about(app: &Console, args: &args::Compare, contest: &Contest) -> About {
     let limits = contest.loops.iter().map(|name| (name.clone(), limits(app, name)));
     About {
         command: command(app, args, contest),
@@ -35,7 +35,7 @@ pub(super) fn about(app: &App, args: &args::Compare, contest: &Contest) -> About
     }
 }
 
-fn command(app: &App, args: &args::Compare, contest: &Contest) -> String {
+fn command(app: &Console, args: &args::Compare, contest: &Contest) -> String {
     let mut words = vec!["everloop".to_owned(), "compare".to_owned()];
     let mut say = |option: &str, value: &str| words.extend([option.to_owned(), quoted(value)]);
     say("--loops", &args.loops.join(","));
@@ -69,15 +69,15 @@ fn is_shown(setting: &Setting) -> bool {
 }
 
 /// The settings with a part in the figures whose values may be secrets.
-fn withheld(app: &App, contest: &Contest) -> Vec<&'static str> {
+fn withheld(app: &Console, contest: &Contest) -> Vec<&'static str> {
     let asks = contest.models.iter().any(|name| !is_simulated(name));
     let keys = app.settings.changed().map(|(setting, _)| setting.key);
     keys.filter(|key| TEXTS.contains(key) || (asks && *key == PLACE)).collect()
 }
 
 /// The limits of a loop, all of them: those that are as usual are left out of a frame.
-fn limits(app: &App, loop_name: &str) -> Value {
-    let limits = run::limits(app, loop_name);
+fn limits(app: &Console, loop_name: &str) -> Value {
+    let limits = frames::limits(app, loop_name);
     let mut all = json!(limits);
     all["steps"]["list"] = json!(limits.steps.list);
     all["delegate"] = json!(limits.delegate);

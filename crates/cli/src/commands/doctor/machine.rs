@@ -1,7 +1,7 @@
 //! The machine around everloop: folders, language, time, terminal, other programs.
 
 use super::{Check, Report, State};
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::Exit;
 use crate::{build, terminal};
 use everloop_tools::{find_program, search_path};
@@ -17,7 +17,7 @@ pub(super) fn megabytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-pub(super) fn data_folder(app: &App, report: &mut Report) {
+pub(super) fn data_folder(app: &Console, report: &mut Report) {
     let folder = app.home.data();
     let shown = folder.display().to_string();
     report.note("data_folder", shown.as_str());
@@ -45,7 +45,7 @@ pub(super) fn data_folder(app: &App, report: &mut Report) {
     report.checks.push(check);
 }
 
-pub(super) fn language(app: &App, report: &mut Report) {
+pub(super) fn language(app: &Console, report: &mut Report) {
     let name = match app.lang {
         Lang::ZhCn => "zh-CN",
         Lang::En => "en",
@@ -54,7 +54,7 @@ pub(super) fn language(app: &App, report: &mut Report) {
     report.checks.push(Check::good(app, "language", "doctor.language", name));
 }
 
-pub(super) fn time_zone(app: &App, report: &mut Report) {
+pub(super) fn time_zone(app: &Console, report: &mut Report) {
     let good = |detail: &str| Check::good(app, "time_zone", "doctor.time_zone", detail);
     let system = jiff::tz::TimeZone::system();
     let check = match (app.settings.text("ui.time_zone"), system.iana_name()) {
@@ -66,7 +66,7 @@ pub(super) fn time_zone(app: &App, report: &mut Report) {
     report.checks.push(check);
 }
 
-pub(super) fn terminal(app: &App, report: &mut Report) {
+pub(super) fn terminal(app: &Console, report: &mut Report) {
     let there = std::io::stdout().is_terminal();
     let width = crossterm::terminal::size().ok().filter(|_| there).map(|(width, _)| width);
     let utf8 = terminal::speaks_utf8();
@@ -88,7 +88,7 @@ pub(super) fn terminal(app: &App, report: &mut Report) {
 }
 
 /// Programs that everloop can do without, but not as well.
-pub(super) fn programs(app: &App, report: &mut Report) {
+pub(super) fn programs(app: &Console, report: &mut Report) {
     let version = version_of("git");
     report.note("git", version.clone());
     report.checks.push(match version {
@@ -111,7 +111,7 @@ pub(super) fn version_of(program: &str) -> Option<String> {
 }
 
 /// A clock that stands before this program was written is wrong, and schedules go wrong with it.
-pub(super) fn clock(app: &App, report: &mut Report) {
+pub(super) fn clock(app: &Console, report: &mut Report) {
     let now = jiff::Zoned::now();
     let shown = now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
     report.note("now", shown.as_str());

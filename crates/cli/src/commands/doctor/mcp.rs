@@ -1,10 +1,10 @@
 //! MCP servers: how many are approved, and which wait for a person. Runs none.
 
 use super::{Check, Report, State};
-use crate::app::App;
+use crate::console::Console;
 use everloop_tools::mcp::Standing;
 
-pub(super) fn servers(app: &App, report: &mut Report) {
+pub(super) fn servers(app: &Console, report: &mut Report) {
     let servers = app.servers(&app.settings);
     let (mut good, mut waiting) = (0_u32, Vec::new());
     for server in servers.all() {

@@ -1,22 +1,24 @@
 //! The model: whether one is chosen, has a key, and can be reached. Not a single token is spent.
 
 use super::{Check, Report, State};
-use crate::app::App;
-use crate::commands::run::default_model;
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::key;
-use crate::means::is_scripted;
-use crate::place::Place;
-use crate::settings::redact;
+use crate::failure;
 use crate::survey::{Surveyed, survey};
-use crate::trouble::{self, Read, Trouble};
+use crate::trouble::{self, Read};
+use everloop_app::environment::is_scripted;
+use everloop_app::frames::default_model;
+use everloop_app::key;
+use everloop_app::place::Place;
+use everloop_app::settings::redact;
+use everloop_app::trouble::ModelTrouble;
 use everloop_types::{ModelChoice, ModelErrorKind};
 use std::time::Duration;
 use tokio::net::TcpStream;
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-pub(super) async fn model(app: &App, report: &mut Report) {
+pub(super) async fn model(app: &Console, report: &mut Report) {
     let chosen = default_model(app);
     let place = Place::of(&app.settings, &chosen);
     let name = redact::shown("model.default", &chosen);
@@ -40,7 +42,7 @@ pub(super) async fn model(app: &App, report: &mut Report) {
         return report.checks.push(check.but(State::Note, app.text("doctor.set_up", &[])));
     }
     let wrong = State::Wrong(Exit::Configuration);
-    if let Some(words) = trouble::unknown_provider(app, &name) {
+    if let Some(words) = failure::unknown_provider(app, &name) {
         return report.checks.push(good(name).but(wrong, words));
     }
     if is_scripted(&name) {
@@ -50,9 +52,13 @@ pub(super) async fn model(app: &App, report: &mut Report) {
         return report.checks.push(good(name).but(wrong, error.words(app.lang)));
     }
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
-    if let Err(error) = everloop_engine::Environment::model(&app.means(&app.settings), &choice) {
+    if let Err(error) =
+        everloop_engine::Environment::model(&app.environment(&app.settings), &choice)
+    {
         let advice = match error.kind {
-            ModelErrorKind::NoKey => Trouble::of(app, &name, &error).words(app, Read::InShell),
+            ModelErrorKind::NoKey => {
+                trouble::words(app, &ModelTrouble::of(app, &name, &error), Read::InShell)
+            }
             _ => app.text("doctor.set_up", &[]),
         };
         return report.checks.push(good(error.detail).but(wrong, advice));
@@ -64,7 +70,7 @@ pub(super) async fn model(app: &App, report: &mut Report) {
 }
 
 /// Whether somebody takes a connection there; `None` where a proxy stands between.
-async fn reached(app: &App, name: &str, url: &str) -> (Check, Option<bool>) {
+async fn reached(app: &Console, name: &str, url: &str) -> (Check, Option<bool>) {
     let good = |key: &str| {
         let detail = app.text(key, &[("name", name), ("url", url)]);
         Check::good(app, "model", "doctor.model", detail)

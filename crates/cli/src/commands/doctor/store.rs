@@ -1,8 +1,9 @@
 //! The database, looked at without opening the store.
 
 use super::{Check, Report, State};
-use crate::app::{App, chain};
+use crate::console::Console;
 use crate::exit::Exit;
+use everloop_app::error::chain;
 use everloop_store::{
     ClaimLock, Inspection, PgOptions, RunCheck, SCHEMA_VERSION, Store, StoreError,
 };
@@ -15,7 +16,7 @@ const CHECK_TIME: Duration = Duration::from_secs(3);
 /// Damaged runs that are named.
 const SHOWN_MAX: usize = 10;
 
-pub(super) async fn database(app: &App, report: &mut Report) {
+pub(super) async fn database(app: &Console, report: &mut Report) {
     let shown = app.database.shown();
     report.note("database", shown.as_str());
     let holder = app.database.lock_file().and_then(ClaimLock::signed_by);
@@ -54,7 +55,7 @@ pub(super) async fn database(app: &App, report: &mut Report) {
 type Checksums = Result<RunCheck, StoreError>;
 
 /// The database, and its runs if their tables are those of this program.
-async fn look(app: &App) -> Result<(Inspection, Option<Checksums>), StoreError> {
+async fn look(app: &Console) -> Result<(Inspection, Option<Checksums>), StoreError> {
     let Some(file) = app.database.file() else {
         let url = app.database.address().unwrap_or_default();
         let seen = Store::look_at_server(url, PgOptions::default(), CHECK_TIME).await;
@@ -73,7 +74,7 @@ async fn look(app: &App) -> Result<(Inspection, Option<Checksums>), StoreError> 
 }
 
 /// What the checksums of the runs say.
-fn checksums(app: &App, report: &mut Report, runs: Checksums) -> Check {
+fn checksums(app: &Console, report: &mut Report, runs: Checksums) -> Check {
     let good = |detail| Check::good(app, "journals", "doctor.journals", detail);
     let runs = match runs {
         Ok(runs) => runs,
@@ -121,7 +122,7 @@ fn fields(report: &mut Report, seen: &Inspection) {
     report.note("open_runs", open_runs(seen));
 }
 
-fn summary(app: &App, shown: &str, seen: &Inspection) -> String {
+fn summary(app: &Console, shown: &str, seen: &Inspection) -> String {
     let engine = format!("{} {}", seen.engine, seen.version);
     let size = super::machine::megabytes(seen.bytes_on_disk);
     let schema = seen.schema_version.to_string();
@@ -139,7 +140,7 @@ fn summary(app: &App, shown: &str, seen: &Inspection) -> String {
     app.text("doctor.database_detail", &args)
 }
 
-fn verdict(app: &App, check: Check, seen: &Inspection) -> Check {
+fn verdict(app: &Console, check: Check, seen: &Inspection) -> Check {
     if seen.quick_check != "ok" {
         return check.but(State::Wrong(Exit::Data), app.text("doctor.no_good_database", &[]));
     }

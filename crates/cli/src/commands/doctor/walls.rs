@@ -2,13 +2,13 @@
 
 use super::machine::version_of;
 use super::{Check, Report, State};
-use crate::app::App;
+use crate::console::Console;
 use everloop_tools::{CallPolicy, Level, Standing, UnsandboxedReason, holds_home, own_program};
 
 /// A command that does nothing.
 const IDLE: &str = r#"{"command": "true"}"#;
 
-pub(super) async fn walls(app: &App, report: &mut Report) {
+pub(super) async fn walls(app: &Console, report: &mut Report) {
     let Some(helper) = own_program() else { return };
     let standing = Standing::here(&helper);
     let version = version_of("bwrap");
@@ -41,9 +41,10 @@ pub(super) async fn walls(app: &App, report: &mut Report) {
 }
 
 /// What happens to a command in this folder: walls that stand elsewhere may not stand here.
-async fn here(app: &App, report: &mut Report) {
+async fn here(app: &Console, report: &mut Report) {
     let Ok(folder) = std::env::current_dir() else { return };
-    let registry = app.means(&app.settings).registry(folder.clone(), &app.zone_name(), app.lang);
+    let registry =
+        app.environment(&app.settings).registry(folder.clone(), &app.zone_name(), app.lang);
     let Some(shell) = registry.and_then(|registry| registry.get("shell").cloned()) else { return };
     let folder = folder.display().to_string();
     let args = [("folder", folder.as_str())];
@@ -70,7 +71,7 @@ async fn here(app: &App, report: &mut Report) {
 }
 
 /// What happens to private data after others' words were read.
-fn label_guard(app: &App, report: &mut Report) {
+fn label_guard(app: &Console, report: &mut Report) {
     let setting = app.settings.text("tools.label_guard");
     report.note("label_guard", setting);
     let check =
@@ -86,7 +87,7 @@ fn label_guard(app: &App, report: &mut Report) {
 }
 
 /// What it means for a command.
-fn sandbox(app: &App, report: &mut Report, level: Level) {
+fn sandbox(app: &Console, report: &mut Report, level: Level) {
     let setting = app.settings.text("tools.shell_sandbox");
     let (level, key, stands) = match (setting, level) {
         ("off", _) => ("off", "doctor.sandbox_off", false),

@@ -3,12 +3,14 @@
 use super::Foreground;
 use crate::args::Format;
 use crate::chat;
-use crate::commands::reply::{self, Taken};
+use crate::commands::reply;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::terminal;
 use everloop_agenda::commands::is_command;
-use everloop_agenda::door::OpenQuestion;
+use everloop_app::answers::{AnswerReading, read_answer};
+use everloop_app::router::OpenQuestion;
+use everloop_app::runs;
 use everloop_engine::Asked;
 use everloop_types::{Question, QuestionKind, RunId};
 
@@ -90,7 +92,7 @@ impl Foreground<'_> {
 
     fn line(&self, open: &OpenQuestion, line: &str) -> Result<Line, Failure> {
         let app = self.app;
-        let door = chat::door(app, "")?;
+        let door = chat::router(app, "")?;
         let stops = open.question.kind != QuestionKind::Approve
             && everloop_text::is_stop(line)
             && !open.offers(line);
@@ -99,9 +101,11 @@ impl Foreground<'_> {
             () if line.trim().is_empty() => Line::Again(app.text("answer.empty", &[])),
             () if stops || is_cancel => Line::Cancel,
             () if is_command(line) => Line::Again(app.text("answer.no_commands", &[])),
-            () => match reply::taken(app, &open.question, line) {
-                Taken::Sent { text, said } => Line::Answer { text, said },
-                Taken::Again(words) => Line::Again(words),
+            () => match read_answer(&open.question, line) {
+                AnswerReading::Send { text, meaning } => {
+                    Line::Answer { text, said: chat::answered(app, &meaning) }
+                }
+                AnswerReading::Unclear => Line::Again(reply::unclear(app, &open.question, line)),
             },
         })
     }
@@ -125,7 +129,7 @@ impl Foreground<'_> {
     }
 
     async fn question_text(&self, run: &RunId, question: &Question) -> Result<String, Failure> {
-        let asked = crate::commands::runs::question_text(self.app, self.store(), run, question);
-        Ok(asked.await?.unwrap_or_else(|| question.text.clone()))
+        let asked = runs::question_text(self.store(), run, question).await;
+        Ok(self.app.checked(asked)?.unwrap_or_else(|| question.text.clone()))
     }
 }

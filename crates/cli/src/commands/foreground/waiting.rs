@@ -1,10 +1,10 @@
 //! What a foreground run waits for besides its own work: a database, and a model that is away.
 
 use super::{Foreground, LOOK_AGAIN};
-use crate::app::chain;
-use crate::commands::{family, runs};
+use crate::commands::runs;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
+use everloop_app::error::chain;
 use everloop_engine::DriveError;
 use everloop_store::Claim;
 use everloop_types::journal::WaitingOn;
@@ -48,13 +48,13 @@ impl Foreground<'_> {
 
     /// What the model said, if whoever drives the run has parked it for that.
     pub(super) async fn waits_for_model(&self) -> Result<Option<ModelError>, Failure> {
-        let front = family::front(self.app, self.store(), &self.run).await?;
+        let front = self.app.checked(everloop_app::runs::front(self.store(), &self.run).await)?;
         let at = self.store().position(&front).await;
         let at = at.map_err(|error| self.app.store_failure(&error))?;
         if at.is_none_or(|at| at.status != Status::Waiting) {
             return Ok(None);
         }
-        Ok(match runs::shown(self.app, self.store(), &front).await?.waiting_on {
+        Ok(match runs::details(self.app, self.store(), &front).await?.waiting_on {
             Some(WaitingOn::Model { error }) => Some(error),
             _ => None,
         })

@@ -2,13 +2,13 @@
 //! is offered them.
 
 use super::{failure, find, out_words, treatment, unreached};
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_tools::mcp::{Listing, Offer, Server, Standing, Way};
 use everloop_types::visible;
 
-pub(super) async fn approve(app: &App, name: &str, yes: bool) -> Result<Exit, Failure> {
+pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit, Failure> {
     let server = find(app, name)?;
     let standing = server.standing();
     if standing == Standing::Off {
@@ -39,7 +39,7 @@ pub(super) async fn approve(app: &App, name: &str, yes: bool) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-fn show_command(app: &App, server: &Server, standing: &Standing) {
+fn show_command(app: &Console, server: &Server, standing: &Standing) {
     let way = &server.setting().way;
     let key = match way {
         Way::Command { .. } => "mcp.command",
@@ -52,7 +52,7 @@ fn show_command(app: &App, server: &Server, standing: &Standing) {
 }
 
 /// New and changed tools in the server's own words, because these are what a model will read.
-fn show_tools(app: &App, server: &Server, was: Option<&Listing>, seen: &Listing) {
+fn show_tools(app: &Console, server: &Server, was: Option<&Listing>, seen: &Listing) {
     for offer in &seen.offers {
         match was.and_then(|was| was.offer(&offer.name)) {
             Some(known) if known.digest == offer.digest => {}
@@ -76,7 +76,7 @@ fn show_tools(app: &App, server: &Server, was: Option<&Listing>, seen: &Listing)
     }
 }
 
-fn show_change(app: &App, known: &Offer, now: &Offer) {
+fn show_change(app: &Console, known: &Offer, now: &Offer) {
     terminal::answer(&app.text("mcp.changed", &[("tool", &now.name)]));
     let hints = |offer: &Offer| serde_json::to_string(&offer.hints).unwrap_or_default();
     let parts = [
@@ -98,7 +98,7 @@ fn show_part(before: &str, text: &str) {
 }
 
 /// Asks, unless `--yes` has answered.
-async fn agree(app: &App, yes: bool, question: &str, server: &Server) -> Result<(), Failure> {
+async fn agree(app: &Console, yes: bool, question: &str, server: &Server) -> Result<(), Failure> {
     if yes {
         return Ok(());
     }

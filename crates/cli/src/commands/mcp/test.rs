@@ -1,14 +1,14 @@
 //! `everloop mcp test`: whether an approved server works and still offers what was approved.
 
 use super::{difference_lines, failure, find, unreached};
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_tools::mcp::{Approved, Difference, Server, Standing};
 use serde_json::json;
 use std::time::Instant;
 
-pub(super) async fn test(app: &App, name: &str, as_json: bool) -> Result<Exit, Failure> {
+pub(super) async fn test(app: &Console, name: &str, as_json: bool) -> Result<Exit, Failure> {
     let server = find(app, name)?;
     let approved = approved(app, &server)?;
     let begun = Instant::now();
@@ -33,7 +33,7 @@ pub(super) async fn test(app: &App, name: &str, as_json: bool) -> Result<Exit, F
 }
 
 /// Only a command that a person has approved is run.
-fn approved(app: &App, server: &Server) -> Result<Approved, Failure> {
+fn approved(app: &Console, server: &Server) -> Result<Approved, Failure> {
     let needs = |key| Err(failure(app, Exit::NeedsPerson, key, server));
     match server.standing() {
         Standing::Good(approved) | Standing::OtherTools(approved, _) => Ok(approved),

@@ -6,12 +6,13 @@
 //!
 //! The first way to call a tool that works is remembered.
 
-use crate::app::App;
-use crate::commands::run;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::learnt::Found;
 use crate::terminal;
-use crate::trouble::{Read, Trouble};
+use crate::trouble::{self, Read};
+use everloop_app::frames;
+use everloop_app::learnt::Found;
+use everloop_app::trouble::ModelTrouble;
 use everloop_models::{CallWay, Delta, Known, Model, Request, WirePrompt};
 use everloop_types::{
     Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
@@ -38,11 +39,15 @@ struct Finding {
     took_ms: u128,
 }
 
-pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Result<Exit, Failure> {
-    let wanted = name.unwrap_or_else(|| run::default_model(app));
-    let full = run::model(app, wanted)?;
+pub(super) async fn test(
+    app: &Console,
+    name: Option<String>,
+    as_json: bool,
+) -> Result<Exit, Failure> {
+    let wanted = name.unwrap_or_else(|| frames::default_model(app));
+    let full = app.checked(frames::model(app, wanted))?;
     let choice = ModelChoice { name: full.clone(), ..ModelChoice::default() };
-    let found = app.means(&app.settings).connected(&choice);
+    let found = app.environment(&app.settings).connected(&choice);
     let (model, name) =
         found.map_err(|error| app.failure(Exit::Configuration, "error.system", &error.detail))?;
     let tester = Tester { app, model, name, refused: OnceLock::new() };
@@ -58,13 +63,14 @@ pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Resu
         remember(app, &full, way);
     }
     let works = talks && way.is_some();
-    let trouble = tester.refused.get().map(|error| Trouble::of(app, &full, error));
+    let trouble = tester.refused.get().map(|error| ModelTrouble::of(app, &full, error));
     match as_json {
         true => {
             let mut value = as_value(&full, works, &findings);
             value["verdict"] = json!(verdict(&findings, way));
             value["tool_calls"] = json!(way.map(CallWay::as_str));
-            value["error"] = trouble.as_ref().map_or(Value::Null, |trouble| trouble.object(app));
+            value["error"] =
+                trouble.as_ref().map_or(Value::Null, |trouble| trouble::object(app, trouble));
             terminal::answer(&value.to_string());
         }
         false => {
@@ -77,8 +83,8 @@ pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Resu
     let Some(trouble) = trouble else {
         return Ok(if works { Exit::Done } else { Exit::Failed });
     };
-    terminal::complain(&trouble.words(app, Read::InShell));
-    Ok(if trouble.is_about_the_key() { Exit::Configuration } else { Exit::Failed })
+    terminal::complain(&trouble::words(app, &trouble, Read::InShell));
+    Ok(if trouble.error.is_about_the_key() { Exit::Configuration } else { Exit::Failed })
 }
 
 /// What it all comes to, in a word that programs read as well.
@@ -93,7 +99,7 @@ fn verdict(findings: &[Finding], way: Option<CallWay>) -> &'static str {
     }
 }
 
-fn print_verdict(app: &App, verdict: &str, way: Option<CallWay>) {
+fn print_verdict(app: &Console, verdict: &str, way: Option<CallWay>) {
     let marks = terminal::marks();
     let mark = if verdict == "works" { marks.done } else { marks.failed };
     let args = [("mark", mark), ("way", way.map_or("", CallWay::as_str))];
@@ -101,9 +107,9 @@ fn print_verdict(app: &App, verdict: &str, way: Option<CallWay>) {
 }
 
 /// Keeps the way that works for all runs to come.
-fn remember(app: &App, name: &str, way: CallWay) {
-    let host = app.means(&app.settings).host(name);
-    if crate::means::is_scripted(name) {
+fn remember(app: &Console, name: &str, way: CallWay) {
+    let host = app.environment(&app.settings).host(name);
+    if everloop_app::environment::is_scripted(name) {
         return;
     }
     let learnt = app.learnt();
@@ -113,7 +119,7 @@ fn remember(app: &App, name: &str, way: CallWay) {
 }
 
 struct Tester<'a> {
-    app: &'a App,
+    app: &'a Console,
     model: Arc<dyn Model>,
     name: String,
     /// An error that every further call would end in.
@@ -166,7 +172,7 @@ impl Tester<'_> {
             if way != CallWay::Native && works(findings, "tool_call") {
                 return Some(CallWay::Native);
             }
-            let finding = match self.app.means(&self.app.settings).connected_by(full, way) {
+            let finding = match self.app.environment(&self.app.settings).connected_by(full, way) {
                 Ok((model, _)) => {
                     let name_there = self.name.clone();
                     let refused = OnceLock::new();
@@ -256,7 +262,7 @@ fn as_value(model: &str, works: bool, findings: &[Finding]) -> Value {
     json!({"model": model, "ok": works, "checks": checks.collect::<Vec<_>>()})
 }
 
-fn print(app: &App, model: &str, findings: &[Finding]) {
+fn print(app: &Console, model: &str, findings: &[Finding]) {
     use unicode_width::UnicodeWidthStr;
     let marks = terminal::marks();
     terminal::answer(model);

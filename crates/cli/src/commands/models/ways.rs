@@ -1,9 +1,9 @@
 //! How models call tools: shown, and forgotten.
 
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::learnt::{Entry, Found};
 use crate::terminal;
+use everloop_app::learnt::{Entry, Found};
 use everloop_models::{CallWay, usual_way};
 use serde_json::{Value, json};
 
@@ -21,11 +21,11 @@ enum Why {
 
 impl Way {
     /// How the model of that name calls tools.
-    pub(super) fn of(app: &App, name: &str) -> Self {
+    pub(super) fn of(app: &Console, name: &str) -> Self {
         if let Some(way) = CallWay::parse(app.settings.text("model.tool_calls")) {
             return Self { way, why: Why::Set };
         }
-        let host = app.means(&app.settings).host(name);
+        let host = app.environment(&app.settings).host(name);
         let entry = app.learnt().of(name, &host);
         match entry.as_ref().and_then(|entry| entry.known.calls) {
             Some(way) => Self { way, why: entry.map_or(Why::Usual, Why::Found) },
@@ -47,7 +47,7 @@ impl Way {
     }
 
     /// The way and the reason, in words.
-    pub(super) fn words(&self, app: &App) -> String {
+    pub(super) fn words(&self, app: &Console) -> String {
         let why = match &self.why {
             Why::Set => app.text("models.way_set", &[]),
             Why::Found(entry) => {
@@ -64,7 +64,7 @@ impl Way {
 }
 
 /// Forgets what was found out about a model.
-pub(super) fn forget(app: &App, name: &str) -> Result<Exit, Failure> {
+pub(super) fn forget(app: &Console, name: &str) -> Result<Exit, Failure> {
     let forgotten = app.learnt().forget(name);
     let forgotten = forgotten.map_err(|error| app.failure(Exit::Failed, "error.system", &error))?;
     let key = if forgotten { "models.forgotten" } else { "models.not_known" };
