@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::key;
 use crate::environment::EndpointError;
 use crate::place::{self, Place};
-use crate::settings::redact;
+use crate::settings::{keys, redact};
 use crate::show::Shown;
 use crate::terminal;
 use everloop_models::providers;
@@ -42,7 +42,7 @@ impl Trouble {
         let key = key::find(&app.settings, &app.key_file(), &place);
         let key = key.ok().flatten().map(|key| key.source.to_string());
         let variables = key::variables(&app.settings, place.provider);
-        let address = redact::shown("model.base_url", place.address());
+        let address = redact::shown(place.address());
         Self {
             error: error.clone(),
             name: name.to_owned(),
@@ -247,10 +247,10 @@ pub fn not_begun(app: &App, failure: &Failure) -> Value {
 /// silence.
 pub fn tell_of_unused_address(app: &App, name: &str) {
     let (settings, provider) = (&app.settings, place::provider(name));
-    let owner = settings.owner("model.base_url");
-    let is_given = settings.origin("model.base_url").rank() > 1;
+    let owner = settings.owner(keys::model::base_url());
+    let is_given = settings.origin(keys::model::base_url()).rank() > 1;
     if is_given
-        && !settings.text("model.base_url").is_empty()
+        && !settings.model.base_url.is_empty()
         && owner != provider
         && !crate::environment::is_scripted(name)
     {
