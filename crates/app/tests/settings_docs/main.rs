@@ -6,19 +6,15 @@
 //! ```
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod markdown;
-mod schema;
 mod validate;
 
-use everloop_app::settings::{SETTINGS, Settings, file};
+use everloop_app::settings::markdown::{self, EXAMPLE};
+use everloop_app::settings::{SETTINGS, Settings, file, schema};
 use everloop_types::Lang;
 use expect_test::expect_file;
 use serde_json::Value;
 use std::path::Path;
 use validate::violations;
-
-/// What `docs/settings.md` shows as an example.
-const EXAMPLE: &str = include_str!("example.toml");
 
 fn parsed(text: &str) -> Value {
     let table: toml::Table = text.parse().unwrap();

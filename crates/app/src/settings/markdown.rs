@@ -1,16 +1,20 @@
-//! The pages for people.
+//! `docs/settings.md`: every setting for people, in one language.
 
-use everloop_app::settings::{ListKind, SETTINGS, SettingKind, SettingSpec};
+use super::{ListKind, SETTINGS, SettingKind, SettingSpec};
 use everloop_types::Lang;
 
-/// The whole page in one language.
-pub(crate) fn page(lang: Lang) -> String {
+/// A settings file that the page shows.
+pub const EXAMPLE: &str = include_str!("example.toml");
+
+/// The whole page.
+#[must_use]
+pub fn page(lang: Lang) -> String {
     let say = |name: &str| text(lang, &format!("settings.doc.{name}"));
     let mut page = format!("# {}\n\n<!-- {} -->\n\n", say("title"), say("generated"));
     for part in ["layers", "units", "editors"] {
         page += &format!("{}\n\n", say(part));
     }
-    page += &format!("## {}\n\n```toml\n{}```\n", say("example"), super::EXAMPLE);
+    page += &format!("## {}\n\n```toml\n{}```\n", say("example"), EXAMPLE);
     let mut section = "";
     for spec in SETTINGS {
         if spec.key.section() != section {
@@ -74,7 +78,7 @@ fn values(lang: Lang, spec: &SettingSpec) -> String {
 }
 
 fn range(spec: &SettingSpec, scale: u64) -> String {
-    let range = spec.range.as_ref().unwrap();
+    let Some(range) = &spec.range else { return String::new() };
     match *range.end() {
         u64::MAX => format!("≥ {}", range.start() / scale),
         end => format!("{} – {}", range.start() / scale, end / scale),

@@ -1,7 +1,8 @@
-//! The JSON Schema of `config.toml`, for editors.
+//! `docs/settings.schema.json`: the JSON Schema of `config.toml`, for editors.
 
-use everloop_app::environment::built_in;
-use everloop_app::settings::{ListKind, SETTINGS, SettingKind, SettingSpec};
+use super::lists::split_items;
+use super::{ListKind, SETTINGS, SettingKind, SettingSpec};
+use crate::environment::built_in;
 use everloop_types::Lang;
 use serde_json::{Map, Value, json};
 
@@ -10,13 +11,15 @@ const TIME_OR_OFF: &str = "^(off|[0-9]+ *(ms|s|m|h|d))$";
 const SIZE: &str = "^[0-9]+ *(KiB|MiB|GiB|KB|MB)$";
 const REFERENCE: &str = "^((env|file|command|keychain):.+)?$";
 
-/// The schema as its file has it.
-pub(crate) fn text() -> String {
-    format!("{}\n", serde_json::to_string_pretty(&sorted(schema())).unwrap())
+/// The schema as its file has it: keys in order, whichever way maps are kept.
+#[must_use]
+pub fn text() -> String {
+    format!("{:#}\n", sorted(schema()))
 }
 
 /// The whole schema.
-pub(crate) fn schema() -> Value {
+#[must_use]
+pub fn schema() -> Value {
     let mut sections = Map::new();
     for spec in SETTINGS {
         let section = sections.entry(spec.key.section()).or_insert_with(|| object(json!({})));
@@ -69,10 +72,9 @@ fn property(spec: &SettingSpec) -> Value {
 
 fn default(spec: &SettingSpec) -> Value {
     match spec.kind {
-        SettingKind::Count | SettingKind::Decimal => spec.default.parse().unwrap(),
+        SettingKind::Count | SettingKind::Decimal => spec.default.parse().unwrap_or_default(),
         SettingKind::List(_) => {
-            let items = spec.default.split(',').map(str::trim).filter(|item| !item.is_empty());
-            json!(items.collect::<Vec<_>>())
+            json!(split_items(spec.default).collect::<Vec<_>>())
         }
         _ => json!(spec.default),
     }
@@ -125,7 +127,7 @@ fn pattern(pattern: &str) -> Value {
     json!({"type": "string", "pattern": pattern})
 }
 
-/// The same with its keys in order, whatever keeps maps.
+/// The same with its keys in order.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {
