@@ -140,7 +140,7 @@ pub fn is_of_unknown_provider(app: &App, name: &str) -> bool {
 fn notify_of_unused_address(app: &App, name: &str) {
     let (settings, provider) = (&app.settings, place::provider(name));
     let owner = settings.owner(keys::model::base_url());
-    let is_given = settings.origin(keys::model::base_url()).rank() > 1;
+    let is_given = settings.origin(keys::model::base_url()).is_of_this_process();
     if is_given
         && !settings.model.base_url.is_empty()
         && owner != provider

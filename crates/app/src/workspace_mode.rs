@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The loop that the workspace names, if it may.
 pub fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, AppError> {
-    let is_chosen = app.settings.origin(keys::loops::default()).rank() > 1;
+    let is_chosen = app.settings.origin(keys::loops::default()).is_of_this_process();
     if is_chosen {
         return Ok(None);
     }
