@@ -2,9 +2,9 @@
 //! wins.
 //!
 //! ```text
-//!   values.rs ──► structs       settings.model.attempts
-//!             ──► SETTINGS      parsing, `config show`, docs/settings.md, docs/settings.schema.json
-//!             ──► keys          settings.origin(keys::model::attempts())
+//!   values.rs ──► structs     settings.model.attempts
+//!             ──► SETTINGS    parsing, `config show`, docs/settings.md, docs/settings.schema.json
+//!             ──► keys        settings.origin(keys::model::attempts())
 //! ```
 //!
 //! A key is a string only where a person writes it: in the file, in a variable, behind `--set`

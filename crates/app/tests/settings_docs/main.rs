@@ -1,5 +1,5 @@
-//! `docs/settings.md`, `docs/settings.zh-CN.md` and `docs/settings.schema.json` are written from the
-//! declaration of the settings, and are as it says now. To write them again:
+//! `docs/settings.md`, `docs/settings.zh-CN.md` and `docs/settings.schema.json` are generated from
+//! the declaration of the settings, and these tests fail if they are stale. To write them again:
 //!
 //! ```sh
 //! UPDATE_EXPECT=1 cargo test -p everloop-app --test settings_docs
