@@ -99,7 +99,7 @@ async fn drive_all(app: App, engine: Arc<Engine>, mut lock: Option<Option<ClaimL
             }
         }
     }
-    let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
+    let most = app.settings.worker.runs;
     let mut worker = Worker::new(engine.clone(), most);
     if app.is_cluster() {
         worker = worker.reaping(app.lease());

@@ -70,7 +70,7 @@ fn part(app: &Console, name: &str, what: &str) -> String {
 }
 
 fn is_default(app: &Console, name: &str) -> bool {
-    app.settings.text("loop.default") == name
+    app.settings.loops.default.as_str() == name
 }
 
 fn explained(app: &Console, name: &str) -> String {
@@ -138,7 +138,7 @@ fn values(app: &Console, name: &str) -> Vec<(&'static str, String)> {
     let keys = [settings_of(name), OF_ALL.to_vec()].concat();
     let all = app.sources.effective(&app.settings);
     let found = |key: &'static str| {
-        let setting = all.iter().find(|setting| setting.key == key)?;
+        let setting = all.iter().find(|setting| setting.key.as_str() == key)?;
         Some((key, setting.value.clone()))
     };
     keys.into_iter().filter_map(found).collect()

@@ -44,7 +44,7 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
     let reminding =
         reminders::keep_reminding(engine.store().clone(), app.customs(), engine.shared_clock());
     tokio::spawn(reminding);
-    let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
+    let most = app.settings.worker.runs;
     let mut worker = everloop_engine::Worker::new(engine.clone(), most);
     if app.is_cluster() {
         worker = worker.reaping(app.lease());
