@@ -8,10 +8,12 @@ use crate::home::Home;
 use crate::learnt::Learnt;
 use crate::notice::{Notice, Notices};
 use crate::prices::Prices;
-use crate::settings::{Fault, FaultKind, Origin, Settings, Sources};
+use crate::settings::{
+    Millis, SettingError, SettingOrigin, SettingProblem, SettingSources, Settings, keys,
+};
 use crate::{own, secrets};
 use everloop_agenda::desk::Agenda;
-use everloop_agenda::kept::{AgendaConfig, CatchUp, moment};
+use everloop_agenda::kept::{AgendaConfig, moment};
 use everloop_agenda::show::Reader;
 use everloop_engine::{
     Clock, Engine, Identity, LeaseTimes, MembershipPolicy, Rules, SystemClock, fresh_id,
@@ -34,9 +36,9 @@ pub struct App {
     /// The settings in force.
     pub settings: Settings,
     /// Where the settings came from.
-    pub sources: Sources,
+    pub sources: SettingSources,
     /// What cannot be used of the settings; empty unless the app was opened all the same.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<SettingError>,
     /// The folders of the person.
     pub home: Home,
     /// Where everything durable is.
@@ -51,7 +53,7 @@ pub struct App {
 /// What a surface opens an application with.
 pub struct OpenOptions {
     /// The layers of the settings.
-    pub sources: Sources,
+    pub sources: SettingSources,
     /// The folders of the person.
     pub home: Home,
     /// The version that is written into journals.
@@ -86,33 +88,34 @@ impl App {
 
     /// The same after the settings have changed.
     #[must_use]
-    pub fn reread(&self, sources: Sources) -> Self {
+    pub fn reread(&self, sources: SettingSources) -> Self {
         let (home, build, notices) = (self.home.clone(), self.build.clone(), self.notices.clone());
         let (app, _) = Self::of(sources, home, build, notices);
         Self { attended: self.attended, ..app }
     }
 
     /// What the settings say, and what is odd about them.
-    fn of(sources: Sources, home: Home, build: String, notices: Notices) -> (Self, Vec<Fault>) {
+    fn of(
+        sources: SettingSources,
+        home: Home,
+        build: String,
+        notices: Notices,
+    ) -> (Self, Vec<SettingError>) {
         let first = early_language(sources.lang);
         let mut loaded = sources.read();
-        let lang = match loaded.settings.text("ui.language") {
-            name if sources.lang.is_none() && std::env::var_os("EVERLOOP_LANG").is_none() => {
-                Lang::parse(name).unwrap_or(first)
-            }
-            _ => first,
-        };
+        let is_named = sources.lang.is_some() || std::env::var_os("EVERLOOP_LANG").is_some();
+        let lang = loaded.settings.ui.language.filter(|_| !is_named).unwrap_or(first);
         let named = |name: &str| Database::named(name, &home);
-        let address = secrets::behind(loaded.settings.text("store.database"), &loaded.settings);
-        let found = address.map_err(|error| FaultKind::Secret(Box::new(error)));
-        let found = found.and_then(|name| named(&name).ok_or(FaultKind::NoSuchDatabase));
+        let address = secrets::behind(loaded.settings.store.database.as_str(), &loaded.settings);
+        let found = address.map_err(|error| SettingProblem::Secret(Box::new(error)));
+        let found = found.and_then(|name| named(&name).ok_or(SettingProblem::UnknownDatabase));
         if let Err(what) = &found {
-            let (key, origin) = ("store.database".to_owned(), Origin::Default);
-            loaded.faults.push(Fault { key, origin, what: what.clone() });
+            let (key, origin) = (keys::store::database().to_string(), SettingOrigin::Default);
+            loaded.errors.push(SettingError { key, origin, problem: what.clone() });
         }
         let database = found.ok().or_else(|| named(""));
         let database = database.unwrap_or_else(|| unreachable!("no name is the embedded file"));
-        let (settings, faults) = (loaded.settings, loaded.faults);
+        let (settings, faults) = (loaded.settings, loaded.errors);
         let attended = false;
         let app =
             Self { lang, settings, sources, faults, home, database, attended, build, notices };
@@ -166,7 +169,7 @@ impl App {
     pub fn environment(&self, settings: &Settings) -> LocalEnvironment {
         let key_file = crate::key::file(settings, &self.home);
         let effects = self.home.data().join("effects");
-        let memory = settings.text("context.memory") == "on";
+        let memory = settings.context.memory;
         let places = Places {
             skills: Home::of_user(),
             memory: memory.then(|| self.home.memory()),
@@ -208,7 +211,7 @@ impl App {
     /// How this process shares the runs of the database with others.
     #[must_use]
     pub fn membership(&self) -> MembershipPolicy {
-        let lease_ms = self.settings.number("worker.lease").max(LEASE_MIN_MS);
+        let lease_ms = self.settings.worker.lease.ms().max(LEASE_MIN_MS);
         self.database.membership(LeaseTimes { lease_ms })
     }
 
@@ -223,9 +226,9 @@ impl App {
         }
         let membership = self.membership();
         let rules = Rules {
-            model_attempts: self.settings.small("model.attempts"),
-            patience_ms: self.settings.number("model.patience"),
-            tool_retry_ms: self.settings.number("tools.retry_delay"),
+            model_attempts: self.settings.model.attempts,
+            patience_ms: self.settings.model.patience.ms(),
+            tool_retry_ms: self.settings.tools.retry_delay.ms(),
             owners_may_live: membership.owners_may_live(),
             ..Rules::default()
         };
@@ -241,9 +244,9 @@ impl App {
 
     /// The person's zone, by its IANA name.
     pub fn zone_name(&self) -> String {
-        match self.settings.text("ui.time_zone") {
-            "auto" => self.system_zone(),
-            name => name.to_owned(),
+        match &self.settings.ui.time_zone {
+            Some(zone) => zone.as_str().to_owned(),
+            None => self.system_zone(),
         }
     }
 
@@ -276,16 +279,13 @@ impl App {
 
     pub fn customs(&self) -> AgendaConfig {
         let settings = &self.settings;
-        let ms = |key| i64::try_from(settings.number(key)).unwrap_or(i64::MAX);
         AgendaConfig {
-            list_back_ms: ms("schedule.list_back"),
-            list_ahead_ms: ms("schedule.list_ahead"),
-            minutes: (ms("schedule.duration") / 60_000).max(1),
-            catch_up: CatchUp::parse(settings.text("schedule.catch_up")).unwrap_or(CatchUp::Once),
-            catch_up_max: settings.small("schedule.catch_up_max") as usize,
-            default_reminder_ms: settings
-                .number_or_off("agenda.default_reminder")
-                .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)),
+            list_back_ms: settings.schedule.list_back.signed_ms(),
+            list_ahead_ms: settings.schedule.list_ahead.signed_ms(),
+            minutes: (settings.schedule.duration.signed_ms() / 60_000).max(1),
+            catch_up: settings.schedule.catch_up,
+            catch_up_max: settings.schedule.catch_up_max,
+            default_reminder_ms: settings.agenda.default_reminder.map(Millis::signed_ms),
         }
     }
 

@@ -30,7 +30,7 @@ pub struct AuditFile {
 impl AuditFile {
     /// Opens the file, if one is set; only the person may read it.
     pub fn open(app: &App) -> Result<Option<Self>, AppError> {
-        let name = app.settings.text("audit.file");
+        let name = app.settings.audit.file.as_str();
         if name.is_empty() {
             return Ok(None);
         }

@@ -12,7 +12,7 @@ use crate::environment;
 use crate::error::{AppError, chain};
 use crate::home::Home;
 use crate::notice::Notice;
-use everloop_types::{Image, Labels, ModelChoice, TODO_WRITE, Taint, ToolSpec, path_fits};
+use everloop_types::{Image, Labels, Lang, ModelChoice, TODO_WRITE, Taint, ToolSpec};
 use std::path::{Path, PathBuf};
 
 /// What is read as guidance of the workspace.
@@ -32,7 +32,7 @@ pub fn personas(app: &App) -> Personas {
 
 /// Checks the name of a persona; the one of the settings if none is wanted.
 pub fn persona(app: &App, wanted: Option<&str>) -> Result<Persona, AppError> {
-    let name = wanted.unwrap_or_else(|| app.settings.text("persona.default"));
+    let name = wanted.unwrap_or_else(|| app.settings.persona.default.as_str());
     let name = if name.is_empty() { DEFAULT } else { name };
     let found = personas(app);
     if let Some(persona) = found.get(name) {
@@ -58,7 +58,7 @@ fn with_known_tools(persona: &Persona) -> Result<Persona, AppError> {
 
 /// The skills that runs in a workspace have.
 pub fn skills(app: &App, workspace: &Path) -> Found {
-    match is_on(app, "context.skills") {
+    match app.settings.context.skills {
         true => skills::find(Home::of_user().as_deref(), workspace),
         false => Found::default(),
     }
@@ -69,21 +69,17 @@ pub fn memory(app: &App, workspace: &Path) -> Memory {
     Memory::of(&app.home.memory(), workspace)
 }
 
-fn is_on(app: &App, key: &'static str) -> bool {
-    app.settings.text(key) == "on"
-}
-
 /// The whole system prompt of a new run.
 pub fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
-    let guidance = match is_on(app, "context.agents_file") {
+    let guidance = match app.settings.context.agents_file {
         true => guidance::read(workspace).unwrap_or_else(|error| {
             app.notify(Notice::Guidance(error.text()));
             None
         }),
         false => None,
     };
-    let chars = usize::try_from(app.settings.number("context.memory_chars")).unwrap_or(usize::MAX);
-    let notes = is_on(app, "context.memory").then(|| {
+    let chars = app.settings.context.memory_chars;
+    let notes = app.settings.context.memory.then(|| {
         memory(app, workspace).newest(chars).unwrap_or_else(|error| {
             app.notify(Notice::Memory(error.to_string()));
             String::new()
@@ -104,19 +100,19 @@ pub fn held(app: &App, workspace: &Path) -> Taint {
     let mut held = Taint::default();
     let notes = memory(app, workspace);
     let is_empty = notes.newest(1).is_ok_and(|text| text.is_empty());
-    if is_on(app, "context.memory") && !is_empty {
+    if app.settings.context.memory && !is_empty {
         let untrusted = notes.is_untrusted().unwrap_or(true);
         held.take(Labels { untrusted, ..Labels::PRIVATE }, "MEMORY.md");
     }
-    if is_on(app, "context.agents_file") && workspace.join(GUIDANCE).exists() {
-        let mut patterns = app.settings.list("tools.untrusted_paths");
-        let untrusted = patterns.any(|pattern| path_fits(pattern, GUIDANCE));
+    if app.settings.context.agents_file && workspace.join(GUIDANCE).exists() {
+        let mut patterns = app.settings.tools.untrusted_paths.iter();
+        let untrusted = patterns.any(|pattern| pattern.fits(GUIDANCE));
         held.take(Labels { untrusted, ..Labels::PRIVATE }, GUIDANCE);
     }
     for skill in skills(app, workspace).skills {
         if let Some(path) = skill.path_within(workspace, None) {
-            let mut patterns = app.settings.list("tools.untrusted_paths");
-            let untrusted = patterns.any(|pattern| path_fits(pattern, &path));
+            let mut patterns = app.settings.tools.untrusted_paths.iter();
+            let untrusted = patterns.any(|pattern| pattern.fits(&path));
             held.take(Labels { untrusted, ..Labels::PRIVATE }, &path);
         }
     }
@@ -133,15 +129,15 @@ pub fn plain_system(app: &App) -> String {
 
 fn identity<'a>(app: &'a App, persona: &'a Persona) -> Identity<'a> {
     Identity {
-        name: app.settings.text("persona.name"),
+        name: app.settings.persona.name.as_str(),
         system: std::env::consts::OS,
-        address: app.settings.text("persona.address"),
+        address: app.settings.persona.address.as_str(),
         persona,
         // The language of answers is apart from that of the program.
-        language: match app.settings.text("ui.answer_language") {
-            "zh-CN" => "Simplified Chinese",
-            "en" => "English",
-            _ => "",
+        language: match app.settings.ui.answer_language {
+            Some(Lang::ZhCn) => "Simplified Chinese",
+            Some(Lang::En) => "English",
+            None => "",
         },
     }
 }
@@ -178,8 +174,8 @@ pub fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Taint {
         let real = file.canonicalize().unwrap_or_else(|_| file.clone());
         let inner = real.strip_prefix(workspace).unwrap_or(&real).to_string_lossy();
         let inner = inner.trim_start_matches('/');
-        let mut patterns = app.settings.list("tools.untrusted_paths");
-        let untrusted = patterns.any(|pattern| path_fits(pattern, inner));
+        let mut patterns = app.settings.tools.untrusted_paths.iter();
+        let untrusted = patterns.any(|pattern| pattern.fits(inner));
         held.take(Labels { untrusted, ..Labels::PRIVATE }, inner);
     }
     held
@@ -195,7 +191,7 @@ pub fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, AppError> {
 
 /// Reads one picture.
 pub fn image(app: &App, file: &Path) -> Result<Image, AppError> {
-    let most = app.settings.number("context.image_max");
+    let most = app.settings.context.image_max.bytes();
     let failed = |source| AppError::Image { file: file.to_owned(), most, source };
     images::read(file, most).map_err(failed)
 }

@@ -367,7 +367,7 @@ fn conversation_id(app: &App) -> Result<ConversationId, AppError> {
 
 /// What cancels: the person's own phrase, or the one of each language.
 fn cancel_phrases(app: &App) -> Vec<String> {
-    match app.settings.text("chat.cancel_phrase") {
+    match app.settings.chat.cancel_phrase.as_str() {
         "" => [Lang::ZhCn, Lang::En]
             .map(|lang| everloop_text::get(lang, "cancel.phrase", &[]))
             .to_vec(),

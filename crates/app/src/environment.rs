@@ -13,7 +13,7 @@ use crate::learnt::Learnt;
 use crate::notice::{Notice, Notices};
 use crate::place::Place;
 use crate::secrets::{self, SecretError};
-use crate::settings::Settings;
+use crate::settings::{Millis, Settings, keys};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::moment;
 use everloop_agenda::tools::{self, AgendaContext, ScheduleTool, TodoTool};
@@ -24,9 +24,8 @@ use everloop_models::{
 };
 use everloop_ports::{Model, Registry, Tool as _};
 use everloop_tools::{
-    BUILT_IN, BuiltIn, Delegate, GitAccess, Host, Http, Limits, Needs, Network, Sandbox, Setting,
-    ShellLimits, ShellSetting, Timeout, WallSetting, WebSetting, builtin_tools, forget_records,
-    with_reads_outside,
+    BUILT_IN, BuiltIn, Delegate, Http, Limits, Needs, Network, Setting, ShellLimits, ShellSetting,
+    Timeout, WallSetting, WebSetting, builtin_tools, forget_records, with_reads_outside,
 };
 use everloop_types::{
     Approval, EffectClass, Frame, Lang, ModelChoice, ModelError, ModelErrorKind, RunId, TODO_WRITE,
@@ -76,15 +75,14 @@ impl LocalEnvironment {
         protected: Vec<PathBuf>,
         records: PathBuf,
     ) -> Self {
-        let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
         let endpoint = Endpoint {
             timeouts: Timeouts {
-                connect_ms: settings.number("model.connect_timeout"),
-                first_byte_ms: settings.number("model.first_byte_timeout"),
-                idle_ms: settings.number("model.idle_timeout"),
-                total_ms: settings.number("model.total_timeout"),
+                connect_ms: settings.model.connect_timeout.ms(),
+                first_byte_ms: settings.model.first_byte_timeout.ms(),
+                idle_ms: settings.model.idle_timeout.ms(),
+                total_ms: settings.model.total_timeout.ms(),
             },
-            reply_bytes_max: size("model.reply_max"),
+            reply_bytes_max: settings.model.reply_max.length(),
             ..Endpoint::default()
         };
         let tools = Setting {
@@ -93,18 +91,18 @@ impl LocalEnvironment {
             protected,
             records: Some(records),
             http: Http {
-                hosts: settings.list("tools.http_allow").filter_map(Host::parse).collect(),
-                timeout_ms: settings.number("tools.http_timeout"),
-                bytes_max: size("tools.output_max"),
+                hosts: settings.tools.http_allow.iter().cloned().collect(),
+                timeout_ms: settings.tools.http_timeout.ms(),
+                bytes_max: settings.tools.output_max.length(),
                 ..Http::default()
             },
-            http_key_lifetime_ms: settings.number("tools.http_key_lifetime"),
+            http_key_lifetime_ms: settings.tools.http_key_lifetime.ms(),
             channels: channels(settings),
             search: services::search(settings),
             web: Some(WebSetting {
-                near: settings.list("tools.fetch_near").filter_map(Host::parse).collect(),
-                timeout_ms: settings.number("tools.fetch_timeout"),
-                bytes_max: size("tools.fetch_max"),
+                near: settings.tools.fetch_near.iter().cloned().collect(),
+                timeout_ms: settings.tools.fetch_timeout.ms(),
+                bytes_max: settings.tools.fetch_max.length(),
                 ..WebSetting::default()
             }),
             ..Setting::new(PathBuf::new())
@@ -177,7 +175,7 @@ impl LocalEnvironment {
 
     /// What is known about a model, and what was set for it.
     fn knowledge(&self, name: &str) -> Knowledge {
-        let set = CallWay::parse(self.settings.text("model.tool_calls"));
+        let set = self.settings.model.tool_calls;
         let notes = self.places.learnt.as_ref().map(|learnt| learnt.notes(name, &self.host(name)));
         Knowledge { set, notes: notes.map(|notes| Arc::new(notes) as Arc<dyn Notes>) }
     }
@@ -215,7 +213,7 @@ impl LocalEnvironment {
         };
         let setting = Setting { workspace: workspace.clone(), ..self.tools.clone() };
         let mut registry = builtin_tools(&setting).ok()?.with(Delegate);
-        if self.settings.text("tools.restrict_to_workspace") == "off" {
+        if !self.settings.tools.restrict_to_workspace {
             registry = with_reads_outside(registry, &setting).ok()?;
         }
         let registry = registry.with(TodoTool(office.clone())).with(ScheduleTool(office));
@@ -227,7 +225,7 @@ impl LocalEnvironment {
 
     /// The tool for skills, where there are any.
     fn load_skill(&self, workspace: PathBuf) -> Option<LoadSkill> {
-        if self.settings.text("context.skills") != "on" {
+        if !self.settings.context.skills {
             return None;
         }
         let (home, own) = (self.places.skills.clone(), self.tools.protected.clone());
@@ -273,13 +271,13 @@ pub fn nearest_tool(name: &str) -> &'static str {
 /// Whether new runs are offered a tool. `tools.enabled` is about built-in ones only.
 pub fn is_enabled(settings: &Settings, name: &str) -> bool {
     OF_LOOPS.contains(&name)
-        || settings.list("tools.enabled").any(|enabled| enabled == name)
+        || settings.tools.enabled.iter().any(|enabled| enabled.as_str() == name)
         || !built_in().any(|tool| tool.name == name)
 }
 
 /// The tools that a new run is offered, out of those that there are.
 pub fn offered(settings: &Settings, registry: &Registry) -> Vec<ToolSpec> {
-    let most = settings.small("tools.max_retries");
+    let most = settings.tools.max_retries;
     let mut tools = registry.specs_of(|name| is_enabled(settings, name));
     // A tool says whether it may be made again at all, and the person how often.
     for tool in tools.iter_mut().filter(|tool| tool.handling.retries > 0) {
@@ -290,31 +288,47 @@ pub fn offered(settings: &Settings, registry: &Registry) -> Vec<ToolSpec> {
 
 /// What bounds shell commands, and what stands around them.
 fn shell(settings: &Settings) -> ShellSetting {
-    let output_bytes_max = usize::try_from(settings.number("tools.output_max"));
     ShellSetting {
         limits: ShellLimits {
-            timeout_ms: settings.number("tools.shell_timeout"),
-            output_bytes_max: output_bytes_max.unwrap_or(usize::MAX),
+            timeout_ms: settings.tools.shell_timeout.ms(),
+            output_bytes_max: settings.tools.output_max.length(),
             ..ShellLimits::default()
         },
         walls: WallSetting {
-            sandbox: Sandbox::parse(settings.text("tools.shell_sandbox")).unwrap_or_default(),
-            network: match settings.text("tools.shell_network") {
-                "on" => Network::On,
-                _ => Network::Off,
-            },
+            sandbox: settings.tools.shell_sandbox,
+            network: if settings.tools.shell_network { Network::On } else { Network::Off },
             limits: Limits {
-                cpu_s: settings.number("tools.shell_cpu").div_ceil(1_000),
-                memory_bytes: settings.number("tools.shell_memory"),
-                file_bytes: settings.number("tools.shell_file_max"),
-                processes: settings.number("tools.shell_processes"),
+                cpu_s: settings.tools.shell_cpu.ms().div_ceil(1_000),
+                memory_bytes: settings.tools.shell_memory.bytes(),
+                file_bytes: settings.tools.shell_file_max.bytes(),
+                processes: settings.tools.shell_processes,
             },
-            readable: settings.list("tools.shell_readable").map(PathBuf::from).collect(),
-            git: GitAccess::parse(settings.text("tools.shell_git")).unwrap_or_default(),
+            readable: settings.tools.shell_readable.clone(),
+            git: settings.tools.shell_git,
         },
         rules: settings.shell_rules().to_vec(),
         redact: Some(|text| secrets::redactor().text(text).into_owned()),
     }
+}
+
+/// How long a call of a built-in tool may take; 0 for no limit.
+#[must_use]
+pub fn timeout_ms(settings: &Settings, timeout: Timeout) -> u64 {
+    match timeout {
+        Timeout::Ms(ms) => ms,
+        Timeout::Setting(key) => setting_timeout(settings, key).map_or(0, Millis::ms),
+    }
+}
+
+/// The time that the table of tools refers to by its key.
+fn setting_timeout(settings: &Settings, key: &str) -> Option<Millis> {
+    let times = [
+        (keys::tools::shell_timeout(), settings.tools.shell_timeout),
+        (keys::tools::http_timeout(), settings.tools.http_timeout),
+        (keys::tools::fetch_timeout(), settings.tools.fetch_timeout),
+        (keys::search::timeout(), settings.search.timeout),
+    ];
+    times.into_iter().find(|(known, _)| known.as_str() == key).map(|(_, time)| time)
 }
 
 /// Whether a model plays a script instead of asking an endpoint.
@@ -431,6 +445,20 @@ mod tests {
         for (row, tool) in OF_APP.iter().zip([skills.handling(), Delegate.handling()]) {
             let said = (tool.class, tool.approval, Timeout::Ms(tool.timeout_ms));
             assert_eq!((row.class, row.approval, row.timeout), said, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn every_setting_that_a_row_of_tools_names_exists() {
+        let settings = Settings::defaults();
+        for tool in built_in() {
+            if let Timeout::Setting(key) = tool.timeout {
+                assert!(setting_timeout(&settings, key).is_some(), "{}: {key}", tool.name);
+            }
+            if let Needs::Setting(key) = tool.needs {
+                let found = crate::settings::find(key, crate::settings::SettingOrigin::Default);
+                assert!(found.is_ok(), "{}: {key}", tool.name);
+            }
         }
     }
 }

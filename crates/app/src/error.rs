@@ -2,7 +2,7 @@
 
 use crate::context::images::ImageError;
 use crate::secrets::SecretError;
-use crate::settings::Fault;
+use crate::settings::SettingError;
 use everloop_engine::ForkError;
 use everloop_store::{Settlement, StoreError};
 use everloop_types::{ModelError, RunId, Status};
@@ -18,7 +18,7 @@ pub enum AppError {
     NoHome(String),
     /// A setting cannot be used.
     #[error("the setting {} cannot be used", .0.key)]
-    Setting(Box<Fault>),
+    Setting(Box<SettingError>),
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),

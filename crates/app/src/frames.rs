@@ -8,6 +8,7 @@ use crate::environment;
 use crate::error::AppError;
 use crate::notice::Notice;
 use crate::place::{self, Place};
+use crate::settings::{RoundPreset, keys};
 use crate::show::timestamp;
 use crate::toolset;
 use crate::workspace_mode;
@@ -15,8 +16,8 @@ use everloop_agenda::kept::moment;
 use everloop_engine::Submission;
 use everloop_loops::{AnyRun, LoopSpec, StepUnit};
 use everloop_types::{
-    Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, LabelGuard, Limits, ListLimits,
-    ModelChoice, Money, Policy, RoundLimits, StepLimits, Taint, ToolSpec, Unattended, UtcMs,
+    Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, Limits, ListLimits, ModelChoice,
+    Money, Policy, RoundLimits, StepLimits, Taint, ToolSpec, Unattended, UtcMs,
 };
 use std::path::{Path, PathBuf};
 
@@ -64,7 +65,7 @@ pub fn wanted_loop(app: &App, options: &RunOptions, workspace: &Path) -> Result<
     }
     match workspace_mode::of_workspace(app, workspace)? {
         Some(name) => Ok(name),
-        None => loop_name(app.settings.text("loop.default")),
+        None => loop_name(app.settings.loops.default.as_str()),
     }
 }
 
@@ -138,10 +139,10 @@ pub fn is_of_unknown_provider(app: &App, name: &str) -> bool {
 /// silence.
 fn notify_of_unused_address(app: &App, name: &str) {
     let (settings, provider) = (&app.settings, place::provider(name));
-    let owner = settings.owner("model.base_url");
-    let is_given = settings.origin("model.base_url").rank() > 1;
+    let owner = settings.owner(keys::model::base_url());
+    let is_given = settings.origin(keys::model::base_url()).is_of_this_process();
     if is_given
-        && !settings.text("model.base_url").is_empty()
+        && !settings.model.base_url.is_empty()
         && owner != provider
         && !environment::is_scripted(name)
     {
@@ -177,7 +178,7 @@ pub fn frame(
 /// The budget in money, at the prices of now. Without a price it could not be kept.
 fn money(app: &App, model: &ModelChoice) -> Result<Money, AppError> {
     // The setting is kept in thousandths.
-    let limit = app.settings.number("budget.money").saturating_mul(1_000);
+    let limit = u64::from(app.settings.budget.money.count()).saturating_mul(1_000);
     if limit == 0 {
         return Ok(Money::default());
     }
@@ -194,16 +195,14 @@ pub fn policy(app: &App, approve_all: bool) -> Policy {
     Policy {
         approve_all,
         rules: settings.approval_rules().to_vec(),
-        label_guard: Some(match settings.text("tools.label_guard") {
-            "off" => LabelGuard::Off,
-            "deny" => LabelGuard::Deny,
-            _ => LabelGuard::Ask,
-        }),
-        untrusted_paths: settings.list("tools.untrusted_paths").map(str::to_owned).collect(),
-        unattended: match settings.text("approvals.unattended") {
-            "deny" if !app.attended => Unattended::Deny,
-            _ => Unattended::Wait,
-        },
+        label_guard: Some(settings.tools.label_guard),
+        untrusted_paths: settings
+            .tools
+            .untrusted_paths
+            .iter()
+            .map(|pattern| pattern.as_str().to_owned())
+            .collect(),
+        unattended: if app.attended { Unattended::Wait } else { settings.approvals.unattended },
         inherited: Taint::default(),
     }
 }
@@ -219,8 +218,8 @@ pub fn frame_with(app: &App, loop_name: &str, workspace: &Path, tools: Vec<ToolS
         policy: Policy::default(),
         model: ModelChoice {
             name: String::new(),
-            temperature_milli: settings.small("model.temperature"),
-            max_tokens: settings.small("model.max_tokens"),
+            temperature_milli: settings.model.temperature.count(),
+            max_tokens: settings.model.max_tokens,
             fallback: None,
             host: String::new(),
         },
@@ -228,35 +227,35 @@ pub fn frame_with(app: &App, loop_name: &str, workspace: &Path, tools: Vec<ToolS
         time_zone: app.zone_name(),
         workspace: workspace.display().to_string(),
         carried: Vec::new(),
-        completion_mark: settings.text("loop.completion_mark").to_owned(),
+        completion_mark: settings.loops.completion_mark.clone(),
     }
 }
 
 /// The second model, if one is named. One that cannot be used at all is said before anything runs.
 fn fallback(app: &App, first: &str) -> Result<Option<Fallback>, AppError> {
-    let name = app.settings.text("model.fallback");
+    let name = app.settings.model.fallback.as_str();
     if name.is_empty() || name == first {
         return Ok(None);
     }
     let name = model(app, name.to_owned())?;
     let host = app.environment(&app.settings).host(&name);
-    let after_attempts = app.settings.small("model.fallback_after");
+    let after_attempts = app.settings.model.fallback_after;
     Ok(Some(Fallback { name, after_attempts, host }))
 }
 
 /// How long rounds are, and how many.
 fn rounds(app: &App) -> RoundLimits {
-    let preset = match app.settings.text("loop.preset") {
-        "simple" => RoundLimits::SIMPLE,
-        "medium" => RoundLimits::MEDIUM,
-        _ => RoundLimits::COMPLEX,
+    let preset = match app.settings.loops.preset {
+        RoundPreset::Simple => RoundLimits::SIMPLE,
+        RoundPreset::Medium => RoundLimits::MEDIUM,
+        RoundPreset::Complex | RoundPreset::Auto => RoundLimits::COMPLEX,
     };
-    RoundLimits { round_ms: app.settings.number("loop.round_time"), ..preset }
+    RoundLimits { round_ms: app.settings.loops.round_time.ms(), ..preset }
 }
 
 /// Fits the rounds to a goal, where the settings leave them to it.
 pub fn fit_rounds_to_goal(app: &App, frame: &mut Frame, goal: &str) {
-    if app.settings.text("loop.preset") == "auto" {
+    if app.settings.loops.preset == RoundPreset::Auto {
         let rounds = &mut frame.limits.steps.rounds;
         *rounds = RoundLimits { round_ms: rounds.round_ms, ..RoundLimits::suggested(goal) };
     }
@@ -266,10 +265,10 @@ pub fn fit_rounds_to_goal(app: &App, frame: &mut Frame, goal: &str) {
 fn max_steps(app: &App, loop_name: &str) -> u32 {
     let Some(spec) = LoopSpec::named(loop_name) else { return StepLimits::default().max_steps };
     let iterations = match spec.step_unit {
-        StepUnit::Iteration => app.settings.small("loop.max_iterations"),
+        StepUnit::Iteration => app.settings.loops.max_iterations,
         StepUnit::Step | StepUnit::Round => 0,
     };
-    let steps: u32 = app.settings.small("loop.max_steps");
+    let steps: u32 = app.settings.loops.max_steps;
     let wanted = [iterations, steps].into_iter().find(|limit| *limit > 0);
     wanted.unwrap_or(spec.max_steps)
 }
@@ -278,44 +277,43 @@ fn max_steps(app: &App, loop_name: &str) -> u32 {
 #[must_use]
 pub fn limits(app: &App, loop_name: &str) -> Limits {
     let settings = &app.settings;
-    let size = |key| usize::try_from(settings.number(key)).unwrap_or(usize::MAX);
     let max_steps = max_steps(app, loop_name);
     Limits {
         steps: StepLimits {
             max_steps,
-            contract_retries: settings.small("loop.contract_retries"),
-            failure_rounds: settings.small("loop.failure_rounds"),
-            repeated_questions: settings.small("loop.repeated_questions"),
-            max_clarifications: settings.small("loop.max_clarifications"),
+            contract_retries: settings.loops.contract_retries,
+            failure_rounds: settings.loops.failure_rounds,
+            repeated_questions: settings.loops.repeated_questions,
+            max_clarifications: settings.loops.max_clarifications,
             rounds: rounds(app),
             list: ListLimits {
-                reminders: settings.small("loop.reminders"),
-                unlisted: settings.small("loop.unlisted_work"),
-                idle: settings.small("loop.idle_list"),
-                item_retries: settings.small("loop.item_retries"),
-                evidence: settings.text("loop.evidence") == "on",
+                reminders: settings.loops.reminders,
+                unlisted: settings.loops.unlisted_work,
+                idle: settings.loops.idle_list,
+                item_retries: settings.loops.item_retries,
+                evidence: settings.loops.evidence,
             },
         },
         budget: Budget {
-            model_calls: settings.small("budget.model_calls"),
-            tool_calls: settings.small("budget.tool_calls"),
-            tokens: settings.number("budget.tokens"),
-            work_ms: settings.number("budget.work_time"),
+            model_calls: settings.budget.model_calls,
+            tool_calls: settings.budget.tool_calls,
+            tokens: settings.budget.tokens,
+            work_ms: settings.budget.work_time.ms(),
             // Its prices depend on the model.
             money: Money::default(),
         },
         context: ContextLimits {
-            tokens: settings.number("context.tokens"),
-            observation_chars: size("context.observation_chars"),
-            observations: size("context.observations"),
-            messages: size("context.max_history"),
-            least_freed: size("context.least_freed"),
-            calls_per_reply: size("loop.calls_per_reply"),
-            repetitions: settings.small("loop.repetitions"),
+            tokens: settings.context.tokens,
+            observation_chars: settings.context.observation_chars,
+            observations: settings.context.observations,
+            messages: settings.context.max_history,
+            least_freed: settings.context.least_freed,
+            calls_per_reply: settings.loops.calls_per_reply,
+            repetitions: settings.loops.repetitions,
         },
         delegate: DelegateLimits {
-            max_depth: settings.small("delegate.max_depth"),
-            max_children: settings.small("delegate.max_children"),
+            max_depth: settings.delegate.max_depth,
+            max_children: settings.delegate.max_children,
         },
     }
 }

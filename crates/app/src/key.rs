@@ -8,14 +8,14 @@
 use crate::home::Home;
 use crate::place::{Place, in_capitals};
 use crate::secrets::{self, Reference, SecretError};
-use crate::settings::{Origin, Settings};
+use crate::settings::{SettingOrigin, Settings, keys};
 use everloop_models::{Secret, key_variables, providers};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The file for the key: the one that was named, else the one beside the settings.
 pub fn file(settings: &Settings, home: &Home) -> PathBuf {
-    match settings.text("model.key_file") {
+    match settings.model.key_file.as_str() {
         "" => home.key_file(),
         name => PathBuf::from(name),
     }
@@ -57,9 +57,9 @@ pub fn variables(settings: &Settings, provider: &str) -> Vec<String> {
         [] => vec![format!("{}_API_KEY", in_capitals(provider))],
         names => names.iter().map(|name| (*name).to_owned()).collect(),
     };
-    let named = settings.text("model.key_env");
-    let is_named = *settings.origin("model.key_env") != Origin::Default
-        && settings.owner("model.key_env") == provider
+    let named = settings.model.key_env.as_str();
+    let is_named = *settings.origin(keys::model::key_env()) != SettingOrigin::Default
+        && settings.owner(keys::model::key_env()) == provider
         && !named.is_empty();
     match is_named && !is_anothers(named, provider) {
         true => vec![named.to_owned()],
@@ -89,10 +89,9 @@ pub fn find(
         return found(reference.clone());
     }
     let is_own = |key| settings.owner(key) == place.provider;
-    let named = match settings.list("model.key_command").next() {
-        Some(_) => is_own("model.key_command"),
-        None => is_own("model.key"),
-    };
+    let command = &settings.model.key_command;
+    let named =
+        is_own(if command.is_empty() { keys::model::key() } else { keys::model::key_command() });
     if let Some(reference) = secrets::of_model(settings).filter(|_| named) {
         return found(reference);
     }
@@ -102,8 +101,8 @@ pub fn find(
         }
     }
     // Only a file that was named must be there.
-    let is_named = !settings.text("model.key_file").is_empty();
-    if !is_own("model.key_file") || (!is_named && !file.exists()) {
+    let is_named = !settings.model.key_file.is_empty();
+    if !is_own(keys::model::key_file()) || (!is_named && !file.exists()) {
         return Ok(None);
     }
     let text = secrets::read_private(file)?;

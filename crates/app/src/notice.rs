@@ -1,7 +1,7 @@
 //! What the application wants a person to know and that stops nothing.
 
 use crate::secrets::SecretError;
-use crate::settings::Fault;
+use crate::settings::SettingError;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     /// A setting that is not used as it is written.
-    Setting(Fault),
+    Setting(SettingError),
     /// The table of prices cannot be used.
     Prices {
         /// The file.

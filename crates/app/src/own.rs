@@ -41,7 +41,7 @@ pub fn files(app: &App, settings: &Settings) -> Vec<PathBuf> {
 
 /// The file that tool calls are noted in, by its name and by where a link leads.
 fn audit_file(settings: &Settings) -> Vec<PathBuf> {
-    let name = settings.text("audit.file");
+    let name = settings.audit.file.as_str();
     if name.is_empty() {
         return Vec::new();
     }

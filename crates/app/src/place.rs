@@ -5,7 +5,7 @@
 //!   --set  >  NAME_BASE_URL, EVERLOOP_…__BASE_URL  >  file  >  the usual address
 //! ```
 
-use crate::settings::{Origin, Settings};
+use crate::settings::{SettingOrigin, Settings};
 use everloop_models::{key_variables, usual_url};
 
 /// A server on this machine may have another port tomorrow; nothing leaves for that.
@@ -19,7 +19,7 @@ pub struct Place<'n> {
     /// The address that was chosen for it; empty for the usual one.
     pub base_url: String,
     /// Where it was chosen.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 impl<'n> Place<'n> {
@@ -37,7 +37,7 @@ impl<'n> Place<'n> {
         let own = address_variable(provider);
         let value = variable(&own).map(|url| url.trim().to_owned());
         let value = value.filter(|url| !url.is_empty() && !provider.is_empty());
-        let environment = value.map(|url| (url, Origin::Environment(own)));
+        let environment = value.map(|url| (url, SettingOrigin::Environment(own)));
         let set = settings.address_of(provider);
         let set = set.map(|(url, origin)| (url.to_owned(), origin.clone()));
         let (base_url, origin) = match (environment, set) {
@@ -45,7 +45,7 @@ impl<'n> Place<'n> {
             (Some(own), Some(set)) if own.1.rank() > set.1.rank() => own,
             (_, Some(set)) => set,
             (Some(own), None) => own,
-            (None, None) => (String::new(), Origin::Default),
+            (None, None) => (String::new(), SettingOrigin::Default),
         };
         Self { provider, base_url, origin }
     }
@@ -99,7 +99,7 @@ pub fn in_capitals(provider: &str) -> String {
 pub fn default_name(settings: &Settings) -> String {
     match std::env::var("EVERLOOP_MODEL") {
         Ok(name) if !name.is_empty() => name,
-        _ => settings.text("model.default").to_owned(),
+        _ => settings.model.default.clone(),
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
         let settings = Settings::read(Some((path, file)), &[], &flags).settings;
         let variable = |_: &str| Some("http://variable".to_owned());
         let place = Place::found(&settings, "openai/y", &variable);
-        assert_eq!((place.address(), &place.origin), ("http://flag", &Origin::Flag));
+        assert_eq!((place.address(), &place.origin), ("http://flag", &SettingOrigin::Flag));
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_machine_is_known_by_its_name_and_this_one_by_any() {
         let at = |provider, url: &str| {
-            let (base_url, origin) = (url.to_owned(), Origin::Default);
+            let (base_url, origin) = (url.to_owned(), SettingOrigin::Default);
             Place { provider, base_url, origin }.host()
         };
         for (url, host) in [

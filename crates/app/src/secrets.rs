@@ -14,7 +14,7 @@ mod reference;
 pub use reference::{Reference, SecretError, is_name, read_private};
 
 use crate::home::Home;
-use crate::settings::Settings;
+use crate::settings::{ChannelEntry, Settings, keys};
 use everloop_mcp::{ServerSetting, Way};
 use everloop_store::Redactor;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub fn resolve(reference: &Reference, settings: &Settings) -> Result<String, Sec
     if let Some(value) = found.get(&name) {
         return Ok(value.clone());
     }
-    let value = reference.look_up(settings.number("secrets.timeout"))?;
+    let value = reference.look_up(settings.secrets.timeout.ms())?;
     learn(&value);
     found.insert(name, value.clone());
     Ok(value)
@@ -65,20 +65,21 @@ pub fn channel(item: &str) -> Option<(&str, Reference)> {
 
 /// Where the model's key is, if the settings say so.
 pub fn of_model(settings: &Settings) -> Option<Reference> {
-    let words: Vec<String> = settings.list("model.key_command").map(str::to_owned).collect();
-    match words.is_empty() {
-        false => Some(Reference::Command(words)),
-        true => Reference::parse(settings.text("model.key")),
+    let words = &settings.model.key_command;
+    if words.is_empty() {
+        settings.model.key.reference().cloned()
+    } else {
+        Some(Reference::Command(words.clone()))
     }
 }
 
 /// Every reference in the settings, with the setting that holds it.
 pub fn references(settings: &Settings) -> Vec<(&'static str, Reference)> {
-    let model = of_model(settings).map(|reference| ("model.key", reference));
-    let database = Reference::parse(settings.text("store.database"));
-    let database = database.map(|reference| ("store.database", reference));
-    let channels = settings.list("tools.channels").filter_map(channel);
-    let channels = channels.map(|(_, reference)| ("tools.channels", reference));
+    let model = of_model(settings).map(|reference| (keys::model::key().as_str(), reference));
+    let database = Reference::parse(settings.store.database.as_str());
+    let database = database.map(|reference| (keys::store::database().as_str(), reference));
+    let channels = settings.tools.channels.iter().filter_map(ChannelEntry::secret);
+    let channels = channels.map(|(_, reference)| (keys::tools::channels().as_str(), reference));
     let keys = settings.keys().map(|reference| ("providers", reference.clone()));
     model.into_iter().chain(keys).chain(database).chain(channels).collect()
 }
@@ -93,13 +94,12 @@ pub fn commands(settings: &Settings) -> Vec<Vec<String>> {
         Way::Command { program, args, .. } => Some([vec![program], args].concat()),
         Way::Address { .. } => None,
     });
-    let own: Vec<String> = settings.list("model.key_command").map(str::to_owned).collect();
-    keys.chain(servers).chain([own]).collect()
+    keys.chain(servers).chain([settings.model.key_command.clone()]).collect()
 }
 
 /// Learns what lies open to this process: variables, files, and addresses in the settings.
 pub fn learn_at_hand(settings: &Settings, home: &Home, key_file: &Path) {
-    let named = settings.text("model.key_env");
+    let named = settings.model.key_env.as_str();
     for (name, value) in std::env::vars_os() {
         let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
         // A path is where a secret is, and no secret.
@@ -116,7 +116,7 @@ pub fn learn_at_hand(settings: &Settings, home: &Home, key_file: &Path) {
             learn(&text);
         }
     }
-    settings.addresses().for_each(learn);
+    settings.addresses().iter().for_each(|address| learn(address));
     settings.servers().iter().flat_map(ServerSetting::secrets).for_each(|value| learn(&value));
     for (_, reference) in references(settings) {
         if matches!(reference, Reference::Environment(_) | Reference::File(_)) {

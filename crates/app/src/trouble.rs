@@ -41,7 +41,7 @@ impl ModelTrouble {
             error: error.clone(),
             name: name.to_owned(),
             host: place.host(),
-            address: redact::shown("model.base_url", place.address()),
+            address: redact::shown(place.address()),
             address_origin: place.origin.to_string(),
             key_source: key.filter(|_| !is_scripted(name)),
             variable: variables.into_iter().next().unwrap_or_default(),

@@ -18,7 +18,7 @@ const AHEAD_MS_MAX: u64 = 3_600_000;
 
 /// How long whole journals are kept.
 pub fn keep_ms(app: &App) -> i64 {
-    i64::try_from(app.settings.number("store.keep")).unwrap_or(i64::MAX)
+    i64::try_from(app.settings.store.keep.ms()).unwrap_or(i64::MAX)
 }
 
 /// Looks after the data for as long as the process lives. What fails is tried again the next time.

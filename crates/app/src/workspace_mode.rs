@@ -5,18 +5,19 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::frames;
 use crate::notice::Notice;
-use std::path::Path;
+use crate::settings::keys;
+use std::path::{Path, PathBuf};
 
 /// The loop that the workspace names, if it may.
 pub fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, AppError> {
-    let is_chosen = app.settings.origin("loop.default").rank() > 1;
+    let is_chosen = app.settings.origin(keys::loops::default()).is_of_this_process();
     if is_chosen {
         return Ok(None);
     }
     let Ok(text) = std::fs::read_to_string(workspace.join(".env")) else { return Ok(None) };
     let Some(mode) = named(&text) else { return Ok(None) };
-    let mut trusted = app.settings.list("workspaces.trusted");
-    let is_this = |folder: &str| Path::new(folder).canonicalize().is_ok_and(|it| it == workspace);
+    let mut trusted = app.settings.workspaces.trusted.iter();
+    let is_this = |folder: &PathBuf| folder.canonicalize().is_ok_and(|it| it == workspace);
     if !trusted.any(is_this) {
         let folder = workspace.to_owned();
         app.notify(Notice::WorkspaceNotTrusted { mode: mode.to_owned(), folder });

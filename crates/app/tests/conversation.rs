@@ -6,7 +6,7 @@ use everloop_app::conversation::{Conversation, Leftover, Reaction, Reply, RunSto
 use everloop_app::frames::RunOptions;
 use everloop_app::home::Home;
 use everloop_app::runs::RunDetails;
-use everloop_app::settings::Sources;
+use everloop_app::settings::SettingSources;
 use everloop_app::{App, AppError, Notices, OpenOptions};
 use everloop_types::{QuestionKind, RunId, Status};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ impl Place {
         let model = format!("model.default=scripted/{}", self.script().display());
         let mut all = vec![model, "loop.default=react".to_owned()];
         all.extend(set.iter().map(|one| (*one).to_owned()));
-        let sources = Sources {
+        let sources = SettingSources {
             path: home.config_file(),
             text: None,
             trouble: None,

@@ -7,10 +7,11 @@ use crate::failure;
 use crate::terminal;
 use everloop_agenda::show::Reader;
 use everloop_app::home::Home;
-use everloop_app::settings::Sources;
+use everloop_app::settings::SettingSources;
 use everloop_app::{App, AppError, Notice, Notices, OpenOptions};
 use everloop_engine::Engine;
 use everloop_store::{Store, StoreError};
+use everloop_tools::Sandbox;
 use everloop_types::{Lang, RunId};
 use std::fmt::Display;
 use std::ops::{Deref, DerefMut};
@@ -85,7 +86,7 @@ impl Console {
     }
 
     /// The same after the settings have changed.
-    pub(crate) fn reread(&self, sources: Sources) -> Self {
+    pub(crate) fn reread(&self, sources: SettingSources) -> Self {
         Self { app: self.app.reread(sources), ..self.clone() }
     }
 
@@ -124,7 +125,7 @@ impl Console {
     /// Says that commands run without a sandbox, if the settings turned it off: also to those who
     /// want quiet. Says too that the workspace is the home, where more is closed.
     pub(crate) fn warn_of_sandbox(&self, workspace: &str) {
-        if self.settings.text("tools.shell_sandbox") == "off" {
+        if self.settings.tools.shell_sandbox == Sandbox::Off {
             terminal::complain(&self.text("run.no_walls", &[]));
         }
         if everloop_tools::holds_home(Path::new(workspace)) {
@@ -191,14 +192,14 @@ fn show_notice(lang: Lang, quiet: bool, notice: &Notice) {
 }
 
 /// The layers of the settings, as far as they can be read.
-fn sources(common: &Common, home: &Home) -> Sources {
+fn sources(common: &Common, home: &Home) -> SettingSources {
     let path = home.config_file();
     let (text, trouble) = match std::fs::read_to_string(&path) {
         Ok(text) => (Some(text), None),
         Err(error) if is_absent(&error) => (None, None),
         Err(error) => (None, Some(error.to_string())),
     };
-    Sources {
+    SettingSources {
         path,
         text,
         trouble,

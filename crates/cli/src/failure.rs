@@ -8,7 +8,7 @@ use everloop_app::context::images::ImageError;
 use everloop_app::error::chain;
 use everloop_app::frames::is_of_unknown_provider;
 use everloop_app::place::{self, Place};
-use everloop_app::settings::{Fault, Origin, fault_words};
+use everloop_app::settings::{SettingError, SettingOrigin};
 use everloop_app::show::{call_args, timestamp};
 use everloop_app::trouble::ModelTrouble;
 use everloop_app::{AppError, Notice};
@@ -20,12 +20,12 @@ use everloop_types::{Lang, ModelErrorKind, RunId, Settled};
 use std::path::Path;
 
 /// A setting that cannot be used.
-pub(crate) fn of_setting(lang: Lang, fault: &Fault) -> Failure {
+pub(crate) fn of_setting(lang: Lang, fault: &SettingError) -> Failure {
     let exit = match fault.origin {
-        Origin::Flag => Exit::Usage,
+        SettingOrigin::Flag => Exit::Usage,
         _ => Exit::Configuration,
     };
-    Failure { exit, words: fault_words(lang, fault) }
+    Failure { exit, words: fault.words(lang) }
 }
 
 /// Any error of the application.
@@ -200,7 +200,7 @@ pub(crate) fn of_notice(lang: Lang, notice: &Notice) -> (String, bool) {
         text(key, &[("file", &file.display().to_string()), ("detail", detail)])
     };
     match notice {
-        Notice::Setting(fault) => (fault_words(lang, fault), false),
+        Notice::Setting(fault) => (fault.words(lang), false),
         Notice::Prices { file, detail } => (file_and(file, detail, "prices.bad"), true),
         Notice::ZoneWithoutName(zone) => {
             (text("settings.zone_without_name", &[("zone", zone)]), true)

@@ -26,7 +26,9 @@ use choice::Choice;
 use everloop_app::frames::default_model;
 use everloop_app::place::{self, Place};
 use everloop_app::secrets;
-use everloop_app::settings::{self, Origin, Sources, endpoints, file, find, redact};
+use everloop_app::settings::{
+    SettingKind, SettingOrigin, SettingSources, SettingTarget, file, keys, redact,
+};
 use everloop_types::Lang;
 use std::path::Path;
 
@@ -81,7 +83,7 @@ async fn language(app: &Console) -> Result<Console, Failure> {
             },
         }
     };
-    let mut app = write(app, &[("ui.language", chosen)])?;
+    let mut app = write(app, &[(keys::ui::language().as_str(), chosen)])?;
     // The answer counts from now on, whatever the environment says.
     app.lang = Lang::parse(chosen).unwrap_or(app.lang);
     Ok(app)
@@ -205,7 +207,7 @@ async fn chosen(app: Console, wanted: Wanted) -> Result<Console, Failure> {
         let kept = keep_key(&app, &wanted.key, provider)?;
         lines.push((format!("providers.{provider}.key"), kept));
     }
-    lines.push(("model.default".to_owned(), name));
+    lines.push((keys::model::default().as_str().to_owned(), name));
     let app = without_old(&app, &wanted)?;
     let lines: Vec<(&str, &str)> =
         lines.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
@@ -215,7 +217,7 @@ async fn chosen(app: Console, wanted: Wanted) -> Result<Console, Failure> {
 /// Takes away what was said of the former model without its name: it would be the new one's now.
 fn without_old(app: &Console, wanted: &Wanted) -> Result<Console, Failure> {
     let mut text = app.sources.text.clone().unwrap_or_default();
-    let (old, new) = (app.settings.owner("model.key_file").to_owned(), &wanted.provider);
+    let (old, new) = (app.settings.owner(keys::model::key_file()).to_owned(), &wanted.provider);
     let key_file = app.key_file();
     if old != *new && key_file.exists() {
         let kept = app.home.secrets().join(key_name(&old));
@@ -223,20 +225,24 @@ fn without_old(app: &Console, wanted: &Wanted) -> Result<Console, Failure> {
         moved.map_err(|error| not_kept(app, &kept, &error))?;
         let reference = secrets::Reference::File(kept).to_string();
         let key = format!("providers.{old}.key");
-        text = file::with(&text, &key, settings::Form::Reference, &reference)
+        text = file::with(&text, &key, SettingKind::Reference, &reference)
             .map_err(|error| config::cannot_change(app, &error))?;
     }
-    let address = app.settings.text("model.base_url");
-    let owner = app.settings.owner("model.base_url");
-    let mut gone = vec!["model.key", "model.key_command", "model.key_env"];
+    let address = app.settings.model.base_url.as_str();
+    let owner = app.settings.owner(keys::model::base_url());
+    let mut gone = vec![
+        keys::model::key().as_str(),
+        keys::model::key_command().as_str(),
+        keys::model::key_env().as_str(),
+    ];
     if owner != new.as_str() || !wanted.url.is_empty() {
-        gone.push("model.base_url");
+        gone.push(keys::model::base_url().as_str());
     }
     // An address that a person gave stays that of its provider.
-    let is_in_file = app.settings.origin("model.base_url").rank() == 1;
+    let is_in_file = app.settings.origin(keys::model::base_url()).rank() == 1;
     if owner != new.as_str() && is_in_file && app.settings.own_address_of(owner).is_empty() {
         let key = format!("providers.{owner}.base_url");
-        text = file::with(&text, &key, settings::Form::Text, address)
+        text = file::with(&text, &key, SettingKind::Text, address)
             .map_err(|error| config::cannot_change(app, &error))?;
     }
     for key in gone {
@@ -320,12 +326,10 @@ fn write(app: &Console, lines: &[(&str, &str)]) -> Result<Console, Failure> {
             let words = app.text("config.is_a_key", &[]);
             return Err(Failure { exit: Exit::Configuration, words });
         }
-        let form = match (endpoints::named(key), find(key, Origin::CommandLine)) {
-            (Some((_, part)), _) => part.form(),
-            (None, Ok(setting)) => setting.form,
-            (None, Err(_)) => unreachable!("{key} is in the table"),
+        let Ok(target) = SettingTarget::find(key, SettingOrigin::CommandLine) else {
+            unreachable!("{key} is in the table")
         };
-        text = file::with(&text, key, form, value)
+        text = file::with(&text, key, target.kind(), value)
             .map_err(|error| config::cannot_change(app, &error))?;
     }
     config::write(app, &text)?;
@@ -334,7 +338,7 @@ fn write(app: &Console, lines: &[(&str, &str)]) -> Result<Console, Failure> {
         let args = [("mark", terminal::marks().done), ("line", line.as_str())];
         terminal::complain(&app.text("setup.wrote", &args));
     }
-    let sources: Sources = app.sources.with_text(Some(text));
+    let sources: SettingSources = app.sources.with_text(Some(text));
     let lang = app.lang;
     Ok(app.reread(sources).with_language(lang))
 }

@@ -5,7 +5,7 @@ use crate::console::Console;
 use everloop_app::key::{self, Source};
 use everloop_app::place::{self, Place, address_variable, default_name};
 use everloop_app::secrets;
-use everloop_app::settings::{Origin, Settings, redact};
+use everloop_app::settings::{SettingOrigin, Settings, keys, redact};
 use everloop_models::providers;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 pub(crate) struct Surveyed {
     pub(crate) name: String,
     pub(crate) address: String,
-    address_from: Origin,
+    address_from: SettingOrigin,
     /// Where the key is looked for and found; none if nowhere.
     key_from: Option<String>,
     needs_key: bool,
@@ -24,7 +24,8 @@ pub(crate) struct Surveyed {
 pub(crate) fn survey(app: &Console) -> Vec<Surveyed> {
     let settings = &app.settings;
     let default = default_name(settings);
-    let used = [default.as_str(), settings.text("model.default"), settings.text("model.fallback")];
+    let used =
+        [default.as_str(), settings.model.default.as_str(), settings.model.fallback.as_str()];
     let mut names: Vec<&str> = used.into_iter().map(place::provider).collect();
     names.extend(settings.named_providers());
     names.extend(providers().map(|known| known.name).filter(|name| has_variable(settings, name)));
@@ -47,7 +48,7 @@ fn of(app: &Console, name: &str) -> Surveyed {
     let place = Place::of(&app.settings, &whole);
     let own = app.settings.key_of(name).cloned();
     let default = secrets::of_model(&app.settings);
-    let default = default.filter(|_| app.settings.owner("model.key") == name);
+    let default = default.filter(|_| app.settings.owner(keys::model::key()) == name);
     let key_from = match own.or(default) {
         Some(reference) => Some(Source::Reference(reference).to_string()),
         None => {
@@ -57,7 +58,7 @@ fn of(app: &Console, name: &str) -> Surveyed {
     };
     Surveyed {
         name: name.to_owned(),
-        address: redact::shown("model.base_url", place.address()),
+        address: redact::shown(place.address()),
         needs_key: place.needs_key(),
         address_from: place.origin,
         key_from,
@@ -73,7 +74,7 @@ impl Surveyed {
             (None, false) => app.text("survey.no_key", &[]),
         };
         let from = match &self.address_from {
-            Origin::Default => String::new(),
+            SettingOrigin::Default => String::new(),
             origin => format!(" ({origin})"),
         };
         let args = [

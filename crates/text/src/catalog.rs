@@ -12,6 +12,7 @@ mod loops;
 mod mcp;
 mod runs;
 pub(crate) mod seen;
+mod settings;
 mod setup;
 mod story;
 mod tools;
@@ -43,6 +44,7 @@ pub(crate) const ALL: &[&[Text]] = &[
     chat::TEXTS,
     config::TEXTS,
     context::TEXTS,
+    settings::TEXTS,
     setup::TEXTS,
     tools::TEXTS,
 ];

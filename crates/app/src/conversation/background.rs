@@ -94,7 +94,7 @@ async fn drive_all(app: App, engine: Arc<Engine>, held: Option<Membership>) {
         Some(membership) => membership,
         None => await_membership(&app, &engine).await,
     };
-    let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
+    let most = app.settings.worker.runs;
     let mut worker = Worker::new(engine.clone(), most).with_membership(&membership);
     // Whoever watches sees what happens to runs; a store that is gone is met by the next line.
     let _ = worker.work(|_| ()).await;

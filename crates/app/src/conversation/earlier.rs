@@ -28,7 +28,7 @@ impl Earlier {
         store: &Store,
         conversation: &ConversationId,
     ) -> Result<Self, AppError> {
-        let turns = app.settings.small("chat.context_turns") as usize;
+        let turns = app.settings.chat.context_turns;
         let mut said = store.conversations().messages(conversation, turns * 4 + 1).await?;
         let begins = said.iter().rposition(|said| said.role == ANEW).map_or(0, |at| at + 1);
         said.drain(..begins);

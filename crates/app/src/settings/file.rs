@@ -1,6 +1,6 @@
 //! The settings file: changed line by line, so that comments and order stay, and never half.
 
-use super::Form;
+use super::SettingKind;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -10,16 +10,19 @@ use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike, Value};
 /// Why the text of a file cannot be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
-    /// It is no TOML.
+    /// It is not valid TOML.
     #[error(transparent)]
     NotToml(#[from] toml_edit::TomlError),
-    /// The section is there as something else than a table.
-    #[error("{0} is no table")]
+    /// The section exists and is not a table.
+    #[error("{0} is not a table")]
     NoTable(String),
 }
 
-/// The text with one setting changed. `text` must fit the form.
-pub fn with(file: &str, key: &str, form: Form, text: &str) -> Result<String, EditError> {
+/// The text with one setting changed. `text` must fit the kind.
+///
+/// # Errors
+/// [`EditError`] if the file or the section cannot be changed.
+pub fn with(file: &str, key: &str, kind: SettingKind, text: &str) -> Result<String, EditError> {
     let mut document: DocumentMut = file.parse()?;
     let (sections, name) = apart(key);
     let mut table: &mut dyn TableLike = document.as_table_mut();
@@ -34,7 +37,7 @@ pub fn with(file: &str, key: &str, form: Form, text: &str) -> Result<String, Edi
         });
         table = inner.as_table_like_mut().ok_or_else(|| EditError::NoTable(above.join(".")))?;
     }
-    let mut value = typed(form, text);
+    let mut value = typed(kind, text);
     match table.get_mut(name).and_then(Item::as_value_mut) {
         // A comment behind the old value belongs to the setting.
         Some(old) => {
@@ -49,6 +52,9 @@ pub fn with(file: &str, key: &str, form: Form, text: &str) -> Result<String, Edi
 }
 
 /// The text without one key; `None` if it has no such key.
+///
+/// # Errors
+/// [`EditError`] if the file cannot be changed.
 pub fn without(file: &str, key: &str) -> Result<Option<String>, EditError> {
     let mut document: DocumentMut = file.parse()?;
     let (sections, name) = apart(key);
@@ -60,7 +66,8 @@ pub fn without(file: &str, key: &str) -> Result<Option<String>, EditError> {
     Ok(removed.map(|_| document.to_string()))
 }
 
-/// The line, from 1, on which a key stands.
+/// The line, from 1, that a key is on.
+#[must_use]
 pub fn line_of(file: &str, key: &str) -> Option<usize> {
     let document = Document::parse(file).ok()?;
     let (sections, name) = apart(key);
@@ -81,21 +88,27 @@ fn apart(key: &str) -> (Vec<&str>, &str) {
 }
 
 /// A value as TOML writes it: numbers as numbers, lists as arrays.
-fn typed(form: Form, text: &str) -> Value {
-    match form {
-        Form::Count(..) => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
-        Form::Milli(..) => text.parse::<f64>().map_or_else(|_| text.into(), Value::from),
-        Form::List(_) => super::value::items(text).collect::<Array>().into(),
-        Form::Duration | Form::DurationOrOff | Form::Size | Form::OneOf(_) | Form::Zone => {
-            text.into()
-        }
-        Form::Text | Form::Reference => text.into(),
+fn typed(kind: SettingKind, text: &str) -> Value {
+    match kind {
+        SettingKind::Count => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
+        SettingKind::Decimal => text.parse::<f64>().map_or_else(|_| text.into(), Value::from),
+        SettingKind::List(_) => super::lists::split_items(text).collect::<Array>().into(),
+        SettingKind::Duration
+        | SettingKind::DurationOrOff
+        | SettingKind::Size
+        | SettingKind::OneOf(_)
+        | SettingKind::Zone
+        | SettingKind::Text
+        | SettingKind::Reference => text.into(),
     }
 }
 
 /// Writes a file so that a reader, also after a power cut, finds the old text or the new one.
 ///
 /// A new file belongs to the person alone; an old one keeps its rights, and a link stays a link.
+///
+/// # Errors
+/// If the file or its folder cannot be written.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = make_folder(&place)?;
@@ -116,6 +129,9 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// The folder of a file, made for the person alone if it is missing.
+///
+/// # Errors
+/// If it cannot be made.
 pub fn make_folder(path: &Path) -> io::Result<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).to_owned();
@@ -133,11 +149,11 @@ fn fill(path: &Path, text: &str, rights: Permissions) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{Origin, find};
+    use crate::settings::{SettingOrigin, find};
 
     fn set(file: &str, key: &str, text: &str) -> String {
-        let setting = find(key, Origin::Flag).ok().unwrap();
-        with(file, key, setting.form, text).unwrap()
+        let setting = find(key, SettingOrigin::Flag).ok().unwrap();
+        with(file, key, setting.kind, text).unwrap()
     }
 
     #[test]
@@ -153,7 +169,7 @@ mod tests {
         assert_eq!(taken.as_deref(), Some("# mine\n[loop]\n\n[ui]\nlanguage = \"en\"\n"));
         assert_eq!(without(&changed, "loop.repetitions").unwrap(), None);
         let (key, url) = ("providers.hub.base_url", "http://h/v1");
-        let inner = with("", key, Form::Text, url).unwrap();
+        let inner = with("", key, SettingKind::Text, url).unwrap();
         assert_eq!(inner, "[providers.hub]\nbase_url = \"http://h/v1\"\n");
         assert!(!without(&inner, key).unwrap().unwrap().contains("base_url"));
         assert_eq!(line_of(&inner, key), Some(2));

@@ -1,26 +1,20 @@
 //! Values as people may see them: without passwords, and without a key that went astray.
 
-use everloop_store::without_password;
-
 /// How the keys of well-known providers begin.
 const PREFIXES: &[&str] = &["sk-", "sk_", "pk-", "gsk_", "xai-", "hf_", "ghp_", "AIza"];
 
 /// A key without dots, slashes and colons is at least this long; a name is shorter.
 const KEY_CHARS_MIN: usize = 32;
 
-/// A value without what could be a secret.
-pub fn shown(key: &str, value: &str) -> String {
-    if key == "store.database" {
-        return without_password(value);
-    }
+/// A value without anything that could be a secret.
+#[must_use]
+pub fn shown(value: &str) -> String {
     let value = without_secrets(value);
-    match looks_like_a_key(&value) {
-        true => "…".to_owned(),
-        false => value,
-    }
+    if looks_like_a_key(&value) { "…".to_owned() } else { value }
 }
 
-/// Whether a text is likely to be a secret, and no name, address or path.
+/// Whether a text is likely to be a secret, and not a name, an address or a path.
+#[must_use]
 pub fn looks_like_a_key(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+".contains(c);
     let mixed = text.contains(|c: char| c.is_ascii_digit())
@@ -73,27 +67,25 @@ fn without_values(query: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::shown;
+    use crate::settings::{DatabaseAddress, SettingValue};
 
     #[test]
     fn secrets_are_not_shown_and_names_are() {
-        for (key, value, seen) in [
-            ("model.base_url", "http://me:pw@host/v1", "http://…@host/v1"),
-            ("model.base_url", "http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"),
-            ("model.base_url", "http://me:p/w@host/v1", "http://…@host/v1"),
-            ("model.base_url", "http://h:8080/@me/v1", "http://h:8080/@me/v1"),
-            ("model.base_url", "http://h/v1?key=s&b=t&flag#f", "http://h/v1?key=…&b=…&flag#…"),
-            ("model.base_url", "http://me:p@h?api-key=a=b", "http://…@h?api-key=…"),
-            ("model.key_env", "sk-abcdef", "…"),
-            ("model.key_env", "OPENAI_API_KEY", "OPENAI_API_KEY"),
-            ("model.default", "0123456789abcdef0123456789abcdef", "…"),
-            (
-                "model.default",
-                "openai/gpt-4o-mini-2024-07-18-long-name",
-                "openai/gpt-4o-mini-2024-07-18-long-name",
-            ),
-            ("store.database", "postgres://u:pw@h/d", "postgres://u@h/d"),
+        for (value, seen) in [
+            ("http://me:pw@host/v1", "http://…@host/v1"),
+            ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"),
+            ("http://me:p/w@host/v1", "http://…@host/v1"),
+            ("http://h:8080/@me/v1", "http://h:8080/@me/v1"),
+            ("http://h/v1?key=s&b=t&flag#f", "http://h/v1?key=…&b=…&flag#…"),
+            ("http://me:p@h?api-key=a=b", "http://…@h?api-key=…"),
+            ("sk-abcdef", "…"),
+            ("OPENAI_API_KEY", "OPENAI_API_KEY"),
+            ("0123456789abcdef0123456789abcdef", "…"),
+            ("openai/gpt-4o-mini-2024-07-18-long-name", "openai/gpt-4o-mini-2024-07-18-long-name"),
         ] {
-            assert_eq!(shown(key, value), seen);
+            assert_eq!(shown(value), seen);
         }
+        let database = DatabaseAddress::from_text("postgres://u:pw@h/d");
+        assert_eq!(database.map(|it| it.show()).as_deref(), Some("postgres://u@h/d"));
     }
 }

@@ -248,8 +248,8 @@ impl Host for CliHost {
     fn rules(&self) -> Rules {
         let settings = &self.app.settings;
         Rules {
-            model_attempts: settings.small("model.attempts"),
-            patience_ms: settings.number("model.patience"),
+            model_attempts: settings.model.attempts,
+            patience_ms: settings.model.patience.ms(),
             // The world of a task is made up: to wait for it shows nothing.
             tool_retry_ms: 0,
             ..Rules::default()

@@ -6,9 +6,12 @@ use crate::exit::{Exit, Failure};
 use crate::survey::{Surveyed, survey};
 use crate::terminal;
 use everloop_app::place;
-use everloop_app::settings::endpoints::{self, Part};
 use everloop_app::settings::file::{self, EditError};
-use everloop_app::settings::{self, Fault, FaultKind, Loaded, Origin, fault_words, redact};
+use everloop_app::settings::providers::{self, ProviderPart};
+use everloop_app::settings::{
+    self, LoadedSettings, SettingError, SettingOrigin, SettingProblem, SettingSpec, SettingTarget,
+    keys, redact,
+};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
@@ -35,20 +38,20 @@ pub(crate) async fn config(app: &Console, args: args::Config) -> Result<Exit, Fa
 }
 
 /// The setting of this name, or words with the nearest one.
-fn known(app: &Console, key: &str) -> Result<&'static settings::Setting, Failure> {
-    settings::find(key, Origin::CommandLine).map_err(|fault| wrong_usage(app, &fault))
+fn known(app: &Console, key: &str) -> Result<&'static SettingSpec, Failure> {
+    settings::find(key, SettingOrigin::CommandLine).map_err(|fault| wrong_usage(app, &fault))
 }
 
-fn wrong_usage(app: &Console, fault: &Fault) -> Failure {
-    Failure { exit: Exit::Usage, words: fault_words(app.lang, fault) }
+fn wrong_usage(app: &Console, fault: &SettingError) -> Failure {
+    Failure { exit: Exit::Usage, words: fault.words(app.lang) }
 }
 
 fn get(app: &Console, key: &str) -> Result<Exit, Failure> {
-    if let Some((provider, part)) = endpoints::named(key) {
+    if let Some((provider, part)) = providers::named(key) {
         usable(app)?;
         let value = match part {
-            Part::BaseUrl => redact::shown(key, app.settings.own_address_of(provider)),
-            Part::Key => {
+            ProviderPart::BaseUrl => redact::shown(app.settings.own_address_of(provider)),
+            ProviderPart::Key => {
                 app.settings.key_of(provider).map_or_else(String::new, |at| at.to_string())
             }
         };
@@ -68,9 +71,9 @@ fn get(app: &Console, key: &str) -> Result<Exit, Failure> {
 fn usable(app: &Console) -> Result<(), Failure> {
     match app.faults.first() {
         Some(fault) => {
-            let words = fault_words(app.lang, fault);
+            let words = fault.words(app.lang);
             let exit = match fault.origin {
-                Origin::Flag => Exit::Usage,
+                SettingOrigin::Flag => Exit::Usage,
                 _ => Exit::Configuration,
             };
             Err(Failure { exit, words })
@@ -83,10 +86,10 @@ fn show(app: &Console, origin: bool) -> Result<Exit, Failure> {
     usable(app)?;
     let all = app.sources.effective(&app.settings);
     let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
-    let keys = widest(&mut all.iter().map(|setting| setting.key.width()));
+    let keys = widest(&mut all.iter().map(|setting| setting.key.as_str().width()));
     let values = widest(&mut all.iter().map(|setting| setting.value.width()));
     for setting in &all {
-        let key = padded(setting.key, keys);
+        let key = padded(setting.key.as_str(), keys);
         let line = match origin {
             true => format!("{key}  {}  {}", padded(&setting.value, values), setting.origin),
             false => format!("{key}  {}", setting.value),
@@ -107,7 +110,7 @@ fn show_json(app: &Console) -> Result<Exit, Failure> {
     usable(app)?;
     let all = app.sources.effective(&app.settings);
     let all = all.iter().map(|setting| {
-        json!({"key": setting.key, "value": setting.value,
+        json!({"key": setting.key.as_str(), "value": setting.value,
                "layer": setting.layer, "origin": setting.origin})
     });
     let providers: Vec<_> = survey(app).iter().map(Surveyed::object).collect();
@@ -119,25 +122,25 @@ fn show_json(app: &Console) -> Result<Exit, Failure> {
 }
 
 fn set(app: &Console, key: &str, text: &str) -> Result<Exit, Failure> {
-    let form = match endpoints::named(key) {
-        Some((_, part)) => part.form(),
-        None => known(app, key)?.form,
-    };
+    let target = SettingTarget::find(key, SettingOrigin::CommandLine)
+        .map_err(|error| wrong_usage(app, &error))?;
     let usage = |key: &str| Failure { exit: Exit::Usage, words: app.text(key, &[]) };
     // The settings are shown and copied; a key that gets there is lost.
     if redact::looks_like_a_key(text) {
         return Err(usage("config.is_a_key"));
     }
     let text = text.trim();
-    form.read(text).map_err(|wrong| {
-        let (key, origin) = (key.to_owned(), Origin::CommandLine);
-        wrong_usage(app, &Fault { key, origin, what: FaultKind::Bad(wrong) })
+    target.check(text).map_err(|mismatch| {
+        let key = key.to_owned();
+        let origin = SettingOrigin::CommandLine;
+        let problem = SettingProblem::Mismatch(mismatch);
+        wrong_usage(app, &SettingError { key, origin, problem })
     })?;
-    let is_database = key == "store.database";
+    let is_database = key == keys::store::database().as_str();
     if is_database && everloop_app::database::Database::named(text, &app.home).is_none() {
         return Err(usage("settings.no_such_database"));
     }
-    let changed = file::with(&old_text(app)?, key, form, text);
+    let changed = file::with(&old_text(app)?, key, target.kind(), text);
     let changed = changed.map_err(|error| cannot_change(app, &error))?;
     write(app, &changed)?;
     tell(app, key, changed);
@@ -147,10 +150,12 @@ fn set(app: &Console, key: &str, text: &str) -> Result<Exit, Failure> {
 
 /// Another provider's model gets the address and the key that stand in the settings without a name.
 fn tell_of_new_owner(app: &Console, key: &str, name: &str) {
-    let (old, new) = (app.settings.owner("model.base_url"), place::provider(name));
-    let is_said = |key| !app.settings.text(key).is_empty();
-    let named = ["model.base_url", "model.key", "model.key_command"].into_iter().any(is_said);
-    if key == "model.default" && old != new && (named || app.key_file().exists()) {
+    let (old, new) = (app.settings.owner(keys::model::base_url()), place::provider(name));
+    let model = &app.settings.model;
+    let named = !model.base_url.is_empty()
+        || model.key.reference().is_some()
+        || !model.key_command.is_empty();
+    if key == keys::model::default().as_str() && old != new && (named || app.key_file().exists()) {
         let args = [("old", old), ("new", new)];
         terminal::complain(&app.text("config.new_owner", &args));
     }
@@ -187,8 +192,8 @@ fn tell(app: &Console, key: &str, text: String) {
     let sources = app.sources.with_text(Some(text));
     let settings = sources.read().settings;
     let all = sources.effective(&settings);
-    let Some(now) = all.iter().find(|setting| setting.key == key) else {
-        let provider = endpoints::named(key).map_or("", |(provider, _)| provider);
+    let Some(now) = all.iter().find(|setting| setting.key.as_str() == key) else {
+        let provider = providers::named(key).map_or("", |(provider, _)| provider);
         let mut changed = app.clone();
         changed.settings = settings;
         changed.sources = sources;
@@ -214,7 +219,7 @@ fn unset(app: &Console, key: &str) -> Result<Exit, Failure> {
         // A key that stands in the file may go even if nobody knows it.
         None => {
             let key = known(app, key)?.key;
-            app.note("config.was_not_set", &[("key", key)]);
+            app.note("config.was_not_set", &[("key", key.as_str())]);
         }
     }
     Ok(Exit::Done)
@@ -258,7 +263,7 @@ fn checked(app: &Console, text: Option<String>) -> Exit {
     for words in fault_lines(app, &loaded, &text) {
         terminal::complain(&words);
     }
-    match loaded.faults.is_empty() {
+    match loaded.errors.is_empty() {
         true => {
             app.note("config.file_is_good", &[("file", &sources.path.display().to_string())]);
             Exit::Done
@@ -268,16 +273,11 @@ fn checked(app: &Console, text: Option<String>) -> Exit {
 }
 
 /// What is wrong with the settings, with the lines on which it stands.
-pub(crate) fn fault_lines(app: &Console, loaded: &Loaded, text: &str) -> Vec<String> {
-    let all = loaded.faults.iter().chain(&loaded.warnings);
+pub(crate) fn fault_lines(app: &Console, loaded: &LoadedSettings, text: &str) -> Vec<String> {
+    let all = loaded.errors.iter().chain(&loaded.warnings);
     let worded = all.map(|fault| {
-        let words = fault_words(app.lang, fault);
-        // A rule tells its line itself, because there are many under one key.
-        let own = matches!(
-            fault.what,
-            FaultKind::Rule(_) | FaultKind::Server(_) | FaultKind::Approval(_)
-        );
-        let in_file = matches!(fault.origin, Origin::File(_)) && !own;
+        let words = fault.words(app.lang);
+        let in_file = matches!(fault.origin, SettingOrigin::File(_)) && !fault.names_its_line();
         let line = in_file.then(|| file::line_of(text, &fault.key));
         match line.flatten() {
             Some(line) => {

@@ -104,7 +104,7 @@ fn config_file(app: &Console, report: &mut Report) {
     let path = app.sources.path.display().to_string();
     let mut loaded = app.sources.read();
     // Which database is meant is found out later than what the settings say.
-    loaded.faults.clone_from(&app.faults);
+    loaded.errors.clone_from(&app.faults);
     let text = app.sources.text.clone().unwrap_or_default();
     let words = super::config::fault_lines(app, &loaded, &text);
     let good = |detail: String| Check::good(app, "config_file", "doctor.config_file", detail);
@@ -115,7 +115,7 @@ fn config_file(app: &Console, report: &mut Report) {
             good(app.text("doctor.no_config_file", &args))
         }
         (false, _) => {
-            let state = match loaded.faults.is_empty() {
+            let state = match loaded.errors.is_empty() {
                 true => State::Note,
                 false => State::Wrong(Exit::Configuration),
             };
@@ -134,7 +134,7 @@ fn settings(app: &Console, report: &mut Report) {
     let all = app.sources.effective(&app.settings);
     let changed = all.iter().filter(|setting| setting.layer != "default");
     let changed = changed.map(|setting| {
-        json!({"key": setting.key, "value": setting.value, "layer": setting.layer,
+        json!({"key": setting.key.as_str(), "value": setting.value, "layer": setting.layer,
                "origin": setting.origin})
     });
     report.note("settings", changed.collect::<Vec<_>>());

@@ -65,7 +65,7 @@ pub(crate) fn short_list(app: &Console, chosen: &str) -> String {
 }
 
 fn is_default(app: &Console, spec: &LoopSpec) -> bool {
-    app.settings.text("loop.default") == spec.name
+    app.settings.loops.default.as_str() == spec.name
 }
 
 fn explained(app: &Console, spec: &LoopSpec) -> String {
@@ -103,7 +103,7 @@ fn values(app: &Console, spec: &LoopSpec) -> Vec<(&'static str, String)> {
     let keys = [spec.setting_keys(), OF_ALL.to_vec()].concat();
     let all = app.sources.effective(&app.settings);
     let found = |key: &'static str| {
-        let setting = all.iter().find(|setting| setting.key == key)?;
+        let setting = all.iter().find(|setting| setting.key.as_str() == key)?;
         Some((key, setting.value.clone()))
     };
     keys.into_iter().filter_map(found).collect()
@@ -127,7 +127,7 @@ fn as_json(app: &Console, spec: &LoopSpec) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use everloop_app::settings::TABLE;
+    use everloop_app::settings::SETTINGS;
     use everloop_loops::LoopSpec;
     use everloop_types::Lang;
 
@@ -144,7 +144,7 @@ mod tests {
             }
             for key in spec.setting_keys() {
                 assert!(
-                    TABLE.iter().any(|setting| setting.key == key),
+                    SETTINGS.iter().any(|setting| setting.key.as_str() == key),
                     "{}: no setting {key}",
                     spec.name
                 );

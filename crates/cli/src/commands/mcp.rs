@@ -59,7 +59,7 @@ fn state(standing: &Standing) -> (&'static str, &'static str) {
 
 /// How a server is reached, without the secrets that an address may hold.
 fn way(setting: &ServerSetting) -> String {
-    redact::shown("mcp", &setting.way.to_string())
+    redact::shown(&setting.way.to_string())
 }
 
 /// What was approved, whether it still counts or not.

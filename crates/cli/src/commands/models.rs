@@ -100,7 +100,7 @@ async fn configured(app: &Console, name: &str) -> Option<House> {
 }
 
 fn house(place: &Place<'_>, offered: Result<Vec<String>, Unlisted>) -> House {
-    let address = everloop_app::settings::redact::shown("model.base_url", place.address());
+    let address = everloop_app::settings::redact::shown(place.address());
     House { provider: place.provider.to_owned(), address, offered }
 }
 
@@ -112,7 +112,7 @@ struct Chosen {
 
 impl Chosen {
     fn of(app: &Console) -> Self {
-        let fallback = app.settings.text("model.fallback").to_owned();
+        let fallback = app.settings.model.fallback.clone();
         Self { default: default_model(app), fallback }
     }
 

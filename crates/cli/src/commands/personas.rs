@@ -11,7 +11,7 @@ use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
 pub(crate) fn personas(app: &Console, args: &args::Personas) -> Result<Exit, Failure> {
-    let chosen = app.settings.text("persona.default");
+    let chosen = app.settings.persona.default.as_str();
     match (&args.name, args.json) {
         (Some(name), json) => {
             let persona = app.checked(briefing::persona(app, Some(name)))?;

@@ -11,7 +11,7 @@ use crate::trouble;
 use everloop_app::conversation::Earlier;
 use everloop_app::frames::{self, RunOptions};
 use everloop_engine::{Engine, Submission};
-use everloop_types::{ConversationId, Labels};
+use everloop_types::{ConversationId, Labels, Unattended};
 
 pub(crate) async fn run(app: &Console, args: args::Run) -> Result<Exit, Failure> {
     match front::door(app, &args.goal, &args.how, args.output_format).await? {
@@ -56,8 +56,8 @@ pub(crate) async fn run_with(
     app.note("run.begun", &[("id", run.as_str())]);
     app.warn_of_sandbox(&workspace);
     if !app.interactive && !asks.is_empty() {
-        let key = match app.settings.text("approvals.unattended") {
-            "deny" => "run.unattended_deny",
+        let key = match app.settings.approvals.unattended {
+            Unattended::Deny => "run.unattended_deny",
             _ => "run.unattended_wait",
         };
         app.note(key, &[("tools", &asks)]);

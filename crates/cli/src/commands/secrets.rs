@@ -69,7 +69,7 @@ pub(crate) fn in_the_keychain(
     name: &str,
     value: &str,
 ) -> Result<Option<Reference>, Failure> {
-    let timeout_ms = app.settings.number("secrets.timeout");
+    let timeout_ms = app.settings.secrets.timeout.ms();
     if !keychain::is_there(timeout_ms) {
         return Ok(None);
     }
@@ -104,7 +104,7 @@ fn remove(app: &Console, name: &str) -> Result<Exit, Failure> {
     let mut names = in_keychain(app);
     let was_kept = names.remove(name);
     if was_kept {
-        let timeout_ms = app.settings.number("secrets.timeout");
+        let timeout_ms = app.settings.secrets.timeout.ms();
         keychain::remove(name, timeout_ms).map_err(|error| failed(app, &error))?;
         write_names(app, &names)?;
     }

@@ -47,7 +47,7 @@ fn one(app: &Console, found: &Found, name: &str, json: bool) -> Result<Exit, Fai
 }
 
 fn list(app: &Console, found: &Found) {
-    if app.settings.text("context.skills") != "on" {
+    if !app.settings.context.skills {
         return terminal::answer(&app.text("skills.off", &[]));
     }
     if found.skills.is_empty() {

@@ -11,7 +11,7 @@ use everloop_app::environment::{built_in, is_enabled};
 use everloop_app::{briefing, toolset};
 use everloop_loops::LOOPS;
 use everloop_ports::Registry;
-use everloop_tools::{BuiltIn, Needs, Timeout};
+use everloop_tools::{BuiltIn, Needs};
 use everloop_types::{Handling, ToolSpec};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -82,10 +82,7 @@ impl Shown {
     }
 
     fn handling(&self, app: &Console) -> Handling {
-        let timeout_ms = match self.tool.timeout {
-            Timeout::Ms(ms) => ms,
-            Timeout::Setting(key) => app.settings.number(key),
-        };
+        let timeout_ms = everloop_app::environment::timeout_ms(&app.settings, self.tool.timeout);
         let table = || Handling {
             class: self.tool.class,
             approval: self.tool.approval,

@@ -40,7 +40,7 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
     let reminding =
         reminders::keep_reminding(engine.store().clone(), app.customs(), engine.shared_clock());
     tokio::spawn(reminding);
-    let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
+    let most = app.settings.worker.runs;
     let worker = everloop_engine::Worker::new(engine.clone(), most).with_membership(&membership);
     let worked = work(app, &engine, worker, args).await;
     // If this fails the lease expires by itself.

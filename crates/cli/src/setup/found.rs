@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::exit::Failure;
 use crate::terminal;
 use everloop_app::place::address_variable;
+use everloop_app::settings::keys;
 use everloop_models::providers;
 
 /// A provider that the environment has a key or an address for.
@@ -56,7 +57,10 @@ pub(super) async fn used(app: Console, found: &[Found]) -> Result<Console, Failu
     };
     let Some(proposal) = proposal.map(|name| naming::full(&first.provider, &name, &offered)) else {
         let Some(name) = naming::asked(&app, &offered).await else { return Ok(app) };
-        return write(&app, &[("model.default", &naming::full(&first.provider, &name, &offered))]);
+        return write(
+            &app,
+            &[(keys::model::default().as_str(), &naming::full(&first.provider, &name, &offered))],
+        );
     };
     let prompt = app.text("setup.model_name_or", &[("default", &proposal)]);
     let (mut names, mut elsewhere) = (Names::new(&offered), Names::new(&[]));
@@ -74,7 +78,7 @@ pub(super) async fn used(app: Console, found: &[Found]) -> Result<Console, Failu
             name => naming::full(&first.provider, name, &offered),
         };
         match judged {
-            Ok(()) => return write(&app, &[("model.default", &name)]),
+            Ok(()) => return write(&app, &[(keys::model::default().as_str(), &name)]),
             Err(words) => terminal::complain(&words),
         }
     }

@@ -178,7 +178,7 @@ async fn first_word(app: &Console, name: &str) -> Result<Duration, Why> {
         tools: Vec::new(),
         choice: &ToolChoice::None,
         output: None,
-        temperature_milli: app.settings.small("model.temperature"),
+        temperature_milli: app.settings.model.temperature.count(),
         max_tokens: 64,
     };
     let begun = Instant::now();

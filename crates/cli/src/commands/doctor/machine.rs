@@ -57,10 +57,10 @@ pub(super) fn language(app: &Console, report: &mut Report) {
 pub(super) fn time_zone(app: &Console, report: &mut Report) {
     let good = |detail: &str| Check::good(app, "time_zone", "doctor.time_zone", detail);
     let system = jiff::tz::TimeZone::system();
-    let check = match (app.settings.text("ui.time_zone"), system.iana_name()) {
-        ("auto", Some(name)) => good(name),
-        ("auto", None) => good("UTC").but(State::Note, app.text("doctor.no_time_zone", &[])),
-        (name, _) => good(name),
+    let check = match (&app.settings.ui.time_zone, system.iana_name()) {
+        (None, Some(name)) => good(name),
+        (None, None) => good("UTC").but(State::Note, app.text("doctor.no_time_zone", &[])),
+        (Some(zone), _) => good(zone.as_str()),
     };
     report.note("time_zone", check.detail.as_str());
     report.checks.push(check);

@@ -21,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) async fn model(app: &Console, report: &mut Report) {
     let chosen = default_model(app);
     let place = Place::of(&app.settings, &chosen);
-    let name = redact::shown("model.default", &chosen);
-    let url = redact::shown("model.base_url", &place.base_url);
+    let name = redact::shown(&chosen);
+    let url = redact::shown(&place.base_url);
     let variables = key::variables(&app.settings, place.provider).join(", ");
     let all = survey(app);
     report.note("providers", all.iter().map(Surveyed::object).collect::<Vec<_>>());
@@ -33,7 +33,7 @@ pub(super) async fn model(app: &Console, report: &mut Report) {
     }
     report.note("model", name.as_str());
     report.note("base_url", url.as_str());
-    report.note("key_env", redact::shown("model.key_env", &variables));
+    report.note("key_env", redact::shown(&variables));
     let key = key::find(&app.settings, &app.key_file(), &place);
     report.note("key_is_set", matches!(key, Ok(Some(_))));
     let good = |detail: String| Check::good(app, "model", "doctor.model", detail);
@@ -63,7 +63,7 @@ pub(super) async fn model(app: &Console, report: &mut Report) {
         };
         return report.checks.push(good(error.detail).but(wrong, advice));
     }
-    let address = redact::shown("model.base_url", place.address());
+    let address = redact::shown(place.address());
     let (check, reachable) = reached(app, &name, &address).await;
     report.note("model_reachable", reachable);
     report.checks.push(check);

@@ -3,8 +3,10 @@
 use super::machine::version_of;
 use super::{Check, Report, State};
 use crate::console::Console;
+use everloop_app::settings::SettingValue;
 use everloop_ports::{CallPolicy, UnsandboxedReason};
-use everloop_tools::{Level, Standing, holds_home, own_program};
+use everloop_tools::{Level, Sandbox, Standing, holds_home, own_program};
+use everloop_types::LabelGuard;
 
 /// A command that does nothing.
 const IDLE: &str = r#"{"command": "true"}"#;
@@ -73,25 +75,25 @@ async fn here(app: &Console, report: &mut Report) {
 
 /// What happens to private data after others' words were read.
 fn label_guard(app: &Console, report: &mut Report) {
-    let setting = app.settings.text("tools.label_guard");
-    report.note("label_guard", setting);
+    let setting = app.settings.tools.label_guard;
+    report.note("label_guard", setting.write());
     let check =
         |key: &str| Check::good(app, "label_guard", "doctor.label_guard", app.text(key, &[]));
     report.checks.push(match setting {
-        "off" => {
+        LabelGuard::Off => {
             let advice = app.text("doctor.label_guard_advice", &[]);
             check("doctor.label_guard_off").but(State::Note, advice)
         }
-        "deny" => check("doctor.label_guard_deny"),
-        _ => check("doctor.label_guard_ask"),
+        LabelGuard::Deny => check("doctor.label_guard_deny"),
+        LabelGuard::Ask => check("doctor.label_guard_ask"),
     });
 }
 
 /// What it means for a command.
 fn sandbox(app: &Console, report: &mut Report, level: Level) {
-    let setting = app.settings.text("tools.shell_sandbox");
+    let setting = app.settings.tools.shell_sandbox;
     let (level, key, stands) = match (setting, level) {
-        ("off", _) => ("off", "doctor.sandbox_off", false),
+        (Sandbox::Off, _) => ("off", "doctor.sandbox_off", false),
         (_, Level::Full) => (level.name(), "doctor.sandbox_full", true),
         (_, Level::Inner) => (level.name(), "doctor.sandbox_inner", true),
         (_, Level::None) => (level.name(), "doctor.sandbox_none", false),
@@ -99,7 +101,7 @@ fn sandbox(app: &Console, report: &mut Report, level: Level) {
     report.note("sandbox", level);
     let check = Check::good(app, "sandbox", "doctor.sandbox", app.text(key, &[]));
     let advice = match setting {
-        "require" => "doctor.sandbox_required",
+        Sandbox::Require => "doctor.sandbox_required",
         _ => "doctor.sandbox_advice",
     };
     report.checks.push(match stands {

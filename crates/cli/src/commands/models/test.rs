@@ -232,10 +232,10 @@ impl Tester<'_> {
             tools: tools.to_vec(),
             choice,
             output: None,
-            temperature_milli: self.app.settings.small("model.temperature"),
-            max_tokens: self.app.settings.small("model.max_tokens"),
+            temperature_milli: self.app.settings.model.temperature.count(),
+            max_tokens: self.app.settings.model.max_tokens,
         };
-        let limit_ms = self.app.settings.number("model.test_timeout");
+        let limit_ms = self.app.settings.model.test_timeout.ms();
         let asked = self.model.ask(request, on_delta);
         let reply = match timeout(Duration::from_millis(limit_ms), asked).await {
             Ok(reply) => reply,

@@ -22,7 +22,7 @@ enum Why {
 impl Way {
     /// How the model of that name calls tools.
     pub(super) fn of(app: &Console, name: &str) -> Self {
-        if let Some(way) = CallWay::parse(app.settings.text("model.tool_calls")) {
+        if let Some(way) = app.settings.model.tool_calls {
             return Self { way, why: Why::Set };
         }
         let host = app.environment(&app.settings).host(name);

@@ -1,4 +1,4 @@
-//! Rules on calls, which are tables in the file and not single values:
+//! Rules for calls, which are tables in the file and not single values:
 //!
 //! ```toml
 //! [[approvals.rules]]
@@ -13,7 +13,7 @@
 //! They are not `[[approvals]]`: TOML has no table and list of one name, and the section has
 //! settings beside them.
 
-use super::rules::line_at;
+use super::shell_rules::line_at;
 use crate::environment;
 use everloop_ports::Tool as _;
 use everloop_tools::Shell;
@@ -26,14 +26,17 @@ pub const KEY: &str = "approvals.rules";
 
 /// A rule that cannot be used, and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrongApproval {
+pub struct ApprovalRuleError {
+    /// The line, from 1.
     pub line: usize,
-    pub why: WhyWrong,
+    /// What is wrong.
+    pub problem: ApprovalRuleProblem,
 }
 
+/// What is wrong with a rule for calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WhyWrong {
-    /// It is no rule by its form, and what the parser says.
+pub enum ApprovalRuleProblem {
+    /// It does not have the form of a rule; what the parser says.
     Form(String),
     /// `*` stands elsewhere than at the end of a tool's name, or there is no name.
     Tool(String),
@@ -46,25 +49,35 @@ pub enum WhyWrong {
     /// A pattern without an example says nothing about what it is for.
     NoExample(String),
     /// An example that the rule should fit, and does not.
-    NoMatch { rule: String, example: String },
+    NoMatch {
+        /// The rule.
+        rule: String,
+        /// The example.
+        example: String,
+    },
     /// An example that the rule should not fit, and does.
-    Match { rule: String, example: String },
+    Match {
+        /// The rule.
+        rule: String,
+        /// The example.
+        example: String,
+    },
 }
 
 #[derive(Deserialize)]
-struct File {
-    approvals: Option<Section>,
+struct ApprovalsFile {
+    approvals: Option<ApprovalsTable>,
 }
 
 #[derive(Deserialize)]
-struct Section {
+struct ApprovalsTable {
     #[serde(default)]
     rules: Vec<Spanned<toml::Value>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenApprovalRule {
     tool: String,
     decision: Approval,
     arg: Option<String>,
@@ -76,13 +89,13 @@ struct Written {
 }
 
 /// The rules of a file, and those that cannot be used.
-pub fn read(text: &str) -> (Vec<ApprovalRule>, Vec<WrongApproval>) {
-    let file: File = match toml::from_str(text) {
+pub fn read(text: &str) -> (Vec<ApprovalRule>, Vec<ApprovalRuleError>) {
+    let file: ApprovalsFile = match toml::from_str(text) {
         Ok(file) => file,
         Err(error) => {
             let line = line_at(text, error.span().map_or(0, |span| span.start));
-            let why = WhyWrong::Form(error.message().to_owned());
-            return (Vec::new(), vec![WrongApproval { line, why }]);
+            let problem = ApprovalRuleProblem::Form(error.message().to_owned());
+            return (Vec::new(), vec![ApprovalRuleError { line, problem }]);
         }
     };
     let (mut rules, mut wrong) = (Vec::new(), Vec::new());
@@ -90,44 +103,44 @@ pub fn read(text: &str) -> (Vec<ApprovalRule>, Vec<WrongApproval>) {
         let line = line_at(text, written.span().start);
         match rule(written.into_inner()) {
             Ok(rule) => rules.push(rule),
-            Err(why) => wrong.push(WrongApproval { line, why }),
+            Err(problem) => wrong.push(ApprovalRuleError { line, problem }),
         }
     }
     (rules, wrong)
 }
 
-fn rule(written: toml::Value) -> Result<ApprovalRule, WhyWrong> {
-    let form = |error: toml::de::Error| WhyWrong::Form(error.message().to_owned());
-    let Written { tool, decision, arg, matches, fits, fits_not } =
+fn rule(written: toml::Value) -> Result<ApprovalRule, ApprovalRuleProblem> {
+    let form = |error: toml::de::Error| ApprovalRuleProblem::Form(error.message().to_owned());
+    let WrittenApprovalRule { tool, decision, arg, matches, fits, fits_not } =
         written.try_into().map_err(form)?;
     if tool.is_empty() || tool.trim_end_matches('*').contains('*') || tool.ends_with("**") {
-        return Err(WhyWrong::Tool(tool));
+        return Err(ApprovalRuleProblem::Tool(tool));
     }
     let when = match (arg, matches) {
         (Some(arg), Some(matches)) => Some(ArgPattern { arg, matches }),
         (None, None) => None,
-        _ => return Err(WhyWrong::Halved),
+        _ => return Err(ApprovalRuleProblem::Halved),
     };
     let rule = ApprovalRule { tool, decision, when };
     // Tools of other programs have their server's name and two strokes before them.
     let is_foreign = rule.tool.contains("__");
     if !is_foreign && !environment::built_in().any(|known| rule.names(known.name)) {
         let nearest = environment::nearest_tool(&rule.tool);
-        return Err(WhyWrong::NoTool(rule.tool, nearest));
+        return Err(ApprovalRuleProblem::NoTool(rule.tool, nearest));
     }
     // A line for the shell is more than its beginning: only its own rules take it apart.
     if decision == Approval::Allow && rule.when.is_some() && rule.names(Shell::NAME) {
-        return Err(WhyWrong::Shell);
+        return Err(ApprovalRuleProblem::Shell);
     }
     let shown = rule.to_string();
     if rule.when.is_some() && fits.is_empty() {
-        return Err(WhyWrong::NoExample(shown));
+        return Err(ApprovalRuleProblem::NoExample(shown));
     }
     if let Some(example) = fits.iter().find(|example| !decides(&rule, example)) {
-        return Err(WhyWrong::NoMatch { rule: shown, example: example.clone() });
+        return Err(ApprovalRuleProblem::NoMatch { rule: shown, example: example.clone() });
     }
     match fits_not.iter().find(|example| decides(&rule, example)) {
-        Some(example) => Err(WhyWrong::Match { rule: shown, example: example.clone() }),
+        Some(example) => Err(ApprovalRuleProblem::Match { rule: shown, example: example.clone() }),
         None => Ok(rule),
     }
 }
@@ -144,21 +157,26 @@ fn decides(rule: &ApprovalRule, example: &str) -> bool {
     }
 }
 
-/// What is wrong with a rule, and in which line.
-pub fn words(lang: Lang, origin: &str, wrong: &WrongApproval) -> String {
-    let line = wrong.line.to_string();
-    let (key, rule, example) = match &wrong.why {
-        WhyWrong::Form(detail) => ("settings.approval_form", detail.as_str(), ""),
-        WhyWrong::Tool(tool) => ("settings.approval_tool", tool.as_str(), ""),
-        WhyWrong::NoTool(tool, nearest) => ("settings.approval_no_tool", tool.as_str(), *nearest),
-        WhyWrong::Halved => ("settings.approval_halved", "", ""),
-        WhyWrong::Shell => ("settings.approval_shell", "", ""),
-        WhyWrong::NoExample(rule) => ("settings.rule_no_example", rule.as_str(), ""),
-        WhyWrong::NoMatch { rule, example } => ("settings.rule_no_match", &**rule, &**example),
-        WhyWrong::Match { rule, example } => ("settings.rule_match", &**rule, &**example),
-    };
-    let args = [("origin", origin), ("line", &line), ("pattern", rule), ("example", example)];
-    everloop_text::get(lang, key, &args)
+impl ApprovalRuleError {
+    /// What is wrong, and in which line.
+    pub(super) fn words(&self, lang: Lang, origin: &str) -> String {
+        use ApprovalRuleProblem as Problem;
+        let line = self.line.to_string();
+        let (key, rule, example) = match &self.problem {
+            Problem::Form(detail) => ("settings.approval_form", detail.as_str(), ""),
+            Problem::Tool(tool) => ("settings.approval_tool", tool.as_str(), ""),
+            Problem::NoTool(tool, nearest) => {
+                ("settings.approval_no_tool", tool.as_str(), *nearest)
+            }
+            Problem::Halved => ("settings.approval_halved", "", ""),
+            Problem::Shell => ("settings.approval_shell", "", ""),
+            Problem::NoExample(rule) => ("settings.rule_no_example", rule.as_str(), ""),
+            Problem::NoMatch { rule, example } => ("settings.rule_no_match", &**rule, &**example),
+            Problem::Match { rule, example } => ("settings.rule_match", &**rule, &**example),
+        };
+        let args = [("origin", origin), ("line", &line), ("pattern", rule), ("example", example)];
+        everloop_text::get(lang, key, &args)
+    }
 }
 
 #[cfg(test)]
@@ -240,21 +258,30 @@ decision = "deny"
         assert_eq!(lines, [18, 25, 33, 37, 41, 46, 52, 59]);
         let rule = "http_get url = *.example.com".to_owned();
         let (good, bad) = ("https://example.com/".to_owned(), "https://b.example.com/".to_owned());
-        assert_eq!(wrong[0].why, WhyWrong::NoMatch { rule: rule.clone(), example: good });
-        assert_eq!(wrong[1].why, WhyWrong::Match { rule, example: bad });
-        assert!(matches!(&wrong[2].why, WhyWrong::Form(_)));
-        assert_eq!(wrong[3].why, WhyWrong::Tool("a*b".to_owned()));
-        assert_eq!(wrong[4].why, WhyWrong::Halved);
-        assert_eq!(wrong[5].why, WhyWrong::NoExample("list_dir path = x".to_owned()));
-        assert_eq!(wrong[6].why, WhyWrong::Shell);
-        assert_eq!(wrong[7].why, WhyWrong::NoTool("shel".to_owned(), "shell"));
+        assert_eq!(
+            wrong[0].problem,
+            ApprovalRuleProblem::NoMatch { rule: rule.clone(), example: good }
+        );
+        assert_eq!(wrong[1].problem, ApprovalRuleProblem::Match { rule, example: bad });
+        assert!(matches!(&wrong[2].problem, ApprovalRuleProblem::Form(_)));
+        assert_eq!(wrong[3].problem, ApprovalRuleProblem::Tool("a*b".to_owned()));
+        assert_eq!(wrong[4].problem, ApprovalRuleProblem::Halved);
+        assert_eq!(
+            wrong[5].problem,
+            ApprovalRuleProblem::NoExample("list_dir path = x".to_owned())
+        );
+        assert_eq!(wrong[6].problem, ApprovalRuleProblem::Shell);
+        assert_eq!(wrong[7].problem, ApprovalRuleProblem::NoTool("shel".to_owned(), "shell"));
     }
 
     #[test]
     fn a_list_in_place_of_the_section_is_told() {
         let (rules, wrong) = read("[[approvals]]\ntool = \"shell\"\ndecision = \"deny\"\n");
         assert!(rules.is_empty());
-        assert!(matches!(&wrong[..], [WrongApproval { why: WhyWrong::Form(_), .. }]), "{wrong:?}");
+        assert!(
+            matches!(&wrong[..], [ApprovalRuleError { problem: ApprovalRuleProblem::Form(_), .. }]),
+            "{wrong:?}"
+        );
         assert_eq!(read(""), (Vec::new(), Vec::new()));
     }
 }

@@ -11,8 +11,8 @@
 //!
 //! Only the person's own file has them: no workspace, variable or flag adds a program to run.
 
-use super::rules::line_at;
-use super::value::{Form, Value};
+use super::shell_rules::line_at;
+use super::value::Millis;
 use everloop_mcp::{Given, ServerSetting, Way, is_server_name};
 use everloop_types::Lang;
 use serde::Deserialize;
@@ -24,14 +24,15 @@ pub const KEY: &str = "mcp.servers";
 
 /// A server that cannot be used, and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrongServer {
+pub struct McpServerError {
     line: usize,
     name: String,
-    why: WhyWrong,
+    problem: McpServerProblem,
 }
 
+/// What is wrong with a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum WhyWrong {
+enum McpServerProblem {
     /// Its name cannot stand before the names of tools.
     Name,
     /// Neither or both of a command and an address.
@@ -40,7 +41,7 @@ enum WhyWrong {
     Reference(&'static str),
     /// A time without a unit, or no time.
     Time(String),
-    /// It is no server by its form, and what the parser says.
+    /// It does not have the form of a server; what the parser says.
     Form(String),
 }
 
@@ -56,6 +57,8 @@ pub struct WrittenServer {
 }
 
 impl WrittenServer {
+    /// The server, with these times where it has none of its own.
+    #[must_use]
     pub fn with_times(&self, timeout_ms: u64, start_timeout_ms: u64) -> ServerSetting {
         ServerSetting {
             name: self.name.clone(),
@@ -69,19 +72,19 @@ impl WrittenServer {
 }
 
 #[derive(Deserialize)]
-struct File {
-    mcp: Option<Mcp>,
+struct ServersFile {
+    mcp: Option<McpTable>,
 }
 
 #[derive(Deserialize)]
-struct Mcp {
+struct McpTable {
     #[serde(default)]
     servers: BTreeMap<String, Spanned<toml::Value>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenFields {
     command: Option<String>,
     #[serde(default)]
     args: Vec<String>,
@@ -103,13 +106,14 @@ fn yes() -> bool {
 }
 
 /// The servers of a file, and those that cannot be used.
-pub fn read(text: &str) -> (Vec<WrittenServer>, Vec<WrongServer>) {
-    let file: File = match toml::from_str(text) {
+pub fn read(text: &str) -> (Vec<WrittenServer>, Vec<McpServerError>) {
+    let file: ServersFile = match toml::from_str(text) {
         Ok(file) => file,
         Err(error) => {
             let line = line_at(text, error.span().map_or(0, |span| span.start));
-            let (name, why) = (String::new(), WhyWrong::Form(error.message().to_owned()));
-            return (Vec::new(), vec![WrongServer { line, name, why }]);
+            let (name, problem) =
+                (String::new(), McpServerProblem::Form(error.message().to_owned()));
+            return (Vec::new(), vec![McpServerError { line, name, problem }]);
         }
     };
     let (mut servers, mut wrong) = (Vec::new(), Vec::new());
@@ -117,26 +121,26 @@ pub fn read(text: &str) -> (Vec<WrittenServer>, Vec<WrongServer>) {
         let line = line_at(text, written.span().start);
         match server(&name, written.into_inner()) {
             Ok(server) => servers.push(server),
-            Err(why) => wrong.push(WrongServer { line, name, why }),
+            Err(problem) => wrong.push(McpServerError { line, name, problem }),
         }
     }
     (servers, wrong)
 }
 
-fn server(name: &str, written: toml::Value) -> Result<WrittenServer, WhyWrong> {
+fn server(name: &str, written: toml::Value) -> Result<WrittenServer, McpServerProblem> {
     if !is_server_name(name) {
-        return Err(WhyWrong::Name);
+        return Err(McpServerProblem::Name);
     }
-    let written: Written = written
+    let written: WrittenFields = written
         .try_into()
-        .map_err(|error: toml::de::Error| WhyWrong::Form(error.message().to_owned()))?;
+        .map_err(|error: toml::de::Error| McpServerProblem::Form(error.message().to_owned()))?;
     let mut values = written.env.values().chain(written.headers.values());
     let kind_of = |value: &String| {
         let last = value.rsplit(' ').next().unwrap_or_default();
         ["command:", "keychain:"].into_iter().find(|kind| last.starts_with(kind))
     };
     if let Some(kind) = values.find_map(kind_of) {
-        return Err(WhyWrong::Reference(kind));
+        return Err(McpServerProblem::Reference(kind));
     }
     let given = |all: BTreeMap<String, String>| {
         all.into_iter().map(|(name, value)| (name, Given::parse(&value))).collect()
@@ -149,7 +153,7 @@ fn server(name: &str, written: toml::Value) -> Result<WrittenServer, WhyWrong> {
         (None, Some(url)) if env.is_empty() && written.args.is_empty() => {
             Way::Address { url, headers: given(headers) }
         }
-        _ => return Err(WhyWrong::Way),
+        _ => return Err(McpServerProblem::Way),
     };
     Ok(WrittenServer {
         name: name.to_owned(),
@@ -161,23 +165,20 @@ fn server(name: &str, written: toml::Value) -> Result<WrittenServer, WhyWrong> {
     })
 }
 
-fn time(text: String) -> Result<u64, WhyWrong> {
-    match Form::Duration.read(&text) {
-        Ok(Value::Number(ms)) => Ok(ms),
-        _ => Err(WhyWrong::Time(text)),
-    }
+fn time(text: String) -> Result<u64, McpServerProblem> {
+    Millis::parse(&text).map(Millis::ms).ok_or(McpServerProblem::Time(text))
 }
 
-impl WrongServer {
+impl McpServerError {
     /// What is wrong, and in which line.
     pub fn words(&self, lang: Lang, origin: &str) -> String {
-        let form = Form::Duration.example();
-        let (key, detail) = match &self.why {
-            WhyWrong::Name => ("settings.server_name", ""),
-            WhyWrong::Way => ("settings.server_way", ""),
-            WhyWrong::Time(text) => ("settings.server_time", text.as_str()),
-            WhyWrong::Reference(kind) => ("settings.server_reference", *kind),
-            WhyWrong::Form(detail) => ("settings.server_form", detail.as_str()),
+        let form = Millis::example();
+        let (key, detail) = match &self.problem {
+            McpServerProblem::Name => ("settings.server_name", ""),
+            McpServerProblem::Way => ("settings.server_way", ""),
+            McpServerProblem::Time(text) => ("settings.server_time", text.as_str()),
+            McpServerProblem::Reference(kind) => ("settings.server_reference", *kind),
+            McpServerProblem::Form(detail) => ("settings.server_form", detail.as_str()),
         };
         let line = self.line.to_string();
         let args = [
@@ -235,9 +236,11 @@ trust = true
         wrong.sort_by_key(|wrong| wrong.line);
         let seen: Vec<_> = wrong.iter().map(|wrong| (wrong.line, wrong.name.as_str())).collect();
         assert_eq!(seen, [(14, "a_both"), (18, "b_unit"), (22, "C"), (25, "d_word")]);
-        assert_eq!(wrong[0].why, WhyWrong::Way);
-        assert_eq!(wrong[1].why, WhyWrong::Time("5".to_owned()));
-        assert_eq!(wrong[2].why, WhyWrong::Name);
-        assert!(matches!(&wrong[3].why, WhyWrong::Form(what) if what.contains("trust")));
+        assert_eq!(wrong[0].problem, McpServerProblem::Way);
+        assert_eq!(wrong[1].problem, McpServerProblem::Time("5".to_owned()));
+        assert_eq!(wrong[2].problem, McpServerProblem::Name);
+        assert!(
+            matches!(&wrong[3].problem, McpServerProblem::Form(what) if what.contains("trust"))
+        );
     }
 }

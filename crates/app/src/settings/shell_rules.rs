@@ -1,4 +1,4 @@
-//! Rules on commands, which are tables in the file and not single values:
+//! Rules for shell commands, which are tables in the file and not single values:
 //!
 //! ```toml
 //! [[tools.shell_rules]]
@@ -8,6 +8,7 @@
 //! ```
 
 use everloop_tools::{Examples, RuleError, Say, ShellRule};
+use everloop_types::Lang;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -16,33 +17,36 @@ pub const KEY: &str = "tools.shell_rules";
 
 /// A rule that cannot be used, and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrongRule {
+pub struct ShellRuleError {
+    /// The line, from 1.
     pub line: usize,
-    pub why: WhyWrong,
+    /// What is wrong.
+    pub problem: ShellRuleProblem,
 }
 
+/// What is wrong with a rule for shell commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WhyWrong {
-    /// It is no rule by its form, and what the parser says.
+pub enum ShellRuleProblem {
+    /// It does not have the form of a rule; what the parser says.
     Form(String),
-    /// It is a rule, and a bad one.
+    /// The rule does not hold for its examples.
     Rule(RuleError),
 }
 
 #[derive(Deserialize)]
-struct File {
-    tools: Option<Tools>,
+struct RulesFile {
+    tools: Option<ToolsTable>,
 }
 
 #[derive(Deserialize)]
-struct Tools {
+struct ToolsTable {
     #[serde(default)]
     shell_rules: Vec<Spanned<toml::Value>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenShellRule {
     allow: Option<String>,
     ask: Option<String>,
     deny: Option<String>,
@@ -53,13 +57,13 @@ struct Written {
 }
 
 /// The rules of a file, and those that cannot be used.
-pub fn read(text: &str) -> (Vec<ShellRule>, Vec<WrongRule>) {
-    let file: File = match toml::from_str(text) {
+pub fn read(text: &str) -> (Vec<ShellRule>, Vec<ShellRuleError>) {
+    let file: RulesFile = match toml::from_str(text) {
         Ok(file) => file,
         Err(error) => {
             let line = line_at(text, error.span().map_or(0, |span| span.start));
-            let why = WhyWrong::Form(error.message().to_owned());
-            return (Vec::new(), vec![WrongRule { line, why }]);
+            let problem = ShellRuleProblem::Form(error.message().to_owned());
+            return (Vec::new(), vec![ShellRuleError { line, problem }]);
         }
     };
     let (mut rules, mut wrong) = (Vec::new(), Vec::new());
@@ -67,14 +71,39 @@ pub fn read(text: &str) -> (Vec<ShellRule>, Vec<WrongRule>) {
         let line = line_at(text, written.span().start);
         match rule(written.into_inner()) {
             Ok(rule) => rules.push(rule),
-            Err(why) => wrong.push(WrongRule { line, why }),
+            Err(problem) => wrong.push(ShellRuleError { line, problem }),
         }
     }
     (rules, wrong)
 }
 
-fn rule(written: toml::Value) -> Result<ShellRule, WhyWrong> {
-    let written: Written =
+impl ShellRuleError {
+    /// What is wrong, and in which line.
+    pub(super) fn words(&self, lang: Lang, origin: &str) -> String {
+        let line = self.line.to_string();
+        let (key, pattern, example) = match &self.problem {
+            ShellRuleProblem::Form(detail) => ("settings.rule_form", detail.as_str(), ""),
+            ShellRuleProblem::Rule(RuleError::Pattern(pattern)) => {
+                ("settings.rule_pattern", pattern.as_str(), "")
+            }
+            ShellRuleProblem::Rule(RuleError::NoExample(pattern)) => {
+                ("settings.rule_no_example", pattern.as_str(), "")
+            }
+            ShellRuleProblem::Rule(RuleError::NoMatch { pattern, example }) => {
+                ("settings.rule_no_match", pattern.as_str(), example.as_str())
+            }
+            ShellRuleProblem::Rule(RuleError::Match { pattern, example }) => {
+                ("settings.rule_match", pattern.as_str(), example.as_str())
+            }
+        };
+        let args =
+            [("origin", origin), ("line", &line), ("pattern", pattern), ("example", example)];
+        everloop_text::get(lang, key, &args)
+    }
+}
+
+fn rule(written: toml::Value) -> Result<ShellRule, ShellRuleProblem> {
+    let written: WrittenShellRule =
         written.try_into().map_err(|error: toml::de::Error| form(error.message()))?;
     let (say, pattern) = match (written.allow, written.ask, written.deny) {
         (Some(pattern), None, None) => (Say::Allow, pattern),
@@ -83,11 +112,11 @@ fn rule(written: toml::Value) -> Result<ShellRule, WhyWrong> {
         _ => return Err(form("allow | ask | deny")),
     };
     let examples = Examples { fits: written.fits, fits_not: written.fits_not };
-    ShellRule::new(say, &pattern, &examples).map_err(WhyWrong::Rule)
+    ShellRule::new(say, &pattern, &examples).map_err(ShellRuleProblem::Rule)
 }
 
-fn form(what: &str) -> WhyWrong {
-    WhyWrong::Form(what.to_owned())
+fn form(what: &str) -> ShellRuleProblem {
+    ShellRuleProblem::Form(what.to_owned())
 }
 
 /// Counted from 1.
@@ -127,10 +156,12 @@ matches = ["ls"]
         let lines: Vec<usize> = wrong.iter().map(|wrong| wrong.line).collect();
         assert_eq!(lines, [9, 13, 18]);
         let (pattern, example) = ("rm -rf *".to_owned(), "rm -r x".to_owned());
-        let unfit = WhyWrong::Rule(RuleError::NoMatch { pattern, example });
-        assert_eq!(wrong[0].why, unfit);
-        assert!(matches!(&wrong[1].why, WhyWrong::Form(_)));
-        assert!(matches!(&wrong[2].why, WhyWrong::Form(what) if what.contains("matches")));
+        let unfit = ShellRuleProblem::Rule(RuleError::NoMatch { pattern, example });
+        assert_eq!(wrong[0].problem, unfit);
+        assert!(matches!(&wrong[1].problem, ShellRuleProblem::Form(_)));
+        assert!(
+            matches!(&wrong[2].problem, ShellRuleProblem::Form(what) if what.contains("matches"))
+        );
     }
 
     #[test]

@@ -4,7 +4,11 @@
 //! settings are the provider's that `model.default` names in the same layer: another model that a
 //! later layer chooses must not be asked there, nor get that key.
 
-use super::{Fault, FaultKind, Form, Origin, Settings};
+use super::value::SettingValue;
+use super::{
+    SecretPlace, SettingError, SettingKey, SettingKind, SettingMismatch, SettingOrigin,
+    SettingProblem, Settings, keys,
+};
 use crate::place;
 use crate::secrets::Reference;
 use std::collections::BTreeMap;
@@ -13,45 +17,63 @@ use std::collections::BTreeMap;
 pub(super) const SECTION: &str = "providers";
 
 /// The settings that belong to one provider.
-const OWNED: [&str; 5] =
-    ["model.base_url", "model.key", "model.key_command", "model.key_env", "model.key_file"];
+const OWNED: [SettingKey; 5] = [
+    keys::model::base_url(),
+    keys::model::key(),
+    keys::model::key_command(),
+    keys::model::key_env(),
+    keys::model::key_file(),
+];
 
 /// Whose they are where no layer below has named a default model.
 const USUAL_OWNER: &str = "openai";
 
 /// Addresses and keys by provider, and the owners of the default model's settings.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Endpoints {
-    urls: BTreeMap<String, (String, Origin)>,
+pub(super) struct ProviderEntries {
+    urls: BTreeMap<String, (String, SettingOrigin)>,
     keys: BTreeMap<String, Reference>,
-    owners: BTreeMap<&'static str, (Origin, String)>,
+    owners: BTreeMap<SettingKey, (SettingOrigin, String)>,
 }
 
 /// What can be set of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum ProviderPart {
     BaseUrl,
     /// Where its key is, never the key itself.
     Key,
 }
 
-impl Part {
-    /// What its value looks like.
-    pub fn form(self) -> Form {
+impl ProviderPart {
+    /// How its value is written.
+    #[must_use]
+    pub const fn kind(self) -> SettingKind {
         match self {
-            Self::BaseUrl => Form::Text,
-            Self::Key => Form::Reference,
+            Self::BaseUrl => SettingKind::Text,
+            Self::Key => SettingKind::Reference,
         }
+    }
+
+    /// Checks a text that should become the value.
+    ///
+    /// # Errors
+    /// [`SettingMismatch`] if it does not fit.
+    pub fn check(self, text: &str) -> Result<(), SettingMismatch> {
+        let fits = match self {
+            Self::BaseUrl => true,
+            Self::Key => SecretPlace::from_text(text).is_some(),
+        };
+        if fits { Ok(()) } else { Err(self.kind().mismatch(text, None)) }
     }
 }
 
 /// The provider that this key is about, and the part: `providers.hub.base_url`.
-pub fn named(key: &str) -> Option<(&str, Part)> {
+pub fn named(key: &str) -> Option<(&str, ProviderPart)> {
     let (name, part) = key.strip_prefix("providers.")?.split_once('.')?;
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
     let part = match part {
-        "base_url" => Part::BaseUrl,
-        "key" => Part::Key,
+        "base_url" => ProviderPart::BaseUrl,
+        "key" => ProviderPart::Key,
         _ => return None,
     };
     (!name.is_empty() && name.chars().all(fits)).then_some((name, part))
@@ -63,93 +85,79 @@ impl Settings {
         &mut self,
         key: &str,
         text: &str,
-        origin: &Origin,
-    ) -> Option<Result<(), Fault>> {
+        origin: &SettingOrigin,
+    ) -> Option<Result<(), SettingError>> {
         let (provider, part) = named(key)?;
-        if let Err(wrong) = part.form().read(text) {
-            let what = FaultKind::Bad(wrong);
-            return Some(Err(Fault { key: key.to_owned(), origin: origin.clone(), what }));
+        if let Err(mismatch) = part.check(text) {
+            let problem = SettingProblem::Mismatch(mismatch);
+            let key = key.to_owned();
+            return Some(Err(SettingError { key, origin: origin.clone(), problem }));
         }
         match (part, Reference::parse(text)) {
-            (Part::BaseUrl, _) => {
+            (ProviderPart::BaseUrl, _) => {
                 let found = (text.trim().to_owned(), origin.clone());
-                self.endpoints.urls.insert(provider.to_owned(), found);
+                self.providers.urls.insert(provider.to_owned(), found);
             }
-            (Part::Key, Some(reference)) => {
-                self.endpoints.keys.insert(provider.to_owned(), reference);
+            (ProviderPart::Key, Some(reference)) => {
+                self.providers.keys.insert(provider.to_owned(), reference);
             }
-            (Part::Key, None) => drop(self.endpoints.keys.remove(provider)),
+            (ProviderPart::Key, None) => drop(self.providers.keys.remove(provider)),
         }
         Some(Ok(()))
     }
 
     /// Where the settings say that a provider's key is.
     pub fn key_of(&self, provider: &str) -> Option<&Reference> {
-        self.endpoints.keys.get(provider)
+        self.providers.keys.get(provider)
     }
 
     /// Where the settings say that keys of providers are.
     pub fn keys(&self) -> impl Iterator<Item = &Reference> {
-        self.endpoints.keys.values()
+        self.providers.keys.values()
     }
 
     /// A layer has been read: what it set belongs to the provider of the default model as of now.
     pub(super) fn end_layer(&mut self) {
-        let provider = match place::provider(self.text("model.default")) {
+        let provider = match place::provider(&self.model.default) {
             "" => USUAL_OWNER,
             provider => provider,
         };
         let provider = provider.to_owned();
         for key in OWNED {
-            let Some((_, origin)) = self.values.get(key) else { continue };
-            let known = self.endpoints.owners.get(key).map(|(origin, _)| origin);
-            if known != Some(origin) {
-                self.endpoints.owners.insert(key, (origin.clone(), provider.clone()));
+            let origin = self.origin(key).clone();
+            let known = self.providers.owners.get(&key).map(|(origin, _)| origin);
+            if known != Some(&origin) {
+                self.providers.owners.insert(key, (origin, provider.clone()));
             }
         }
     }
 
     /// The provider that a setting of the default model belongs to.
-    pub fn owner(&self, key: &'static str) -> &str {
-        self.endpoints.owners.get(key).map_or(USUAL_OWNER, |(_, provider)| provider)
+    #[must_use]
+    pub fn owner(&self, key: SettingKey) -> &str {
+        self.providers.owners.get(&key).map_or(USUAL_OWNER, |(_, provider)| provider)
     }
 
     /// The address that the settings have for a provider, and where it was set.
-    pub fn address_of(&self, provider: &str) -> Option<(&str, &Origin)> {
-        let own = self.endpoints.urls.get(provider).map(|(url, origin)| (url.as_str(), origin));
-        let (default, origin) = (self.text("model.base_url"), self.origin("model.base_url"));
-        let default = (self.owner("model.base_url") == provider).then_some((default, origin));
-        let rank = |origin: &Origin| origin.rank();
+    pub fn address_of(&self, provider: &str) -> Option<(&str, &SettingOrigin)> {
+        let own = self.providers.urls.get(provider).map(|(url, origin)| (url.as_str(), origin));
+        let key = keys::model::base_url();
+        let default = (self.model.base_url.as_str(), self.origin(key));
+        let default = (self.owner(key) == provider).then_some(default);
+        let rank = |origin: &SettingOrigin| origin.rank();
         let set = [own, default].into_iter().flatten().filter(|(url, _)| !url.is_empty());
         set.reduce(|best, next| if rank(next.1) > rank(best.1) { next } else { best })
     }
 
     /// The providers that the settings say something of.
     pub fn named_providers(&self) -> impl Iterator<Item = &str> {
-        let Endpoints { urls, keys, .. } = &self.endpoints;
+        let ProviderEntries { urls, keys, .. } = &self.providers;
         urls.keys().chain(keys.keys()).map(String::as_str)
     }
 
     /// The address of a provider as `[providers.NAME]` has it.
     pub fn own_address_of(&self, provider: &str) -> &str {
-        self.endpoints.urls.get(provider).map_or("", |(url, _)| url)
-    }
-
-    /// Where a value came from.
-    pub fn origin(&self, key: &'static str) -> &Origin {
-        self.values.get(key).map_or(&Origin::Default, |(_, origin)| origin)
-    }
-}
-
-impl Origin {
-    /// Later layers win.
-    pub fn rank(&self) -> u8 {
-        match self {
-            Self::Default => 0,
-            Self::File(_) => 1,
-            Self::Environment(_) => 2,
-            Self::Flag | Self::CommandLine => 3,
-        }
+        self.providers.urls.get(provider).map_or("", |(url, _)| url)
     }
 }
 
@@ -163,7 +171,7 @@ mod tests {
         let environment: Vec<(String, String)> = environment.iter().map(own).collect();
         let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
         let loaded = Settings::read(Some((Path::new("c.toml"), file)), &environment, &flags);
-        assert!(loaded.warnings.is_empty() && loaded.faults.is_empty(), "{:?}", loaded.faults);
+        assert!(loaded.warnings.is_empty() && loaded.errors.is_empty(), "{:?}", loaded.errors);
         loaded.settings
     }
 
@@ -201,8 +209,8 @@ mod tests {
 
     #[test]
     fn a_key_of_the_section_is_checked() {
-        assert_eq!(named("providers.hub.base_url"), Some(("hub", Part::BaseUrl)));
-        assert_eq!(named("providers.my-hub.key"), Some(("my-hub", Part::Key)));
+        assert_eq!(named("providers.hub.base_url"), Some(("hub", ProviderPart::BaseUrl)));
+        assert_eq!(named("providers.my-hub.key"), Some(("my-hub", ProviderPart::Key)));
         for key in ["providers.hub.url", "providers..base_url", "providers.a b.base_url"] {
             assert_eq!(named(key), None, "{key}");
         }
@@ -211,7 +219,7 @@ mod tests {
         assert_eq!(loaded.warnings[0].key, "providers.hub.url");
         let file = "[providers.hub]\nkey = \"sk-a-key-itself\"\n";
         let loaded = Settings::read(Some((Path::new("c.toml"), file)), &[], &[]);
-        assert_eq!(loaded.faults[0].key, "providers.hub.key");
+        assert_eq!(loaded.errors[0].key, "providers.hub.key");
         let hub = read("[providers.hub]\nkey = \"env:HUB\"\n", &[], &[]);
         assert_eq!(hub.key_of("hub"), Some(&Reference::Environment("HUB".to_owned())));
     }
