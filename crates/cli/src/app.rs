@@ -17,11 +17,11 @@ use everloop_engine::{
     Clock, Engine, Identity, LeaseTimes, Rules, SharedClock, SystemClock, fresh_id,
 };
 use everloop_store::{Store, StoreError};
+use everloop_text::{self as text, Text};
 use everloop_tools::mcp::Servers;
 use everloop_types::{Lang, RunId, WorkerId};
 use jiff::tz::TimeZone;
 use std::error::Error;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -109,14 +109,14 @@ impl App {
     }
 
     /// A text in the person's language.
-    pub(crate) fn text(&self, key: &str, args: &[(&str, &str)]) -> String {
-        everloop_text::get(self.lang, key, args)
+    pub(crate) fn text(&self, text: Text) -> String {
+        text.in_lang(self.lang)
     }
 
     /// A line of progress, unless the person wants quiet.
-    pub(crate) fn note(&self, key: &str, args: &[(&str, &str)]) {
+    pub(crate) fn note(&self, text: Text) {
         if !self.quiet {
-            terminal::complain(&self.text(key, args));
+            terminal::complain(&self.text(text));
         }
     }
 
@@ -131,21 +131,20 @@ impl App {
     /// want quiet. Says too that the workspace is the home, where more is shut.
     pub(crate) fn warn_of_walls(&self, workspace: &str) {
         if self.settings.text("tools.shell_sandbox") == "off" {
-            terminal::complain(&self.text("run.no_walls", &[]));
+            terminal::complain(&self.text(text::run::no_walls()));
         }
         if everloop_tools::holds_home(Path::new(workspace)) {
-            self.note("run.in_home", &[]);
+            self.note(text::run::in_home());
         }
     }
 
-    /// A failure with a cause in its own words.
-    pub(crate) fn failure(&self, exit: Exit, key: &str, detail: &impl Display) -> Failure {
-        let words = self.text(key, &[("detail", &detail.to_string())]);
-        Failure { exit, words }
+    /// A failure in the person's language.
+    pub(crate) fn failure(&self, exit: Exit, text: Text) -> Failure {
+        Failure { exit, words: self.text(text) }
     }
 
     pub(crate) fn store_failure(&self, error: &StoreError) -> Failure {
-        self.failure(Exit::Data, "error.store", &chain(error))
+        self.failure(Exit::Data, text::error::store(&chain(error)))
     }
 
     /// Whether many processes, on many machines, may drive runs on the database.
@@ -210,7 +209,7 @@ impl App {
         let file = self.home.prices_file();
         Prices::load(&file).unwrap_or_else(|detail| {
             let file = file.display().to_string();
-            self.note("prices.bad", &[("file", &file), ("detail", &detail)]);
+            self.note(text::prices::bad(&file, &detail));
             Prices::default()
         })
     }
@@ -270,7 +269,7 @@ impl App {
         // Where nobody has set a zone, UTC is what every program takes.
         if name.is_none() && (system.is_ok() || variable.is_some()) {
             let zone = variable.unwrap_or_else(|| "/etc/localtime".to_owned());
-            SAID.call_once(|| self.note("settings.zone_without_name", &[("zone", &zone)]));
+            SAID.call_once(|| self.note(text::settings::zone_without_name(&zone)));
         }
         name.unwrap_or("UTC").to_owned()
     }
@@ -307,10 +306,10 @@ impl App {
         let found = store.find_runs(id).await.map_err(|error| self.store_failure(&error))?;
         let words = match found.as_slice() {
             [run] => return Ok(run.clone()),
-            [] => self.text("run.not_found", &[("id", id)]),
+            [] => self.text(text::run::not_found(&id)),
             several => {
                 let all: Vec<&str> = several.iter().map(RunId::as_str).collect();
-                self.text("run.ambiguous", &[("id", id), ("all", &all.join(", "))])
+                self.text(text::run::ambiguous(&id, &all.join(", ")))
             }
         };
         Err(Failure { exit: Exit::Usage, words })

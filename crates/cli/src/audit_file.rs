@@ -9,6 +9,7 @@ use crate::show::timestamp;
 use crate::terminal;
 use everloop_engine::{AuditCall, AuditLog};
 use everloop_store::RunRow;
+use everloop_text as text;
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -39,13 +40,13 @@ impl AuditFile {
         }
         let failed = |error: io::Error| {
             let detail = error.to_string();
-            let words = app.text("audit.no_file", &[("file", name), ("detail", &detail)]);
+            let words = app.text(text::audit::no_file(&name, &detail));
             Failure { exit: Exit::Configuration, words }
         };
         let file = Mutex::new(appending(Path::new(name)).map_err(failed)?);
         let path = Path::new(name).canonicalize().map_err(failed)?;
-        let words = app.text("audit.not_written", &[("file", name)]);
-        let replaced = app.text("audit.replaced", &[("file", name)]);
+        let words = app.text(text::audit::not_written(&name));
+        let replaced = app.text(text::audit::replaced(&name));
         Ok(Some(Self { path, file, broken: AtomicBool::new(false), words, replaced }))
     }
 

@@ -11,6 +11,7 @@ use everloop_agenda::context::personas::{DEFAULT, Persona, Personas};
 use everloop_agenda::context::prompt::{self, Identity, Notes, Parts};
 use everloop_agenda::context::skill_tool::LOAD_SKILL;
 use everloop_agenda::context::skills::{self, Found};
+use everloop_text as text;
 use everloop_types::{Image, Labels, ModelChoice, TODO_WRITE, Taint, ToolSpec, path_fits};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ pub(crate) fn personas(app: &App) -> Personas {
     let found = Personas::find(&app.home.personas(), app.lang);
     for (file, why) in &found.bad {
         let (file, detail) = (file.display().to_string(), chain(why));
-        app.note("persona.bad", &[("file", &file), ("detail", &detail)]);
+        app.note(text::persona::bad(&file, &detail));
     }
     found
 }
@@ -39,7 +40,7 @@ pub(crate) fn persona(app: &App, wanted: Option<&str>) -> Result<Persona, Failur
         return with_known_tools(app, persona);
     }
     let names: Vec<&str> = found.all.iter().map(|persona| persona.name.as_str()).collect();
-    let words = app.text("persona.unknown", &[("name", name), ("all", &names.join(", "))]);
+    let words = app.text(text::persona::unknown(&name, &names.join(", ")));
     Err(Failure { exit: Exit::Usage, words })
 }
 
@@ -53,8 +54,12 @@ fn with_known_tools(app: &App, persona: &Persona) -> Result<Persona, Failure> {
         return Ok(persona.clone());
     };
     let nearest = means::nearest_tool(unknown);
-    let args = [("name", persona.name.as_str()), ("tool", unknown), ("nearest", nearest)];
-    Err(Failure { exit: Exit::Configuration, words: app.text("persona.no_tool", &args) })
+    Err(Failure {
+        exit: Exit::Configuration,
+        words: app.text(
+            text::persona::NoTool { name: &persona.name, tool: &unknown, nearest: &nearest }.text(),
+        ),
+    })
 }
 
 /// The skills that runs in a workspace have.
@@ -78,7 +83,7 @@ fn is_on(app: &App, key: &'static str) -> bool {
 pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     let guidance = match is_on(app, "context.agents_file") {
         true => guidance::read(workspace).unwrap_or_else(|error| {
-            app.note("context.no_guidance", &[("detail", &error.text())]);
+            app.note(text::context::no_guidance(&error.text()));
             None
         }),
         false => None,
@@ -86,7 +91,7 @@ pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     let chars = usize::try_from(app.settings.number("context.memory_chars")).unwrap_or(usize::MAX);
     let notes = is_on(app, "context.memory").then(|| {
         memory(app, workspace).newest(chars).unwrap_or_else(|error| {
-            app.note("context.no_memory", &[("detail", &error.to_string())]);
+            app.note(text::context::no_memory(&error));
             String::new()
         })
     });
@@ -189,7 +194,7 @@ pub(crate) fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Taint 
 /// Reads the pictures that go with a goal.
 pub(crate) fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, Failure> {
     if files.len() > IMAGES_MAX {
-        let words = app.text("image.too_many", &[("most", &IMAGES_MAX.to_string())]);
+        let words = app.text(text::image::too_many(&IMAGES_MAX));
         return Err(Failure { exit: Exit::Usage, words });
     }
     files.iter().map(|file| image(app, file)).collect()
@@ -199,15 +204,13 @@ pub(crate) fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, Failure
 pub(crate) fn image(app: &App, file: &Path) -> Result<Image, Failure> {
     let most = app.settings.number("context.image_max");
     images::read(file, most).map_err(|error| {
-        let key = match &error {
-            ImageError::Unreadable(_) => "image.unreadable",
-            ImageError::NoFile => "image.no_file",
-            ImageError::TooLarge { .. } => "image.too_large",
-            ImageError::WrongType => "image.wrong_type",
+        let file = &file.display();
+        let text = match &error {
+            ImageError::Unreadable(_) => text::image::unreadable(file, &chain(&error)),
+            ImageError::NoFile => text::image::no_file(file),
+            ImageError::TooLarge { .. } => text::image::too_large(file, &most),
+            ImageError::WrongType => text::image::wrong_type(file),
         };
-        let (file, detail) = (file.display().to_string(), chain(&error));
-        let most = most.to_string();
-        let args = [("file", file.as_str()), ("detail", &detail), ("most", &most)];
-        Failure { exit: Exit::Usage, words: app.text(key, &args) }
+        app.failure(Exit::Usage, text)
     })
 }

@@ -20,6 +20,7 @@ use everloop_engine::{AuditLog, Environment, Summary, SystemClock};
 use everloop_models::{
     CallWay, ConnectError, Counted, Endpoint, Knowledge, Model, Notes, Timeouts, connect,
 };
+use everloop_text as text;
 use everloop_tools::mcp::Servers;
 use everloop_tools::{
     BUILT_IN, BuiltIn, Delegate, GitAccess, Host, Http, Limits, Network, Registry, Sandbox,
@@ -383,12 +384,12 @@ impl Environment for LocalEnvironment {
             Ok(Added::Now | Added::Before) => return,
             Ok(Added::Full) => {
                 let most = MEMORY_BYTES_MAX.to_string();
-                everloop_text::get(frame.language, "memory.full", &[("most", &most)])
+                text::memory::full(&most).in_lang(frame.language)
             }
             // The run itself has the summary: it goes on.
             Err(error) => {
                 let detail = error.to_string();
-                everloop_text::get(frame.language, "memory.not_written", &[("detail", &detail)])
+                text::memory::not_written(&detail).in_lang(frame.language)
             }
         };
         crate::terminal::complain(&words);

@@ -1,11 +1,12 @@
 //! The name that somebody may have meant, if one is like what they wrote.
 
 use crate::app::App;
+use everloop_text as text;
 
 impl App {
     /// Which of these names was meant, as a sentence; nothing if none is near.
     pub(crate) fn near<'a>(&self, name: &str, all: impl IntoIterator<Item = &'a str>) -> String {
-        let hint = |nearest: &str| self.text("near.hint", &[("nearest", nearest)]);
+        let hint = |nearest: &str| self.text(text::near::hint(&nearest));
         near(name, all).map_or_else(String::new, hint)
     }
 }

@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::home::Home;
 use crate::settings::Settings;
 use everloop_store::Redactor;
+use everloop_text as text;
 use everloop_tools::mcp::{ServerSetting, Way};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -130,7 +131,7 @@ pub(crate) fn learn_at_hand(settings: &Settings, home: &Home, key_file: &Path) {
 pub(crate) fn learn_all(app: &App) -> Vec<String> {
     let missing = references(&app.settings).into_iter().filter_map(|(key, reference)| {
         let detail = resolve(&reference, &app.settings).err()?.words(app.lang);
-        Some(app.text("secret.missing", &[("key", key), ("detail", &detail)]))
+        Some(app.text(text::secret::missing(&key, &detail)))
     });
     missing.collect()
 }

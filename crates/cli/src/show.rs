@@ -17,6 +17,7 @@ pub(crate) use aside::aside;
 pub(crate) use below::{Below, run_of};
 use everloop_engine::{History, OpenUnknown};
 use everloop_store::{ForkOrigin, OutboxCount, RunRow};
+use everloop_text::{self as text, TextOf};
 use everloop_types::journal::{EffectPlanned, InboxMessage, Input, Kind, RunFinished, WaitingOn};
 use everloop_types::{Counts, Progress, Reason, RunId, Status, Usage, UtcMs, canonical, visible};
 pub(crate) use labels::labels_line;
@@ -109,17 +110,17 @@ impl Shown {
     /// The last line about a run that ended: its status, its counts, its time.
     pub(crate) fn summary(&self, app: &App) -> String {
         let counts = self.counts;
-        let calls = |count: u32, one, many| {
-            let key = if count == 1 { one } else { many };
-            app.text(key, &[("count", &grouped(count.into()))])
+        let calls = |count: u32, one: TextOf, many: TextOf| {
+            let text = if count == 1 { one } else { many };
+            app.text(text(&grouped(count.into())))
         };
         let seconds = format!("{:.1}", self.duration_ms() as f64 / 1000.0);
         let mut parts = vec![
             everloop_text::status(app.lang, self.row.status).to_owned(),
-            calls(counts.model_calls, "ended.one_model_call", "ended.model_calls"),
-            calls(counts.tool_calls, "ended.one_tool_call", "ended.tool_calls"),
+            calls(counts.model_calls, text::ended::one_model_call, text::ended::model_calls),
+            calls(counts.tool_calls, text::ended::one_tool_call, text::ended::tool_calls),
             tokens(app, counts.usage),
-            app.text("ended.seconds", &[("seconds", &seconds)]),
+            app.text(text::ended::seconds(&seconds)),
         ];
         parts.extend(self.cost.as_ref().map(Cost::words));
         parts.join(" · ")
@@ -187,8 +188,11 @@ impl Shown {
 fn tokens(app: &App, usage: Usage) -> String {
     let [read, written, cached] =
         [usage.input_tokens, usage.output_tokens, usage.cached_tokens].map(grouped);
-    let key = if usage.cached_tokens == 0 { "ended.tokens" } else { "ended.tokens_cached" };
-    app.text(key, &[("in", &read), ("out", &written), ("cached", &cached)])
+    app.text(if usage.cached_tokens == 0 {
+        text::ended::tokens(&read, &written)
+    } else {
+        text::ended::TokensCached { r#in: &read, out: &written, cached: &cached }.text()
+    })
 }
 
 /// A number with a comma between its thousands.

@@ -10,6 +10,7 @@ use crate::settings::redact;
 use crate::show::Shown;
 use crate::terminal;
 use everloop_models::providers;
+use everloop_text as text;
 use everloop_types::journal::{EffectAttemptFailed, Kind, Outcome, WaitingOn};
 use everloop_types::{EffectId, ModelError, ModelErrorKind, Status};
 use serde_json::{Value, json};
@@ -87,30 +88,24 @@ impl Trouble {
 
     fn head(&self, app: &App) -> String {
         use ModelErrorKind as K;
-        let key = match self.error.kind {
-            K::NoKey => "trouble.no_key",
-            K::Unauthorized if self.key_source.is_none() => "trouble.wants_key",
-            K::Unauthorized => "trouble.unauthorized",
-            K::Forbidden => "trouble.forbidden",
-            K::NotFound => "trouble.not_found",
-            K::TooLong => "trouble.too_long",
-            K::RateLimited => "trouble.rate_limited",
-            K::NoCredit => "trouble.no_credit",
-            K::Unreachable => "trouble.unreachable",
-            _ => "trouble.other",
-        };
-        app.text(key, &self.args())
-    }
-
-    fn args(&self) -> [(&'static str, &str); 6] {
-        [
-            ("host", &self.host),
-            ("name", &self.name),
-            ("provider", place::provider(&self.name)),
-            ("variable", &self.variable),
-            ("address", &self.address.0),
-            ("detail", &self.error.detail),
-        ]
+        let host = &self.host;
+        let name = &self.name;
+        let provider = &place::provider(&self.name);
+        let detail = &self.error.detail;
+        app.text(match self.error.kind {
+            K::NoKey => text::trouble::no_key(provider, &self.variable),
+            K::Unauthorized if self.key_source.is_none() => {
+                text::trouble::WantsKey { host, provider, detail }.text()
+            }
+            K::Unauthorized => text::trouble::Unauthorized { host, provider, detail }.text(),
+            K::Forbidden => text::trouble::Forbidden { host, name, detail }.text(),
+            K::NotFound => text::trouble::NotFound { host, name, detail }.text(),
+            K::TooLong => text::trouble::too_long(name, detail),
+            K::RateLimited => text::trouble::rate_limited(host, detail),
+            K::NoCredit => text::trouble::no_credit(host, detail),
+            K::Unreachable => text::trouble::unreachable(host, detail),
+            _ => text::trouble::other(name, detail),
+        })
     }
 
     fn origins(&self, app: &App) -> Vec<String> {
@@ -119,13 +114,12 @@ impl Trouble {
         if let (Some(source), K::Unauthorized | K::Forbidden | K::NoCredit) =
             (&self.key_source, self.error.kind)
         {
-            lines.push(app.text("trouble.key_from", &[("source", source)]));
+            lines.push(app.text(text::trouble::key_from(&source)));
         }
         if matches!(self.error.kind, K::NotFound | K::Unreachable | K::Unauthorized) {
             let (address, origin) = &self.address;
             if origin != "default" {
-                let args = [("address", address.as_str()), ("origin", origin.as_str())];
-                lines.push(app.text("trouble.address_from", &args));
+                lines.push(app.text(text::trouble::address_from(&address, &origin)));
             }
         }
         lines
@@ -134,18 +128,18 @@ impl Trouble {
     fn advice(&self, app: &App, read: Read) -> Option<String> {
         use ModelErrorKind as K;
         let in_chat = read == Read::InChat;
-        let key = match self.error.kind {
-            K::NoKey | K::Unauthorized if in_chat => "mend.key_in_chat",
-            K::NoKey | K::Unauthorized => "mend.key",
-            K::Forbidden | K::NotFound if in_chat => "mend.model_in_chat",
-            K::Forbidden | K::NotFound => "mend.model",
-            K::TooLong if in_chat => "mend.length_in_chat",
-            K::TooLong => "mend.length",
-            K::NoCredit => "mend.credit",
-            K::Unreachable => "mend.address",
+        let text = match self.error.kind {
+            K::NoKey | K::Unauthorized if in_chat => text::mend::key_in_chat(&self.variable),
+            K::NoKey | K::Unauthorized => text::mend::key(&self.variable),
+            K::Forbidden | K::NotFound if in_chat => text::mend::model_in_chat(),
+            K::Forbidden | K::NotFound => text::mend::model(),
+            K::TooLong if in_chat => text::mend::length_in_chat(),
+            K::TooLong => text::mend::length(),
+            K::NoCredit => text::mend::credit(),
+            K::Unreachable => text::mend::address(),
             _ => return None,
         };
-        Some(app.text(key, &self.args()))
+        Some(app.text(text))
     }
 }
 
@@ -195,20 +189,16 @@ fn provider_with_key() -> Option<(&'static str, &'static str)> {
 /// That no model is chosen, in one line (PR-1).
 pub(crate) fn no_model_line(app: &App) -> String {
     match provider_with_key() {
-        Some((provider, variable)) => {
-            app.text("door.no_model_name", &[("provider", provider), ("variable", variable)])
-        }
-        None => app.text("door.no_model", &[]),
+        Some((provider, variable)) => app.text(text::door::no_model_name(&provider, &variable)),
+        None => app.text(text::door::no_model()),
     }
 }
 
 /// That no model is chosen, and what is missing for one.
 pub(crate) fn no_model(app: &App) -> String {
     match provider_with_key() {
-        Some((provider, variable)) => {
-            app.text("model.missing_name", &[("provider", provider), ("variable", variable)])
-        }
-        None => app.text("model.missing", &[]),
+        Some((provider, variable)) => app.text(text::model::missing_name(&provider, &variable)),
+        None => app.text(text::model::missing()),
     }
 }
 
@@ -222,8 +212,17 @@ pub(crate) fn unknown_provider(app: &App, name: &str) -> Option<String> {
     let names: Vec<&str> = providers().map(|known| known.name).collect();
     let near = app.near(provider, names.iter().copied());
     let (all, variable) = (names.join(", "), place::address_variable(provider));
-    let args = [("provider", provider), ("near", &near), ("all", &all), ("variable", &variable)];
-    Some(app.text("model.unknown_provider", &args))
+    Some(
+        app.text(
+            text::model::UnknownProvider {
+                provider: &provider,
+                near: &near,
+                all: &all,
+                variable: &variable,
+            }
+            .text(),
+        ),
+    )
 }
 
 /// A run that did not begin, for programs.
@@ -255,8 +254,16 @@ pub(crate) fn tell_of_unused_address(app: &App, name: &str) {
         && !crate::means::is_scripted(name)
     {
         let variable = place::address_variable(provider);
-        let args = [("owner", owner), ("provider", provider), ("variable", &variable)];
-        terminal::complain(&app.text("model.address_unused", &args));
+        terminal::complain(
+            &app.text(
+                text::model::AddressUnused {
+                    owner: &owner,
+                    provider: &provider,
+                    variable: &variable,
+                }
+                .text(),
+            ),
+        );
     }
 }
 
@@ -264,7 +271,7 @@ impl Shown {
     /// The last words of a run for a person. A planning service that is "unavailable" because of a
     /// wrong key is no use to anybody: the trouble itself is told in its place.
     pub(crate) fn said(&self, trouble: Option<&Trouble>) -> Option<String> {
-        let apology = everloop_text::get(self.history.frame().language, "plan.unavailable", &[]);
+        let apology = text::plan::unavailable().in_lang(self.history.frame().language);
         let text = self.text();
         let is_apology = text.as_deref().is_some_and(|text| text.starts_with(&apology));
         let hides = trouble.is_some() && is_apology;

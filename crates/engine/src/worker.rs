@@ -2,6 +2,7 @@
 
 use crate::{DriveError, Driven, Engine, LeaseTimes};
 use everloop_store::{Claim, LastWord, Orphan, Report as InboxMessage, StoreError};
+use everloop_text as text;
 use everloop_types::journal::{ChildEnded, Used};
 use everloop_types::{Labels, RunId, Status, Usage, UtcMs};
 use std::collections::BTreeMap;
@@ -336,7 +337,7 @@ impl Engine {
         }
         let note = row.note.unwrap_or_default();
         let language = self.store.frame(run).await?.map(|frame| frame.language).unwrap_or_default();
-        let words = everloop_text::get(language, "run.quarantined", &[("note", &note)]);
+        let words = text::run::quarantined(&note).in_lang(language);
         let word = self.last_word(run, words).await?;
         self.store.quarantine(run, None, &note, self.clock.now(), Some(word)).await?;
         Ok(true)

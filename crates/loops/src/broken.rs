@@ -5,6 +5,7 @@
 
 use crate::React;
 use crate::{AgentLoop, Transcript};
+use everloop_text as text;
 use everloop_types::{Frame, Message, Words};
 
 /// Characters of the model's own words that are shown.
@@ -15,11 +16,10 @@ pub(crate) fn why(loop_name: &str, contract: &str, frame: &Frame) -> Words {
     let tries = frame.limits.steps.contract_retries.saturating_add(1).to_string();
     let (loop_name, contract) = (loop_name.to_owned(), contract.to_owned());
     match contract.as_str() {
-        "" => Words::with("broken.why_any", [("loop", loop_name), ("tries", tries)]),
-        _ => Words::with(
-            "broken.why",
-            [("loop", loop_name), ("contract", contract), ("tries", tries)],
-        ),
+        "" => text::broken::why_any(&loop_name, &tries).words(),
+        _ => text::broken::Why { r#loop: &loop_name, contract: &contract, tries: &tries }
+            .text()
+            .words(),
     }
 }
 
@@ -34,12 +34,12 @@ pub(crate) fn said(transcript: &Transcript) -> Vec<Words> {
         Some((end, _)) => format!("{}…", &said[..end]),
         None => said.to_owned(),
     };
-    vec![Words::key("broken.said"), Words::Said(shown)]
+    vec![text::broken::said().words(), Words::Said(shown)]
 }
 
 /// What can be tried.
 pub(crate) fn advice(loop_name: &str, frame: &Frame) -> Words {
     let other = if loop_name == React::NAME { "plan-replan" } else { React::NAME };
     let (other, model) = (other.to_owned(), frame.model.name.clone());
-    Words::with("broken.next", [("loop", other), ("model", model)])
+    text::broken::next(&other, &model).words()
 }

@@ -18,6 +18,7 @@ pub(crate) use replies::own;
 
 use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice};
+use everloop_text as text;
 use everloop_types::{
     Answer, Batch, CallId, Effect, Event, Frame, Goal, Message, ModelCall, Next, Observation,
     Offer, OnError, Progress, Purpose, Reason, Reply, RoundPlace, TodoList, ToolCall, ToolChoice,
@@ -195,7 +196,7 @@ impl PlanExecuteThink {
             Some(summary) => Phase::Finished(Answer {
                 words: Words::All(vec![
                     Words::Said(summary.clone()),
-                    Words::with("limit.rounds", [("limit", limit.to_string())]),
+                    text::limit::rounds(&limit).words(),
                 ]),
                 trouble: Some(trouble),
             }),

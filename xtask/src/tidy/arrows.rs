@@ -6,7 +6,7 @@ use toml::Table;
 /// Each room with those it may use. A new arrow needs an ADR.
 const MAY_USE: [(&str, &[&str]); 13] = [
     ("types", &[]),
-    ("loops", &["types"]),
+    ("loops", &["types", "text"]),
     ("text", &["types"]),
     ("store", &["types"]),
     ("models", &["types"]),

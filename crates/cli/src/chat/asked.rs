@@ -12,6 +12,7 @@ use crate::terminal;
 use everloop_agenda::door::{OpenQuestion, question_of};
 use everloop_engine::{Asked, Update};
 use everloop_store::{RunFilter, RunRow, Sent};
+use everloop_text as text;
 use everloop_types::{QuestionKind, RunId, Status};
 use std::time::Duration;
 
@@ -51,7 +52,7 @@ impl Session {
         }
         let seen = self.seen.take()?;
         let id = family::top(&self.app, self.store(), &seen.run).await.unwrap_or(seen.run);
-        Some(self.text("chat.question_gone", &[("id", id.as_str())]))
+        Some(self.text(text::chat::question_gone(&id)))
     }
 
     /// Whether something happened to the run whose question the person has before them.
@@ -70,7 +71,7 @@ impl Session {
             let Ok(Some(open)) = self.asks(&run).await else { continue };
             if self.terminals_mut().announces(&run, &open.question.id) {
                 let (id, question) = (run.as_str(), preview(&open.text));
-                lines.push(self.text("chat.other_asks", &[("id", id), ("question", &question)]));
+                lines.push(self.text(text::chat::other_asks(&question, &id)));
             }
         }
         lines
@@ -87,12 +88,11 @@ impl Session {
         for row in rows.iter().filter(is_elsewhere) {
             asking += usize::from(self.asks(&row.run).await?.is_some());
         }
-        let key = match asking {
-            0 => return Ok(None),
-            1 => "chat.one_waits",
-            _ => "chat.some_wait",
-        };
-        Ok(Some(self.text(key, &[("count", &asking.to_string())])))
+        Ok(match asking {
+            0 => None,
+            1 => Some(self.text(text::chat::one_waits())),
+            _ => Some(self.text(text::chat::some_wait(&asking))),
+        })
     }
 
     /// Takes up the questions that no other terminal has before it.
@@ -115,13 +115,13 @@ impl Session {
     pub(super) fn reminder_of_question(&self) -> Option<String> {
         let seen = self.seen.as_ref()?;
         let question = preview(seen.text.lines().next().unwrap_or_default());
-        Some(self.text("chat.still_open", &[("question", &question)]))
+        Some(self.text(text::chat::still_open(&question)))
     }
 
     /// Cancels the run whose question is open, or the newest one of this terminal.
     pub(super) async fn cancel(&mut self) -> Result<String, Failure> {
         let Some(run) = self.current().await? else {
-            return Ok(self.text("door.nothing_to_cancel", &[]));
+            return Ok(self.text(text::door::nothing_to_cancel()));
         };
         let sent = self.engine.cancel(&run, "user").await;
         sent.map_err(|error| self.fail(&error))?;
@@ -129,7 +129,7 @@ impl Session {
         let _ = tokio::time::timeout(CANCEL_WITHIN, self.until_still(&run)).await;
         self.seen = None;
         self.terminals_mut().forget(&run);
-        Ok(self.text("door.canceled", &[]))
+        Ok(self.text(text::door::canceled()))
     }
 
     /// The run that a cancel is about.
@@ -163,7 +163,7 @@ impl Session {
             }
             // It was meant as an answer: it is no goal, though nobody asks any more.
             Sent::AlreadySent | Sent::Finished(_) | Sent::NoSuchRun => {
-                Ok(Heard::Said(self.text("chat.answered_elsewhere", &[("line", &line)])))
+                Ok(Heard::Said(self.text(text::chat::answered_elsewhere(&line))))
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::session::Session;
 use everloop_agenda::commands::{self, Command, is_command};
 use everloop_agenda::{revise, rules};
+use everloop_text as text;
 use everloop_text::Meaning;
 
 /// What a line means for a command that waits for a yes.
@@ -24,12 +25,12 @@ impl Session {
     pub(super) fn confirmation(&self, command: &str) -> String {
         let reader = self.reader();
         let command = commands::shown(command, &reader.now, reader.lang);
-        self.text("rule.understood", &[("command", &command)])
+        self.text(text::rule::understood(&command))
     }
 
     pub(super) async fn verdict(&self, command: &str, line: &str) -> Verdict {
         let line = line.trim();
-        let dropped = || Verdict::Over(self.text("rule.dropped", &[]));
+        let dropped = || Verdict::Over(self.text(text::rule::dropped()));
         if line.is_empty() {
             return Verdict::Unclear(String::new());
         }
@@ -51,7 +52,7 @@ impl Session {
             Meaning::Always | Meaning::Unclear => match instead(line) {
                 Some(verdict) => verdict,
                 None if everloop_text::bare_word(line).is_some() => Verdict::Another,
-                None => Verdict::Unclear(self.text("rule.unclear", &[("line", line)])),
+                None => Verdict::Unclear(self.text(text::rule::unclear(&line))),
             },
         }
     }

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::exit::{Exit, Failure};
 use everloop_agenda::door::{Model, Router};
 use everloop_engine::{Clock, SystemClock, fresh_id};
+use everloop_text as text;
 use everloop_types::{ConversationId, Lang};
 
 /// The front door of the chats of this home.
@@ -32,16 +33,14 @@ fn conversation(app: &App) -> Result<ConversationId, Failure> {
     let name = fresh_id("conv_terminal_", SystemClock.now());
     let written =
         std::fs::create_dir_all(app.home.data()).and_then(|()| std::fs::write(&file, &name));
-    written.map_err(|error| app.failure(Exit::Data, "error.system", &error))?;
+    written.map_err(|error| app.failure(Exit::Data, text::error::system(&error)))?;
     Ok(ConversationId::new(name))
 }
 
 /// What cancels: the person's own phrase, or the one of each language.
 fn cancel_phrases(app: &App) -> Vec<String> {
     match app.settings.text("chat.cancel_phrase") {
-        "" => [Lang::ZhCn, Lang::En]
-            .map(|lang| everloop_text::get(lang, "cancel.phrase", &[]))
-            .to_vec(),
+        "" => [Lang::ZhCn, Lang::En].map(|lang| text::cancel::phrase().in_lang(lang)).to_vec(),
         phrase => vec![phrase.to_owned()],
     }
 }

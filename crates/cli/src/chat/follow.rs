@@ -6,6 +6,7 @@ use crate::exit::Failure;
 use crate::show::Shown;
 use crate::trouble::{Read, Trouble};
 use everloop_agenda::door::{OpenQuestion, question_of};
+use everloop_text as text;
 use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{QuestionKind, Reason, RunId, Status};
 use std::time::Duration;
@@ -97,7 +98,7 @@ impl Session {
         let yes = self.choice.policy.approve_all;
         let wished = switch::wish(&self.app, &self.engine, run, loop_name, yes).await?;
         let Ok(name) = run::loop_name(&self.app, loop_name) else { return Ok(wished) };
-        let now = self.text("chat.loop_now", &[("name", &name)]);
+        let now = self.text(text::chat::loop_now(&name));
         self.choice.loop_name = name;
         let both = |words: String| format!("{words}\n{now}");
         Ok(wished.map(both).map_err(both))
@@ -117,10 +118,10 @@ impl Session {
             matches!(shown.reason(), Some(Reason::StepLimit { .. } | Reason::Budget { .. }));
         self.at_limit = at_limit.then(|| shown.row.run.clone());
         if at_limit {
-            lines.push(self.text("chat.at_limit", &[]));
+            lines.push(self.text(text::chat::at_limit()));
         }
         if shown.row.status == Status::Canceled {
-            lines.push(self.text("chat.fork_goes_on", &[("id", id)]));
+            lines.push(self.text(text::chat::fork_goes_on(&id)));
         }
         lines
     }
@@ -133,9 +134,9 @@ impl Session {
     ) -> Result<Option<Heard>, Failure> {
         let lang = self.app.lang;
         let said = everloop_text::bare(word);
-        let means =
-            |key: &str| everloop_text::get(lang, key, &[]).split('|').any(|known| known == said);
-        let (go_on, answer) = (means("chat.words_go_on"), means("chat.words_answer_now"));
+        let means = |words: text::Text| words.in_lang(lang).split('|').any(|known| known == said);
+        let (go_on, answer) =
+            (means(text::chat::words_go_on()), means(text::chat::words_answer_now()));
         self.at_limit = None;
         if !go_on && !answer {
             return Ok(None);
@@ -148,7 +149,7 @@ impl Session {
     /// How a question is to be answered, beside by any words.
     pub(super) fn how_to_answer(&self, open: &OpenQuestion) -> String {
         match open.question.kind {
-            QuestionKind::Settle => self.text("chat.settle", &[]),
+            QuestionKind::Settle => self.text(text::chat::settle()),
             QuestionKind::Ask | QuestionKind::Approve => reply::how(&self.app, &open.question),
         }
     }

@@ -8,6 +8,7 @@ use crate::show::preview;
 use everloop_agenda::door::{Router, question_of};
 use everloop_engine::Engine;
 use everloop_store::{Orphan, Store, StoreError};
+use everloop_text as text;
 use everloop_types::journal::WaitingOn;
 use everloop_types::{RunId, Status};
 use std::sync::Arc;
@@ -42,7 +43,7 @@ impl Left {
             match status {
                 _ if broken_off => left.runs.push(run),
                 Status::Queued if ready.drives() => {
-                    queued.push(line(app, store, "recovered.run", &run).await?);
+                    queued.push(queued_line(app, store, &run).await?);
                     left.runs.push(run);
                 }
                 Status::Waiting => left.lines.extend(parked(app, store, &run).await?),
@@ -50,17 +51,17 @@ impl Left {
             }
         }
         if !queued.is_empty() {
-            left.lines.push(app.text("left.head", &[]));
+            left.lines.push(app.text(text::left::head()));
             left.lines.extend(queued);
         }
         Ok((left, ready.begin(app, engine)))
     }
 }
 
-async fn line(app: &App, store: &Store, key: &str, run: &RunId) -> Result<String, Failure> {
+async fn queued_line(app: &App, store: &Store, run: &RunId) -> Result<String, Failure> {
     let row = store.run(run).await.map_err(|error| app.store_failure(&error))?;
     let goal = row.map(|row| preview(&row.goal)).unwrap_or_default();
-    Ok(app.text(key, &[("id", run.as_str()), ("goal", goal.as_str())]))
+    Ok(app.text(text::recovered::run(run, &goal)))
 }
 
 /// A run that waits for its model, and would otherwise be heard of only at its end.
@@ -73,13 +74,9 @@ async fn parked(app: &App, store: &Store, run: &RunId) -> Result<Option<String>,
     let Some(WaitingOn::Model { error }) = shown.waiting_on else { return Ok(None) };
     let goal = preview(&shown.row.goal);
     let model = shown.history.frame().model.name.clone();
-    let args = [
-        ("id", run.as_str()),
-        ("goal", goal.as_str()),
-        ("model", model.as_str()),
-        ("detail", error.detail.as_str()),
-    ];
-    Ok(Some(app.text("left.parked", &args)))
+    Ok(Some(app.text(
+        text::left::Parked { id: &run, goal: &goal, model: &model, detail: &error.detail }.text(),
+    )))
 }
 
 /// One line when it was, one for each run that was in the middle.
@@ -92,25 +89,18 @@ async fn broken_off(app: &App, store: &Store, orphans: &[Orphan]) -> Result<Vec<
         let done = shown.progress.items.iter().filter(|item| item.is_done()).count();
         let (done, all) = (done.to_string(), shown.progress.items.len().to_string());
         let goal = preview(&orphan.goal);
-        let args = [
-            ("id", orphan.run.as_str()),
-            ("goal", goal.as_str()),
-            ("done", done.as_str()),
-            ("all", all.as_str()),
-        ];
-        let key = match orphan.status_now {
-            Status::Quarantined => "recovered.put_aside",
-            _ if shown.progress.items.is_empty() => "recovered.run",
-            _ => "recovered.run_at",
-        };
-        lines.push(app.text(key, &args));
+        let id = &orphan.run;
+        let goal = &goal;
+        lines.push(app.text(match orphan.status_now {
+            Status::Quarantined => text::recovered::put_aside(id, goal),
+            _ if shown.progress.items.is_empty() => text::recovered::run(id, goal),
+            _ => text::recovered::RunAt { id, goal, done: &done, all: &all }.text(),
+        }));
     }
     if !lines.is_empty() {
         let reader = app.reader();
         let now = reader.now.strftime("%Y-%m-%d %H:%M").to_string();
-        let args = [("left", reader.moment(left_at)), ("now", now)];
-        let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-        lines.insert(0, app.text("recovered.head", &args));
+        lines.insert(0, app.text(text::recovered::head(&reader.moment(left_at), &now)));
     }
     Ok(lines)
 }

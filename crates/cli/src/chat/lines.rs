@@ -14,6 +14,7 @@ use crate::signals::Signals;
 use crate::terminal;
 use crate::trouble::Trouble;
 use everloop_engine::Update;
+use everloop_text as text;
 use everloop_types::RunId;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 
@@ -65,7 +66,7 @@ async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, F
                 None => continue,
             },
             Heard::Confirm(command) => proposed = Some(command),
-            Heard::Background => terminal::answer(&session.text("chat.nothing_in_front", &[])),
+            Heard::Background => terminal::answer(&session.text(text::chat::nothing_in_front())),
             Heard::Clear => {}
             Heard::Tour => {
                 if let Err(failure) = tour::tour(&session.app).await {
@@ -86,8 +87,9 @@ async fn end(session: &mut Session) -> Exit {
     let Some(open) = session.seen.clone() else { return Exit::Done };
     let run = family::top(&session.app, session.store(), &open.run).await.unwrap_or(open.run);
     let to = open.question.id.as_str();
-    let args = [("id", run.as_str()), ("question", open.text.as_str()), ("to", to)];
-    terminal::complain(&session.text("run.needs_person", &args));
+    terminal::complain(
+        &session.text(text::run::NeedsPerson { id: &run, question: &open.text, to: &to }.text()),
+    );
     terminal::answer(run.as_str());
     Exit::NeedsPerson
 }
@@ -171,7 +173,7 @@ async fn read(session: &mut Session, input: &mut Input, signals: &mut Signals) -
         Ok(0) => Read::End,
         Ok(_) => Read::Line(String::from_utf8_lossy(&line).trim_end().to_owned()),
         Err(error) => {
-            terminal::complain(&session.text("error.system", &[("detail", &error.to_string())]));
+            terminal::complain(&session.text(text::error::system(&error)));
             Read::End
         }
     }
@@ -288,8 +290,7 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
             session.seen = Some(open);
         }
         Still::NoModel(trouble) => {
-            let args = [("trouble", trouble.as_str()), ("id", run.as_str())];
-            terminal::answer(&session.text("chat.model_down", &args));
+            terminal::answer(&session.text(text::chat::model_down(&trouble, &run)));
         }
     }
     Followed::Still

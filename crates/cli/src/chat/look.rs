@@ -13,6 +13,7 @@ use crate::terminal;
 use crate::trouble::Trouble;
 use everloop_agenda::commands::Command;
 use everloop_engine::Update;
+use everloop_text as text;
 use everloop_types::journal::InboxMessage;
 use everloop_types::{RunId, Status};
 
@@ -97,7 +98,7 @@ impl Person {
         }
         for word in unheeded.into_iter().rev() {
             let kept = self.queue.push_first(&word);
-            let words = self.session.text("chat.said_too_late", &[("word", &word)]);
+            let words = self.session.text(text::chat::said_too_late(&word));
             terminal::answer(&self.unless_lost(kept, words));
         }
     }
@@ -108,7 +109,7 @@ impl Person {
             return;
         }
         for line in self.queue.lines() {
-            terminal::answer(&self.session.text("chat.queued_held", &[("line", line)]));
+            terminal::answer(&self.session.text(text::chat::queued_held(&line)));
         }
     }
 
@@ -116,13 +117,13 @@ impl Person {
     fn unless_lost(&self, kept: std::io::Result<()>, words: String) -> String {
         match kept {
             Ok(()) => words,
-            Err(error) => self.session.text("error.system", &[("detail", &error.to_string())]),
+            Err(error) => self.session.text(text::error::system(&error)),
         }
     }
 
     fn keep_for_later(&mut self, line: &str, live: &mut Live<'_>) {
         let kept = self.queue.push(line);
-        let words = self.session.text("chat.queued", &[("line", line)]);
+        let words = self.session.text(text::chat::queued(&line));
         live.print(&self.unless_lost(kept, words));
     }
 
@@ -153,8 +154,7 @@ impl Person {
                 session.seen = Some(open);
             }
             Still::NoModel(trouble) => {
-                let args = [("trouble", trouble.as_str()), ("id", run.as_str())];
-                terminal::answer(&session.text("chat.model_down", &args));
+                terminal::answer(&session.text(text::chat::model_down(&trouble, &run)));
             }
         }
         Looked::Still
@@ -171,7 +171,7 @@ impl Person {
             1 => self.cancel(run, live).await?,
             2 => {
                 let session = &self.session;
-                live.print(&session.text("chat.not_waiting", &[]));
+                live.print(&session.text(text::chat::not_waiting()));
                 session.engine.hurry(run);
                 let below = session.store().descendants(run).await.unwrap_or_default();
                 below.iter().for_each(|run| session.engine.hurry(run));
@@ -183,7 +183,7 @@ impl Person {
 
     async fn cancel(&mut self, run: &RunId, live: &mut Live<'_>) -> Result<(), Failure> {
         self.queue.held = true;
-        live.print(&self.session.text("chat.canceling", &[]));
+        live.print(&self.session.text(text::chat::canceling()));
         let sent = self.session.engine.cancel(run, "ctrl-c").await;
         sent.map(drop).map_err(|error| self.session.fail(&error))
     }
@@ -226,7 +226,7 @@ impl Person {
             let letter = InboxMessage::Steer { text: word.trim().to_owned() };
             let sent = session.engine.send(run, &dedupe, &letter).await;
             sent.map_err(|error| session.fail(&error))?;
-            live.print(&session.text("chat.steered", &[("word", word.trim())]));
+            live.print(&session.text(text::chat::steered(&word.trim())));
             self.told.push(word.trim().to_owned());
         } else if everloop_agenda::commands::is_command(line) {
             return Ok(self.commanded(run, line, live).await);
@@ -252,7 +252,7 @@ impl Person {
         match heard {
             Some(Heard::Said(words)) => live.print(&words),
             Some(Heard::Background) => {
-                live.print(&self.session.text("chat.in_background", &[("id", run.as_str())]));
+                live.print(&self.session.text(text::chat::in_background(&run)));
                 return Some(Looked::Background);
             }
             Some(Heard::Quit) => return Some(Looked::Leave),

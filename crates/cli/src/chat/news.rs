@@ -5,6 +5,7 @@ use super::follow::Still;
 use super::session::Session;
 use crate::trouble::{Read, Trouble};
 use everloop_engine::Update;
+use everloop_text as text;
 use everloop_types::journal::Kind;
 use everloop_types::{RunId, Status};
 
@@ -40,7 +41,7 @@ impl Session {
             Still::Over(shown) => {
                 self.terminals_mut().forget(run);
                 let status = everloop_text::status(self.app.lang, shown.row.status);
-                let said = self.text("chat.ended", &[("id", run.as_str()), ("status", status)]);
+                let said = self.text(text::chat::ended(&run, &status));
                 let trouble = Trouble::of_run(&self.app, &shown);
                 let words = trouble.as_ref().map(|it| it.words(&self.app, Read::InChat));
                 let lines = [Some(said), shown.said(trouble.as_ref()), words];
@@ -51,7 +52,7 @@ impl Session {
                 self.terminals_mut().take(&to);
                 Some(words)
             }
-            Still::Asks(_) => Some(self.text("chat.will_ask", &[("id", run.as_str())])),
+            Still::Asks(_) => Some(self.text(text::chat::will_ask(&run))),
             Still::NoModel(_) => None,
         }
     }

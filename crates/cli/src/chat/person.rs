@@ -11,6 +11,7 @@ use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
 use everloop_agenda::door::OpenQuestion;
+use everloop_text as text;
 use everloop_types::RunId;
 use std::time::{Duration, Instant};
 
@@ -54,7 +55,7 @@ pub(super) async fn talk(session: Session, first: Option<String>) -> Result<Exit
     let exit = person.talk().await;
     let waiting = person.queue.lines().count();
     if waiting > 0 {
-        person.session.app.note("chat.queue_kept", &[("count", &waiting.to_string())]);
+        person.session.app.note(text::chat::queue_kept(&waiting));
     }
     person.session.leave().await;
     exit
@@ -97,7 +98,7 @@ impl Person {
                 }
                 Heard::Confirm(command) => self.proposed = Some(command),
                 Heard::Background => {
-                    terminal::answer(&self.session.text("chat.nothing_in_front", &[]));
+                    terminal::answer(&self.session.text(text::chat::nothing_in_front()));
                 }
                 Heard::Clear => terminal::clear(),
                 Heard::Tour => {
@@ -136,7 +137,7 @@ impl Person {
     }
 
     fn said(&self, line: Line) -> Line {
-        terminal::answer(&format!("{}{}", self.session.text("chat.you", &[]), line.text));
+        terminal::answer(&format!("{}{}", self.session.text(text::chat::you()), line.text));
         line
     }
 
@@ -145,7 +146,7 @@ impl Person {
     async fn heard(&mut self, line: Line) -> Heard {
         self.session.choice.key.clone_from(&line.queued);
         let heard = match line.queued.is_some() && line.text.trim().is_empty() {
-            true => Ok(Heard::Said(self.session.text("chat.queued_dropped", &[]))),
+            true => Ok(Heard::Said(self.session.text(text::chat::queued_dropped()))),
             false => self.session.hear(&line.text).await,
         };
         self.session.choice.key = None;
@@ -160,7 +161,7 @@ impl Person {
         if let Some(id) = line.queued
             && let Err(error) = self.queue.gone(&id)
         {
-            terminal::answer(&self.session.text("error.system", &[("detail", &error.to_string())]));
+            terminal::answer(&self.session.text(text::error::system(&error)));
         }
         heard
     }
@@ -188,7 +189,7 @@ impl Person {
         }
         let session = &self.session;
         for line in self.queue.lines() {
-            terminal::answer(&session.text("chat.queued_before", &[("line", line)]));
+            terminal::answer(&session.text(text::chat::queued_before(&line)));
         }
         for line in session.new_reminders().await {
             terminal::answer(&line);
@@ -196,7 +197,7 @@ impl Person {
         let unread = session.store().count_unread_firings().await;
         let unread = unread.map_err(|error| session.fail(&error))?;
         if unread > 0 {
-            terminal::answer(&session.text("inbox.unread", &[("n", &unread.to_string())]));
+            terminal::answer(&session.text(text::inbox::unread(&unread)));
         }
         if let Some(waiting) = session.waiting_elsewhere().await? {
             terminal::answer(&waiting);
@@ -204,13 +205,12 @@ impl Person {
         let open = self.session.question_to_show().await?;
         let session = &self.session;
         let Some(open) = open else {
-            terminal::answer(&session.text("chat.hello", &[]));
+            terminal::answer(&session.text(text::chat::hello()));
             return Ok(());
         };
         let run = session.store().run(&open.run).await.map_err(|error| session.fail(&error))?;
         let goal = run.map(|row| preview(&row.goal)).unwrap_or_default();
-        let args = [("id", open.run.as_str()), ("goal", goal.as_str())];
-        terminal::answer(&session.text("chat.still_asks", &args));
+        terminal::answer(&session.text(text::chat::still_asks(&open.run, &goal)));
         self.show(&open);
         Ok(())
     }
@@ -228,7 +228,7 @@ impl Person {
         // A store that fails for a moment is asked again before the next line.
         if let Ok(Some(open)) = self.session.question_to_show().await {
             let id = open.run.as_str();
-            terminal::answer(&self.session.text("chat.asks", &[("id", id)]));
+            terminal::answer(&self.session.text(text::chat::asks(&id)));
             self.show(&open);
         }
         for line in self.session.questions_of_others().await {
@@ -238,9 +238,9 @@ impl Person {
 
     /// What stands before the next line, below the command that waits for a yes.
     fn prompt(&self) -> String {
-        let Some(command) = &self.proposed else { return self.session.text("chat.you", &[]) };
+        let Some(command) = &self.proposed else { return self.session.text(text::chat::you()) };
         terminal::answer(&self.session.confirmation(command));
-        self.session.text("rule.prompt", &[])
+        self.session.text(text::rule::prompt())
     }
 
     /// The next line, while reminders and the news of runs in the background are shown above it.
@@ -280,7 +280,7 @@ impl Person {
                 Typed::Interrupt { .. } | Typed::Escape if self.proposed.is_some() => {
                     self.proposed = None;
                     // The editor paints its line where it was, so this goes through it.
-                    self.editor.print(&self.session.text("rule.dropped", &[]));
+                    self.editor.print(&self.session.text(text::rule::dropped()));
                     prompt = self.prompt();
                 }
                 Typed::Interrupt { empty: true } => {
@@ -290,9 +290,9 @@ impl Person {
                     }
                     leaving = Some(Instant::now());
                     let asks = self.session.seen.is_some();
-                    let key = if asks { "chat.question_stays" } else { "exit.again" };
+                    let key = if asks { text::chat::question_stays() } else { text::exit::again() };
                     // The editor paints its line where it was, so this goes through it.
-                    self.editor.print(&self.session.text(key, &[]));
+                    self.editor.print(&self.session.text(key));
                 }
                 Typed::Plan => {
                     if let Heard::Said(words) = self.session.heard("/plan").await {

@@ -19,6 +19,7 @@ use everloop_agenda::door::{OpenQuestion, Router, Way};
 use everloop_agenda::show::{self, Reader};
 use everloop_engine::{Engine, Submission, Watch};
 use everloop_store::Store;
+use everloop_text as text;
 use everloop_types::{Goal, Image, Lang, Policy, RunId, Status, Taint, Unattended};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -135,8 +136,8 @@ impl Session {
         self.app.reader()
     }
 
-    pub(super) fn text(&self, key: &str, args: &[(&str, &str)]) -> String {
-        self.app.text(key, args)
+    pub(super) fn text(&self, text: everloop_text::Text) -> String {
+        self.app.text(text)
     }
 
     pub(super) fn fail(&self, error: &everloop_store::StoreError) -> Failure {
@@ -147,14 +148,14 @@ impl Session {
         let reader = self.reader();
         let way = self.door.way(line, &reader.now, self.seen.clone());
         let heard = match way {
-            Way::Nothing => Heard::Said(self.text("door.empty", &[])),
+            Way::Nothing => Heard::Said(self.text(text::door::empty())),
             Way::Cancel => Heard::Said(self.cancel().await?),
             Way::Wrong(wrong) => Heard::Said(show::wrong(&reader, &wrong)),
-            Way::Steer => Heard::Said(self.text("chat.nothing_to_steer", &[])),
+            Way::Steer => Heard::Said(self.text(text::chat::nothing_to_steer())),
             Way::NoModel => Heard::Said(trouble::no_model_line(&self.app)),
             Way::Rule(command) => Heard::Confirm(command),
             Way::Look(command, line) => {
-                terminal::answer(&self.text("command.understood", &[("line", &line)]));
+                terminal::answer(&self.text(text::command::understood(&line)));
                 Heard::Said(self.perform(&line, &command, &reader).await?)
             }
             Way::Command(Command::Talk(verb, rest)) => self.talk(verb.name, rest.trim()).await?,
@@ -200,10 +201,10 @@ impl Session {
     ) -> Result<String, Failure> {
         let said = commands::normal(line);
         if let Some(line) = commands::echo(&said, command, &reader.now, reader.lang) {
-            terminal::answer(&self.text("command.understood", &[("line", &line)]));
+            terminal::answer(&self.text(text::command::understood(&line)));
         }
         if let Some(year) = commands::other_year(&said, command, &reader.now) {
-            terminal::answer(&self.text("notice.other_year", &[("year", &year.to_string())]));
+            terminal::answer(&self.text(text::notice::other_year(&year)));
         }
         let performed = self.desk.perform(command, &reader.now, None).await;
         let answer = performed.map_err(|error| self.fail(&error))?;
@@ -263,7 +264,7 @@ impl Session {
         let open = self.door.open_runs(self.store()).await.unwrap_or_default();
         let going = open.iter().filter(|(_, status)| *status != Status::Waiting).count();
         if going > 0 {
-            self.app.note("chat.left_open", &[("count", &going.to_string())]);
+            self.app.note(text::chat::left_open(&going));
         }
         self.background.care.end(&self.engine).await;
     }

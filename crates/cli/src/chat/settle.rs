@@ -6,6 +6,7 @@ use crate::commands::{family, settle};
 use crate::exit::Failure;
 use everloop_agenda::door::OpenQuestion;
 use everloop_engine::{OpenUnknown, Settling};
+use everloop_text as text;
 use everloop_text::Told;
 use everloop_types::RunId;
 
@@ -28,7 +29,7 @@ impl Session {
             },
         };
         let Some(open) = self.open_call(run).await? else {
-            return Ok(Heard::Said(self.text("chat.nothing_to_settle", &[])));
+            return Ok(Heard::Said(self.text(text::chat::nothing_to_settle())));
         };
         match word {
             Some(word) => self.said_of(&open, word).await,
@@ -38,7 +39,7 @@ impl Session {
 
     /// The call that a run waits with or has ended with, and how to settle it.
     pub(super) fn how_to_settle(&self, open: &OpenUnknown) -> String {
-        format!("{}\n{}", settle::line(&self.app, open), self.text("chat.settle", &[]))
+        format!("{}\n{}", settle::line(&self.app, open), self.text(text::chat::settle()))
     }
 
     /// The first call of a run that is still unknown; of the newest run that has one if none is
@@ -74,7 +75,7 @@ impl Session {
         let said = settle::carried_out(&self.app, &self.engine, open, word).await?;
         let mut words: Vec<String> = said.probed.into_iter().collect();
         let Some((settled, settling)) = said.settling else {
-            words.push(self.text("chat.settle", &[]));
+            words.push(self.text(text::chat::settle()));
             self.unsettled = Some(run.clone());
             return Ok(Heard::Said(words.join("\n")));
         };
@@ -104,7 +105,7 @@ impl Session {
             (Some(call), None) => Ok(Heard::Said(self.not_settled(&call, text))),
             (None, _) => {
                 self.seen = None;
-                Ok(Heard::Said(self.text("run.already_answered", &[])))
+                Ok(Heard::Said(self.text(text::run::already_answered())))
             }
         }
     }
@@ -119,7 +120,7 @@ impl Session {
         };
         if everloop_text::is_later(line) || everloop_text::is_stop(line) {
             self.unsettled = None;
-            return Ok(Some(Heard::Said(self.text("chat.settle_later", &[]))));
+            return Ok(Some(Heard::Said(self.text(text::chat::settle_later()))));
         }
         Ok(Some(match settling_word(line) {
             Some(word) => self.said_of(&open, word).await?,
@@ -129,7 +130,7 @@ impl Session {
 
     /// A line that does not say what happened, and the question again.
     fn not_settled(&self, open: &OpenUnknown, line: &str) -> String {
-        let unclear = self.text("answer.unclear_settle", &[("text", line.trim())]);
+        let unclear = self.text(text::answer::unclear_settle(&line.trim()));
         format!("{unclear}\n{}", self.how_to_settle(open))
     }
 }

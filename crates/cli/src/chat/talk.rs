@@ -13,6 +13,7 @@ use everloop_agenda::context::images::IMAGES_MAX;
 use everloop_agenda::portable::What;
 use everloop_agenda::show::{Table, firing_line, padded};
 use everloop_store::{RunFilter, RunRow};
+use everloop_text as text;
 use everloop_types::{Lang, RunId, Status};
 use std::path::{Path, PathBuf};
 
@@ -52,7 +53,7 @@ impl Session {
             "tour" => return Ok(Heard::Tour),
             "clear" => return Ok(Heard::Clear),
             "quit" => return Ok(Heard::Quit),
-            _ => self.text("command.not_here", &[]),
+            _ => self.text(text::command::not_here()),
         }))
     }
 
@@ -63,19 +64,13 @@ impl Session {
             let lines = VERBS.iter().map(|verb| {
                 format!("  {}  {}", padded(&format!("/{}", verb.name), 10), verb.help(lang))
             });
-            let mut all = vec![self.text("chat.help.commands", &[])];
+            let mut all = vec![self.text(text::chat::help::commands())];
             all.extend(lines);
-            all.push(self.text("chat.help.dates", &[]));
+            all.push(self.text(text::chat::help::dates()));
             return all.join("\n");
         };
         let mut lines = vec![format!("/{}: {}", verb.name, verb.help(lang))];
-        let usages = verb.parts.iter().map(|part| format!("usage.{}.{part}", verb.name));
-        let known = |key: &String| everloop_text::keys().any(|known| known == key);
-        let usages: Vec<String> = usages.filter(known).collect();
-        match usages.is_empty() {
-            true => lines.push(format!("  {}", verb.usage(lang))),
-            false => lines.extend(usages.iter().map(|key| format!("  {}", self.text(key, &[])))),
-        }
+        lines.extend(verb.usages(lang).into_iter().map(|usage| format!("  {usage}")));
         lines.join("\n")
     }
 
@@ -83,16 +78,16 @@ impl Session {
         let fail = |error| self.fail(&error);
         let unread = self.store().unread_firings(UNREAD_LISTED).await.map_err(fail)?;
         if unread.is_empty() {
-            return Ok(self.text("inbox.empty", &[]));
+            return Ok(self.text(text::inbox::empty()));
         }
         let reader = self.reader();
         let mut lines: Vec<String> = unread.iter().map(|row| firing_line(&reader, row)).collect();
         if rest == "read" {
             let now = self.engine.clock().now();
             self.store().read_firings(&unread, now).await.map_err(fail)?;
-            lines.push(self.text("inbox.read", &[("count", &unread.len().to_string())]));
+            lines.push(self.text(text::inbox::read(&unread.len())));
         } else {
-            lines.push(self.text("inbox.how_to_read", &[]));
+            lines.push(self.text(text::inbox::how_to_read()));
         }
         Ok(lines.join("\n"))
     }
@@ -107,7 +102,7 @@ impl Session {
         let is_over = |row: &RunRow| row.status.is_final() || row.status == Status::Quarantined;
         let is_open = |row: &&RunRow| !is_over(row) && !others.contains(&row.run);
         let run = tops().find(is_open).or_else(|| tops().next()).map(|row| row.run.clone());
-        Ok(run.ok_or_else(|| self.text("chat.no_run", &[])))
+        Ok(run.ok_or_else(|| self.text(text::chat::no_run())))
     }
 
     /// The run that an id means, or the newest of this conversation.
@@ -122,7 +117,7 @@ impl Session {
         let open = open.into_iter().map(|(run, _)| run).find(|run| self.terminals().has(run));
         let newest = self.store().runs_of(&self.door.conversation, 1).await;
         let newest = newest.map_err(|error| self.fail(&error))?.into_iter().next();
-        Ok(open.or(newest).ok_or_else(|| self.text("chat.no_run", &[])))
+        Ok(open.or(newest).ok_or_else(|| self.text(text::chat::no_run())))
     }
 
     async fn plan(&self) -> Result<String, Failure> {
@@ -132,7 +127,7 @@ impl Session {
         };
         let shown = runs::shown(&self.app, self.store(), &run).await?;
         if shown.progress.items.is_empty() {
-            return Ok(self.text("chat.no_plan", &[("id", run.as_str())]));
+            return Ok(self.text(text::chat::no_plan(&run)));
         }
         let mut lines = vec![plan_head(&self.app, &shown.progress)];
         lines.extend(backed_plan_lines(&self.app, &shown.progress, &marks()));
@@ -143,12 +138,17 @@ impl Session {
         let filter = RunFilter { statuses: Vec::new(), before: None, most: RUNS_LISTED };
         let rows = self.store().runs(&filter).await.map_err(|error| self.fail(&error))?;
         if rows.is_empty() {
-            return Ok(self.text("chat.no_run", &[]));
+            return Ok(self.text(text::chat::no_run()));
         }
         let reader = self.reader();
-        let heads = ["id", "status", "loop", "at", "goal"];
-        let heads = heads.map(|name| self.text(&format!("chat.runs.{name}"), &[]));
-        let mut table = Table::new(heads.to_vec());
+        let heads = [
+            text::chat::runs::id(),
+            text::chat::runs::status(),
+            text::chat::runs::r#loop(),
+            text::chat::runs::at(),
+            text::chat::runs::goal(),
+        ];
+        let mut table = Table::new(heads.map(|head| self.text(head)).to_vec());
         for row in rows {
             let id = row.run.to_string();
             table.row(vec![
@@ -170,12 +170,12 @@ impl Session {
         said.retain(|said| said.role != ANEW);
         let reader = self.reader();
         let lines = said.iter().skip(said.len().saturating_sub(most)).map(|said| {
-            let who = self.text(&format!("chat.role.{}", role(&said.role)), &[]);
+            let who = self.text(role(&said.role));
             format!("[{}] {who}{}", reader.moment(said.created_at), said.body)
         });
         let lines: Vec<String> = lines.collect();
         Ok(match lines.is_empty() {
-            true => self.text("chat.nothing_said", &[]),
+            true => self.text(text::chat::nothing_said()),
             false => lines.join("\n"),
         })
     }
@@ -187,7 +187,7 @@ impl Session {
         match run::loop_name(&self.app, name) {
             Ok(name) => {
                 self.choice.loop_name = name;
-                self.text("chat.loop_now", &[("name", &self.choice.loop_name)])
+                self.text(text::chat::loop_now(&self.choice.loop_name))
             }
             Err(failure) => failure.words,
         }
@@ -212,13 +212,13 @@ impl Session {
         if name.is_empty() {
             return match self.choice.model.as_str() {
                 "" => trouble::no_model_line(&self.app),
-                name => self.text("chat.model_is", &[("name", name)]),
+                name => self.text(text::chat::model_is(&name)),
             };
         }
         match run::model(&self.app, name.to_owned()) {
             Ok(name) => {
                 self.use_model(name);
-                self.text("chat.model_now", &[("name", &self.choice.model)])
+                self.text(text::chat::model_now(&self.choice.model))
             }
             Err(failure) => failure.words,
         }
@@ -231,7 +231,7 @@ impl Session {
         match context::persona(&self.app, Some(name)) {
             Ok(persona) => {
                 self.choice.persona = persona.name;
-                self.text("persona.now", &[("name", &self.choice.persona)])
+                self.text(text::persona::now(&self.choice.persona))
             }
             Err(failure) => failure.words,
         }
@@ -240,11 +240,11 @@ impl Session {
     /// `/image FILE`: a picture that goes with the next goal.
     fn attach(&mut self, file: &str) -> String {
         if file.is_empty() {
-            let how = self.text("usage.image", &[]);
-            return self.text("command.usage", &[("how", &how)]);
+            let how = self.text(text::usage::image());
+            return self.text(text::command::usage(&how));
         }
         if self.choice.images.len() >= IMAGES_MAX {
-            return self.text("image.too_many", &[("most", &IMAGES_MAX.to_string())]);
+            return self.text(text::image::too_many(&IMAGES_MAX));
         }
         match context::image(&self.app, Path::new(file)) {
             Ok(image) => {
@@ -253,7 +253,7 @@ impl Session {
                 let held = context::pictured(&self.app, &self.choice.workspace, &files);
                 self.choice.policy.inherited.join(&held);
                 let count = self.choice.images.len().to_string();
-                self.text("image.attached", &[("file", file), ("count", &count)])
+                self.text(text::image::attached(&count, &file))
             }
             Err(failure) => failure.words,
         }
@@ -261,11 +261,11 @@ impl Session {
 
     fn choose_language(&mut self, name: &str) -> String {
         let Some(lang) = Lang::parse(name) else {
-            let how = self.text("usage.lang", &[]);
-            return self.text("command.usage", &[("how", &how)]);
+            let how = self.text(text::usage::lang());
+            return self.text(text::command::usage(&how));
         };
         self.speak(lang);
-        self.text("chat.lang_now", &[])
+        self.text(text::chat::lang_now())
     }
 
     async fn anew(&self) -> Result<String, Failure> {
@@ -273,7 +273,7 @@ impl Session {
         let id = everloop_engine::fresh_id("message_", now);
         let said = self.store().say_in(&self.door.conversation, &id, ANEW, "-", now).await;
         said.map_err(|error| self.fail(&error))?;
-        Ok(self.text("chat.anew", &[]))
+        Ok(self.text(text::chat::anew()))
     }
 
     async fn resume(&mut self, id: &str) -> Result<Heard, Failure> {
@@ -310,7 +310,7 @@ impl Session {
             return Ok(trouble::no_model_line(&self.app));
         }
         let run = self.begin(goal.to_owned()).await?;
-        Ok(self.text("chat.in_background", &[("id", run.as_str())]))
+        Ok(self.text(text::chat::in_background(&run)))
     }
 
     /// `/export chat|todos|schedule [FILE]`, `/import todos|schedule FILE`.
@@ -325,14 +325,16 @@ impl Session {
                 return Ok(done.unwrap_or_else(|failure| failure.words));
             }
             _ => {
-                let how = self.text(&format!("usage.{verb}"), &[]);
-                return Ok(self.text("command.usage", &[("how", &how)]));
+                let how =
+                    if verb == "export" { text::usage::export() } else { text::usage::import() };
+                let how = self.text(how);
+                return Ok(self.text(text::command::usage(&how)));
             }
         };
         let text = match done {
             Ok(text) if !file.is_empty() => {
                 let written = exchange::written(&self.app, Path::new(file), &text);
-                written.map(|file| self.text("chat.written", &[("file", &file)]))
+                written.map(|file| self.text(text::chat::written(&file)))
             }
             done => done,
         };
@@ -340,6 +342,6 @@ impl Session {
     }
 }
 
-fn role(name: &str) -> &'static str {
-    if name == "user" { "user" } else { "assistant" }
+fn role(name: &str) -> text::Text {
+    if name == "user" { text::chat::role::user() } else { text::chat::role::assistant() }
 }

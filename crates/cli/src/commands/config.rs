@@ -9,6 +9,7 @@ use crate::settings::file::{self, EditError};
 use crate::settings::{self, Fault, FaultKind, Loaded, Origin, fault_words, redact};
 use crate::survey::{Surveyed, survey};
 use crate::terminal;
+use everloop_text as text;
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
@@ -123,10 +124,10 @@ fn set(app: &App, key: &str, text: &str) -> Result<Exit, Failure> {
         Some((_, part)) => part.form(),
         None => known(app, key)?.form,
     };
-    let usage = |key: &str| Failure { exit: Exit::Usage, words: app.text(key, &[]) };
+    let usage = |text| app.failure(Exit::Usage, text);
     // The settings are shown and copied; a key that gets there is lost.
     if redact::looks_like_a_key(text) {
-        return Err(usage("config.is_a_key"));
+        return Err(usage(text::config::is_a_key()));
     }
     let text = text.trim();
     form.read(text).map_err(|wrong| {
@@ -135,7 +136,7 @@ fn set(app: &App, key: &str, text: &str) -> Result<Exit, Failure> {
     })?;
     let is_database = key == "store.database";
     if is_database && crate::database::Database::named(text, &app.home).is_none() {
-        return Err(usage("settings.no_such_database"));
+        return Err(usage(text::settings::no_such_database()));
     }
     let changed = file::with(&old_text(app)?, key, form, text);
     let changed = changed.map_err(|error| cannot_change(app, &error))?;
@@ -151,8 +152,7 @@ fn tell_of_new_owner(app: &App, key: &str, name: &str) {
     let is_said = |key| !app.settings.text(key).is_empty();
     let named = ["model.base_url", "model.key", "model.key_command"].into_iter().any(is_said);
     if key == "model.default" && old != new && (named || app.key_file().exists()) {
-        let args = [("old", old), ("new", new)];
-        terminal::complain(&app.text("config.new_owner", &args));
+        terminal::complain(&app.text(text::config::new_owner(&old, &new)));
     }
 }
 
@@ -171,15 +171,16 @@ pub(crate) fn write(app: &App, text: &str) -> Result<(), Failure> {
 
 fn unwritable(app: &App, detail: &dyn std::fmt::Display) -> Failure {
     let (path, detail) = (app.sources.path.display().to_string(), detail.to_string());
-    let args = [("file", path.as_str()), ("detail", detail.as_str())];
-    Failure { exit: Exit::Configuration, words: app.text("config.unwritable", &args) }
+    Failure { exit: Exit::Configuration, words: app.text(text::config::unwritable(&path, &detail)) }
 }
 
 /// A file that is broken cannot be changed line by line.
 pub(crate) fn cannot_change(app: &App, error: &EditError) -> Failure {
     let (path, detail) = (app.sources.path.display().to_string(), error.to_string());
-    let args = [("file", path.as_str()), ("detail", detail.as_str())];
-    Failure { exit: Exit::Configuration, words: app.text("config.cannot_change", &args) }
+    Failure {
+        exit: Exit::Configuration,
+        words: app.text(text::config::cannot_change(&path, &detail)),
+    }
 }
 
 /// Says what is in force now, which a variable or a flag may decide.
@@ -194,10 +195,13 @@ fn tell(app: &App, key: &str, text: String) {
         line.iter().filter(|_| !app.quiet).for_each(|line| terminal::complain(line));
         return;
     };
-    let args = [("key", key), ("value", now.value.as_str()), ("origin", now.origin.as_str())];
     match now.layer {
-        "environment" | "flag" => terminal::complain(&app.text("config.overridden", &args)),
-        _ => app.note("config.in_force", &args),
+        "environment" | "flag" => terminal::complain(&app.text(
+            text::config::Overridden { key: &key, value: &now.value, origin: &now.origin }.text(),
+        )),
+        _ => app.note(
+            text::config::InForce { key: &key, value: &now.value, origin: &now.origin }.text(),
+        ),
     }
 }
 
@@ -211,7 +215,7 @@ fn unset(app: &App, key: &str) -> Result<Exit, Failure> {
         // A key that stands in the file may go even if nobody knows it.
         None => {
             let key = known(app, key)?.key;
-            app.note("config.was_not_set", &[("key", key)]);
+            app.note(text::config::was_not_set(&key));
         }
     }
     Ok(Exit::Done)
@@ -241,7 +245,7 @@ pub(crate) async fn open_editor(app: &App, path: &Path) -> Result<(), Failure> {
     let ended = tokio::task::spawn_blocking(move || command.status()).await;
     let worked = matches!(&ended, Ok(Ok(status)) if status.success());
     if !worked {
-        let words = app.text("config.editor_failed", &[("editor", &editor)]);
+        let words = app.text(text::config::editor_failed(&editor));
         return Err(Failure { exit: Exit::Failed, words });
     }
     Ok(())
@@ -257,7 +261,7 @@ fn checked(app: &App, text: Option<String>) -> Exit {
     }
     match loaded.faults.is_empty() {
         true => {
-            app.note("config.file_is_good", &[("file", &sources.path.display().to_string())]);
+            app.note(text::config::file_is_good(&sources.path.display()));
             Exit::Done
         }
         false => Exit::Configuration,
@@ -277,11 +281,7 @@ pub(crate) fn fault_lines(app: &App, loaded: &Loaded, text: &str) -> Vec<String>
         let in_file = matches!(fault.origin, Origin::File(_)) && !own;
         let line = in_file.then(|| file::line_of(text, &fault.key));
         match line.flatten() {
-            Some(line) => {
-                let args = [("line", line.to_string()), ("words", words)];
-                let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-                app.text("config.fault_at", &args)
-            }
+            Some(line) => app.text(text::config::fault_at(&line, &words)),
             None => words,
         }
     });

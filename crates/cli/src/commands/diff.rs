@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Shown, preview};
 use crate::terminal;
 use everloop_engine::{Differs, Divergence, Place, first_divergence, tools_after};
+use everloop_text as text;
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
@@ -31,29 +32,28 @@ type Side<'a> = (&'a Shown, Option<&'a Place>);
 
 fn tell(app: &App, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
     let Some(found) = found else {
-        terminal::answer(&app.text("diff.same", &[]));
+        terminal::answer(&app.text(text::diff::same()));
         return;
     };
     let key = match found.differs {
-        Differs::Goal => "diff.goal",
-        Differs::Loop => "diff.loop",
-        Differs::Decision => "diff.decision",
-        Differs::Reply => "diff.reply",
-        Differs::Outcome => "diff.outcome",
-        Differs::Input => "diff.input",
-        Differs::Ending => "diff.ending",
-        Differs::OnlyOne => "diff.only_one",
+        Differs::Goal => text::diff::goal(),
+        Differs::Loop => text::diff::r#loop(),
+        Differs::Decision => text::diff::decision(),
+        Differs::Reply => text::diff::reply(),
+        Differs::Outcome => text::diff::outcome(),
+        Differs::Input => text::diff::input(),
+        Differs::Ending => text::diff::ending(),
+        Differs::OnlyOne => text::diff::only_one(),
     };
-    terminal::answer(&app.text(key, &[]));
+    terminal::answer(&app.text(key));
     for (shown, place) in runs {
         let run = shown.row.run.as_str();
         let line = match place {
             Some(Place { seq, kind, says }) => {
                 let (seq, says) = (seq.to_string(), preview(says));
-                let args = [("id", run), ("seq", &seq), ("kind", *kind), ("says", &says)];
-                app.text("diff.at", &args)
+                app.text(text::diff::At { id: &run, seq: &seq, kind: &*kind, says: &says }.text())
             }
-            None => app.text("diff.stands", &[("id", run)]),
+            None => app.text(text::diff::stands(&run)),
         };
         terminal::answer(&line);
     }
@@ -70,8 +70,7 @@ fn tell(app: &App, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
 fn after(app: &App, shown: &Shown, place: Option<&Place>) -> String {
     let tools = one_line(&tools(shown, place).join(", "));
     let tools = if tools.is_empty() { "–".to_owned() } else { tools };
-    let args = [("id", shown.row.run.as_str()), ("tools", tools.as_str())];
-    format!("{}\n{}", app.text("diff.after", &args), shown.summary(app))
+    format!("{}\n{}", app.text(text::diff::after(&shown.row.run, &tools)), shown.summary(app))
 }
 
 fn tools(shown: &Shown, place: Option<&Place>) -> Vec<String> {

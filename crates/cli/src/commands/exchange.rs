@@ -5,6 +5,8 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::portable::{self, What, exchange_words};
 use everloop_store::Store;
+use everloop_text::{self as text, Text};
+use std::fmt::Display;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -17,7 +19,7 @@ pub(crate) async fn export(app: &App, what: What, file: Option<&Path>) -> Result
     let text = exported(app, &store, what).await?;
     match file {
         None => terminal::data(text.trim_end_matches('\n')),
-        Some(file) => app.note("chat.written", &[("file", &written(app, file, &text)?)]),
+        Some(file) => app.note(text::chat::written(&written(app, file, &text)?)),
     }
     Ok(Exit::Done)
 }
@@ -56,7 +58,7 @@ pub(crate) fn written(app: &App, file: &Path, text: &str) -> Result<String, Fail
         made.write_all(text.as_bytes())?;
         made.sync_all()
     });
-    written.map_err(|error| bad_file(app, file, "chat.not_written", &error))?;
+    written.map_err(|error| bad_file(app, file, text::chat::not_written, &error))?;
     Ok(file.display().to_string())
 }
 
@@ -64,17 +66,20 @@ fn read(app: &App, file: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = std::fs::File::open(file)
         .and_then(|open| open.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
-    read.map_err(|error| bad_file(app, file, "exchange.not_read", &error))?;
+    read.map_err(|error| bad_file(app, file, text::exchange::not_read, &error))?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         let most = (FILE_BYTES_MAX >> 20).to_string();
-        let words = app.text("exchange.too_long", &[("most", &most)]);
+        let words = app.text(text::exchange::too_long(&most));
         return Err(Failure { exit: Exit::Usage, words });
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn bad_file(app: &App, file: &Path, key: &str, error: &std::io::Error) -> Failure {
-    let (file, detail) = (file.display().to_string(), error.to_string());
-    let words = app.text(key, &[("file", &file), ("detail", &detail)]);
-    Failure { exit: Exit::Usage, words }
+fn bad_file(
+    app: &App,
+    file: &Path,
+    text: fn(&dyn Display, &dyn Display) -> Text,
+    error: &std::io::Error,
+) -> Failure {
+    app.failure(Exit::Usage, text(&file.display(), error))
 }

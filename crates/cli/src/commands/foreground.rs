@@ -15,6 +15,7 @@ use crate::terminal;
 use asking::Heard;
 use everloop_engine::{DriveError, Driven, Engine, History, Projection, Update};
 use everloop_store::{Claim, Holder, Store};
+use everloop_text as text;
 use everloop_types::journal::{Kind, WaitingOn};
 use everloop_types::{ModelError, Question, RunId, Status};
 use serde_json::json;
@@ -160,7 +161,7 @@ impl Foreground<'_> {
                         return Ok(round);
                     }
                     if self.app.is_cluster() && !std::mem::replace(&mut told, true) {
-                        self.app.note("run.worker_drives", &[("id", self.run.as_str())]);
+                        self.app.note(text::run::worker_drives(&self.run));
                     }
                 }
                 Err(holder) => {
@@ -195,7 +196,7 @@ impl Foreground<'_> {
 
     fn tell_of_holder(&self, holder: &Holder) {
         let pid = holder.pid.to_string();
-        self.app.note("run.other_drives", &[("pid", &pid), ("id", self.run.as_str())]);
+        self.app.note(text::run::other_drives(&pid, &self.run));
     }
 
     /// Having the lock proves that every earlier driver is dead, and on a shared database leases
@@ -208,12 +209,11 @@ impl Foreground<'_> {
         };
         let orphans = orphans.map_err(|error| app.store_failure(&error))?;
         for orphan in orphans.iter().filter(|orphan| orphan.run != self.run) {
-            let args = [("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())];
-            let key = match orphan.status_now {
-                Status::Quarantined => "worker.put_aside",
-                _ => "run.interrupted",
+            let text = match orphan.status_now {
+                Status::Quarantined => text::worker::put_aside,
+                _ => text::run::interrupted,
             };
-            app.note(key, &args);
+            app.note(text(&orphan.run, &orphan.goal));
         }
         Ok(())
     }
@@ -290,7 +290,7 @@ impl Foreground<'_> {
                         _ if signals.interrupts > 1 => return Ok(Some(Round::Signal(exit))),
                         _ => {}
                     }
-                    self.app.note("run.canceling", &[]);
+                    self.app.note(text::run::canceling());
                     self.cancel().await?;
                 }
             }
@@ -337,18 +337,17 @@ impl Foreground<'_> {
 
     fn drive_failure(&self, error: &DriveError) -> Failure {
         let words = chain(error);
-        let args = [("detail", words.as_str()), ("id", self.run.as_str())];
-        let key = match error {
-            DriveError::Quarantined { .. } => "run.put_aside",
-            _ => "run.stopped",
+        let text = match error {
+            DriveError::Quarantined { .. } => text::run::put_aside,
+            _ => text::run::stopped,
         };
-        Failure { exit: Exit::Data, words: self.app.text(key, &args) }
+        self.app.failure(Exit::Data, text(&self.run, &words))
     }
 
     /// A signal ends the process, not the run; after Ctrl-C its cancel waits in the inbox.
     fn leave(&self, exit: Exit) -> Exit {
-        let key = if exit == Exit::Interrupted { "run.cancel_waits" } else { "run.left" };
-        self.app.note(key, &[("id", self.run.as_str())]);
+        let key = if exit == Exit::Interrupted { text::run::cancel_waits } else { text::run::left };
+        self.app.note(key(&self.run));
         exit
     }
 
@@ -361,7 +360,7 @@ impl Foreground<'_> {
 pub(crate) async fn history(app: &App, store: &Store, run: &RunId) -> Result<History, Failure> {
     let read = History::read(store, run).await.map_err(|error| app.store_failure(&error))?;
     read.ok_or_else(|| {
-        let words = app.text("run.not_found", &[("id", run.as_str())]);
+        let words = app.text(text::run::not_found(&run));
         Failure { exit: Exit::Usage, words }
     })
 }

@@ -11,6 +11,7 @@ use crate::terminal;
 use everloop_engine::{Engine, Fork, ForkError, Forking, History};
 use everloop_loops::Unknown;
 use everloop_store::Store;
+use everloop_text as text;
 use everloop_types::journal::{InboxMessage, Kind, RunCreated};
 use everloop_types::{Goal, RunId, Settled};
 use std::collections::BTreeMap;
@@ -22,13 +23,12 @@ pub(crate) async fn fork(app: &App, args: args::Fork) -> Result<Exit, Failure> {
     let foreign = is_foreign(app, &store, &parent).await?;
     let wanted = wanted(app, &args, &history(app, &store, &parent).await?, foreign)?;
     if foreign == Foreign::Yes {
-        app.note("fork.foreign", &[("workspace", &wanted.frame.workspace)]);
+        app.note(text::fork::foreign(&wanted.frame.workspace));
     }
     let engine = app.engine(store).await?;
     let Forking { run, at } = make(app, &engine, wanted).await?;
     let at = at.to_string();
-    let names = [("id", run.as_str()), ("parent", parent.as_str()), ("at", &at)];
-    app.note("fork.begun", &names);
+    app.note(text::fork::Begun { id: &run, parent: &parent, at: &at }.text());
     drive_here(Foreground { app, engine, run, format: args.output_format }).await
 }
 
@@ -138,9 +138,8 @@ async fn make(app: &App, engine: &Engine, mut fork: Fork) -> Result<Forking, Fai
 
 async fn ask(app: &App, unknown: &Unknown) -> Option<Settled> {
     let shown = call_args(&unknown.call.args);
-    let args = [("tool", unknown.call.tool.as_str()), ("args", shown.as_str())];
-    terminal::complain(&app.text("settle.question", &args));
-    let said = terminal::ask(&app.text("settle.prompt", &[])).await?;
+    terminal::complain(&app.text(text::settle::question(&unknown.call.tool, &shown)));
+    let said = terminal::ask(&app.text(text::settle::prompt())).await?;
     match said.to_lowercase().as_str() {
         "happened" | "yes" | "y" | "1" => Some(Settled::Happened),
         "not" | "no" | "n" | "2" => Some(Settled::Not),
@@ -151,15 +150,14 @@ async fn ask(app: &App, unknown: &Unknown) -> Option<Settled> {
 fn failure(app: &App, parent: &RunId, error: &ForkError) -> Failure {
     let id = parent.as_str();
     let (exit, words) = match error {
-        ForkError::NoRun(_) => (Exit::Usage, app.text("run.not_found", &[("id", id)])),
+        ForkError::NoRun(_) => (Exit::Usage, app.text(text::run::not_found(&id))),
         ForkError::NoEntry { at, last } => {
             let (at, last) = (at.to_string(), last.to_string());
-            (Exit::Usage, app.text("replay.no_event", &[("seq", &at), ("last", &last)]))
+            (Exit::Usage, app.text(text::replay::no_event(&at, &last)))
         }
-        ForkError::NotWhole(_) => (Exit::Failed, app.text("fork.not_whole", &[("id", id)])),
+        ForkError::NotWhole(_) => (Exit::Failed, app.text(text::fork::not_whole(&id))),
         ForkError::ChildAtWork(child) => {
-            let args = [("id", id), ("child", child.as_str())];
-            (Exit::Failed, app.text("fork.child_at_work", &args))
+            (Exit::Failed, app.text(text::fork::child_at_work(&id, &child)))
         }
         ForkError::Unsettled(open) => return unsettled(app, parent, open),
         ForkError::Store(error) => return app.store_failure(error),
@@ -173,6 +171,5 @@ fn unsettled(app: &App, parent: &RunId, open: &[Unknown]) -> Failure {
         format!("  {place}  {} {}", unknown.call.tool, call_args(&unknown.call.args))
     });
     let calls = calls.collect::<Vec<_>>().join("\n");
-    let args = [("id", parent.as_str()), ("calls", calls.as_str())];
-    Failure { exit: Exit::Unsettled, words: app.text("fork.unsettled", &args) }
+    Failure { exit: Exit::Unsettled, words: app.text(text::fork::unsettled(&parent, &calls)) }
 }

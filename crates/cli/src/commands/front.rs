@@ -14,6 +14,7 @@ use crate::trouble;
 use everloop_agenda::commands::{self, Command};
 use everloop_agenda::door::Way;
 use everloop_agenda::show;
+use everloop_text as text;
 
 /// What came of a line.
 pub(crate) enum Front {
@@ -34,9 +35,9 @@ pub(crate) async fn door(
     let json = format != Format::Text;
     let failure = |exit, words| Err(Failure { exit, words });
     match chat::door(app, &model)?.way(line, &reader.now, None) {
-        Way::Nothing => failure(Exit::Usage, app.text("run.no_goal", &[])),
+        Way::Nothing => failure(Exit::Usage, app.text(text::run::no_goal())),
         Way::Cancel => {
-            terminal::answer(&app.text("door.nothing_to_cancel", &[]));
+            terminal::answer(&app.text(text::door::nothing_to_cancel()));
             Ok(Front::Done(Exit::Done))
         }
         Way::Wrong(wrong) if json => {
@@ -44,20 +45,19 @@ pub(crate) async fn door(
             Ok(Front::Done(Exit::Usage))
         }
         Way::Wrong(wrong) => failure(Exit::Usage, show::wrong(&reader, &wrong)),
-        Way::Steer => failure(Exit::Usage, app.text("chat.nothing_to_steer", &[])),
+        Way::Steer => failure(Exit::Usage, app.text(text::chat::nothing_to_steer())),
         Way::Command(Command::Talk(verb, _)) => {
-            let args = [("name", verb.name)];
-            failure(Exit::Usage, app.text("front.only_in_chat", &args))
+            failure(Exit::Usage, app.text(text::front::only_in_chat(&verb.name)))
         }
         Way::Command(_) => Ok(Front::Done(keep::line(app, line, json).await?)),
         Way::Look(_, command) => {
-            app.note("command.understood", &[("line", &command)]);
+            app.note(text::command::understood(&command));
             Ok(Front::Done(keep::line(app, &command, json).await?))
         }
         Way::Rule(command) => {
             let command = commands::shown(&command, &reader.now, reader.lang);
             terminal::answer(&command);
-            let words = app.text("front.not_done", &[("command", &command)]);
+            let words = app.text(text::front::not_done(&command));
             failure(Exit::NeedsPerson, words)
         }
         Way::NoModel => failure(Exit::Configuration, trouble::no_model_line(app)),

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::show::padded;
 use everloop_loops::{AnyRun, LOOPS};
+use everloop_text as text;
 use serde_json::{Map, Value, json};
 
 /// Settings that bound every run, whatever loop decides it.
@@ -39,7 +40,7 @@ pub(crate) fn loops(app: &App, args: &args::Loops) -> Result<Exit, Failure> {
     }
     if args.name.is_none() {
         let count = LOOPS.len().to_string();
-        terminal::answer(&app.text("loops.head", &[("count", &count)]));
+        terminal::answer(&app.text(text::loops::head(&count)));
     }
     for name in names {
         terminal::answer(&format!("\n{}", explained(app, name)));
@@ -48,7 +49,7 @@ pub(crate) fn loops(app: &App, args: &args::Loops) -> Result<Exit, Failure> {
         }
     }
     if args.name.is_none() {
-        terminal::answer(&format!("\n{}", app.text("loops.more", &[])));
+        terminal::answer(&format!("\n{}", app.text(text::loops::more())));
     }
     Ok(Exit::Done)
 }
@@ -60,13 +61,14 @@ pub(crate) fn short_list(app: &App, chosen: &str) -> String {
         format!("{mark} {}  {}", padded(name, 18), part(app, name, "does"))
     };
     let mut lines: Vec<String> = LOOPS.into_iter().map(line).collect();
-    lines.push(app.text("loops.now", &[("name", chosen)]));
+    lines.push(app.text(text::loops::now(&chosen)));
     lines.join("\n")
 }
 
 /// A text about a loop: what it does, its picture, what it is good for.
 fn part(app: &App, name: &str, what: &str) -> String {
-    app.text(&format!("loops.{}.{what}", name.replace('-', "_")), &[])
+    let name = name.replace('-', "_");
+    text::loops::about::named(&format!("{name}.{what}")).map(|it| app.text(it)).unwrap_or_default()
 }
 
 fn is_default(app: &App, name: &str) -> bool {
@@ -75,10 +77,10 @@ fn is_default(app: &App, name: &str) -> bool {
 
 fn explained(app: &App, name: &str) -> String {
     let title = match is_default(app, name) {
-        true => app.text("loops.default", &[("name", name)]),
+        true => app.text(text::loops::default(&name)),
         false => name.to_owned(),
     };
-    let good = app.text("loops.good", &[("good", &part(app, name, "good"))]);
+    let good = app.text(text::loops::good(&part(app, name, "good")));
     let body = [part(app, name, "does"), part(app, name, "picture"), good].join("\n");
     let body: Vec<String> = body.lines().map(|line| format!("  {line}")).collect();
     format!("{title}\n{}", body.join("\n"))
@@ -87,15 +89,19 @@ fn explained(app: &App, name: &str) -> String {
 /// The step limit and every setting that has a say.
 fn bounds(app: &App, name: &str) -> String {
     let unit = match name {
-        "plan-replan" => "loops.unit.step",
-        "plan-execute-think" => "loops.unit.round",
-        _ => "loops.unit.iteration",
+        "plan-replan" => text::loops::unit::step(),
+        "plan-execute-think" => text::loops::unit::round(),
+        _ => text::loops::unit::iteration(),
     };
-    let (limit, unit) = (step_limit(app, name).to_string(), app.text(unit, &[]));
-    let args = [("limit", limit.as_str()), ("unit", &unit), ("key", settings_of(name)[0])];
-    let mut lines = vec![app.text("loops.steps", &args), app.text("loops.settings", &[])];
+    let (limit, unit) = (step_limit(app, name).to_string(), app.text(unit));
+    let mut lines = vec![
+        app.text(
+            text::loops::Steps { limit: &limit, unit: &unit, key: &settings_of(name)[0] }.text(),
+        ),
+        app.text(text::loops::settings()),
+    ];
     for (key, value) in values(app, name) {
-        let means = app.text(&format!("loops.setting.{key}"), &[]);
+        let means = text::loops::setting::named(key).map(|it| app.text(it)).unwrap_or_default();
         lines.push(format!("  {}  {}  {means}", padded(key, 24), padded(&value, 12)));
     }
     lines.into_iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")

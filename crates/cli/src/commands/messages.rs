@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::exit::{Exit, Failure};
 use crate::means::channels;
 use everloop_engine::Engine;
+use everloop_text as text;
 use everloop_types::RunId;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,7 +47,7 @@ pub(crate) async fn last_moment(
             return;
         }
         if Instant::now() >= until {
-            return app.note("messages.waiting", &[("count", &waiting.to_string())]);
+            return app.note(text::messages::waiting(&waiting));
         }
         tokio::time::sleep(LOOK_AGAIN).await;
     }

@@ -4,6 +4,7 @@
 use super::run;
 use crate::app::App;
 use crate::exit::Failure;
+use everloop_text as text;
 use std::path::Path;
 
 /// The loop that the workspace names, if it may.
@@ -18,7 +19,7 @@ pub(crate) fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>
     let is_this = |folder: &str| Path::new(folder).canonicalize().is_ok_and(|it| it == workspace);
     if !trusted.any(is_this) {
         let folder = workspace.display().to_string();
-        app.note("workspace.not_trusted", &[("mode", mode), ("folder", &folder)]);
+        app.note(text::workspace::not_trusted(&mode, &folder));
         return Ok(None);
     }
     run::loop_name(app, &crate::settings::mode_name(mode)).map(Some)

@@ -17,6 +17,7 @@ use everloop_agenda::context::personas::Persona;
 use everloop_agenda::kept::moment;
 use everloop_engine::{Engine, Submission};
 use everloop_loops::{AnyRun, LOOPS, own_max_steps};
+use everloop_text as text;
 use everloop_types::{
     Budget, ContextLimits, ConversationId, DelegateLimits, Fallback, Frame, Goal, LabelGuard,
     Labels, Limits, ListLimits, ModelChoice, ModelErrorKind, Money, Policy, RoundLimits,
@@ -64,14 +65,14 @@ pub(crate) async fn run_with(
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
     let run = submit(app, &engine, submission, conversation).await?;
-    app.note("run.begun", &[("id", run.as_str())]);
+    app.note(text::run::begun(&run));
     app.warn_of_walls(&workspace);
     if !app.interactive && !asks.is_empty() {
         let key = match app.settings.text("approvals.unattended") {
-            "deny" => "run.unattended_deny",
-            _ => "run.unattended_wait",
+            "deny" => text::run::unattended_deny,
+            _ => text::run::unattended_wait,
         };
-        app.note(key, &[("tools", &asks)]);
+        app.note(key(&asks));
     }
     let foreground = Foreground { app, engine, run, format: args.output_format };
     drive_here(foreground).await
@@ -146,7 +147,7 @@ pub(crate) fn loop_name(app: &App, name: &str) -> Result<String, Failure> {
         return Ok(name.to_owned());
     }
     let (near, all) = (app.near(name, LOOPS), LOOPS.join(", "));
-    let words = app.text("run.no_loop", &[("name", name), ("near", &near), ("all", &all)]);
+    let words = app.text(text::run::NoLoop { name: &name, near: &near, all: &all }.text());
     Err(Failure { exit: Exit::Usage, words })
 }
 
@@ -155,13 +156,12 @@ pub(crate) fn workspace(app: &App, wanted: Option<&Path>) -> Result<PathBuf, Fai
     let folder = wanted.unwrap_or(Path::new("."));
     let bad = |detail: &dyn std::fmt::Display| {
         let (folder, detail) = (folder.display().to_string(), detail.to_string());
-        let args = [("folder", folder.as_str()), ("detail", detail.as_str())];
-        Failure { exit: Exit::Usage, words: app.text("run.no_workspace", &args) }
+        Failure { exit: Exit::Usage, words: app.text(text::run::no_workspace(&folder, &detail)) }
     };
     let found = folder.canonicalize().map_err(|error| bad(&error))?;
     match found.is_dir() {
         true => Ok(found),
-        false => Err(bad(&app.text("run.not_a_folder", &[]))),
+        false => Err(bad(&app.text(text::run::not_a_folder()))),
     }
 }
 
@@ -192,10 +192,7 @@ pub(crate) fn model(app: &App, name: String) -> Result<String, Failure> {
         Err(error) if error.kind == ModelErrorKind::NoKey => {
             wrong(Trouble::of(app, &name, &error).words(app, Read::InShell))
         }
-        Err(error) => {
-            let args = [("name", name.as_str()), ("detail", error.detail.as_str())];
-            wrong(app.text("model.unusable", &args))
-        }
+        Err(error) => wrong(app.text(text::model::unusable(&name, &error.detail))),
     }
 }
 
@@ -211,8 +208,7 @@ pub(crate) fn frame(
         app.means(&app.settings).registry(workspace.to_owned(), &app.zone_name(), app.lang);
     let registry = registry.ok_or_else(|| {
         let folder = workspace.display().to_string();
-        let args = [("folder", folder.as_str()), ("detail", "")];
-        Failure { exit: Exit::Usage, words: app.text("run.no_workspace", &args) }
+        Failure { exit: Exit::Usage, words: app.text(text::run::no_workspace(&folder, &"")) }
     })?;
     let tools = context::chosen(persona, crate::means::offered(&app.settings, &registry));
     let bare = frame_with(app, loop_name, workspace, tools);
@@ -236,7 +232,7 @@ fn money(app: &App, model: &ModelChoice) -> Result<Money, Failure> {
     let names = std::iter::once(model.name.as_str()).chain(fallback);
     app.prices().budget(limit, names).map_err(|name| {
         let file = app.home.prices_file().display().to_string();
-        let words = app.text("prices.missing", &[("name", name), ("file", &file)]);
+        let words = app.text(text::prices::missing(&file, &name));
         Failure { exit: Exit::Configuration, words }
     })
 }

@@ -9,6 +9,7 @@ use crate::show::{call_args, preview, timestamp};
 use crate::terminal;
 use everloop_engine::{Engine, OpenUnknown, Settling};
 use everloop_store::{Settlement, Store};
+use everloop_text as text;
 use everloop_tools::Probe;
 use everloop_types::{RunId, Settled};
 use serde_json::{Value, json};
@@ -82,18 +83,19 @@ fn choose<'a>(
         let named = |open: &&OpenUnknown| {
             [open.effect.place(), open.effect.to_string()].iter().any(|name| name == place)
         };
-        let args = [("effect", place), ("id", run.as_str())];
-        return all.iter().find(named).ok_or_else(|| fail(app.text("settle.no_such", &args)));
+        return all
+            .iter()
+            .find(named)
+            .ok_or_else(|| fail(app.text(text::settle::no_such(&run, &place))));
     }
     let open: Vec<&OpenUnknown> = all.iter().filter(|open| open.settled.is_none()).collect();
     match open.as_slice() {
         [only] => Ok(only),
-        [] => Err(fail(app.text("settle.nothing_open", &[("id", run.as_str())]))),
+        [] => Err(fail(app.text(text::settle::nothing_open(&run)))),
         several => {
             let lines: Vec<String> = several.iter().map(|open| line(app, open)).collect();
             let (count, all) = (several.len().to_string(), lines.join("\n"));
-            let args = [("id", run.as_str()), ("count", &count), ("all", &all)];
-            Err(fail(app.text("settle.several", &args)))
+            Err(fail(app.text(text::settle::Several { id: &run, count: &count, all: &all }.text())))
         }
     }
 }
@@ -105,13 +107,15 @@ async fn probe(
     open: &OpenUnknown,
 ) -> Result<(Option<Settled>, String), Failure> {
     let found = engine.probe_again(open).await.map_err(|error| app.store_failure(&error))?;
-    let (key, detail, settled) = match found {
-        Probe::Happened(seen) => ("settle.probe_happened", seen.text, Some(Settled::Happened)),
-        Probe::DidNot => ("settle.probe_did_not", String::new(), Some(Settled::Not)),
-        Probe::Unknown(why) => ("settle.probe_unknown", why, None),
+    let tool = &open.call.tool;
+    let (text, settled) = match found {
+        Probe::Happened(seen) => {
+            (text::settle::probe_happened(tool, &preview(&seen.text)), Some(Settled::Happened))
+        }
+        Probe::DidNot => (text::settle::probe_did_not(tool, &""), Some(Settled::Not)),
+        Probe::Unknown(why) => (text::settle::probe_unknown(tool, &preview(&why)), None),
     };
-    let words = app.text(key, &[("tool", &open.call.tool), ("detail", &preview(&detail))]);
-    Ok((settled, words))
+    Ok((settled, app.text(text)))
 }
 
 /// What became of a settlement.
@@ -124,45 +128,45 @@ pub(crate) fn words(
 ) -> Result<String, Failure> {
     let call = format!("{} {}", open.call.tool, call_args(&open.call.args));
     let verdict = verdict(app, settled);
-    let args = [("id", run.as_str()), ("call", &call), ("verdict", &verdict)];
     let usage = |words| Err(Failure { exit: Exit::Usage, words });
     match settling {
-        Settling::Written => Ok(app.text("settle.written", &args)),
-        Settling::Answered => Ok(app.text("settle.answered", &args)),
+        Settling::Written => Ok(app.text(text::settle::written(&call, &verdict))),
+        Settling::Answered => {
+            Ok(app.text(text::settle::Answered { call: &call, verdict: &verdict, id: &run }.text()))
+        }
         Settling::Already(Some(first)) if first.settled == settled => {
-            Ok(app.text("settle.written", &args))
+            Ok(app.text(text::settle::written(&call, &verdict)))
         }
         Settling::Already(first) => {
             let said = first.map_or_else(String::new, |first| settlement(app, &first));
-            usage(app.text("settle.already", &[("call", &call), ("said", &said)]))
+            usage(app.text(text::settle::already(&call, &said)))
         }
-        Settling::NotOpen => usage(app.text("settle.nothing_open", &[("id", run.as_str())])),
+        Settling::NotOpen => usage(app.text(text::settle::nothing_open(&run))),
     }
 }
 
 fn verdict(app: &App, settled: Settled) -> String {
     let key = match settled {
-        Settled::Happened => "settle.happened",
-        Settled::Not => "settle.not",
+        Settled::Happened => text::settle::happened(),
+        Settled::Not => text::settle::not(),
     };
-    app.text(key, &[])
+    app.text(key)
 }
 
 fn settlement(app: &App, settlement: &Settlement) -> String {
     let (verdict, at) = (verdict(app, settlement.settled), timestamp(settlement.at));
-    app.text("settle.said", &[("verdict", &verdict), ("by", &settlement.by), ("at", &at)])
+    app.text(text::settle::Said { verdict: &verdict, by: &settlement.by, at: &at }.text())
 }
 
 /// One call and what is known of it.
 pub(crate) fn line(app: &App, open: &OpenUnknown) -> String {
     let known = match &open.settled {
         Some(settled) => settlement(app, settled),
-        None => app.text("settle.open", &[("at", &timestamp(open.at))]),
+        None => app.text(text::settle::open(&timestamp(open.at))),
     };
     let (effect, args) = (open.effect.place(), call_args(&open.call.args));
     let tool = preview(&open.call.tool);
-    let words = [("effect", effect.as_str()), ("tool", &tool), ("args", &args), ("known", &known)];
-    app.text("settle.line", &words)
+    app.text(text::settle::Line { effect: &effect, tool: &tool, args: &args, known: &known }.text())
 }
 
 /// One call as an object.

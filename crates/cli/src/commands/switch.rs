@@ -7,6 +7,7 @@ use crate::args::{self, Format};
 use crate::exit::{Exit, Failure};
 use everloop_engine::Engine;
 use everloop_store::{Sent, Store};
+use everloop_text as text;
 use everloop_types::RunId;
 
 /// Asks a run to go on under another loop from its next step border on, in words for the person;
@@ -25,19 +26,17 @@ pub(crate) async fn wish(
         Ok(wanted) => wanted,
         Err(failure) => return Ok(Err(failure.words)),
     };
-    let (id, name) = (("id", run.as_str()), ("loop", wanted.loop_name.as_str()));
+    let name = &wanted.loop_name;
     if fork::decides(&parent) == Some(&wanted.loop_name) {
-        return Ok(Err(app.text("switch.same", &[id, name])));
+        return Ok(Err(app.text(text::switch::same(name, run))));
     }
     let context = wanted.word.context;
     let sent = engine.switch(run, &wanted.loop_name, &wanted.frame, context).await;
     let (_, sent) = sent.map_err(|error| app.store_failure(&error))?;
     Ok(match sent {
-        Sent::Finished(status) => {
-            Err(app.text("run.already_finished", &[id, ("status", status.as_str())]))
-        }
-        Sent::NoSuchRun => Err(app.text("run.not_found", &[id])),
-        Sent::Accepted | Sent::AlreadySent => Ok(app.text("switch.wanted", &[id, name])),
+        Sent::Finished(status) => Err(app.text(text::run::already_finished(run, &status))),
+        Sent::NoSuchRun => Err(app.text(text::run::not_found(run))),
+        Sent::Accepted | Sent::AlreadySent => Ok(app.text(text::switch::wanted(name, run))),
     })
 }
 
@@ -70,8 +69,7 @@ pub(crate) async fn successor(
 ) -> Result<Option<(String, RunId)>, Failure> {
     let shown = runs::shown(app, store, run).await?;
     Ok(shown.goes_on().map(|(to, loop_name)| {
-        let args = [("id", run.as_str()), ("loop", loop_name), ("to", to.as_str())];
-        (app.text("switch.done", &args), to.clone())
+        (app.text(text::switch::Done { id: &run, r#loop: &loop_name, to: &to }.text()), to.clone())
     }))
 }
 

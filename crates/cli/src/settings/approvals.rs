@@ -15,6 +15,7 @@
 
 use super::rules::line_at;
 use crate::means;
+use everloop_text as text;
 use everloop_tools::{Shell, Tool as _};
 use everloop_types::{Approval, ApprovalRule, ArgPattern, Fit, Lang};
 use serde::Deserialize;
@@ -145,19 +146,27 @@ fn decides(rule: &ApprovalRule, example: &str) -> bool {
 
 /// What is wrong with a rule, and in which line.
 pub(crate) fn words(lang: Lang, origin: &str, wrong: &WrongApproval) -> String {
-    let line = wrong.line.to_string();
-    let (key, rule, example) = match &wrong.why {
-        WhyWrong::Form(detail) => ("settings.approval_form", detail.as_str(), ""),
-        WhyWrong::Tool(tool) => ("settings.approval_tool", tool.as_str(), ""),
-        WhyWrong::NoTool(tool, nearest) => ("settings.approval_no_tool", tool.as_str(), *nearest),
-        WhyWrong::Halved => ("settings.approval_halved", "", ""),
-        WhyWrong::Shell => ("settings.approval_shell", "", ""),
-        WhyWrong::NoExample(rule) => ("settings.rule_no_example", rule.as_str(), ""),
-        WhyWrong::NoMatch { rule, example } => ("settings.rule_no_match", &**rule, &**example),
-        WhyWrong::Match { rule, example } => ("settings.rule_match", &**rule, &**example),
+    let line = &wrong.line;
+    let origin = &origin;
+    let text = match &wrong.why {
+        WhyWrong::Form(pattern) => text::settings::ApprovalForm { origin, line, pattern }.text(),
+        WhyWrong::Tool(pattern) => text::settings::ApprovalTool { origin, line, pattern }.text(),
+        WhyWrong::NoTool(pattern, example) => {
+            text::settings::ApprovalNoTool { origin, line, pattern, example }.text()
+        }
+        WhyWrong::Halved => text::settings::approval_halved(origin, line),
+        WhyWrong::Shell => text::settings::approval_shell(origin, line),
+        WhyWrong::NoExample(pattern) => {
+            text::settings::RuleNoExample { origin, line, pattern }.text()
+        }
+        WhyWrong::NoMatch { rule: pattern, example } => {
+            text::settings::RuleNoMatch { origin, line, pattern, example }.text()
+        }
+        WhyWrong::Match { rule: pattern, example } => {
+            text::settings::RuleMatch { origin, line, pattern, example }.text()
+        }
     };
-    let args = [("origin", origin), ("line", &line), ("pattern", rule), ("example", example)];
-    everloop_text::get(lang, key, &args)
+    text.in_lang(lang)
 }
 
 #[cfg(test)]

@@ -2,55 +2,51 @@
 
 use super::rules::{WhyWrong, WrongRule};
 use super::{Fault, FaultKind, approvals};
+use everloop_text::{self as text, Text};
 use everloop_tools::RuleError;
 use everloop_types::Lang;
 
 /// What is wrong with a setting, and where.
 pub(crate) fn fault_words(lang: Lang, fault: &Fault) -> String {
-    let origin = fault.origin.to_string();
-    let base = [("key", fault.key.as_str()), ("origin", origin.as_str())];
-    let with = |more: &[(&'static str, &str)], key: &str| {
-        let args: Vec<(&str, &str)> = base.iter().copied().chain(more.iter().copied()).collect();
-        everloop_text::get(lang, key, &args)
-    };
-    match &fault.what {
-        FaultKind::Unknown(Some(nearest)) => with(&[("nearest", nearest)], "settings.unknown_near"),
-        FaultKind::Unknown(None) => with(&[], "settings.unknown"),
+    let origin = &fault.origin.to_string();
+    let key = &fault.key;
+    let text = match &fault.what {
+        FaultKind::Unknown(Some(nearest)) => {
+            text::settings::UnknownNear { key, origin, nearest }.text()
+        }
+        FaultKind::Unknown(None) => text::settings::unknown(key, origin),
         FaultKind::Bad(wrong) => {
-            let form = wrong.form.example();
-            with(&[("text", &wrong.text), ("form", &form)], "settings.bad")
+            let form = &wrong.form.example();
+            text::settings::Bad { text: &wrong.text, key, origin, form }.text()
         }
-        FaultKind::NotAnAssignment => with(&[], "settings.no_equals"),
-        FaultKind::NoSuchDatabase => with(&[], "settings.no_such_database"),
-        FaultKind::NoFile(detail) => {
-            with(&[("file", &origin), ("detail", detail)], "settings.no_file")
-        }
-        FaultKind::Server(wrong) => wrong.words(lang, &origin),
-        FaultKind::Secret(error) => with(&[("detail", &error.words(lang))], "secret.missing"),
-        FaultKind::Rule(wrong) => rule_words(lang, &origin, wrong),
-        FaultKind::Approval(wrong) => approvals::words(lang, &origin, wrong),
-        FaultKind::Unreadable(detail) => with(&[("detail", detail)], "settings.unreadable"),
-    }
+        FaultKind::NotAnAssignment => text::settings::no_equals(key, origin),
+        FaultKind::NoSuchDatabase => text::settings::no_such_database(),
+        FaultKind::NoFile(detail) => text::settings::no_file(origin, detail),
+        FaultKind::Server(wrong) => return wrong.words(lang, origin),
+        FaultKind::Secret(error) => text::secret::missing(key, &error.words(lang)),
+        FaultKind::Rule(wrong) => rule_text(origin, wrong),
+        FaultKind::Approval(wrong) => return approvals::words(lang, origin, wrong),
+        FaultKind::Unreadable(detail) => text::settings::Unreadable { origin, key, detail }.text(),
+    };
+    text.in_lang(lang)
 }
 
 /// What is wrong with a rule on commands, and in which line.
-fn rule_words(lang: Lang, origin: &str, wrong: &WrongRule) -> String {
-    let line = wrong.line.to_string();
-    let (key, pattern, example) = match &wrong.why {
-        WhyWrong::Form(detail) => ("settings.rule_form", detail.as_str(), ""),
+fn rule_text(origin: &String, wrong: &WrongRule) -> Text {
+    let line = &wrong.line;
+    match &wrong.why {
+        WhyWrong::Form(pattern) => text::settings::RuleForm { origin, line, pattern }.text(),
         WhyWrong::Rule(RuleError::Pattern(pattern)) => {
-            ("settings.rule_pattern", pattern.as_str(), "")
+            text::settings::RulePattern { origin, line, pattern }.text()
         }
         WhyWrong::Rule(RuleError::NoExample(pattern)) => {
-            ("settings.rule_no_example", pattern.as_str(), "")
+            text::settings::RuleNoExample { origin, line, pattern }.text()
         }
         WhyWrong::Rule(RuleError::NoMatch { pattern, example }) => {
-            ("settings.rule_no_match", pattern.as_str(), example.as_str())
+            text::settings::RuleNoMatch { origin, line, pattern, example }.text()
         }
         WhyWrong::Rule(RuleError::Match { pattern, example }) => {
-            ("settings.rule_match", pattern.as_str(), example.as_str())
+            text::settings::RuleMatch { origin, line, pattern, example }.text()
         }
-    };
-    let args = [("origin", origin), ("line", &line), ("pattern", pattern), ("example", example)];
-    everloop_text::get(lang, key, &args)
+    }
 }

@@ -13,6 +13,7 @@
 
 use super::rules::line_at;
 use super::value::{Form, Value};
+use everloop_text as text;
 use everloop_tools::mcp::{Given, ServerSetting, Way, is_server_name};
 use everloop_types::Lang;
 use serde::Deserialize;
@@ -171,23 +172,24 @@ fn time(text: String) -> Result<u64, WhyWrong> {
 impl WrongServer {
     /// What is wrong, and in which line.
     pub(crate) fn words(&self, lang: Lang, origin: &str) -> String {
-        let form = Form::Duration.example();
-        let (key, detail) = match &self.why {
-            WhyWrong::Name => ("settings.server_name", ""),
-            WhyWrong::Way => ("settings.server_way", ""),
-            WhyWrong::Time(text) => ("settings.server_time", text.as_str()),
-            WhyWrong::Reference(kind) => ("settings.server_reference", *kind),
-            WhyWrong::Form(detail) => ("settings.server_form", detail.as_str()),
+        let origin = &origin;
+        let line = &self.line;
+        let name = &self.name;
+        let text = match &self.why {
+            WhyWrong::Name => text::settings::ServerName { origin, line, name }.text(),
+            WhyWrong::Way => text::settings::ServerWay { origin, line, name }.text(),
+            WhyWrong::Time(detail) => {
+                let form = &Form::Duration.example();
+                text::settings::ServerTime { origin, line, detail, name, form }.text()
+            }
+            WhyWrong::Reference(detail) => {
+                text::settings::ServerReference { origin, line, name, detail }.text()
+            }
+            WhyWrong::Form(detail) => {
+                text::settings::ServerForm { origin, line, name, detail }.text()
+            }
         };
-        let line = self.line.to_string();
-        let args = [
-            ("origin", origin),
-            ("line", &line),
-            ("name", &self.name),
-            ("detail", detail),
-            ("form", &form),
-        ];
-        everloop_text::get(lang, key, &args)
+        text.in_lang(lang)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::exit::Failure;
 use crate::place::address_variable;
 use crate::terminal;
 use everloop_models::providers;
+use everloop_text as text;
 
 /// A provider that the environment has a key or an address for.
 pub(super) struct Found {
@@ -39,14 +40,13 @@ pub(super) fn keys(app: &App) -> Vec<Found> {
 pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
     let names = found.iter().flat_map(|found| found.variables.iter().map(String::as_str));
     let names = names.collect::<Vec<_>>().join(", ");
-    let args = [("mark", terminal::marks().done), ("names", names.as_str())];
-    terminal::complain(&app.text("setup.found", &args));
+    terminal::complain(&app.text(text::setup::found(&terminal::marks().done, &names)));
     let [first, others @ ..] = found else { return Ok(app) };
     for (provider, model) in
         others.iter().filter_map(|other| Some((&other.provider, proposed(&app, &other.provider)?)))
     {
         let name = format!("{provider}/{model}");
-        terminal::complain(&app.text("setup.found_also", &[("name", &name)]));
+        terminal::complain(&app.text(text::setup::found_also(&name)));
     }
     let offered = probe::offered(&app, &first.provider).await;
     let proposal = proposed(&app, &first.provider).map(str::to_owned);
@@ -58,7 +58,7 @@ pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
         let Some(name) = naming::asked(&app, &offered).await else { return Ok(app) };
         return write(&app, &[("model.default", &naming::full(&first.provider, &name, &offered))]);
     };
-    let prompt = app.text("setup.model_name_or", &[("default", &proposal)]);
+    let prompt = app.text(text::setup::model_name_or(&proposal));
     let (mut names, mut elsewhere) = (Names::new(&offered), Names::new(&[]));
     loop {
         let Some(typed) = terminal::ask(&prompt).await else { return Ok(app) };

@@ -10,6 +10,7 @@ use super::{DriveError, Driver, Flow};
 use crate::Engine;
 use everloop_loops::{AnyRun, Outstanding, Stage};
 use everloop_store::{Claim, StoreError};
+use everloop_text as text;
 use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, Entry, Kind, Outcome};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
@@ -124,8 +125,7 @@ impl Engine {
             StoreError::Damaged { .. } => {
                 let note = source.to_string();
                 let frame = self.store.frame(&run).await.ok().flatten().unwrap_or_default();
-                let words =
-                    everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
+                let words = text::run::quarantined(&note).in_lang(frame.language);
                 let word = match self.last_word(&run, words).await {
                     Ok(word) => word,
                     Err(source) => return DriveError::Store { run, source },

@@ -4,6 +4,7 @@ use super::{Check, Report, State};
 use crate::app::App;
 use crate::exit::Exit;
 use crate::secrets::{learn_all, references};
+use everloop_text as text;
 
 pub(super) fn secrets(app: &App, report: &mut Report) {
     let count = references(&app.settings).len();
@@ -11,8 +12,8 @@ pub(super) fn secrets(app: &App, report: &mut Report) {
         return;
     }
     let missing = learn_all(app);
-    let detail = app.text("doctor.secrets_detail", &[("count", &count.to_string())]);
-    let good = |detail: String| Check::good(app, "secrets", "doctor.secrets", detail);
+    let detail = app.text(text::doctor::secrets_detail(&count));
+    let good = |detail: String| Check::good(app, "secrets", text::doctor::secrets(), detail);
     report.note("secrets", count);
     report.note("secrets_missing", missing.clone());
     report.checks.push(match missing.is_empty() {

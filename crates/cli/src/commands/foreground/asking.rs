@@ -10,6 +10,7 @@ use crate::terminal;
 use everloop_agenda::commands::is_command;
 use everloop_agenda::door::OpenQuestion;
 use everloop_engine::Asked;
+use everloop_text as text;
 use everloop_types::{Question, QuestionKind, RunId};
 
 /// What came of putting a question to the person.
@@ -64,7 +65,7 @@ impl Foreground<'_> {
                 }
                 Line::Cancel => {
                     self.cancel().await?;
-                    terminal::complain(&app.text("door.canceled", &[]));
+                    terminal::complain(&app.text(text::door::canceled()));
                     return Ok(Heard::Answer);
                 }
             }
@@ -84,7 +85,7 @@ impl Foreground<'_> {
             QuestionKind::Approve | QuestionKind::Settle => terminal::await_quiet().await,
         };
         if dropped {
-            self.app.note("answer.typed_ahead", &[]);
+            self.app.note(text::answer::typed_ahead());
         }
     }
 
@@ -96,9 +97,9 @@ impl Foreground<'_> {
             && !open.offers(line);
         let is_cancel = everloop_text::bare(line) == "/cancel" || door.is_cancel(line);
         Ok(match () {
-            () if line.trim().is_empty() => Line::Again(app.text("answer.empty", &[])),
+            () if line.trim().is_empty() => Line::Again(app.text(text::answer::empty())),
             () if stops || is_cancel => Line::Cancel,
-            () if is_command(line) => Line::Again(app.text("answer.no_commands", &[])),
+            () if is_command(line) => Line::Again(app.text(text::answer::no_commands())),
             () => match reply::taken(app, &open.question, line) {
                 Taken::Sent { text, said } => Line::Answer { text, said },
                 Taken::Again(words) => Line::Again(words),
@@ -115,8 +116,9 @@ impl Foreground<'_> {
         let app = self.app;
         let asked = self.question_text(run, question).await?;
         let (id, to) = (self.run.as_str(), question.id.as_str());
-        let args = [("id", id), ("question", asked.as_str()), ("to", to)];
-        terminal::complain(&app.text("run.needs_person", &args));
+        terminal::complain(
+            &app.text(text::run::NeedsPerson { id: &id, question: &asked, to: &to }.text()),
+        );
         match self.format {
             Format::Text => terminal::answer(self.run.as_str()),
             Format::Json | Format::StreamJson => self.print_result().await?,

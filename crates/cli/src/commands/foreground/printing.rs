@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Manner, Shown};
 use crate::terminal;
 use crate::trouble::{Read, Trouble};
+use everloop_text as text;
 use everloop_types::ModelError;
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ impl Foreground<'_> {
             terminal::complain(&shown.summary(self.app));
         }
         if shown.has_open_unknown() {
-            self.app.note("settle.how", &[("id", self.run.as_str())]);
+            self.app.note(text::settle::how(&self.run));
         }
         let Some(trouble) = Trouble::of_run(self.app, &shown) else {
             return Ok(Exit::of(shown.row.status, shown.reason()));
@@ -39,8 +40,7 @@ impl Foreground<'_> {
         let trouble = Trouble::of_run(app, &shown)
             .unwrap_or_else(|| Trouble::of(app, &shown.history.frame().model.name, error));
         let words = trouble.words(app, Read::InShell);
-        let args = [("trouble", words.as_str()), ("id", self.run.as_str())];
-        terminal::complain(&app.text("run.model_down", &args));
+        terminal::complain(&app.text(text::run::model_down(&words, &self.run)));
         self.print_result().await?;
         Ok(Exit::Failed)
     }

@@ -5,12 +5,13 @@ use crate::exit::Failure;
 use crate::terminal;
 use everloop_agenda::show::padded;
 use everloop_loops::LOOPS;
+use everloop_text as text;
 use serde_json::{Value, json};
 
 impl Stage<'_> {
     /// Each loop reads the poem once and says how long it is.
     pub(super) async fn every_loop(&self) -> Result<(), Failure> {
-        let goal = self.text("tour.count_goal");
+        let goal = self.text(text::tour::count_goal());
         let workspace = self.workspace().display().to_string();
         terminal::answer(&format!("$ everloop run --loop … \"{goal}\""));
         for name in LOOPS {
@@ -29,15 +30,16 @@ impl Stage<'_> {
     fn told(&self, name: &str, result: &Value) -> String {
         let number = |key: &str| result[key].as_u64().unwrap_or_default().to_string();
         let word = |key: &str| result[key].as_str().unwrap_or_default().to_owned();
-        let args = [
-            ("name", padded(name, 18)),
-            ("models", number("model_calls")),
-            ("tools", number("tool_calls")),
-            ("status", word("status")),
-            ("text", word("text")),
-        ];
-        self.app
-            .text("tour.count_line", &args.each_ref().map(|(key, value)| (*key, value.as_str())))
+        self.app.text(
+            text::tour::CountLine {
+                name: &padded(name, 18),
+                models: &number("model_calls"),
+                tools: &number("tool_calls"),
+                status: &word("status"),
+                text: &word("text"),
+            }
+            .text(),
+        )
     }
 
     /// What the scripted model says, in the manner of each loop.
@@ -45,8 +47,8 @@ impl Stage<'_> {
         let says = |text: &str| json!({ "text": text });
         let calls = |tool: &str, args: Value| json!({"calls": [{"tool": tool, "args": args}]});
         let object = |value: Value| json!({ "text": value.to_string() });
-        let (read, answer) = (json!({"path": "poem.txt"}), self.text("tour.count_answer"));
-        let item = self.text("tour.count_item");
+        let (read, answer) = (json!({"path": "poem.txt"}), self.text(text::tour::count_answer()));
+        let item = self.text(text::tour::count_item());
         let list = |status: &str| {
             let todos = json!([{"id": "1", "content": item, "status": status}]);
             calls("todo_write", json!({"todos": todos, "merge": status != "pending"}))
