@@ -105,7 +105,7 @@ mod tests {
             ("--modle x hi", "是否想写 --model？", "Did you mean --model?"),
             ("-p hi --lop react", "没有选项 --lop", "Did you mean --loop?"),
             ("doctor now", "多出来的参数 now", "Unexpected argument now"),
-            ("todo ad x", "没有命令 ad", "There is no command ad"),
+            ("todo ad x", "没有命令 ad", "Unknown command ad"),
             ("todo ad x", "是否想写 add？", "Did you mean add?"),
             ("fork", "还缺：<ID>", "Still missing: <ID>"),
             ("fork run_1 --at x", "--at <N> 要一个数，不能是 x", "--at <N> needs a number, not x"),

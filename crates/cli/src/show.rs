@@ -110,15 +110,12 @@ impl Shown {
     /// The last line about a run that ended: its status, its counts, its time.
     pub(crate) fn summary(&self, app: &App) -> String {
         let counts = self.counts;
-        let calls = |count: u32, one: TextOf, many: TextOf| {
-            let text = if count == 1 { one } else { many };
-            app.text(text(&grouped(count.into())))
-        };
+        let calls = |count: u32, text: TextOf| app.text(text(&grouped(count.into())));
         let seconds = format!("{:.1}", self.duration_ms() as f64 / 1000.0);
         let mut parts = vec![
             everloop_text::status(app.lang, self.row.status).to_owned(),
-            calls(counts.model_calls, text::ended::one_model_call, text::ended::model_calls),
-            calls(counts.tool_calls, text::ended::one_tool_call, text::ended::tool_calls),
+            calls(counts.model_calls, text::ended::model_calls),
+            calls(counts.tool_calls, text::ended::tool_calls),
             tokens(app, counts.usage),
             app.text(text::ended::seconds(&seconds)),
         ];

@@ -1,8 +1,8 @@
 //! What tools say, for people.
 //!
 //! Tools and the engine speak English, because the model reads it; what they say themselves has the
-//! same for people in `texts/observations.txt`, whose English is the pattern. What others wrote (files,
-//! pages, output of commands, errors of other programs) stays as it is.
+//! same for people in `texts/observations.txt`, whose English is the pattern. What others wrote
+//! (files, pages, output of commands, errors of other programs) stays as it is.
 
 use crate::{Template, fill, generated};
 use everloop_types::Lang;

@@ -61,7 +61,11 @@ fn ends(key: &str) -> impl Iterator<Item = &str> {
 
 /// Every path in the code of a file (`text::run::not_found`) and every end of one.
 fn paths(file: &File) -> BTreeSet<String> {
-    let code = file.code();
+    // `r#loop` is three tokens, of which the last one is the name.
+    let all = file.code();
+    let is_raw = |at: usize| all[at].is("r") && all.get(at + 1).is_some_and(|next| next.is("#"));
+    let is_mark = |at: usize| is_raw(at) || at > 0 && is_raw(at - 1);
+    let code: Vec<_> = (0..all.len()).filter(|at| !is_mark(*at)).map(|at| all[at]).collect();
     let mut found = BTreeSet::new();
     let mut parts: Vec<&str> = Vec::new();
     for (at, token) in code.iter().enumerate() {

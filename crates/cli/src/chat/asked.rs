@@ -90,7 +90,6 @@ impl Session {
         }
         Ok(match asking {
             0 => None,
-            1 => Some(self.text(text::chat::one_waits())),
             _ => Some(self.text(text::chat::some_wait(&asking))),
         })
     }

@@ -128,12 +128,7 @@ async fn confirm(app: &App, contest: &Contest, yes: bool) -> Result<(), Failure>
         return Ok(());
     }
     let runs = contest.size() / contest.models.len() * paid.len();
-    let models = &paid.join(", ");
-    terminal::complain(&app.text(if runs == 1 {
-        text::compare::costs_one(models)
-    } else {
-        text::compare::costs(&runs, models)
-    }));
+    terminal::complain(&app.text(text::compare::costs(&runs, &paid.join(", "))));
     if yes {
         return Ok(());
     }
