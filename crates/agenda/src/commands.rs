@@ -21,6 +21,7 @@ pub use verbs::{VERBS, Verb, completions, find};
 pub use words::{Words, is_command, normal};
 
 use crate::time::says_several_times;
+use everloop_text::Text;
 use everloop_types::Lang;
 use jiff::{Timestamp, Zoned};
 
@@ -54,8 +55,8 @@ impl Command {
 pub enum Wrong {
     /// There is no such command; the nearest one.
     NoSuchCommand(String, Option<&'static str>),
-    /// Its arguments do not fit; how it is written, by the key of its usage line.
-    Usage(&'static str),
+    /// Its arguments do not fit; how it is written.
+    Usage(Text),
     /// This piece of a date is not understood: the text.
     NotADate(String),
     /// One entry has one time of day: the text.
@@ -67,17 +68,17 @@ pub enum Wrong {
     /// A reminder would come after what it reminds of: the text.
     ReminderAfter(String),
     /// An option was given twice: its name, how the command is written.
-    Twice(&'static str, &'static str),
+    Twice(&'static str, Text),
     /// A time of day is missing: the text.
     NoTime(String),
     /// A value does not fit its option: the option, the text, how the command is written.
-    BadValue(&'static str, String, &'static str),
+    BadValue(&'static str, String, Text),
     /// There is no such option: the option, how the command is written.
-    NoSuchOption(String, &'static str),
+    NoSuchOption(String, Text),
     /// An option with one dash: its name.
     OneDash(String),
-    /// A text is too long: the key of what to say, the most characters.
-    TooLong(&'static str, usize),
+    /// A text is too long: what to say.
+    TooLong(Text),
     /// A reminder needs a due date.
     ReminderNeedsDue,
     /// Todos do not repeat.

@@ -21,6 +21,7 @@ mod take;
 use crate::desk::Agenda;
 use crate::show::Reader;
 use everloop_store::{ScheduleText, Store, StoreError, TodoText};
+use everloop_text::{self as text, Text};
 use everloop_types::UtcMs;
 use jiff::Zoned;
 use jiff::civil::Date;
@@ -157,24 +158,26 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    fn as_str(self) -> &'static str {
+    /// What people are told of it.
+    fn text(self, detail: &String) -> Text {
+        use text::exchange::trouble;
         match self {
-            Self::NotACalendar => "not_a_calendar",
-            Self::Unbalanced => "unbalanced",
-            Self::NotALine => "not_a_line",
-            Self::NoText => "no_text",
-            Self::TooLong => "too_long",
-            Self::BadDate => "bad_date",
-            Self::BadPriority => "bad_priority",
-            Self::Twice => "twice",
-            Self::CalledOff => "called_off",
-            Self::Exception => "exception",
-            Self::ExceptDays => "except_days",
-            Self::DateLeftOut => "date_left_out",
-            Self::Repetition => "repetition",
-            Self::Zone => "zone",
-            Self::Reminder => "reminder",
-            Self::Group => "group",
+            Self::NotACalendar => trouble::not_a_calendar(),
+            Self::Unbalanced => trouble::unbalanced(detail),
+            Self::NotALine => trouble::not_a_line(detail),
+            Self::NoText => trouble::no_text(),
+            Self::TooLong => trouble::too_long(),
+            Self::BadDate => trouble::bad_date(detail),
+            Self::BadPriority => trouble::bad_priority(detail),
+            Self::Twice => trouble::twice(detail),
+            Self::CalledOff => trouble::called_off(detail),
+            Self::Exception => trouble::exception(detail),
+            Self::ExceptDays => trouble::except_days(detail),
+            Self::DateLeftOut => trouble::date_left_out(detail),
+            Self::Repetition => trouble::repetition(detail),
+            Self::Zone => trouble::zone(detail),
+            Self::Reminder => trouble::reminder(),
+            Self::Group => trouble::group(detail),
         }
     }
 }
@@ -258,27 +261,29 @@ const DETAIL_CHARS: usize = 60;
 /// What came of taking a file in, in words.
 #[must_use]
 pub fn exchange_words(reader: &Reader, imported: &Imported) -> String {
-    let counts = [
-        ("added", imported.added.to_string()),
-        ("changed", imported.changed.to_string()),
-        ("same", imported.same.to_string()),
+    let mut lines = vec![
+        reader.text(
+            text::exchange::Counts {
+                added: &imported.added,
+                changed: &imported.changed,
+                same: &imported.same,
+            }
+            .text(),
+        ),
     ];
-    let counts = counts.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let mut lines = vec![reader.text("exchange.counts", &counts)];
     if imported.conflicts > 0 {
         let count = imported.conflicts.to_string();
-        lines.push(reader.text("exchange.conflicts", &[("count", &count)]));
+        lines.push(reader.text(text::exchange::conflicts(&count)));
     }
     lines.extend(imported.problems.iter().take(PROBLEMS_TOLD).map(|problem| {
         let detail: String = problem.detail.chars().take(DETAIL_CHARS).collect();
-        let key = format!("exchange.trouble.{}", problem.trouble.as_str());
-        let what = reader.text(&key, &[("detail", &detail)]);
+        let what = reader.text(problem.trouble.text(&detail));
         let line = problem.line.to_string();
-        reader.text("exchange.problem", &[("line", &line), ("what", &what)])
+        reader.text(text::exchange::problem(&line, &what))
     }));
     if imported.problems.len() > PROBLEMS_TOLD {
         let count = (imported.problems.len() - PROBLEMS_TOLD).to_string();
-        lines.push(reader.text("exchange.more_problems", &[("count", &count)]));
+        lines.push(reader.text(text::exchange::more_problems(&count)));
     }
     lines.join("\n")
 }

@@ -17,8 +17,10 @@ use crate::commands::{View, Wrong};
 use crate::desk::{Answer, Did, Gone, Notice, Reply, TodoList};
 use crate::kept::{self, moment};
 use everloop_store::{Firing, ScheduleRow, TodoRow};
+use everloop_text::{self as text, Text, TextOf};
 use everloop_types::{Lang, UtcMs, one_line};
 use jiff::Zoned;
+use std::fmt::Display;
 
 /// For whom and where something is shown.
 #[derive(Debug, Clone)]
@@ -32,8 +34,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn text(&self, key: &str, args: &[(&str, &str)]) -> String {
-        everloop_text::get(self.lang, key, args)
+    pub(crate) fn text(&self, text: Text) -> String {
+        text.in_lang(self.lang)
     }
 
     /// A moment on the reader's wall.
@@ -43,7 +45,7 @@ impl Reader {
     }
 
     fn joined(&self, parts: &[String]) -> String {
-        parts.join(&self.text("show.comma", &[]))
+        parts.join(&self.text(text::show::comma()))
     }
 }
 
@@ -68,25 +70,27 @@ fn show_reply(reader: &Reader, reply: &Reply) -> String {
             let lines = all.iter().map(|(did, todo)| marked(reader, *did, todo));
             lines.collect::<Vec<_>>().join("\n")
         }
-        Reply::TodosDeleted(all) => gone(reader, all, "todo.deleted", "todo.deleted_before"),
+        Reply::TodosDeleted(all) => {
+            gone(reader, all, text::todo::deleted, text::todo::deleted_before)
+        }
         Reply::Todos(list) => show_todos(reader, list),
         Reply::Views => views(reader),
         Reply::Entry(Did::Shown, entry, firings, _) => entry_card(reader, entry, firings),
         Reply::Entry(did, entry, _, notices) => {
             let key = match (kept::is_reminder(entry), did) {
-                (true, Did::Added) => "schedule.reminder_added",
-                (true, _) => "schedule.reminder_changed",
-                (false, Did::Added) => "schedule.added",
-                (false, _) => "schedule.changed",
+                (true, Did::Added) => text::schedule::reminder_added,
+                (true, _) => text::schedule::reminder_changed,
+                (false, Did::Added) => text::schedule::added,
+                (false, _) => text::schedule::changed,
             };
             let id = entry.id.to_string();
             let title = one_line(&entry.said.title);
-            let line = reader.text(key, &[("id", &id), ("title", &title)]);
+            let line = reader.text(key(&id, &title));
             let line = with_details(reader, line, &entry_details(reader, entry));
             with_notices(reader, line, notices)
         }
         Reply::EntriesDeleted(all) => {
-            gone(reader, all, "schedule.deleted", "schedule.deleted_before")
+            gone(reader, all, text::schedule::deleted, text::schedule::deleted_before)
         }
         Reply::Entries(range, entries) => {
             let listed = kept::held_between(entries, range.from, range.to);
@@ -97,25 +101,32 @@ fn show_reply(reader: &Reader, reply: &Reply) -> String {
 
 /// What was done to a todo.
 fn marked(reader: &Reader, did: Did, todo: &TodoRow) -> String {
-    let key = match did {
-        Did::Added => "todo.added",
-        Did::Finished => "todo.finished",
-        Did::WasFinished => "todo.was_finished",
-        Did::Reopened => "todo.reopened",
-        Did::Changed | Did::Shown => "todo.changed",
-    };
-    let done = todo.done_at.map(|at| reader.moment(at)).unwrap_or_default();
-    let (id, text) = (todo.id.to_string(), one_line(&todo.said.text));
-    reader.text(key, &[("id", &id), ("text", &text), ("done", &done)])
+    let id = &todo.id;
+    let text = &one_line(&todo.said.text);
+    reader.text(match did {
+        Did::Added => text::todo::added(id, text),
+        Did::Finished => text::todo::finished(id, text),
+        Did::WasFinished => {
+            let done = &todo.done_at.map(|at| reader.moment(at)).unwrap_or_default();
+            text::todo::WasFinished { id, done, text }.text()
+        }
+        Did::Reopened => text::todo::reopened(id, text),
+        Did::Changed | Did::Shown => text::todo::changed(id, text),
+    })
 }
 
 /// What was deleted, by its text, or by its number alone if the text is gone already.
-fn gone(reader: &Reader, all: &[Gone], key: &str, before: &str) -> String {
+fn gone(
+    reader: &Reader,
+    all: &[Gone],
+    now: fn(&dyn Display, &dyn Display) -> Text,
+    before: TextOf,
+) -> String {
     let line = |gone: &Gone| {
         let id = gone.id.to_string();
         match &gone.text {
-            Some(text) => reader.text(key, &[("id", &id), ("text", &one_line(text))]),
-            None => reader.text(before, &[("id", &id)]),
+            Some(text) => reader.text(now(&id, &one_line(text))),
+            None => reader.text(before(&id)),
         }
     };
     all.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -127,54 +138,53 @@ fn with_notices(reader: &Reader, line: String, notices: &[Notice]) -> String {
 }
 
 fn notice(reader: &Reader, notice: Notice) -> String {
-    let (key, at) = match notice {
-        Notice::StartPast(at) => ("notice.start_past", at),
-        Notice::DuePast(at) => ("notice.due_past", at),
-        Notice::ReminderPast(at) => ("notice.reminder_past", at),
-        Notice::ReminderGone(at) => ("notice.reminder_gone", at),
-    };
-    reader.text(key, &[("at", &reader.moment(at))])
+    reader.text(match notice {
+        Notice::StartPast(at) => text::notice::start_past(&reader.moment(at)),
+        Notice::DuePast(at) => text::notice::due_past(&reader.moment(at)),
+        Notice::ReminderPast(at) => text::notice::reminder_past(&reader.moment(at)),
+        Notice::ReminderGone(at) => text::notice::reminder_gone(&reader.moment(at)),
+    })
 }
 
 /// What is wrong with a line that was meant as a command.
 #[must_use]
 pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
-    let usage = |key: &str| {
-        let how = reader.text(key, &[]);
-        reader.text("command.usage", &[("how", &how)])
+    let usage = |how: &Text| {
+        let how = how.in_lang(reader.lang);
+        reader.text(text::command::usage(&how))
     };
     match wrong {
         Wrong::NoSuchCommand(name, Some(nearest)) => {
-            reader.text("command.unknown_near", &[("name", name), ("nearest", nearest)])
+            reader.text(text::command::unknown_near(&name, &nearest))
         }
-        Wrong::NoSuchCommand(name, None) => reader.text("command.unknown", &[("name", name)]),
+        Wrong::NoSuchCommand(name, None) => reader.text(text::command::unknown(&name)),
         Wrong::Usage(key) => usage(key),
-        Wrong::NotADate(text) => reader.text("command.not_a_date", &[("text", text)]),
-        Wrong::SeveralTimes(text) => reader.text("command.several_times", &[("text", text)]),
-        Wrong::Past(text) => reader.text("command.past", &[("text", text)]),
-        Wrong::Deadline(text) => reader.text("command.deadline", &[("text", text)]),
-        Wrong::ReminderAfter(text) => reader.text("command.reminder_after", &[("text", text)]),
+        Wrong::NotADate(text) => reader.text(text::command::not_a_date(&text)),
+        Wrong::SeveralTimes(text) => reader.text(text::command::several_times(&text)),
+        Wrong::Past(text) => reader.text(text::command::past(&text)),
+        Wrong::Deadline(text) => reader.text(text::command::deadline(&text)),
+        Wrong::ReminderAfter(text) => reader.text(text::command::reminder_after(&text)),
         Wrong::Twice(option, key) => {
-            let line = reader.text("command.twice", &[("option", option)]);
+            let line = reader.text(text::command::twice(&option));
             format!("{line}\n{}", usage(key))
         }
         Wrong::NoTime(text) => {
             // An hour that is still ahead, whichever day was said.
             let hour = format!("{:02}", (reader.now.hour() + 1).clamp(9, 23));
-            reader.text("command.no_time", &[("text", text), ("hour", &hour)])
+            reader.text(text::command::no_time(&text, &hour))
         }
         Wrong::BadValue(option, text, key) => {
-            let line = reader.text("command.bad_value", &[("option", option), ("text", text)]);
+            let line = reader.text(text::command::bad_value(&text, &option));
             format!("{line}\n{}", usage(key))
         }
         Wrong::NoSuchOption(option, key) => {
-            let line = reader.text("command.no_such_option", &[("option", option)]);
+            let line = reader.text(text::command::no_such_option(&option));
             format!("{line}\n{}", usage(key))
         }
-        Wrong::OneDash(option) => reader.text("command.one_dash", &[("option", option)]),
-        Wrong::TooLong(key, most) => reader.text(key, &[("most", &most.to_string())]),
-        Wrong::ReminderNeedsDue => reader.text("todo.reminder_needs_due", &[]),
-        Wrong::TodosDoNotRepeat => reader.text("todo.does_not_repeat", &[]),
+        Wrong::OneDash(option) => reader.text(text::command::one_dash(&option)),
+        Wrong::TooLong(text) => text.in_lang(reader.lang),
+        Wrong::ReminderNeedsDue => reader.text(text::todo::reminder_needs_due()),
+        Wrong::TodosDoNotRepeat => reader.text(text::todo::does_not_repeat()),
     }
 }
 
@@ -182,31 +192,31 @@ fn with_details(reader: &Reader, line: String, details: &[String]) -> String {
     if details.is_empty() {
         return line;
     }
-    reader.text("show.details", &[("line", &line), ("details", &reader.joined(details))])
+    reader.text(text::show::details(&line, &reader.joined(details)))
 }
 
 fn todo_details(reader: &Reader, todo: &TodoRow) -> Vec<String> {
     let said = &todo.said;
     let mut details = Vec::new();
-    let mut detail = |key: &str, value: Option<String>| {
-        details.extend(value.map(|value| reader.text(key, &[("value", &value)])));
+    let mut detail = |text: TextOf, value: Option<String>| {
+        details.extend(value.map(|value| reader.text(text(&value))));
     };
-    detail("todo.detail.due", said.due_at.map(|at| reader.moment(at)));
-    detail("todo.detail.remind", said.remind_at.map(|at| reader.moment(at)));
-    detail("todo.detail.priority", (said.priority > 0).then(|| said.priority.to_string()));
+    detail(text::todo::detail::due, said.due_at.map(|at| reader.moment(at)));
+    detail(text::todo::detail::remind, said.remind_at.map(|at| reader.moment(at)));
+    detail(text::todo::detail::priority, (said.priority > 0).then(|| said.priority.to_string()));
     let tag = Some(one_line(&said.tag)).filter(|tag| tag != kept::DEFAULT_TAG);
-    detail("todo.detail.tag", tag);
+    detail(text::todo::detail::tag, tag);
     details
 }
 
 fn state(reader: &Reader, todo: &TodoRow) -> String {
     let now = reader.now.timestamp().as_millisecond();
     let key = match (todo.done_at, todo.said.due_at) {
-        (Some(_), _) => "todo.state.done",
-        (None, Some(due)) if due < now => "todo.state.overdue",
-        (None, _) => "todo.state.open",
+        (Some(_), _) => text::todo::state::done(),
+        (None, Some(due)) if due < now => text::todo::state::overdue(),
+        (None, _) => text::todo::state::open(),
     };
-    reader.text(key, &[])
+    reader.text(key)
 }
 
 fn show_todos(reader: &Reader, list: &TodoList) -> String {
@@ -214,9 +224,16 @@ fn show_todos(reader: &Reader, list: &TodoList) -> String {
     if todos.is_empty() {
         return none::show(reader, list);
     }
-    let heads = ["id", "state", "priority", "due", "remind", "tag", "text"];
-    let heads = heads.map(|name| reader.text(&format!("todo.head.{name}"), &[]));
-    let mut table = Table::new(heads.to_vec());
+    let heads = [
+        text::todo::head::id(),
+        text::todo::head::state(),
+        text::todo::head::priority(),
+        text::todo::head::due(),
+        text::todo::head::remind(),
+        text::todo::head::tag(),
+        text::todo::head::text(),
+    ];
+    let mut table = Table::new(heads.map(|head| reader.text(head)).to_vec());
     for todo in todos {
         let said = &todo.said;
         let at = |at: Option<UtcMs>| at.map_or("-".to_owned(), |at| reader.moment(at));
@@ -232,7 +249,7 @@ fn show_todos(reader: &Reader, list: &TodoList) -> String {
     }
     let count = todos.len().to_string();
     let open = todos.iter().filter(|todo| todo.done_at.is_none()).count().to_string();
-    let foot = reader.text("todo.count", &[("count", &count), ("open", &open)]);
+    let foot = reader.text(text::todo::count(&count, &open));
     format!("{}\n{foot}", table.show(reader.width))
 }
 
@@ -240,34 +257,39 @@ fn todo_card(reader: &Reader, todo: &TodoRow) -> String {
     let said = &todo.said;
     let at = |at: Option<UtcMs>| at.map_or("-".to_owned(), |at| reader.moment(at));
     let rows = [
-        ("id", todo.id.to_string()),
-        ("text", said.text.clone()),
-        ("state", state(reader, todo)),
-        ("tag", said.tag.clone()),
-        ("priority", said.priority.to_string()),
-        ("due", at(said.due_at)),
-        ("remind", at(said.remind_at)),
-        ("created", reader.moment(todo.created_at)),
-        ("done", at(todo.done_at)),
+        (text::todo::head::id(), todo.id.to_string()),
+        (text::todo::head::text(), said.text.clone()),
+        (text::todo::head::state(), state(reader, todo)),
+        (text::todo::head::tag(), said.tag.clone()),
+        (text::todo::head::priority(), said.priority.to_string()),
+        (text::todo::head::due(), at(said.due_at)),
+        (text::todo::head::remind(), at(said.remind_at)),
+        (text::todo::head::created(), reader.moment(todo.created_at)),
+        (text::todo::head::done(), at(todo.done_at)),
     ];
-    card(reader, "todo", &rows)
+    card(reader, rows.into())
 }
 
 /// Names and values, one a line, the values under each other.
-fn card(reader: &Reader, kind: &str, rows: &[(&str, String)]) -> String {
-    let names: Vec<String> =
-        rows.iter().map(|(name, _)| reader.text(&format!("{kind}.head.{name}"), &[])).collect();
+fn card(reader: &Reader, rows: Vec<(Text, String)>) -> String {
+    let names: Vec<String> = rows.iter().map(|(head, _)| head.in_lang(reader.lang)).collect();
     let widest = names.iter().map(|name| table::width(name)).max().unwrap_or(0);
     let lines = names
         .iter()
         .zip(rows)
-        .map(|(name, (_, value))| format!("{}  {}", padded(name, widest), one_line(value)));
+        .map(|(name, (_, value))| format!("{}  {}", padded(name, widest), one_line(&value)));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 fn views(reader: &Reader) -> String {
     let line = |view: View| {
-        let what = reader.text(&format!("view.{}", view.as_str()), &[]);
+        let what = reader.text(match view {
+            View::All => text::view::all(),
+            View::Today => text::view::today(),
+            View::Overdue => text::view::overdue(),
+            View::Upcoming => text::view::upcoming(),
+            View::Inbox => text::view::inbox(),
+        });
         format!("/view {}  {what}", padded(view.as_str(), 8))
     };
     View::ALL.map(line).join("\n")
@@ -278,12 +300,12 @@ fn entry_details(reader: &Reader, entry: &ScheduleRow) -> Vec<String> {
     let mut details = vec![starts(reader, entry)];
     if !kept::is_reminder(entry) {
         let minutes = span.minutes.to_string();
-        details.push(reader.text("schedule.detail.minutes", &[("value", &minutes)]));
+        details.push(reader.text(text::schedule::detail::minutes(&minutes)));
     }
     details.extend(repeats(reader, entry));
     if let Some(next) = entry.remind_next {
         let at = reader.moment(next);
-        details.push(reader.text("schedule.detail.remind", &[("value", &at)]));
+        details.push(reader.text(text::schedule::detail::remind(&at)));
     }
     details
 }
@@ -294,17 +316,23 @@ fn starts(reader: &Reader, entry: &ScheduleRow) -> String {
     let here = reader.moment(span.starts_at);
     let zone = &span.zone;
     if reader.now.time_zone().iana_name() == Some(zone.as_str()) {
-        return reader.text("schedule.detail.at", &[("at", &here), ("zone", zone)]);
+        return reader.text(text::schedule::detail::at(&here, &zone));
     }
     let there = span.starts.replace('T', " ");
-    let args = [("at", here.as_str()), ("there", there.as_str()), ("zone", zone.as_str())];
-    reader.text("schedule.detail.at_there", &args)
+    reader.text(
+        text::schedule::detail::AtThere {
+            at: &here.as_str(),
+            there: &there.as_str(),
+            zone: &zone.as_str(),
+        }
+        .text(),
+    )
 }
 
 /// How many minutes it takes, or that it is a reminder.
 fn lasts(reader: &Reader, entry: &ScheduleRow) -> String {
     match kept::is_reminder(entry) {
-        true => reader.text("schedule.is_reminder", &[]),
+        true => reader.text(text::schedule::is_reminder()),
         false => entry.said.span.minutes.to_string(),
     }
 }
@@ -315,15 +343,18 @@ fn entry_card(reader: &Reader, entry: &ScheduleRow, firings: &[Firing]) -> Strin
     let next = kept::series(entry).from(reader.now.timestamp()).next();
     let next = next.map_or_else(none, |found| reader.moment(found.at.as_millisecond()));
     let rows = [
-        ("id", entry.id.to_string()),
-        ("title", said.title.clone()),
-        ("at", starts(reader, entry)),
-        ("minutes", lasts(reader, entry)),
-        ("repeat", repeats(reader, entry).unwrap_or_else(none)),
-        ("next", next),
-        ("remind", entry.remind_next.map_or_else(none, |at| reader.moment(at))),
+        (text::schedule::head::id(), entry.id.to_string()),
+        (text::schedule::head::title(), said.title.clone()),
+        (text::schedule::head::at(), starts(reader, entry)),
+        (text::schedule::head::minutes(), lasts(reader, entry)),
+        (text::schedule::head::repeat(), repeats(reader, entry).unwrap_or_else(none)),
+        (text::schedule::head::next(), next),
+        (
+            text::schedule::head::remind(),
+            entry.remind_next.map_or_else(none, |at| reader.moment(at)),
+        ),
     ];
-    let mut text = card(reader, "schedule", &rows);
+    let mut text = card(reader, rows.into());
     for firing in firings {
         text.push('\n');
         text.push_str(&firing_line(reader, firing));

@@ -43,6 +43,7 @@ use everloop_agenda::desk::Agenda;
 use everloop_agenda::show::{self, Reader};
 use everloop_engine::{Clock, Engine, Submission, SystemClock, Watch, fresh_id};
 use everloop_store::{Firing, Store};
+use everloop_text as text;
 use everloop_types::{ConversationId, Goal, Image, Lang, Policy, RunId, Status, Taint, Unattended};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -368,9 +369,7 @@ fn conversation_id(app: &App) -> Result<ConversationId, AppError> {
 /// What cancels: the person's own phrase, or the one of each language.
 fn cancel_phrases(app: &App) -> Vec<String> {
     match app.settings.chat.cancel_phrase.as_str() {
-        "" => [Lang::ZhCn, Lang::En]
-            .map(|lang| everloop_text::get(lang, "cancel.phrase", &[]))
-            .to_vec(),
+        "" => [Lang::ZhCn, Lang::En].map(|lang| text::cancel::phrase().in_lang(lang)).to_vec(),
         phrase => vec![phrase.to_owned()],
     }
 }

@@ -24,6 +24,7 @@ use everloop_app::conversation::{Conversation, Reaction, Reply};
 use everloop_app::frames::{RunOptions, default_model};
 use everloop_app::router::{OpenQuestion, Router};
 use everloop_engine::Update;
+use everloop_text::{self as text, Text};
 
 pub(crate) async fn chat(app: &Console, args: &args::Chat) -> Result<Exit, Failure> {
     let at_terminal = app.interactive && terminal::answers_are_seen();
@@ -63,8 +64,8 @@ impl Chat {
         Ok(Self { app, conversation })
     }
 
-    fn text(&self, key: &str, args: &[(&str, &str)]) -> String {
-        self.app.text(key, args)
+    fn text(&self, text: Text) -> String {
+        self.app.text(text)
     }
 
     fn fail(&self, error: AppError) -> Failure {
@@ -102,7 +103,7 @@ impl Chat {
     /// Says that the question before the person was answered elsewhere, if it was.
     async fn gone_question(&mut self) -> Option<String> {
         let run = self.conversation.take_gone_question().await?;
-        Some(self.text("chat.question_gone", &[("id", run.as_str())]))
+        Some(self.text(text::chat::question_gone(&run)))
     }
 
     /// Questions that other terminals show, each told of once.
@@ -110,7 +111,7 @@ impl Chat {
         let open = self.conversation.questions_elsewhere().await;
         let line = |open: &OpenQuestion| {
             let question = crate::show::preview(&open.text);
-            self.text("chat.other_asks", &[("id", open.run.as_str()), ("question", &question)])
+            self.text(text::chat::other_asks(&question, &open.run.as_str()))
         };
         open.iter().map(line).collect()
     }

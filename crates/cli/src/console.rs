@@ -11,9 +11,9 @@ use everloop_app::settings::SettingSources;
 use everloop_app::{App, AppError, Notice, Notices, OpenOptions};
 use everloop_engine::Engine;
 use everloop_store::{Store, StoreError};
+use everloop_text::{self as text, Text};
 use everloop_tools::Sandbox;
 use everloop_types::{Lang, RunId};
-use std::fmt::Display;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
@@ -106,13 +106,13 @@ impl Console {
     }
 
     /// A text in the person's language.
-    pub(crate) fn text(&self, key: &str, args: &[(&str, &str)]) -> String {
-        everloop_text::get(self.lang, key, args)
+    pub(crate) fn text(&self, text: Text) -> String {
+        text.in_lang(self.lang)
     }
 
     /// A line of progress, unless the person wants quiet.
-    pub(crate) fn note(&self, key: &str, args: &[(&str, &str)]) {
-        self.note_line(&self.text(key, args));
+    pub(crate) fn note(&self, text: Text) {
+        self.note_line(&self.text(text));
     }
 
     /// The same for a line that is in words already.
@@ -126,21 +126,20 @@ impl Console {
     /// want quiet. Says too that the workspace is the home, where more is closed.
     pub(crate) fn warn_of_sandbox(&self, workspace: &str) {
         if self.settings.tools.shell_sandbox == Sandbox::Off {
-            terminal::complain(&self.text("run.no_walls", &[]));
+            terminal::complain(&self.text(text::run::no_walls()));
         }
         if everloop_tools::holds_home(Path::new(workspace)) {
-            self.note("run.in_home", &[]);
+            self.note(text::run::in_home());
         }
     }
 
-    /// A failure with a cause in its own words.
-    pub(crate) fn failure(&self, exit: Exit, key: &str, detail: &impl Display) -> Failure {
-        let words = self.text(key, &[("detail", &detail.to_string())]);
-        Failure { exit, words }
+    /// A failure in the person's language.
+    pub(crate) fn failure(&self, exit: Exit, text: Text) -> Failure {
+        Failure { exit, words: self.text(text) }
     }
 
     pub(crate) fn store_failure(&self, error: &StoreError) -> Failure {
-        self.failure(Exit::Data, "error.store", &everloop_app::error::chain(error))
+        self.failure(Exit::Data, text::error::store(&everloop_app::error::chain(error)))
     }
 
     /// What an error of the application is for the person, and for scripts.
@@ -155,7 +154,7 @@ impl Console {
 
     /// Which of these names was meant, as a sentence; nothing if none is near.
     pub(crate) fn near<'a>(&self, name: &str, all: impl IntoIterator<Item = &'a str>) -> String {
-        let hint = |nearest: &str| self.text("near.hint", &[("nearest", nearest)]);
+        let hint = |nearest: &str| self.text(text::near::hint(&nearest));
         everloop_app::near::near(name, all).map_or_else(String::new, hint)
     }
 

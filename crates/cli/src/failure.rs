@@ -16,7 +16,9 @@ use everloop_engine::ForkError;
 use everloop_loops::{LOOPS, Unknown};
 use everloop_models::providers;
 use everloop_store::Settlement;
+use everloop_text::{self as text, Text};
 use everloop_types::{Lang, ModelErrorKind, RunId, Settled};
+use std::fmt::Display;
 use std::path::Path;
 
 /// A setting that cannot be used.
@@ -36,23 +38,22 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         AppError::NoHome(detail) => configuration(detail),
         AppError::Setting(fault) => of_setting(app.lang, &fault),
         AppError::Store(error) => app.store_failure(&error),
-        AppError::Driver(detail) => app.failure(Exit::Data, "error.store", &detail),
-        AppError::Home(error) => app.failure(Exit::Data, "error.system", &error),
-        AppError::RunNotFound(id) => usage(app.text("run.not_found", &[("id", &id)])),
+        AppError::Driver(detail) => app.failure(Exit::Data, text::error::store(&detail)),
+        AppError::Home(error) => app.failure(Exit::Data, text::error::system(&error)),
+        AppError::RunNotFound(id) => usage(app.text(text::run::not_found(&id))),
         AppError::RunAmbiguous { id, all } => {
             let all: Vec<&str> = all.iter().map(RunId::as_str).collect();
-            usage(app.text("run.ambiguous", &[("id", &id), ("all", &all.join(", "))]))
+            usage(app.text(text::run::ambiguous(&id, &all.join(", "))))
         }
         AppError::RunFinished { run, status } => {
-            let args = [("id", run.as_str()), ("status", status.as_str())];
-            usage(app.text("run.already_finished", &args))
+            usage(app.text(text::run::already_finished(&run, &status)))
         }
         AppError::UnknownLoop(name) => {
             let (near, all) = (app.near(&name, LOOPS), LOOPS.join(", "));
-            usage(app.text("run.no_loop", &[("name", &name), ("near", &near), ("all", &all)]))
+            usage(app.text(text::run::NoLoop { name: &name, near: &near, all: &all }.text()))
         }
         AppError::SameLoop { run, loop_name } => {
-            usage(app.text("switch.same", &[("id", run.as_str()), ("loop", &loop_name)]))
+            usage(app.text(text::switch::same(&loop_name, &run)))
         }
         AppError::Workspace { folder, source } => usage(workspace(app, &folder, source.as_ref())),
         AppError::NoModel => configuration(trouble::no_model(app)),
@@ -63,59 +64,55 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
             configuration(trouble::words(app, &trouble, Read::InShell))
         }
         AppError::Model { name, error } => {
-            let args = [("name", name.as_str()), ("detail", error.detail.as_str())];
-            configuration(app.text("model.unusable", &args))
+            configuration(app.text(text::model::unusable(&name, &error.detail.as_str())))
         }
         AppError::UnknownPersona { name, all } => {
-            usage(app.text("persona.unknown", &[("name", &name), ("all", &all.join(", "))]))
+            usage(app.text(text::persona::unknown(&name, &all.join(", "))))
         }
         AppError::PersonaTool { persona, tool, nearest } => {
-            let args = [("name", persona.as_str()), ("tool", &tool), ("nearest", nearest)];
-            configuration(app.text("persona.no_tool", &args))
+            configuration(app.text(
+                text::persona::NoTool { name: &persona, tool: &tool, nearest: &nearest }.text(),
+            ))
         }
-        AppError::TooManyImages(most) => {
-            usage(app.text("image.too_many", &[("most", &most.to_string())]))
-        }
+        AppError::TooManyImages(most) => usage(app.text(text::image::too_many(&most))),
         AppError::Image { file, most, source } => usage(image(app, &file, most, &source)),
         AppError::NoPrice { model, file } => {
             let file = file.display().to_string();
-            configuration(app.text("prices.missing", &[("name", &model), ("file", &file)]))
+            configuration(app.text(text::prices::missing(&file, &model)))
         }
         AppError::AuditFile { file, source } => {
-            configuration(of_file(app, "audit.no_file", &file, &source))
+            configuration(of_file(app, text::audit::no_file, &file, &source))
         }
         AppError::Fork { parent, source } => fork(app, &parent, &source),
-        AppError::NothingToSettle(run) => {
-            usage(app.text("settle.nothing_open", &[("id", run.as_str())]))
-        }
+        AppError::NothingToSettle(run) => usage(app.text(text::settle::nothing_open(&run))),
         AppError::AlreadySettled { call, first } => {
             let said = first.map_or_else(String::new, |first| settlement(app, &first));
-            usage(app.text("settle.already", &[("call", &call), ("said", &said)]))
+            usage(app.text(text::settle::already(&call, &said)))
         }
         AppError::NotWritten { file, source } => {
-            usage(of_file(app, "chat.not_written", &file, &source))
+            usage(of_file(app, text::chat::not_written, &file, &source))
         }
         AppError::NotRead { file, source } => {
-            usage(of_file(app, "exchange.not_read", &file, &source))
+            usage(of_file(app, text::exchange::not_read, &file, &source))
         }
-        AppError::FileTooLong(most) => {
-            usage(app.text("exchange.too_long", &[("most", &(most >> 20).to_string())]))
-        }
+        AppError::FileTooLong(most) => usage(app.text(text::exchange::too_long(&(most >> 20)))),
     }
 }
 
-fn of_file(app: &Console, key: &str, file: &Path, error: &std::io::Error) -> String {
-    let (file, detail) = (file.display().to_string(), error.to_string());
-    app.text(key, &[("file", &file), ("detail", &detail)])
+/// A message that names a file and what is wrong with it.
+type TextOfFile = fn(&dyn Display, &dyn Display) -> Text;
+
+fn of_file(app: &Console, text: TextOfFile, file: &Path, error: &std::io::Error) -> String {
+    app.text(text(&file.display(), error))
 }
 
 fn workspace(app: &Console, folder: &Path, error: Option<&std::io::Error>) -> String {
     let detail = match error {
         Some(error) => error.to_string(),
-        None => app.text("run.not_a_folder", &[]),
+        None => app.text(text::run::not_a_folder()),
     };
     let folder = folder.display().to_string();
-    app.text("run.no_workspace", &[("folder", &folder), ("detail", &detail)])
+    app.text(text::run::no_workspace(&folder, &detail))
 }
 
 /// That nobody knows where the provider of a model is, if that is so.
@@ -129,36 +126,39 @@ fn provider_hint(app: &Console, name: &str) -> String {
     let names: Vec<&str> = providers().map(|known| known.name).collect();
     let near = app.near(&provider, names.iter().copied());
     let (all, variable) = (names.join(", "), place::address_variable(&provider));
-    let args =
-        [("provider", provider.as_str()), ("near", &near), ("all", &all), ("variable", &variable)];
-    app.text("model.unknown_provider", &args)
+    app.text(
+        text::model::UnknownProvider {
+            provider: &provider,
+            near: &near,
+            all: &all,
+            variable: &variable,
+        }
+        .text(),
+    )
 }
 
 fn image(app: &Console, file: &Path, most: u64, error: &ImageError) -> String {
-    let key = match error {
-        ImageError::Unreadable(_) => "image.unreadable",
-        ImageError::NoFile => "image.no_file",
-        ImageError::TooLarge { .. } => "image.too_large",
-        ImageError::WrongType => "image.wrong_type",
-    };
-    let (file, detail) = (file.display().to_string(), chain(error));
-    let most = most.to_string();
-    app.text(key, &[("file", file.as_str()), ("detail", &detail), ("most", &most)])
+    let file = file.display();
+    app.text(match error {
+        ImageError::Unreadable(_) => text::image::unreadable(&file, &chain(error)),
+        ImageError::NoFile => text::image::no_file(&file),
+        ImageError::TooLarge { .. } => text::image::too_large(&file, &most),
+        ImageError::WrongType => text::image::wrong_type(&file),
+    })
 }
 
 /// Why there is no fork.
 pub(crate) fn fork(app: &Console, parent: &RunId, error: &ForkError) -> Failure {
     let id = parent.as_str();
     let (exit, words) = match error {
-        ForkError::NoRun(_) => (Exit::Usage, app.text("run.not_found", &[("id", id)])),
+        ForkError::NoRun(_) => (Exit::Usage, app.text(text::run::not_found(&id))),
         ForkError::NoEntry { at, last } => {
             let (at, last) = (at.to_string(), last.to_string());
-            (Exit::Usage, app.text("replay.no_event", &[("seq", &at), ("last", &last)]))
+            (Exit::Usage, app.text(text::replay::no_event(&at, &last)))
         }
-        ForkError::NotWhole(_) => (Exit::Failed, app.text("fork.not_whole", &[("id", id)])),
+        ForkError::NotWhole(_) => (Exit::Failed, app.text(text::fork::not_whole(&id))),
         ForkError::ChildAtWork(child) => {
-            let args = [("id", id), ("child", child.as_str())];
-            (Exit::Failed, app.text("fork.child_at_work", &args))
+            (Exit::Failed, app.text(text::fork::child_at_work(&id, &child)))
         }
         ForkError::Unsettled(open) => return unsettled(app, parent, open),
         ForkError::Store(error) => return app.store_failure(error),
@@ -173,62 +173,59 @@ pub(crate) fn unsettled(app: &Console, parent: &RunId, open: &[Unknown]) -> Fail
         format!("  {place}  {} {}", unknown.call.tool, call_args(&unknown.call.args))
     });
     let calls = calls.collect::<Vec<_>>().join("\n");
-    let args = [("id", parent.as_str()), ("calls", calls.as_str())];
-    Failure { exit: Exit::Unsettled, words: app.text("fork.unsettled", &args) }
+    Failure { exit: Exit::Unsettled, words: app.text(text::fork::unsettled(&parent, &calls)) }
 }
 
 /// What somebody said of a call, in words.
 pub(crate) fn settlement(app: &Console, settlement: &Settlement) -> String {
     let verdict = verdict(app, settlement.settled);
     let at = timestamp(settlement.at);
-    app.text("settle.said", &[("verdict", &verdict), ("by", &settlement.by), ("at", &at)])
+    app.text(text::settle::Said { verdict: &verdict, by: &settlement.by, at: &at }.text())
 }
 
 /// Whether it happened, in words.
 pub(crate) fn verdict(app: &Console, settled: Settled) -> String {
     let key = match settled {
-        Settled::Happened => "settle.happened",
-        Settled::Not => "settle.not",
+        Settled::Happened => text::settle::happened(),
+        Settled::Not => text::settle::not(),
     };
-    app.text(key, &[])
+    app.text(key)
 }
 
 /// A notice in words, and whether it is left out where the person wants quiet.
 pub(crate) fn of_notice(lang: Lang, notice: &Notice) -> (String, bool) {
-    let text = |key: &str, args: &[(&str, &str)]| everloop_text::get(lang, key, args);
-    let file_and = |file: &Path, detail: &str, key: &str| {
-        text(key, &[("file", &file.display().to_string()), ("detail", detail)])
-    };
+    let text = |text: Text| text.in_lang(lang);
     match notice {
         Notice::Setting(fault) => (fault.words(lang), false),
-        Notice::Prices { file, detail } => (file_and(file, detail, "prices.bad"), true),
-        Notice::ZoneWithoutName(zone) => {
-            (text("settings.zone_without_name", &[("zone", zone)]), true)
+        Notice::Prices { file, detail } => (text(text::prices::bad(&file.display(), detail)), true),
+        Notice::ZoneWithoutName(zone) => (text(text::settings::zone_without_name(&zone)), true),
+        Notice::Persona { file, detail } => {
+            (text(text::persona::bad(&file.display(), detail)), true)
         }
-        Notice::Persona { file, detail } => (file_and(file, detail, "persona.bad"), true),
-        Notice::Guidance(detail) => (text("context.no_guidance", &[("detail", detail)]), true),
-        Notice::Memory(detail) => (text("context.no_memory", &[("detail", detail)]), true),
-        Notice::MemoryFull(most) => (text("memory.full", &[("most", &most.to_string())]), false),
-        Notice::MemoryNotWritten(detail) => {
-            (text("memory.not_written", &[("detail", detail)]), false)
-        }
+        Notice::Guidance(detail) => (text(text::context::no_guidance(&detail)), true),
+        Notice::Memory(detail) => (text(text::context::no_memory(&detail)), true),
+        Notice::MemoryFull(most) => (text(text::memory::full(&most)), false),
+        Notice::MemoryNotWritten(detail) => (text(text::memory::not_written(&detail)), false),
         Notice::Secret { key, error } => {
             let detail = error.words(lang);
-            (text("secret.missing", &[("key", key), ("detail", &detail)]), false)
+            (text(text::secret::missing(&key, &detail)), false)
         }
-        Notice::AuditNotWritten(file) => {
-            (text("audit.not_written", &[("file", &file.display().to_string())]), false)
-        }
-        Notice::AuditReplaced(file) => {
-            (text("audit.replaced", &[("file", &file.display().to_string())]), false)
-        }
-        Notice::AddressUnused { owner, provider, variable } => {
-            let args = [("owner", owner.as_str()), ("provider", provider), ("variable", variable)];
-            (text("model.address_unused", &args), false)
-        }
+        Notice::AuditNotWritten(file) => (text(text::audit::not_written(&file.display())), false),
+        Notice::AuditReplaced(file) => (text(text::audit::replaced(&file.display())), false),
+        Notice::AddressUnused { owner, provider, variable } => (
+            text(
+                text::model::AddressUnused {
+                    owner: &owner,
+                    provider: &provider,
+                    variable: &variable,
+                }
+                .text(),
+            ),
+            false,
+        ),
         Notice::WorkspaceNotTrusted { mode, folder } => {
             let folder = folder.display().to_string();
-            (text("workspace.not_trusted", &[("mode", mode), ("folder", &folder)]), true)
+            (text(text::workspace::not_trusted(&mode, &folder)), true)
         }
     }
 }

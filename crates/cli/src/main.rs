@@ -19,6 +19,7 @@ mod trouble;
 
 use args::{Chat, Cli, Command, Print, Run};
 use console::Console;
+use everloop_text as text;
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
@@ -67,7 +68,7 @@ fn main() -> ExitCode {
         Err(failure) => return report(&failure),
     };
     if let Err(error) = spare_files() {
-        return report(&app.failure(Exit::Failed, "error.few_files", &error));
+        return report(&app.failure(Exit::Failed, text::error::few_files(&error)));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(app.threads(cli.command.as_ref()))
@@ -75,7 +76,7 @@ fn main() -> ExitCode {
         .build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
-        Err(error) => return report(&app.failure(Exit::Failed, "error.system", &error)),
+        Err(error) => return report(&app.failure(Exit::Failed, text::error::system(&error))),
     };
     if let (None, Some(_), Some(_), false) = (&cli.command, &cli.message, &cli.resume, cli.print) {
         return report(&help::answer_needs_print(app.lang));
@@ -91,7 +92,7 @@ fn main() -> ExitCode {
     everloop_tools::finish_looking(LOOK_MAX);
     runtime.shutdown_background();
     match (ended, terminal::unwritten()) {
-        (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, "error.unwritten", &error)),
+        (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, text::error::unwritten(&error))),
         (Ok(exit), None) => exit.into(),
         (Err(failure), _) => report(&failure),
     }
@@ -168,7 +169,7 @@ async fn dispatch(app: &Console, command: Command) -> Result<Exit, Failure> {
 fn not_written(error: &std::io::Error) -> ExitCode {
     let detail = error.to_string();
     let lang = console::early_language(None);
-    let words = everloop_text::get(lang, "error.unwritten", &[("detail", &detail)]);
+    let words = text::error::unwritten(&detail).in_lang(lang);
     report(&Failure { exit: Exit::Failed, words })
 }
 

@@ -29,6 +29,7 @@ use everloop_app::secrets;
 use everloop_app::settings::{
     SettingKind, SettingOrigin, SettingSources, SettingTarget, file, keys, redact,
 };
+use everloop_text as text;
 use everloop_types::Lang;
 use std::path::Path;
 
@@ -53,7 +54,7 @@ pub(crate) async fn first_run(app: &Console) -> Result<Console, Failure> {
         let words = crate::trouble::no_model(app);
         return Err(Failure { exit: Exit::Configuration, words });
     }
-    terminal::complain(&app.text("setup.welcome", &[("version", build::NUMBER)]));
+    terminal::complain(&app.text(text::setup::welcome(&build::NUMBER)));
     let app = language(app).await?;
     let chosen = match (from_environment(&app), found::keys(&app)) {
         (true, _) => app,
@@ -65,15 +66,16 @@ pub(crate) async fn first_run(app: &Console) -> Result<Console, Failure> {
     }
     let (data, config) = (chosen.home.data().display(), chosen.sources.path.display());
     let (data, config) = (data.to_string(), config.to_string());
-    let args = [("mark", terminal::marks().done), ("data", &data), ("config", &config)];
-    terminal::complain(&chosen.text("setup.places", &args));
-    terminal::complain(&format!("\n{}", chosen.text("setup.hints", &[])));
+    terminal::complain(&chosen.text(
+        text::setup::Places { mark: &terminal::marks().done, data: &data, config: &config }.text(),
+    ));
+    terminal::complain(&format!("\n{}", chosen.text(text::setup::hints())));
     Ok(chosen)
 }
 
 async fn language(app: &Console) -> Result<Console, Failure> {
     let detected = name_of(app.lang);
-    let prompt = app.text("setup.language", &[("detected", detected)]);
+    let prompt = app.text(text::setup::language(&detected));
     let chosen = loop {
         match terminal::ask(&prompt).await.as_deref() {
             None | Some("") => break detected,
@@ -93,8 +95,8 @@ async fn language(app: &Console) -> Result<Console, Failure> {
 fn language_said(said: &str) -> Option<Lang> {
     let said = said.trim().to_lowercase();
     match said.as_str() {
-        name if choice::is_one_of(name, "setup.words_zh") => Some(Lang::ZhCn),
-        name if choice::is_one_of(name, "setup.words_en") => Some(Lang::En),
+        name if choice::is_one_of(name, text::setup::words_zh()) => Some(Lang::ZhCn),
+        name if choice::is_one_of(name, text::setup::words_en()) => Some(Lang::En),
         other => Lang::parse(other),
     }
 }
@@ -107,7 +109,7 @@ fn name_of(lang: Lang) -> &'static str {
 }
 
 fn not_understood(app: &Console, choices: &str) {
-    terminal::complain(&app.text("setup.not_understood", &[("choices", choices)]));
+    terminal::complain(&app.text(text::setup::not_understood(&choices)));
 }
 
 /// A model that the environment names needs no question.
@@ -121,8 +123,16 @@ fn from_environment(app: &Console) -> bool {
     names.extend(everloop_app::key::variables(&app.settings, provider));
     names.retain(|name| is_set(name));
     let names = names.join(", ");
-    let args = [("mark", terminal::marks().done), ("names", &names), ("model", &model)];
-    terminal::complain(&app.text("setup.from_environment", &args));
+    terminal::complain(
+        &app.text(
+            text::setup::FromEnvironment {
+                mark: &terminal::marks().done,
+                names: &names,
+                model: &model,
+            }
+            .text(),
+        ),
+    );
     true
 }
 
@@ -165,8 +175,9 @@ async fn with_key(app: &Console, provider: String, url: String) -> Result<Option
         match probe::listed(app, &wanted).await {
             Ok(offered) => return Ok(Some(Wanted { offered, ..wanted })),
             Err(error) if error.is_about_the_key() && !wanted.key.is_empty() => {
-                let args = [("mark", terminal::marks().failed), ("detail", error.detail.as_str())];
-                terminal::complain(&app.text("setup.key_refused", &args));
+                terminal::complain(
+                    &app.text(text::setup::key_refused(&terminal::marks().failed, &error.detail)),
+                );
             }
             // It may have no list, or be out of reach for now.
             Err(_) => return Ok(Some(wanted)),
@@ -177,7 +188,7 @@ async fn with_key(app: &Console, provider: String, url: String) -> Result<Option
 /// Asks for the key without showing it. An address is none.
 async fn typed_key(app: &Console, provider: &str) -> Result<String, Failure> {
     loop {
-        let prompt = app.text("setup.key", &[("provider", provider)]);
+        let prompt = app.text(text::setup::key(&provider));
         let typed = tokio::task::spawn_blocking(move || hidden::ask(&prompt)).await;
         let Ok(hidden::Typed::Line(key)) = typed else {
             // The terminal is as it was again; nothing was written.
@@ -188,14 +199,14 @@ async fn typed_key(app: &Console, provider: &str) -> Result<String, Failure> {
             secrets::redactor().learn(&key);
             return Ok(key);
         }
-        terminal::complain(&app.text("setup.key_is_address", &[]));
+        terminal::complain(&app.text(text::setup::key_is_address()));
     }
 }
 
 /// Asks for the model, and writes down what was chosen.
 async fn chosen(app: Console, wanted: Wanted) -> Result<Console, Failure> {
     let Some(name) = name(&app, &wanted).await else {
-        terminal::complain(&app.text("setup.no_name", &[]));
+        terminal::complain(&app.text(text::setup::no_name()));
         return Ok(app);
     };
     let provider = wanted.provider.as_str();
@@ -293,8 +304,7 @@ fn keep_key(app: &Console, key: &str, provider: &str) -> Result<String, Failure>
     let (mark, name) = (terminal::marks().done, key_name(provider));
     if let Some(kept) = commands::secrets::in_the_keychain(app, &name, key)? {
         let kept = kept.to_string();
-        let args = [("mark", mark), ("reference", kept.as_str())];
-        terminal::complain(&app.text("setup.key_in_keychain", &args));
+        terminal::complain(&app.text(text::setup::key_in_keychain(&mark, &kept)));
         return Ok(kept);
     }
     let path = app.home.secrets().join(name);
@@ -302,15 +312,16 @@ fn keep_key(app: &Console, key: &str, provider: &str) -> Result<String, Failure>
     let _ = std::fs::remove_file(&path);
     file::write(&path, &format!("{key}\n")).map_err(|error| not_kept(app, &path, &error))?;
     let shown = path.display().to_string();
-    let args = [("mark", mark), ("file", shown.as_str())];
-    terminal::complain(&app.text("setup.key_kept", &args));
+    terminal::complain(&app.text(text::setup::key_kept(&mark, &shown)));
     Ok(secrets::Reference::File(path).to_string())
 }
 
 fn not_kept(app: &Console, path: &Path, error: &std::io::Error) -> Failure {
     let (shown, detail) = (path.display().to_string(), error.to_string());
-    let args = [("file", shown.as_str()), ("detail", detail.as_str())];
-    Failure { exit: Exit::Configuration, words: app.text("setup.key_not_kept", &args) }
+    Failure {
+        exit: Exit::Configuration,
+        words: app.text(text::setup::key_not_kept(&shown, &detail)),
+    }
 }
 
 fn is_set(name: &str) -> bool {
@@ -323,7 +334,7 @@ fn write(app: &Console, lines: &[(&str, &str)]) -> Result<Console, Failure> {
     for (key, value) in lines {
         // The settings are shown and copied; a key that gets there is lost.
         if redact::looks_like_a_key(value) {
-            let words = app.text("config.is_a_key", &[]);
+            let words = app.text(text::config::is_a_key());
             return Err(Failure { exit: Exit::Configuration, words });
         }
         let Ok(target) = SettingTarget::find(key, SettingOrigin::CommandLine) else {
@@ -335,8 +346,7 @@ fn write(app: &Console, lines: &[(&str, &str)]) -> Result<Console, Failure> {
     config::write(app, &text)?;
     for (key, value) in lines {
         let line = format!("{key} = {value:?}");
-        let args = [("mark", terminal::marks().done), ("line", line.as_str())];
-        terminal::complain(&app.text("setup.wrote", &args));
+        terminal::complain(&app.text(text::setup::wrote(&terminal::marks().done, &line)));
     }
     let sources: SettingSources = app.sources.with_text(Some(text));
     let lang = app.lang;

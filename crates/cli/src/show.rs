@@ -17,6 +17,7 @@ use everloop_app::prices::Cost;
 pub(crate) use everloop_app::run_json::row as row_json;
 use everloop_app::runs::RunDetails;
 pub(crate) use everloop_app::show::{call_args, preview, timestamp};
+use everloop_text::{self as text, TextOf};
 use everloop_types::{Usage, UtcMs};
 pub(crate) use labels::labels_line;
 pub(crate) use open::open_calls;
@@ -26,17 +27,14 @@ pub(crate) use printer::{Manner, Printer};
 /// The last line about a run that ended: its status, its counts, its time.
 pub(crate) fn summary(app: &Console, details: &RunDetails) -> String {
     let counts = details.counts;
-    let calls = |count: u32, one, many| {
-        let key = if count == 1 { one } else { many };
-        app.text(key, &[("count", &grouped(count.into()))])
-    };
+    let calls = |count: u32, text: TextOf| app.text(text(&grouped(count.into())));
     let seconds = format!("{:.1}", details.duration_ms() as f64 / 1000.0);
     let mut parts = vec![
         everloop_text::status(app.lang, details.row.status).to_owned(),
-        calls(counts.model_calls, "ended.one_model_call", "ended.model_calls"),
-        calls(counts.tool_calls, "ended.one_tool_call", "ended.tool_calls"),
+        calls(counts.model_calls, text::ended::model_calls),
+        calls(counts.tool_calls, text::ended::tool_calls),
         tokens(app, counts.usage),
-        app.text("ended.seconds", &[("seconds", &seconds)]),
+        app.text(text::ended::seconds(&seconds)),
     ];
     parts.extend(details.cost.as_ref().map(Cost::words));
     parts.join(" · ")
@@ -45,8 +43,11 @@ pub(crate) fn summary(app: &Console, details: &RunDetails) -> String {
 fn tokens(app: &Console, usage: Usage) -> String {
     let [read, written, cached] =
         [usage.input_tokens, usage.output_tokens, usage.cached_tokens].map(grouped);
-    let key = if usage.cached_tokens == 0 { "ended.tokens" } else { "ended.tokens_cached" };
-    app.text(key, &[("in", &read), ("out", &written), ("cached", &cached)])
+    app.text(if usage.cached_tokens == 0 {
+        text::ended::tokens(&read, &written)
+    } else {
+        text::ended::TokensCached { r#in: &read, out: &written, cached: &cached }.text()
+    })
 }
 
 /// A number with a comma between its thousands.

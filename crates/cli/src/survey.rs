@@ -7,6 +7,7 @@ use everloop_app::place::{self, Place, address_variable, default_name};
 use everloop_app::secrets;
 use everloop_app::settings::{SettingOrigin, Settings, keys, redact};
 use everloop_models::providers;
+use everloop_text as text;
 use serde_json::{Value, json};
 
 /// One provider as it would be asked.
@@ -69,21 +70,18 @@ impl Surveyed {
     /// For people: the address and where it was set, and where the key comes from.
     pub(crate) fn line(&self, app: &Console) -> String {
         let key = match (&self.key_from, self.needs_key) {
-            (Some(source), _) => app.text("survey.key", &[("source", source)]),
-            (None, true) => app.text("survey.key_missing", &[]),
-            (None, false) => app.text("survey.no_key", &[]),
+            (Some(source), _) => app.text(text::survey::key(&source)),
+            (None, true) => app.text(text::survey::key_missing()),
+            (None, false) => app.text(text::survey::no_key()),
         };
         let from = match &self.address_from {
             SettingOrigin::Default => String::new(),
             origin => format!(" ({origin})"),
         };
-        let args = [
-            ("name", self.name.as_str()),
-            ("address", self.address.as_str()),
-            ("from", from.as_str()),
-            ("key", key.as_str()),
-        ];
-        app.text("survey.line", &args)
+        app.text(
+            text::survey::Line { name: &self.name, address: &self.address, from: &from, key: &key }
+                .text(),
+        )
     }
 
     /// The same for programs.

@@ -7,6 +7,7 @@ use everloop_app::environment::EndpointError;
 use everloop_app::place;
 use everloop_app::runs::RunDetails;
 use everloop_app::trouble::{ModelTrouble, provider_with_key};
+use everloop_text as text;
 use everloop_types::ModelErrorKind as K;
 use serde_json::{Value, json};
 
@@ -38,30 +39,24 @@ pub(crate) fn object(app: &Console, trouble: &ModelTrouble) -> Value {
 }
 
 fn head(app: &Console, trouble: &ModelTrouble) -> String {
-    let key = match trouble.error.kind {
-        K::NoKey => "trouble.no_key",
-        K::Unauthorized if trouble.key_source.is_none() => "trouble.wants_key",
-        K::Unauthorized => "trouble.unauthorized",
-        K::Forbidden => "trouble.forbidden",
-        K::NotFound => "trouble.not_found",
-        K::TooLong => "trouble.too_long",
-        K::RateLimited => "trouble.rate_limited",
-        K::NoCredit => "trouble.no_credit",
-        K::Unreachable => "trouble.unreachable",
-        _ => "trouble.other",
-    };
-    app.text(key, &args(trouble))
-}
-
-fn args(trouble: &ModelTrouble) -> [(&'static str, &str); 6] {
-    [
-        ("host", &trouble.host),
-        ("name", &trouble.name),
-        ("provider", place::provider(&trouble.name)),
-        ("variable", &trouble.variable),
-        ("address", &trouble.address),
-        ("detail", &trouble.error.detail),
-    ]
+    let host = &trouble.host;
+    let name = &trouble.name;
+    let provider = &place::provider(&trouble.name);
+    let detail = &trouble.error.detail;
+    app.text(match trouble.error.kind {
+        K::NoKey => text::trouble::no_key(provider, &trouble.variable),
+        K::Unauthorized if trouble.key_source.is_none() => {
+            text::trouble::WantsKey { host, provider, detail }.text()
+        }
+        K::Unauthorized => text::trouble::Unauthorized { host, provider, detail }.text(),
+        K::Forbidden => text::trouble::Forbidden { host, name, detail }.text(),
+        K::NotFound => text::trouble::NotFound { host, name, detail }.text(),
+        K::TooLong => text::trouble::too_long(name, detail),
+        K::RateLimited => text::trouble::rate_limited(host, detail),
+        K::NoCredit => text::trouble::no_credit(host, detail),
+        K::Unreachable => text::trouble::unreachable(host, detail),
+        _ => text::trouble::other(name, detail),
+    })
 }
 
 fn origins(app: &Console, trouble: &ModelTrouble) -> Vec<String> {
@@ -69,13 +64,13 @@ fn origins(app: &Console, trouble: &ModelTrouble) -> Vec<String> {
     if let (Some(source), K::Unauthorized | K::Forbidden | K::NoCredit) =
         (&trouble.key_source, trouble.error.kind)
     {
-        lines.push(app.text("trouble.key_from", &[("source", source)]));
+        lines.push(app.text(text::trouble::key_from(&source)));
     }
     if matches!(trouble.error.kind, K::NotFound | K::Unreachable | K::Unauthorized)
         && trouble.address_origin != "default"
     {
         let (address, origin) = (trouble.address.as_str(), trouble.address_origin.as_str());
-        lines.push(app.text("trouble.address_from", &[("address", address), ("origin", origin)]));
+        lines.push(app.text(text::trouble::address_from(&address, &origin)));
     }
     lines
 }
@@ -83,36 +78,32 @@ fn origins(app: &Console, trouble: &ModelTrouble) -> Vec<String> {
 fn advice(app: &Console, trouble: &ModelTrouble, read: Read) -> Option<String> {
     let in_chat = read == Read::InChat;
     let key = match trouble.error.kind {
-        K::NoKey | K::Unauthorized if in_chat => "mend.key_in_chat",
-        K::NoKey | K::Unauthorized => "mend.key",
-        K::Forbidden | K::NotFound if in_chat => "mend.model_in_chat",
-        K::Forbidden | K::NotFound => "mend.model",
-        K::TooLong if in_chat => "mend.length_in_chat",
-        K::TooLong => "mend.length",
-        K::NoCredit => "mend.credit",
-        K::Unreachable => "mend.address",
+        K::NoKey | K::Unauthorized if in_chat => text::mend::key_in_chat(&trouble.variable),
+        K::NoKey | K::Unauthorized => text::mend::key(&trouble.variable),
+        K::Forbidden | K::NotFound if in_chat => text::mend::model_in_chat(),
+        K::Forbidden | K::NotFound => text::mend::model(),
+        K::TooLong if in_chat => text::mend::length_in_chat(),
+        K::TooLong => text::mend::length(),
+        K::NoCredit => text::mend::credit(),
+        K::Unreachable => text::mend::address(),
         _ => return None,
     };
-    Some(app.text(key, &args(trouble)))
+    Some(app.text(key))
 }
 
 /// That no model is chosen, in one line (PR-1).
 pub(crate) fn no_model_line(app: &Console) -> String {
     match provider_with_key() {
-        Some((provider, variable)) => {
-            app.text("door.no_model_name", &[("provider", provider), ("variable", variable)])
-        }
-        None => app.text("door.no_model", &[]),
+        Some((provider, variable)) => app.text(text::door::no_model_name(&provider, &variable)),
+        None => app.text(text::door::no_model()),
     }
 }
 
 /// That no model is chosen, and what is missing for one.
 pub(crate) fn no_model(app: &Console) -> String {
     match provider_with_key() {
-        Some((provider, variable)) => {
-            app.text("model.missing_name", &[("provider", provider), ("variable", variable)])
-        }
-        None => app.text("model.missing", &[]),
+        Some((provider, variable)) => app.text(text::model::missing_name(&provider, &variable)),
+        None => app.text(text::model::missing()),
     }
 }
 
@@ -136,7 +127,7 @@ pub(crate) fn not_begun(app: &Console, failure: &Failure) -> Value {
 /// The last words of a run for a person. A planning service that is "unavailable" because of a
 /// wrong key is of no use: the trouble itself is told in its place.
 pub(crate) fn said(details: &RunDetails, trouble: Option<&ModelTrouble>) -> Option<String> {
-    let apology = everloop_text::get(details.history.frame().language, "plan.unavailable", &[]);
+    let apology = text::plan::unavailable().in_lang(details.history.frame().language);
     let text = details.text();
     let is_apology = text.as_deref().is_some_and(|text| text.starts_with(&apology));
     text.filter(|_| !(trouble.is_some() && is_apology))

@@ -21,6 +21,7 @@ pub use read::{ImportError, Parcel, read_export};
 use crate::drive::fold_from_start;
 use everloop_store::portable::{self, PutAside, RunImport, TableRow, columns};
 use everloop_store::{RunFilter, Store, StoreError};
+use everloop_text as text;
 use everloop_types::journal::Entry;
 use everloop_types::{Frame, RunId, SqlValue, Status, UtcMs, digest_bytes};
 use serde_json::{Map, Value, json};
@@ -164,7 +165,7 @@ impl Parcel {
     /// If it could not be written.
     pub async fn import(&self, store: &Store, now: UtcMs) -> Result<RunImport, StoreError> {
         let language = self.frame()?.language;
-        let message = everloop_text::get(language, "run.quarantined", &[("note", HISTORY)]);
+        let message = text::run::quarantined(&HISTORY).in_lang(language);
         let aside = PutAside { note: HISTORY.to_owned(), message, now };
         let aside = Some(&aside).filter(|_| !self.is_over());
         store.maintenance().import_run(&self.run, &self.rows, aside, now).await
@@ -185,7 +186,7 @@ pub async fn set_unfinished_aside(store: &Store, now: UtcMs) -> Result<usize, St
         // A frame that cannot be read is no reason to let its run go on.
         let frame = store.journal().frame(&row.run).await.ok().flatten();
         let language = frame.map(|frame| frame.language).unwrap_or_default();
-        let words = everloop_text::get(language, "run.quarantined", &[("note", RESTORED)]);
+        let words = text::run::quarantined(&RESTORED).in_lang(language);
         store.queue().quarantine(&row.run, None, RESTORED, now, Some(words.into())).await?;
     }
     store.outbox().drop_unsent().await?;

@@ -2,6 +2,7 @@
 
 use crate::{DriveError, Driven, Engine, LeaseTimes};
 use everloop_store::{ChildReport, Claim, LastWord, Orphan, StoreError};
+use everloop_text as text;
 use everloop_types::journal::{ChildEnded, Used};
 use everloop_types::{Labels, RunId, Status, Usage, UtcMs};
 use std::collections::BTreeMap;
@@ -337,7 +338,7 @@ impl Engine {
         let note = row.note.unwrap_or_default();
         let language =
             self.store.journal().frame(run).await?.map(|frame| frame.language).unwrap_or_default();
-        let words = everloop_text::get(language, "run.quarantined", &[("note", &note)]);
+        let words = text::run::quarantined(&note).in_lang(language);
         let word = self.last_word(run, words).await?;
         self.store.queue().quarantine(run, None, &note, self.clock.now(), Some(word)).await?;
         Ok(true)

@@ -4,6 +4,7 @@
 //! last words, and what can be tried.
 
 use crate::{LoopSpec, Transcript};
+use everloop_text as text;
 use everloop_types::{Frame, Message, Words};
 
 /// Characters of the model's own words that are shown.
@@ -15,11 +16,10 @@ pub(crate) fn why(spec: &LoopSpec, contract: &str, frame: &Frame) -> Words {
     let loop_name = spec.name.to_owned();
     let contract = contract.to_owned();
     match contract.as_str() {
-        "" => Words::with("broken.why_any", [("loop", loop_name), ("tries", tries)]),
-        _ => Words::with(
-            "broken.why",
-            [("loop", loop_name), ("contract", contract), ("tries", tries)],
-        ),
+        "" => text::broken::why_any(&loop_name, &tries).words(),
+        _ => text::broken::Why { r#loop: &loop_name, contract: &contract, tries: &tries }
+            .text()
+            .words(),
     }
 }
 
@@ -34,12 +34,12 @@ pub(crate) fn said(transcript: &Transcript) -> Vec<Words> {
         Some((end, _)) => format!("{}…", &said[..end]),
         None => said.to_owned(),
     };
-    vec![Words::key("broken.said"), Words::Said(shown)]
+    vec![text::broken::said().words(), Words::Said(shown)]
 }
 
 /// What can be tried.
 pub(crate) fn advice(spec: &LoopSpec, frame: &Frame) -> Words {
     let other = spec.alternative.to_owned();
     let model = frame.model.name.clone();
-    Words::with("broken.next", [("loop", other), ("model", model)])
+    text::broken::next(&other, &model).words()
 }

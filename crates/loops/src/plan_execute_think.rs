@@ -19,6 +19,7 @@ pub(crate) use replies::{PLAN, THINK, own};
 use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice};
+use everloop_text as text;
 use everloop_types::{
     Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
     Purpose, Reason, Reply, RoundPlace, TodoList, ToolBatch, ToolCall, ToolChoice, UtcMs, Words,
@@ -194,7 +195,7 @@ impl PlanExecuteThink {
             Some(summary) => RoundPhase::Finished(Answer {
                 words: Words::All(vec![
                     Words::Said(summary.clone()),
-                    Words::with("limit.rounds", [("limit", limit.to_string())]),
+                    text::limit::rounds(&limit).words(),
                 ]),
                 trouble: Some(trouble),
             }),

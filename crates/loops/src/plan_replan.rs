@@ -16,6 +16,7 @@ mod replies;
 use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::{action_line, in_words};
 use crate::{AgentLoop, Transcript, truncation};
+use everloop_text as text;
 use everloop_types::{
     Answer, CallId, Contract, Event, Frame, ItemState, ModelCall, Next, Observation, Offer,
     PlanItem, Progress, Purpose, Reason, TodoList, ToolCall, ToolChoice, Words,
@@ -247,19 +248,18 @@ impl PlanReplan {
         done.extend(self.tally.done.iter().map(|action| action_line(action)));
         done.extend(self.pending_response.iter().cloned().map(Words::Said));
         if done.is_empty() {
-            done.push(Words::key("limit.nothing_done"));
+            done.push(text::limit::nothing_done().words());
         }
-        let number = [("limit", limit.to_string())];
         let mut words = vec![
-            Words::with("limit.reached", number.clone()),
-            Words::key("limit.done"),
+            text::limit::reached(&limit).words(),
+            text::limit::done().words(),
             Words::All(done),
-            Words::key("limit.why"),
-            Words::with("limit.why_text", number),
+            text::limit::why().words(),
+            text::limit::why_text(&limit).words(),
         ];
         let open = self.plan.items.iter().filter(|item| item.state != ItemState::Completed);
-        words.extend(open.map(|item| Words::with("limit.left", [("item", item.text.clone())])));
-        words.extend([Words::key("limit.next"), Words::key("limit.next_text")]);
+        words.extend(open.map(|item| text::limit::left(&item.text).words()));
+        words.extend([text::limit::next().words(), text::limit::next_text().words()]);
         Answer { words: Words::All(words), trouble: Some(Reason::StepLimit { limit }) }
     }
 }

@@ -1,6 +1,7 @@
 //! What a loop says about itself. Other crates ask here, so none of them names a loop.
 
 use crate::replies::SampleTask;
+use everloop_text::{self as text, Text};
 use everloop_types::{Reply, StepLimits};
 
 /// The description of one loop. Every field has to be given: nothing is assumed about a new loop.
@@ -74,23 +75,24 @@ macro_rules! golden {
 }
 pub(crate) use golden;
 
-/// Keys of the texts that describe a loop to people.
+/// The texts that describe a loop to people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopTexts {
     /// What it does, in a line.
-    pub does: String,
+    pub does: Text,
     /// A picture of its phases.
-    pub picture: String,
+    pub picture: Text,
     /// What it is good for.
-    pub good: String,
+    pub good: Text,
 }
 
 impl LoopSpec {
-    /// The keys of its texts in the catalogue.
+    /// Its texts; none if one of them is missing, which a test of every loop notices.
     #[must_use]
-    pub fn texts(&self) -> LoopTexts {
-        let key = |part: &str| format!("loops.{}.{part}", self.name.replace('-', "_"));
-        LoopTexts { does: key("does"), picture: key("picture"), good: key("good") }
+    pub fn texts(&self) -> Option<LoopTexts> {
+        let name = self.name.replace('-', "_");
+        let named = |part: &str| text::loops::about::named(&format!("{name}.{part}"));
+        Some(LoopTexts { does: named("does")?, picture: named("picture")?, good: named("good")? })
     }
 
     /// The settings that have a say in it alone; the one that bounds its steps first.
@@ -110,13 +112,13 @@ impl LoopSpec {
 }
 
 impl StepUnit {
-    /// The key of its name in the catalogue.
+    /// Its name.
     #[must_use]
-    pub fn text_key(self) -> &'static str {
+    pub fn text(self) -> Text {
         match self {
-            Self::Step => "loops.unit.step",
-            Self::Round => "loops.unit.round",
-            Self::Iteration => "loops.unit.iteration",
+            Self::Step => text::loops::unit::step(),
+            Self::Round => text::loops::unit::round(),
+            Self::Iteration => text::loops::unit::iteration(),
         }
     }
 

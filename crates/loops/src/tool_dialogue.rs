@@ -3,6 +3,7 @@
 use crate::acting::Acting;
 use crate::truncation::{ReplyCheck, TruncationRetry};
 use crate::{Transcript, Voice};
+use everloop_text as text;
 use everloop_types::{
     Answer, CallId, Frame, Goal, ItemState, Message, ModelCall, Next, Observation, Offer, Progress,
     Purpose, Reason, Reply, TODO_WRITE, TodoList, ToolChoice, Words,
@@ -84,8 +85,8 @@ impl ToolDialogue {
     pub(crate) fn answer(&self, words: String, trouble: Option<Reason>) -> Answer {
         let unsaid = words.trim().is_empty();
         let mut all = vec![Words::Said(words)];
-        let failed = (Words::key("list.failed"), self.list.failed_lines());
-        let open = (Words::key("list.left_open"), self.list.open_lines());
+        let failed = (text::list::failed().words(), self.list.failed_lines());
+        let open = (text::list::left_open().words(), self.list.open_lines());
         for (heading, lines) in [failed, open] {
             if !unsaid && !lines.is_empty() {
                 all.extend([heading, Words::Said(lines)]);

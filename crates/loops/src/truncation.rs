@@ -3,6 +3,7 @@
 //! Cut at their length limit, nothing but empty tool markup, or a call written as text. A call that
 //! is unambiguous was read before it came here; what is left is told to the model.
 
+use everloop_text as text;
 use everloop_types::{
     Frame, ModelError, ModelErrorKind, Reason, Reply, StopCause, Words, begins_as_call,
     only_markup, written_calls,
@@ -76,7 +77,7 @@ impl TruncationRetry {
 pub(crate) fn note(times: u32, frame: &Frame) -> Words {
     let most = frame.limits.steps.contract_retries;
     let n = times.min(most).to_string();
-    Words::with("progress.sent_back", [("n", n), ("most", most.to_string())])
+    text::progress::sent_back(&n, &most).words()
 }
 
 fn unfit(reply: &Reply, frame: &Frame) -> Option<Unfit> {

@@ -6,7 +6,7 @@ use toml::Table;
 /// Each crate with those it may use. A new arrow needs an ADR.
 const MAY_USE: [(&str, &[&str]); 16] = [
     ("types", &[]),
-    ("loops", &["types"]),
+    ("loops", &["types", "text"]),
     ("text", &["types"]),
     ("ports", &["types"]),
     ("store", &["types"]),

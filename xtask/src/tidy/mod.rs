@@ -4,8 +4,8 @@ mod arrows;
 mod attempts;
 mod docs;
 mod fault_matrix;
-mod keys;
 mod leftovers;
+mod messages;
 mod named_tests;
 mod names;
 mod purity;
@@ -18,8 +18,8 @@ pub use arrows::check_arrows;
 pub use attempts::check_attempts;
 pub use docs::check_docs;
 pub use fault_matrix::check_fault_matrix;
-pub use keys::check_keys;
 pub use leftovers::check_leftovers;
+pub use messages::check_messages;
 pub use named_tests::check_named_tests;
 pub use names::check_names;
 pub use purity::check_purity;
@@ -38,7 +38,7 @@ pub fn check_all(tree: &Tree) -> Vec<Complaint> {
         check_docs,
         check_attempts,
         check_fault_matrix,
-        check_keys,
+        check_messages,
         check_leftovers,
         check_named_tests,
         check_names,

@@ -4,6 +4,7 @@ use super::update::Shift;
 use super::words::{Words, known, typed};
 use super::{Wrong, written};
 use crate::time::{Ahead, Precision, When, ahead, optional};
+use everloop_text::Text;
 use jiff::{Timestamp, Zoned};
 
 /// When a person is reminded.
@@ -84,13 +85,13 @@ pub(super) fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestam
 /// are taken as are a value.
 pub(super) fn value<T>(
     words: &mut Words,
-    usage: &'static str,
+    usage: fn() -> Text,
     has_text: bool,
     read: impl Fn(&str) -> Result<T, Wrong>,
 ) -> Result<T, Wrong> {
     let most = words.until_option();
     if most == 0 {
-        return Err(Wrong::Usage(usage));
+        return Err(Wrong::Usage(usage()));
     }
     let all = if words.is_quoted() { 1 } else { most };
     let first = read(&words.peek(all));
@@ -112,7 +113,7 @@ pub(super) fn value<T>(
 pub(super) fn due(
     words: &mut Words,
     now: &Zoned,
-    usage: &'static str,
+    usage: fn() -> Text,
     has_text: bool,
 ) -> Result<(Option<Timestamp>, Option<Shift>), Wrong> {
     value(words, usage, has_text, |text| {
@@ -131,7 +132,7 @@ pub(super) fn due(
 pub(super) fn remind(
     words: &mut Words,
     now: &Zoned,
-    usage: &'static str,
+    usage: fn() -> Text,
     has_text: bool,
 ) -> Result<Remind, Wrong> {
     value(words, usage, has_text, |text| {

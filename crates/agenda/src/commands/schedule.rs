@@ -8,6 +8,7 @@ use super::{Wrong, exact};
 use crate::time::{
     About, Every, Precision, Reading, Repeat, When, dates, lengths, optional, texts,
 };
+use everloop_text::{self as text, Text};
 use everloop_types::Lang;
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, Zoned};
@@ -118,9 +119,9 @@ impl Start {
     }
 }
 
-const ADD: &str = "usage.schedule.add";
-pub(super) const UPDATE: &str = "usage.schedule.update";
-const VIEW: &str = "usage.schedule.view";
+const ADD: fn() -> Text = text::usage::schedule::add;
+pub(super) const UPDATE: fn() -> Text = text::usage::schedule::update;
+const VIEW: fn() -> Text = text::usage::schedule::view;
 
 /// Minutes of the longest entry: four weeks.
 const MINUTES_MAX: i64 = 40_320;
@@ -135,23 +136,23 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wr
         }
         "list" | "ls" if words.is_empty() => Ok(ScheduleCommand::List),
         "get" | "show" => {
-            super::todo::number(words, "usage.schedule.get").map(ScheduleCommand::Get)
+            super::todo::number(words, text::usage::schedule::get).map(ScheduleCommand::Get)
         }
         "delete" | "rm" | "del" | "remove" => {
-            super::todo::numbers(words, "usage.schedule.delete").map(ScheduleCommand::Delete)
+            super::todo::numbers(words, text::usage::schedule::delete).map(ScheduleCommand::Delete)
         }
         "repeat" => {
-            let usage = "usage.schedule.repeat";
+            let usage = text::usage::schedule::repeat;
             let id = super::todo::id(&mut words, usage)?;
             let switch = match known(&words.rest()).as_str() {
                 "on" => Switch::On,
                 "off" => Switch::Off,
-                _ => return Err(Wrong::Usage(usage)),
+                _ => return Err(Wrong::Usage(usage())),
             };
             Ok(ScheduleCommand::Repeat(id, switch))
         }
         "view" => view(words, now),
-        _ => Err(Wrong::Usage("usage.schedule")),
+        _ => Err(Wrong::Usage(text::usage::schedule())),
     }
 }
 
@@ -163,7 +164,7 @@ fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
         "month" => Stretch::Month,
         _ => {
             let when = dates::parse(&format!("{first} {}", words.rest()), now);
-            let day = when.filter(|when| when.repeat.is_none()).ok_or(Wrong::Usage(VIEW))?;
+            let day = when.filter(|when| when.repeat.is_none()).ok_or(Wrong::Usage(VIEW()))?;
             return Ok(ScheduleCommand::View(Stretch::Day, day.at.date()));
         }
     };
@@ -189,7 +190,7 @@ fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
     options(&mut entry, &mut words, now, ADD, &mut more)?;
     let text = format!("{text} {more}").trim().to_owned();
     if text.is_empty() {
-        return Err(Wrong::Usage(ADD));
+        return Err(Wrong::Usage(ADD()));
     }
     let read = read(&text, now)?;
     let Some(when) = read.when.clone() else { return Err(Wrong::unclear(&text, text.clone())) };
@@ -246,12 +247,12 @@ pub(super) fn fill(
 
 fn check(entry: NewEntry) -> Result<NewEntry, Wrong> {
     let title = entry.title.as_deref().unwrap_or_default();
-    super::todo::short("command.text_too_long", title, TEXT_CHARS_MAX)?;
+    super::todo::short(text::command::text_too_long, title, TEXT_CHARS_MAX)?;
     if title.is_empty()
         || (entry.repeat.as_ref().is_none_or(Option::is_none) && entry.times.is_some())
         || (entry.remind_from.is_some() && entry.remind == Some(Remind::Never))
     {
-        return Err(Wrong::Usage(ADD));
+        return Err(Wrong::Usage(ADD()));
     }
     Ok(entry)
 }
@@ -260,7 +261,7 @@ pub(super) fn options(
     entry: &mut NewEntry,
     words: &mut Words,
     now: &Zoned,
-    usage: &'static str,
+    usage: fn() -> Text,
     title: &mut String,
 ) -> Result<(), Wrong> {
     while !words.is_empty() {
@@ -300,24 +301,24 @@ pub(super) fn options(
             "catch-up" => {
                 let value = words.next().unwrap_or_default();
                 if !["once", "skip", "all"].contains(&value.as_str()) {
-                    return Err(Wrong::BadValue("catch-up", value, usage));
+                    return Err(Wrong::BadValue("catch-up", value, usage()));
                 }
                 entry.catch_up = Some(value);
             }
-            _ => return Err(Wrong::NoSuchOption(option, usage)),
+            _ => return Err(Wrong::NoSuchOption(option, usage())),
         }
     }
     Ok(())
 }
 
 /// How often; none where a repetition is to end.
-fn repeat(text: &str, usage: &'static str) -> Result<Option<Every>, Wrong> {
+fn repeat(text: &str, usage: fn() -> Text) -> Result<Option<Every>, Wrong> {
     if options::is_none(text) {
         return Ok(None);
     }
     let written = Repeat::parse_option(&plain(text)).map(Every::from);
     let every = written.or_else(|| optional::read_every(text));
-    every.map(Some).ok_or_else(|| Wrong::BadValue("repeat", text.to_owned(), usage))
+    every.map(Some).ok_or_else(|| Wrong::BadValue("repeat", text.to_owned(), usage()))
 }
 
 /// The minutes of a length.
@@ -325,21 +326,21 @@ fn length(
     words: &mut Words,
     name: &'static str,
     least: i64,
-    usage: &'static str,
+    usage: fn() -> Text,
 ) -> Result<i64, Wrong> {
     let most = if name == "duration" { MINUTES_MAX } else { i64::from(u32::MAX) };
     options::value(words, usage, true, |text| {
         let minutes = lengths::minutes(text).filter(|n| (least..=most).contains(n));
-        minutes.ok_or_else(|| Wrong::BadValue(name, text.to_owned(), usage))
+        minutes.ok_or_else(|| Wrong::BadValue(name, text.to_owned(), usage()))
     })
 }
 
-fn times(words: &mut Words, usage: &'static str) -> Result<Option<i64>, Wrong> {
+fn times(words: &mut Words, usage: fn() -> Text) -> Result<Option<i64>, Wrong> {
     let value = words.next().unwrap_or_default();
     match plain(&value).parse::<i64>() {
         Ok(-1) => Ok(None),
         Ok(count @ 2..=1_000_000) => Ok(Some(count)),
-        _ => Err(Wrong::BadValue("times", value, usage)),
+        _ => Err(Wrong::BadValue("times", value, usage())),
     }
 }
 

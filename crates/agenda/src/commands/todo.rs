@@ -6,6 +6,7 @@ use super::words::{Words, known, plain, quoted, unquoted};
 use super::{Wrong, exact};
 use crate::kept::DEFAULT_TAG;
 use crate::time::{About, texts};
+use everloop_text::{self as text, Text, TextOf};
 use everloop_types::Lang;
 use jiff::{Timestamp, Zoned};
 
@@ -124,69 +125,69 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, Wrong>
     match part.to_lowercase().as_str() {
         "add" | "new" => new_todo(words, now),
         "list" | "ls" => list(words),
-        "get" | "show" => number(words, "usage.todo.get").map(TodoCommand::Get),
-        "done" | "finish" | "complete" => mark(words, "usage.todo.done", Mark::Done),
-        "reopen" | "undo" => mark(words, "usage.todo.reopen", Mark::Reopen),
-        "delete" | "rm" | "del" | "remove" => mark(words, "usage.todo.delete", Mark::Delete),
+        "get" | "show" => number(words, text::usage::todo::get).map(TodoCommand::Get),
+        "done" | "finish" | "complete" => mark(words, text::usage::todo::done, Mark::Done),
+        "reopen" | "undo" => mark(words, text::usage::todo::reopen, Mark::Reopen),
+        "delete" | "rm" | "del" | "remove" => mark(words, text::usage::todo::delete, Mark::Delete),
         "update" | "edit" => {
             let id = id(&mut words, UPDATE)?;
             update::todo(words, now).map(|todo| TodoCommand::Update(id, todo))
         }
         "search" => {
-            let (text, filter, view) = filtered(words, "usage.todo.search")?;
+            let (text, filter, view) = filtered(words, text::usage::todo::search)?;
             match (text.as_str(), view) {
-                ("", _) | (_, Some(_)) => Err(Wrong::Usage("usage.todo.search")),
+                ("", _) | (_, Some(_)) => Err(Wrong::Usage(text::usage::todo::search())),
                 _ => Ok(TodoCommand::Search(text, filter)),
             }
         }
-        _ => Err(Wrong::Usage("usage.todo")),
+        _ => Err(Wrong::Usage(text::usage::todo())),
     }
 }
 
 fn list(words: Words) -> Result<TodoCommand, Wrong> {
-    let (text, filter, view) = filtered(words, "usage.todo.list")?;
+    let (text, filter, view) = filtered(words, text::usage::todo::list)?;
     match text.as_str() {
         "" => Ok(TodoCommand::List(view.unwrap_or_default(), filter)),
-        _ => Err(Wrong::Usage("usage.todo.list")),
+        _ => Err(Wrong::Usage(text::usage::todo::list())),
     }
 }
 
 pub(super) fn parse_view(words: Words) -> Result<TodoCommand, Wrong> {
-    let (text, filter, view) = filtered(words, "usage.view")?;
+    let (text, filter, view) = filtered(words, text::usage::view)?;
     if view.is_some() {
-        return Err(Wrong::Usage("usage.view"));
+        return Err(Wrong::Usage(text::usage::view()));
     }
     match text.as_str() {
         "list" => Ok(TodoCommand::Views),
         name => View::parse(name)
             .map(|view| TodoCommand::List(view, filter))
-            .ok_or(Wrong::Usage("usage.view")),
+            .ok_or(Wrong::Usage(text::usage::view())),
     }
 }
 
 /// Plain words, and the options that choose todos.
 fn filtered(
     mut words: Words,
-    usage: &'static str,
+    usage: fn() -> Text,
 ) -> Result<(String, Filter, Option<View>), Wrong> {
     let (mut text, mut filter, mut view) = (Vec::new(), Filter::default(), None);
     while !words.is_empty() {
         match words.next_option().as_deref() {
-            Some("tag") => filter.tag = Some(words.next().ok_or(Wrong::Usage(usage))?),
+            Some("tag") => filter.tag = Some(words.next().ok_or(Wrong::Usage(usage()))?),
             Some("open") => filter.open_only = true,
             Some("view") => {
                 let name = words.next().unwrap_or_default();
-                view = Some(View::parse(&name).ok_or(Wrong::BadValue("view", name, usage))?);
+                view = Some(View::parse(&name).ok_or(Wrong::BadValue("view", name, usage()))?);
             }
-            Some(other) => return Err(Wrong::NoSuchOption(other.to_owned(), usage)),
+            Some(other) => return Err(Wrong::NoSuchOption(other.to_owned(), usage())),
             None => text.extend(words.next()),
         }
     }
     Ok((text.join(" "), filter, view))
 }
 
-const ADD: &str = "usage.todo.add";
-pub(super) const UPDATE: &str = "usage.todo.update";
+const ADD: fn() -> Text = text::usage::todo::add;
+pub(super) const UPDATE: fn() -> Text = text::usage::todo::update;
 
 /// What was said of a todo, before its text is looked into.
 pub(super) struct Said {
@@ -199,41 +200,41 @@ pub(super) struct Said {
 pub(super) fn said_of_todo(
     mut words: Words,
     now: &Zoned,
-    usage: &'static str,
+    usage: fn() -> Text,
 ) -> Result<Said, Wrong> {
     let (mut todo, mut text) = (NewTodo::default(), String::new());
     while !words.is_empty() {
-        let has_text = !text.is_empty() || usage == UPDATE;
+        let has_text = !text.is_empty() || usage() == UPDATE();
         match words.next_option().as_deref() {
             Some("tag") => {
-                let tag = words.next().ok_or(Wrong::Usage(usage))?;
+                let tag = words.next().ok_or(Wrong::Usage(usage()))?;
                 let tag = if options::is_none(&tag) { DEFAULT_TAG.to_owned() } else { tag };
                 once(&mut todo.tag, tag, "tag", usage)?;
             }
             Some("priority") => {
                 let value = words.next().unwrap_or_default();
                 let number =
-                    options::priority(&value).ok_or(Wrong::BadValue("priority", value, usage))?;
+                    options::priority(&value).ok_or(Wrong::BadValue("priority", value, usage()))?;
                 once(&mut todo.priority, number, "priority", usage)?;
             }
             Some("due") => {
                 let due = options::due(&mut words, now, usage, has_text)?;
                 let (due, shift) = due;
                 once(&mut todo.due, due, "due", usage)?;
-                todo.shift = shift.filter(|_| usage == UPDATE);
+                todo.shift = shift.filter(|_| usage() == UPDATE());
             }
             Some("remind") => {
                 let remind = options::remind(&mut words, now, usage, has_text)?;
                 once(&mut todo.remind, remind, "remind", usage)?;
             }
-            Some(other) => return Err(Wrong::NoSuchOption(other.to_owned(), usage)),
+            Some(other) => return Err(Wrong::NoSuchOption(other.to_owned(), usage())),
             None => words.next_into(&mut text),
         }
     }
     let verbatim = unquoted(&text).len() < text.len();
     let text = unquoted(&text).trim().to_owned();
-    short("command.tag_too_long", todo.tag.as_deref().unwrap_or_default(), TAG_CHARS_MAX)?;
-    short("command.text_too_long", &text, TEXT_CHARS_MAX)?;
+    short(text::command::tag_too_long, todo.tag.as_deref().unwrap_or_default(), TAG_CHARS_MAX)?;
+    short(text::command::text_too_long, &text, TEXT_CHARS_MAX)?;
     Ok(Said { todo, text, verbatim })
 }
 
@@ -242,11 +243,11 @@ pub(super) fn once<T>(
     slot: &mut Option<T>,
     value: T,
     name: &'static str,
-    usage: &'static str,
+    usage: fn() -> Text,
 ) -> Result<(), Wrong> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Wrong::Twice(name, usage)),
+        Some(_) => Err(Wrong::Twice(name, usage())),
     }
 }
 
@@ -274,7 +275,7 @@ fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
         }
     }
     if text.is_empty() {
-        return Err(Wrong::Usage(ADD));
+        return Err(Wrong::Usage(ADD()));
     }
     let due = todo.due.flatten();
     if todo.remind.is_some_and(|remind| remind != Remind::Never) && due.is_none() {
@@ -285,19 +286,19 @@ fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
     Ok(TodoCommand::Add(NewTodo { text: Some(text), ..todo }))
 }
 
-fn mark(words: Words, usage: &'static str, mark: Mark) -> Result<TodoCommand, Wrong> {
+fn mark(words: Words, usage: fn() -> Text, mark: Mark) -> Result<TodoCommand, Wrong> {
     numbers(words, usage).map(|ids| TodoCommand::Mark(mark, ids))
 }
 
 /// One number or several, with spaces or commas between them.
-pub(super) fn numbers(mut words: Words, usage: &'static str) -> Result<Vec<i64>, Wrong> {
+pub(super) fn numbers(mut words: Words, usage: fn() -> Text) -> Result<Vec<i64>, Wrong> {
     let mut all = Vec::new();
     while !words.is_empty() {
         for part in words.next().unwrap_or_default().split([',', '，', '、']) {
-            all.push(number_of(part).ok_or(Wrong::Usage(usage))?);
+            all.push(number_of(part).ok_or(Wrong::Usage(usage()))?);
         }
     }
-    if all.is_empty() { Err(Wrong::Usage(usage)) } else { Ok(all) }
+    if all.is_empty() { Err(Wrong::Usage(usage())) } else { Ok(all) }
 }
 
 /// Numbers as a command has them.
@@ -306,19 +307,19 @@ pub(super) fn written_numbers(ids: &[i64]) -> String {
 }
 
 /// A text of at most so many characters.
-pub(super) fn short(key: &'static str, text: &str, most: usize) -> Result<(), Wrong> {
-    if text.chars().count() > most { Err(Wrong::TooLong(key, most)) } else { Ok(()) }
+pub(super) fn short(too_long: TextOf, text: &str, most: usize) -> Result<(), Wrong> {
+    if text.chars().count() > most { Err(Wrong::TooLong(too_long(&most))) } else { Ok(()) }
 }
 
 /// The number of something, and nothing after it.
-pub(super) fn number(mut words: Words, usage: &'static str) -> Result<i64, Wrong> {
+pub(super) fn number(mut words: Words, usage: fn() -> Text) -> Result<i64, Wrong> {
     let id = id(&mut words, usage)?;
-    if words.is_empty() { Ok(id) } else { Err(Wrong::Usage(usage)) }
+    if words.is_empty() { Ok(id) } else { Err(Wrong::Usage(usage())) }
 }
 
 /// The number of something.
-pub(super) fn id(words: &mut Words, usage: &'static str) -> Result<i64, Wrong> {
-    number_of(&words.next().unwrap_or_default()).ok_or(Wrong::Usage(usage))
+pub(super) fn id(words: &mut Words, usage: fn() -> Text) -> Result<i64, Wrong> {
+    number_of(&words.next().unwrap_or_default()).ok_or(Wrong::Usage(usage()))
 }
 
 fn number_of(word: &str) -> Option<i64> {

@@ -10,6 +10,7 @@ use super::todo::{self, NewTodo, Said, TEXT_CHARS_MAX};
 use super::words::{Words, unquoted};
 use super::{Wrong, moves};
 use crate::time::{About, Ahead, Every, Precision, Reading, When, texts};
+use everloop_text as text;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Timestamp, ToSpan, Zoned};
 
@@ -116,17 +117,17 @@ pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
             }
             // A bare number is an hour or a title; nobody can tell.
             Reading { title, .. } if title.parse::<u32>().is_ok() => {
-                return Err(Wrong::Usage(schedule::UPDATE));
+                return Err(Wrong::Usage(schedule::UPDATE()));
             }
             Reading { title, .. } => entry.title = Some(unquoted(&title).to_owned()),
         }
     }
     entry.title = entry.title.filter(|title| !title.is_empty());
     if entry == NewEntry::default() {
-        return Err(Wrong::Usage(schedule::UPDATE));
+        return Err(Wrong::Usage(schedule::UPDATE()));
     }
     let title = entry.title.as_deref().unwrap_or_default();
-    todo::short("command.text_too_long", title, TEXT_CHARS_MAX)?;
+    todo::short(text::command::text_too_long, title, TEXT_CHARS_MAX)?;
     Ok(entry)
 }
 
@@ -171,7 +172,7 @@ pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, Wrong> {
         }
     }
     let todo = NewTodo { text: (!text.is_empty()).then_some(text), ..todo };
-    if todo == NewTodo::default() { Err(Wrong::Usage(todo::UPDATE)) } else { Ok(todo) }
+    if todo == NewTodo::default() { Err(Wrong::Usage(todo::UPDATE())) } else { Ok(todo) }
 }
 
 /// A text with a date. Words of moving are no title: what follows them is the date.

@@ -1,53 +1,72 @@
 //! The names of commands: for finding, completing, suggesting and helping.
 
-use everloop_text::command_names;
+use everloop_text::command::does;
+use everloop_text::usage::{self, schedule, todo};
+use everloop_text::{Text, command_names};
 use everloop_types::Lang;
 
 /// A command by its name.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Verb {
     /// The canonical name, without the slash.
     pub name: &'static str,
     /// The words that may follow it.
     pub parts: &'static [&'static str],
+    does: fn() -> Text,
+    usage: fn() -> Text,
 }
 
-macro_rules! verbs {
-    ($($name:literal $parts:expr;)*) => {
-        /// Every command, by how often people need it.
-        pub const VERBS: &[Verb] = &[$(Verb {
-            name: $name,
-            parts: &$parts,
-        }),*];
-    };
+const fn verb(
+    name: &'static str,
+    does: fn() -> Text,
+    usage: fn() -> Text,
+    parts: &'static [&'static str],
+) -> Verb {
+    Verb { name, parts, does, usage }
 }
 
-verbs! {
-    "help" [];
-    "todo" ["add", "list", "done", "get", "update", "delete", "search", "reopen"];
-    "schedule" ["add", "list", "view", "get", "update", "repeat", "delete"];
-    "view" ["today", "overdue", "upcoming", "inbox", "all", "list"];
-    "inbox" ["read"];
-    "cancel" [];
-    "plan" [];
-    "runs" [];
-    "resume" [];
-    "settle" ["happened", "not", "probe"];
-    "bg" [];
-    "fork" [];
-    "history" [];
-    "loop" [];
-    "model" [];
-    "persona" [];
-    "image" [];
-    "new" [];
-    "export" ["chat", "todos", "schedule"];
-    "import" ["todos", "schedule"];
-    "lang" ["zh-CN", "en"];
-    "tour" [];
-    "clear" [];
-    "quit" [];
-}
+/// Every command, by how often people need it.
+pub const VERBS: &[Verb] = &[
+    verb("help", does::help, usage::help, &[]),
+    verb(
+        "todo",
+        does::todo,
+        usage::todo,
+        &["add", "list", "done", "get", "update", "delete", "search", "reopen"],
+    ),
+    verb(
+        "schedule",
+        does::schedule,
+        usage::schedule,
+        &["add", "list", "view", "get", "update", "repeat", "delete"],
+    ),
+    verb(
+        "view",
+        does::view,
+        usage::view,
+        &["today", "overdue", "upcoming", "inbox", "all", "list"],
+    ),
+    verb("inbox", does::inbox, usage::inbox, &["read"]),
+    verb("cancel", does::cancel, usage::cancel, &[]),
+    verb("plan", does::plan, usage::plan, &[]),
+    verb("runs", does::runs, usage::runs, &[]),
+    verb("resume", does::resume, usage::resume, &[]),
+    verb("settle", does::settle, usage::settle, &["happened", "not", "probe"]),
+    verb("bg", does::bg, usage::bg, &[]),
+    verb("fork", does::fork, usage::fork, &[]),
+    verb("history", does::history, usage::history, &[]),
+    verb("loop", does::r#loop, usage::r#loop, &[]),
+    verb("model", does::model, usage::model, &[]),
+    verb("persona", does::persona, usage::persona, &[]),
+    verb("image", does::image, usage::image, &[]),
+    verb("new", does::new, usage::new, &[]),
+    verb("export", does::export, usage::export, &["chat", "todos", "schedule"]),
+    verb("import", does::import, usage::import, &["todos", "schedule"]),
+    verb("lang", does::lang, usage::lang, &["zh-CN", "en"]),
+    verb("tour", does::tour, usage::tour, &[]),
+    verb("clear", does::clear, usage::clear, &[]),
+    verb("quit", does::quit, usage::quit, &[]),
+];
 
 impl Verb {
     /// Whether it is about todos or the schedule.
@@ -58,15 +77,45 @@ impl Verb {
     /// What it does, in one line.
     #[must_use]
     pub fn help(&self, lang: Lang) -> String {
-        everloop_text::get(lang, &format!("command.does.{}", self.name), &[])
+        (self.does)().in_lang(lang)
     }
 
-    /// How it is written.
+    /// How it is written, or how each of its parts is.
     #[must_use]
-    pub fn usage(&self, lang: Lang) -> String {
-        everloop_text::get(lang, &format!("usage.{}", self.name), &[])
+    pub fn usages(&self, lang: Lang) -> Vec<String> {
+        let parts: &[fn() -> Text] = match self.name {
+            "todo" => &[
+                todo::add,
+                todo::list,
+                todo::done,
+                todo::get,
+                todo::update,
+                todo::delete,
+                todo::search,
+                todo::reopen,
+            ],
+            "schedule" => &[
+                schedule::add,
+                schedule::list,
+                schedule::view,
+                schedule::get,
+                schedule::update,
+                schedule::repeat,
+                schedule::delete,
+            ],
+            _ => &[self.usage],
+        };
+        parts.iter().map(|usage| usage().in_lang(lang)).collect()
     }
 }
+
+impl PartialEq for Verb {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Verb {}
 
 /// The command of that name, or of one that means the same.
 #[must_use]

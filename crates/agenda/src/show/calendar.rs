@@ -1,12 +1,14 @@
 //! The schedule as a list, a day, a week, a month.
 
+use super::repeats::weekday;
 use super::{Reader, Table, lasts, repeats, table::padded};
 use crate::commands::Stretch;
 use crate::desk::Range;
 use crate::kept::{Held, Listed, is_reminder};
+use everloop_text as text;
 use everloop_types::one_line;
 use jiff::ToSpan;
-use jiff::civil::Date;
+use jiff::civil::{Date, Weekday};
 
 /// Most lines of a list.
 const LINES_MAX: usize = 1_000;
@@ -29,17 +31,22 @@ pub(super) fn show(reader: &Reader, range: &Range, listed: &Listed<'_>) -> Strin
 }
 
 fn left_out(reader: &Reader, count: usize) -> Option<String> {
-    (count > 0).then(|| reader.text("calendar.left_out", &[("count", &count.to_string())]))
+    (count > 0).then(|| reader.text(text::calendar::left_out(&count)))
 }
 
 fn list(reader: &Reader, listed: &Listed<'_>) -> String {
     let held = &listed.held;
     if held.is_empty() {
-        return reader.text("schedule.none", &[]);
+        return reader.text(text::schedule::none());
     }
-    let heads = ["id", "at", "minutes", "repeat", "title"];
-    let heads = heads.map(|name| reader.text(&format!("schedule.head.{name}"), &[]));
-    let mut table = Table::new(heads.to_vec());
+    let heads = [
+        text::schedule::head::id(),
+        text::schedule::head::at(),
+        text::schedule::head::minutes(),
+        text::schedule::head::repeat(),
+        text::schedule::head::title(),
+    ];
+    let mut table = Table::new(heads.map(|head| reader.text(head)).to_vec());
     for held in held.iter().take(LINES_MAX) {
         table.row(vec![
             held.entry.id.to_string(),
@@ -55,10 +62,12 @@ fn list(reader: &Reader, listed: &Listed<'_>) -> String {
 }
 
 fn heading(reader: &Reader, date: Date) -> String {
-    let number = date.weekday().to_monday_zero_offset();
-    let weekday = reader.text(&format!("weekday.{number}"), &[]);
-    let today =
-        if date == reader.now.date() { reader.text("calendar.today", &[]) } else { String::new() };
+    let weekday = reader.text(weekday(date.weekday()));
+    let today = if date == reader.now.date() {
+        reader.text(text::calendar::today())
+    } else {
+        String::new()
+    };
     format!("{date} {weekday}{today}")
 }
 
@@ -67,7 +76,7 @@ fn line(reader: &Reader, held: &Held<'_>) -> String {
     let time = |at: jiff::Timestamp| at.to_zoned(zone.clone()).strftime("%H:%M").to_string();
     let (from, to) = (time(held.from), time(held.to));
     let span = match is_reminder(held.entry) {
-        true => format!("{from} {}", reader.text("schedule.is_reminder", &[])),
+        true => format!("{from} {}", reader.text(text::schedule::is_reminder())),
         false => format!("{from}-{to}"),
     };
     format!("  {span}  #{} {}", held.entry.id, one_line(&held.entry.said.title))
@@ -95,7 +104,7 @@ fn day(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
     let mut lines = vec![heading(reader, date)];
     lines.extend(day_lines(reader, date, held).1);
     if lines.len() == 1 {
-        lines.push(format!("  {}", reader.text("calendar.free", &[])));
+        lines.push(format!("  {}", reader.text(text::calendar::free())));
     }
     lines.join("\n")
 }
@@ -112,7 +121,8 @@ fn month(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
     const CELL: usize = 7;
     let first = date.first_of_month();
     let name = first.strftime("%Y-%m").to_string();
-    let heads = (0..7).map(|day| padded(&reader.text(&format!("weekday.{day}"), &[]), CELL));
+    let days = Weekday::Monday.cycle_forward().take(7);
+    let heads = days.map(|day| padded(&reader.text(weekday(day)), CELL));
     let mut lines = vec![name, heads.collect::<String>().trim_end().to_owned()];
     let mut row =
         " ".repeat(CELL * first.weekday().to_monday_zero_offset().unsigned_abs() as usize);

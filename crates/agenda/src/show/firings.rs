@@ -2,6 +2,7 @@
 
 use super::Reader;
 use everloop_store::{FiredAs, Firing, FiringKind};
+use everloop_text::{self as text, reminder};
 use everloop_types::one_line;
 
 /// Moments of one batch that are named.
@@ -35,13 +36,10 @@ fn missed_line(reader: &Reader, missed: &[Firing]) -> String {
     }
     let (count, moments) = (missed.len().to_string(), reader.joined(&moments));
     let (id, title) = (missed[0].due.subject.to_string(), one_line(&missed[0].title));
-    let args = [
-        ("id", id.as_str()),
-        ("title", title.as_str()),
-        ("count", count.as_str()),
-        ("moments", moments.as_str()),
-    ];
-    reader.text("reminder.missed_batch", &args)
+    reader.text(
+        text::reminder::MissedBatch { count: &count, id: &id, title: &title, moments: &moments }
+            .text(),
+    )
 }
 
 /// A reminder, as its line in the terminal.
@@ -49,24 +47,29 @@ fn missed_line(reader: &Reader, missed: &[Firing]) -> String {
 pub fn firing_line(reader: &Reader, firing: &Firing) -> String {
     // What rings at its own time begins now, or is a reminder and nothing else.
     let at_its_time = firing.due.due_at == firing.occurs_at;
-    let key = match (firing.due.kind, firing.state) {
-        (FiringKind::Schedule, FiredAs::Fired) if at_its_time => "reminder.now",
-        (FiringKind::Schedule, FiredAs::Late) if at_its_time => "reminder.now_late",
-        (FiringKind::Schedule, FiredAs::Missed) if at_its_time => "reminder.now_missed",
-        (FiringKind::Todo, FiredAs::Fired) => "reminder.todo",
-        (FiringKind::Todo, FiredAs::Late) => "reminder.todo_late",
-        (FiringKind::Todo, FiredAs::Missed) => "reminder.todo_missed",
-        (FiringKind::Schedule, FiredAs::Fired) => "reminder.schedule",
-        (FiringKind::Schedule, FiredAs::Late) => "reminder.schedule_late",
-        (FiringKind::Schedule, FiredAs::Missed) => "reminder.schedule_missed",
-    };
-    let (due, occurs) = (reader.moment(firing.due.due_at), reader.moment(firing.occurs_at));
-    let (id, title) = (firing.due.subject.to_string(), one_line(&firing.title));
-    let args = [
-        ("id", id.as_str()),
-        ("title", title.as_str()),
-        ("due", due.as_str()),
-        ("at", occurs.as_str()),
-    ];
-    reader.text(key, &args)
+    let id = &firing.due.subject;
+    let title = &one_line(&firing.title);
+    let due = &reader.moment(firing.due.due_at);
+    let at = &reader.moment(firing.occurs_at);
+    reader.text(match (firing.due.kind, firing.state) {
+        (FiringKind::Schedule, FiredAs::Fired) if at_its_time => {
+            reminder::Now { id, title, at }.text()
+        }
+        (FiringKind::Schedule, FiredAs::Late) if at_its_time => {
+            reminder::NowLate { id, title, due }.text()
+        }
+        (FiringKind::Schedule, FiredAs::Missed) if at_its_time => {
+            reminder::NowMissed { id, title, due }.text()
+        }
+        (FiringKind::Todo, FiredAs::Fired) => reminder::Todo { id, title, at }.text(),
+        (FiringKind::Todo, FiredAs::Late) => reminder::TodoLate { due, id, title, at }.text(),
+        (FiringKind::Todo, FiredAs::Missed) => reminder::TodoMissed { due, id, title, at }.text(),
+        (FiringKind::Schedule, FiredAs::Fired) => reminder::Schedule { id, title, at }.text(),
+        (FiringKind::Schedule, FiredAs::Late) => {
+            reminder::ScheduleLate { due, id, title, at }.text()
+        }
+        (FiringKind::Schedule, FiredAs::Missed) => {
+            reminder::ScheduleMissed { due, id, title, at }.text()
+        }
+    })
 }

@@ -3,6 +3,8 @@
 use super::Reader;
 use crate::time::{MonthDay, Repeat};
 use everloop_store::ScheduleRow;
+use everloop_text::{self as text, Text, TextOf};
+use jiff::civil::Weekday;
 
 /// Days that every month has.
 const SHORTEST_MONTH: i8 = 28;
@@ -11,7 +13,7 @@ const SHORTEST_MONTH: i8 = 28;
 pub(crate) fn repeats(reader: &Reader, entry: &ScheduleRow) -> Option<String> {
     let rule = entry.said.repeat.as_ref()?;
     if rule.on == 0 {
-        return Some(reader.text("schedule.detail.rests", &[]));
+        return Some(reader.text(text::schedule::detail::rests()));
     }
     let every = match Repeat::from_rrule(&rule.rrule) {
         Some(repeat) => repeat_words(reader, &repeat),
@@ -20,69 +22,78 @@ pub(crate) fn repeats(reader: &Reader, entry: &ScheduleRow) -> Option<String> {
     Some(match rule.times {
         Some(times) => {
             let times = times.to_string();
-            reader.text("schedule.detail.times", &[("every", &every), ("times", &times)])
+            reader.text(text::schedule::detail::times(&every, &times))
         }
         None => every,
     })
 }
 
+/// The short name of a weekday.
+pub(super) fn weekday(day: Weekday) -> Text {
+    match day {
+        Weekday::Monday => text::weekday::monday(),
+        Weekday::Tuesday => text::weekday::tuesday(),
+        Weekday::Wednesday => text::weekday::wednesday(),
+        Weekday::Thursday => text::weekday::thursday(),
+        Weekday::Friday => text::weekday::friday(),
+        Weekday::Saturday => text::weekday::saturday(),
+        Weekday::Sunday => text::weekday::sunday(),
+    }
+}
+
 fn repeat_words(reader: &Reader, repeat: &Repeat) -> String {
-    let counted = |one: &str, many: &str, every: u32| match every {
-        1 => reader.text(one, &[]),
-        n => reader.text(many, &[("n", &n.to_string())]),
+    let counted = |one: Text, many: TextOf, every: u32| match every {
+        1 => reader.text(one),
+        n => reader.text(many(&n)),
     };
     match repeat {
-        Repeat::Minutes { every } => counted("repeat.minute", "repeat.minutes", *every),
-        Repeat::Daily { every } => counted("repeat.day", "repeat.days", *every),
+        Repeat::Minutes { every } => counted(text::repeat::minute(), text::repeat::minutes, *every),
+        Repeat::Daily { every } => counted(text::repeat::day(), text::repeat::days, *every),
         Repeat::Weekly { every, days } => {
-            let days: Vec<String> = days
-                .iter()
-                .map(|day| {
-                    let number = day.to_monday_zero_offset();
-                    reader.text(&format!("weekday.{number}"), &[])
-                })
-                .collect();
+            let days: Vec<String> = days.iter().map(|day| reader.text(weekday(day))).collect();
             let days = reader.joined(&days);
-            let week = counted("repeat.week", "repeat.weeks", *every);
-            reader.text("repeat.on_days", &[("week", &week), ("days", &days)])
+            let week = counted(text::repeat::week(), text::repeat::weeks, *every);
+            reader.text(text::repeat::on_days(&week, &days))
         }
         Repeat::Monthly { every, day } => monthly_words(reader, *every, *day),
-        Repeat::Yearly { every } => counted("repeat.year", "repeat.years", *every),
+        Repeat::Yearly { every } => counted(text::repeat::year(), text::repeat::years, *every),
     }
 }
 
 /// A rule of every so many months; twelve of them are a year.
 fn monthly_words(reader: &Reader, every: u32, day: MonthDay) -> String {
-    let counted = |one: &str, many: &str, every: u32| match every {
-        1 => reader.text(one, &[]),
-        n => reader.text(many, &[("n", &n.to_string())]),
+    let counted = |one: Text, many: TextOf, every: u32| match every {
+        1 => reader.text(one),
+        n => reader.text(many(&n)),
     };
     let month = match every % 12 {
-        0 => counted("repeat.year", "repeat.years", every / 12),
-        _ => counted("repeat.month", "repeat.months", every),
+        0 => counted(text::repeat::year(), text::repeat::years, every / 12),
+        _ => counted(text::repeat::month(), text::repeat::months, every),
     };
     match day {
         MonthDay::Day(day) => {
-            let line =
-                reader.text("repeat.on_day", &[("month", &month), ("day", &day.to_string())]);
+            let line = reader.text(text::repeat::on_day(&month, &day));
             with_short_months(reader, line, day)
         }
-        MonthDay::Last => reader.text("repeat.on_last_day", &[("month", &month)]),
+        MonthDay::Last => reader.text(text::repeat::on_last_day(&month)),
         MonthDay::Days(days) => {
             let last = days.iter().last().unwrap_or_default();
             let days: Vec<String> = days.iter().map(|day| day.to_string()).collect();
-            let days = days.join(&reader.text("show.listed", &[]));
-            let line = reader.text("repeat.on_day", &[("month", &month), ("day", &days)]);
+            let days = days.join(&reader.text(text::show::listed()));
+            let line = reader.text(text::repeat::on_day(&month, &days));
             with_short_months(reader, line, last)
         }
         MonthDay::Nth(n, day) => {
-            let number = day.to_monday_zero_offset();
-            let day = reader.text(&format!("weekday.{number}"), &[]);
-            let nth = match n {
-                -1 => reader.text("repeat.last", &[]),
-                n => reader.text(&format!("repeat.nth.{n}"), &[]),
-            };
-            reader.text("repeat.on_nth", &[("month", &month), ("nth", &nth), ("day", &day)])
+            let day = reader.text(weekday(day));
+            let nth = reader.text(match n {
+                1 => text::repeat::nth::first(),
+                2 => text::repeat::nth::second(),
+                3 => text::repeat::nth::third(),
+                4 => text::repeat::nth::fourth(),
+                5 => text::repeat::nth::fifth(),
+                _ => text::repeat::last(),
+            });
+            reader.text(text::repeat::OnNth { month: &month, nth: &nth, day: &day }.text())
         }
     }
 }
@@ -92,5 +103,5 @@ fn with_short_months(reader: &Reader, line: String, day: i8) -> String {
     if day <= SHORTEST_MONTH {
         return line;
     }
-    reader.text("repeat.short_months", &[("line", &line), ("day", &day.to_string())])
+    reader.text(text::repeat::short_months(&line, &day))
 }

@@ -1,5 +1,6 @@
 //! How long before its time something is told: "提前15分钟提醒我", "10 minutes before".
 
+use everloop_text::{self as text, TextOf};
 use everloop_types::Lang;
 use jiff::Zoned;
 use jiff::civil::{DateTime, Time as Wall};
@@ -50,24 +51,23 @@ impl Ahead {
         if lang == Lang::En {
             return self.to_option();
         }
-        let text = |key: &str, n: i64| everloop_text::get(lang, key, &[("n", &n.to_string())]);
+        let text = |text: TextOf, n: i64| text(&n).in_lang(lang);
         let Amount { months, days, working_days, secs } = self.amount;
         let minute = self.minute.map(|minute| format!(" {:02}:{:02}", minute / 60, minute % 60));
-        let amounts = [
-            (months, "ahead.months"),
-            (days, "ahead.days"),
-            (working_days, "ahead.working_days"),
-            (secs / 60, "ahead.minutes"),
+        let amounts: [(i64, TextOf); 4] = [
+            (months, text::ahead::months),
+            (days, text::ahead::days),
+            (working_days, text::ahead::working_days),
+            (secs / 60, text::ahead::minutes),
         ];
         let said = amounts.into_iter().filter(|(n, _)| *n > 0).map(|(n, key)| text(key, n));
         let said: String = said.collect();
-        let key = match (said.is_empty(), &minute) {
-            (true, None) => "ahead.on_time",
-            (true, Some(_)) => "ahead.same_day",
-            (false, _) => "ahead.before",
+        let text = match (said.is_empty(), &minute) {
+            (true, None) => text::ahead::on_time(),
+            (true, Some(_)) => text::ahead::same_day(),
+            (false, _) => text::ahead::before(&said),
         };
-        let said = everloop_text::get(lang, key, &[("amount", &said)]);
-        said + &minute.unwrap_or_default()
+        text.in_lang(lang) + &minute.unwrap_or_default()
     }
 
     /// How much, in words.

@@ -12,6 +12,7 @@ use crate::runs::RunDetails;
 use everloop_agenda::commands::{Verb, find};
 use everloop_agenda::portable::What;
 use everloop_store::{ConversationMessage, RunFilter, RunRow};
+use everloop_text as text;
 use everloop_types::{Lang, RunId, Status};
 use std::path::{Path, PathBuf};
 
@@ -275,8 +276,8 @@ pub fn history_text(
 ) -> String {
     let line = |said: &ConversationMessage| {
         let who = match said.role.as_str() {
-            "user" => everloop_text::get(app.lang, "chat.role.user", &[]),
-            _ => everloop_text::get(app.lang, "chat.role.assistant", &[]),
+            "user" => text::chat::role::user().in_lang(app.lang),
+            _ => text::chat::role::assistant().in_lang(app.lang),
         };
         format!("[{}] {who}{}", reader.moment(said.created_at), said.body)
     };

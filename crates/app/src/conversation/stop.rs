@@ -7,6 +7,7 @@ use crate::frames;
 use crate::router::{OpenQuestion, question_of};
 use crate::runs::{self, RunDetails};
 use crate::trouble::ModelTrouble;
+use everloop_text as text;
 use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{Reason, RunId, Status};
 use std::time::Duration;
@@ -168,9 +169,9 @@ impl Conversation {
         let lang = self.app.lang;
         let said = everloop_text::bare(word);
         let is_one_of =
-            |key: &str| everloop_text::get(lang, key, &[]).split('|').any(|known| known == said);
-        let go_on = is_one_of("chat.words_go_on");
-        let answer = is_one_of("chat.words_answer_now");
+            |words: text::Text| words.in_lang(lang).split('|').any(|known| known == said);
+        let go_on = is_one_of(text::chat::words_go_on());
+        let answer = is_one_of(text::chat::words_answer_now());
         if !go_on && !answer {
             return Ok(None);
         }

@@ -1,6 +1,7 @@
 //! Where a secret is: what a setting holds in its place.
 
 use super::{keychain, program};
+use everloop_text as text;
 use everloop_types::Lang;
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;
@@ -44,22 +45,16 @@ pub enum SecretError {
 impl SecretError {
     /// For a person, with what to do.
     pub fn words(&self, lang: Lang) -> String {
-        let say = |key: &str, args: &[(&str, &str)]| everloop_text::get(lang, key, args);
+        let say = |text: text::Text| text.in_lang(lang);
         match self {
-            Self::NotSet(name) => say("secret.not_set", &[("name", name)]),
-            Self::Open(path) => say("key.open_to_others", &[("file", &path.display().to_string())]),
-            Self::Unreadable(path, detail) => {
-                say("key.unreadable", &[("file", &path.display().to_string()), ("detail", detail)])
-            }
-            Self::NoProgram(program, detail) => {
-                say("secret.no_program", &[("program", program), ("detail", detail)])
-            }
-            Self::Failed(program, status) => {
-                say("secret.failed", &[("program", program), ("status", status)])
-            }
-            Self::TookTooLong(program) => say("secret.took_too_long", &[("program", program)]),
-            Self::Empty(reference) => say("secret.empty", &[("reference", reference)]),
-            Self::NotInKeychain(name) => say("secret.not_in_keychain", &[("name", name)]),
+            Self::NotSet(name) => say(text::secret::not_set(&name)),
+            Self::Open(path) => say(text::key::open_to_others(&path.display())),
+            Self::Unreadable(path, detail) => say(text::key::unreadable(&path.display(), &detail)),
+            Self::NoProgram(program, detail) => say(text::secret::no_program(&program, &detail)),
+            Self::Failed(program, status) => say(text::secret::failed(&program, &status)),
+            Self::TookTooLong(program) => say(text::secret::took_too_long(&program)),
+            Self::Empty(reference) => say(text::secret::empty(&reference)),
+            Self::NotInKeychain(name) => say(text::secret::not_in_keychain(&name)),
         }
     }
 }

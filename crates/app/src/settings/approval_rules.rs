@@ -16,6 +16,7 @@
 use super::shell_rules::line_at;
 use crate::environment;
 use everloop_ports::Tool as _;
+use everloop_text as text;
 use everloop_tools::Shell;
 use everloop_types::{Approval, ApprovalRule, ArgPattern, Fit, Lang};
 use serde::Deserialize;
@@ -161,21 +162,27 @@ impl ApprovalRuleError {
     /// What is wrong, and in which line.
     pub(super) fn words(&self, lang: Lang, origin: &str) -> String {
         use ApprovalRuleProblem as Problem;
-        let line = self.line.to_string();
-        let (key, rule, example) = match &self.problem {
-            Problem::Form(detail) => ("settings.approval_form", detail.as_str(), ""),
-            Problem::Tool(tool) => ("settings.approval_tool", tool.as_str(), ""),
-            Problem::NoTool(tool, nearest) => {
-                ("settings.approval_no_tool", tool.as_str(), *nearest)
+        let origin = &origin;
+        let line = &self.line;
+        let text = match &self.problem {
+            Problem::Form(pattern) => text::settings::ApprovalForm { origin, line, pattern }.text(),
+            Problem::Tool(pattern) => text::settings::ApprovalTool { origin, line, pattern }.text(),
+            Problem::NoTool(pattern, example) => {
+                text::settings::ApprovalNoTool { origin, line, pattern, example }.text()
             }
-            Problem::Halved => ("settings.approval_halved", "", ""),
-            Problem::Shell => ("settings.approval_shell", "", ""),
-            Problem::NoExample(rule) => ("settings.rule_no_example", rule.as_str(), ""),
-            Problem::NoMatch { rule, example } => ("settings.rule_no_match", &**rule, &**example),
-            Problem::Match { rule, example } => ("settings.rule_match", &**rule, &**example),
+            Problem::Halved => text::settings::approval_halved(origin, line),
+            Problem::Shell => text::settings::approval_shell(origin, line),
+            Problem::NoExample(pattern) => {
+                text::settings::RuleNoExample { origin, line, pattern }.text()
+            }
+            Problem::NoMatch { rule: pattern, example } => {
+                text::settings::RuleNoMatch { origin, line, pattern, example }.text()
+            }
+            Problem::Match { rule: pattern, example } => {
+                text::settings::RuleMatch { origin, line, pattern, example }.text()
+            }
         };
-        let args = [("origin", origin), ("line", &line), ("pattern", rule), ("example", example)];
-        everloop_text::get(lang, key, &args)
+        text.in_lang(lang)
     }
 }
 

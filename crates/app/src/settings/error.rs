@@ -5,6 +5,7 @@ use super::mcp_servers::McpServerError;
 use super::shell_rules::ShellRuleError;
 use super::{SettingKey, SettingOrigin};
 use crate::secrets::SecretError;
+use everloop_text as text;
 use everloop_types::Lang;
 
 /// A setting that cannot be used.
@@ -56,34 +57,28 @@ impl SettingError {
     /// What is wrong, and where, in the words of a person.
     #[must_use]
     pub fn words(&self, lang: Lang) -> String {
-        let origin = self.origin.to_string();
-        let base = [("key", self.key.as_str()), ("origin", origin.as_str())];
-        let with = |more: &[(&'static str, &str)], key: &str| {
-            let args: Vec<(&str, &str)> =
-                base.iter().copied().chain(more.iter().copied()).collect();
-            everloop_text::get(lang, key, &args)
-        };
-        match &self.problem {
+        let origin = &self.origin.to_string();
+        let key = &self.key;
+        let text = match &self.problem {
             SettingProblem::Unknown(Some(nearest)) => {
-                with(&[("nearest", nearest.as_str())], "settings.unknown_near")
+                text::settings::UnknownNear { key, origin, nearest }.text()
             }
-            SettingProblem::Unknown(None) => with(&[], "settings.unknown"),
+            SettingProblem::Unknown(None) => text::settings::unknown(key, origin),
             SettingProblem::Mismatch(SettingMismatch { text, expected }) => {
-                with(&[("text", text), ("form", expected)], "settings.bad")
+                text::settings::Bad { text, key, origin, form: expected }.text()
             }
-            SettingProblem::NotAnAssignment => with(&[], "settings.no_equals"),
-            SettingProblem::UnknownDatabase => with(&[], "settings.no_such_database"),
-            SettingProblem::UnreadableFile(detail) => {
-                with(&[("file", &origin), ("detail", detail)], "settings.no_file")
+            SettingProblem::NotAnAssignment => text::settings::no_equals(key, origin),
+            SettingProblem::UnknownDatabase => text::settings::no_such_database(),
+            SettingProblem::UnreadableFile(detail) => text::settings::no_file(origin, detail),
+            SettingProblem::McpServer(error) => return error.words(lang, origin),
+            SettingProblem::Secret(error) => text::secret::missing(key, &error.words(lang)),
+            SettingProblem::ShellRule(error) => return error.words(lang, origin),
+            SettingProblem::ApprovalRule(error) => return error.words(lang, origin),
+            SettingProblem::NotToml(detail) => {
+                text::settings::Unreadable { origin, key, detail }.text()
             }
-            SettingProblem::McpServer(error) => error.words(lang, &origin),
-            SettingProblem::Secret(error) => {
-                with(&[("detail", &error.words(lang))], "secret.missing")
-            }
-            SettingProblem::ShellRule(error) => error.words(lang, &origin),
-            SettingProblem::ApprovalRule(error) => error.words(lang, &origin),
-            SettingProblem::NotToml(detail) => with(&[("detail", detail)], "settings.unreadable"),
-        }
+        };
+        text.in_lang(lang)
     }
 
     /// Whether its words name the line of the file. Others have a line by their key.

@@ -1,6 +1,7 @@
 //! `docs/settings.md`: every setting for people, in one language.
 
 use super::{ListKind, SETTINGS, SettingKind, SettingSpec};
+use everloop_text as text;
 use everloop_types::Lang;
 
 /// A settings file that the page shows.
@@ -9,7 +10,7 @@ pub const EXAMPLE: &str = include_str!("example.toml");
 /// The whole page.
 #[must_use]
 pub fn page(lang: Lang) -> String {
-    let say = |name: &str| text(lang, &format!("settings.doc.{name}"));
+    let say = |name: &str| doc(lang, name);
     let mut page = format!("# {}\n\n<!-- {} -->\n\n", say("title"), say("generated"));
     for part in ["layers", "units", "editors"] {
         page += &format!("{}\n\n", say(part));
@@ -19,7 +20,7 @@ pub fn page(lang: Lang) -> String {
     for spec in SETTINGS {
         if spec.key.section() != section {
             section = spec.key.section();
-            let heading = text(lang, &format!("settings.section.{section}"));
+            let heading = section_title(lang, section);
             page += &format!("\n## {heading}: `[{section}]`\n\n{}", head(&say("columns")));
         }
         page += &row(lang, spec);
@@ -29,8 +30,13 @@ pub fn page(lang: Lang) -> String {
     page
 }
 
-fn text(lang: Lang, key: &str) -> String {
-    everloop_text::get(lang, key, &[])
+/// Words around the tables.
+fn doc(lang: Lang, name: &str) -> String {
+    text::settings::doc::named(name).map(|text| text.in_lang(lang)).unwrap_or_default()
+}
+
+fn section_title(lang: Lang, section: &str) -> String {
+    text::settings::section::named(section).map(|text| text.in_lang(lang)).unwrap_or_default()
 }
 
 /// The head of a table, from its columns.
@@ -41,7 +47,7 @@ fn head(columns: &str) -> String {
 
 fn row(lang: Lang, spec: &SettingSpec) -> String {
     let default = match spec.default {
-        "" => text(lang, "settings.doc.empty"),
+        "" => doc(lang, "empty"),
         typed => format!("`{typed}`"),
     };
     format!(
@@ -55,7 +61,7 @@ fn row(lang: Lang, spec: &SettingSpec) -> String {
 
 /// What may be written there.
 fn values(lang: Lang, spec: &SettingSpec) -> String {
-    let kind = |name: &str| text(lang, &format!("settings.doc.kind.{name}"));
+    let kind = |name: &str| doc(lang, &format!("kind.{name}"));
     match spec.kind {
         SettingKind::Count => range(spec, 1),
         SettingKind::Decimal => range(spec, 1_000),
@@ -87,7 +93,7 @@ fn range(spec: &SettingSpec, scale: u64) -> String {
 
 /// What can be set of a provider, and the providers that are known by name.
 fn providers(lang: Lang) -> String {
-    let say = |name: &str| text(lang, &format!("settings.doc.{name}"));
+    let say = |name: &str| doc(lang, name);
     let none = say("empty");
     let mut part = format!("\n## {}: `[providers.NAME]`\n\n", say("providers"));
     part += &format!("{}\n\n{}", say("providers_about"), head(&say("columns")));

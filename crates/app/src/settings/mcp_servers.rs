@@ -14,6 +14,7 @@
 use super::shell_rules::line_at;
 use super::value::Millis;
 use everloop_mcp::{Given, ServerSetting, Way, is_server_name};
+use everloop_text as text;
 use everloop_types::Lang;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -172,23 +173,24 @@ fn time(text: String) -> Result<u64, McpServerProblem> {
 impl McpServerError {
     /// What is wrong, and in which line.
     pub fn words(&self, lang: Lang, origin: &str) -> String {
-        let form = Millis::example();
-        let (key, detail) = match &self.problem {
-            McpServerProblem::Name => ("settings.server_name", ""),
-            McpServerProblem::Way => ("settings.server_way", ""),
-            McpServerProblem::Time(text) => ("settings.server_time", text.as_str()),
-            McpServerProblem::Reference(kind) => ("settings.server_reference", *kind),
-            McpServerProblem::Form(detail) => ("settings.server_form", detail.as_str()),
+        let origin = &origin;
+        let line = &self.line;
+        let name = &self.name;
+        let text = match &self.problem {
+            McpServerProblem::Name => text::settings::ServerName { origin, line, name }.text(),
+            McpServerProblem::Way => text::settings::ServerWay { origin, line, name }.text(),
+            McpServerProblem::Time(detail) => {
+                let form = &Millis::example();
+                text::settings::ServerTime { origin, line, detail, name, form }.text()
+            }
+            McpServerProblem::Reference(detail) => {
+                text::settings::ServerReference { origin, line, name, detail }.text()
+            }
+            McpServerProblem::Form(detail) => {
+                text::settings::ServerForm { origin, line, name, detail }.text()
+            }
         };
-        let line = self.line.to_string();
-        let args = [
-            ("origin", origin),
-            ("line", &line),
-            ("name", &self.name),
-            ("detail", detail),
-            ("form", &form),
-        ];
-        everloop_text::get(lang, key, &args)
+        text.in_lang(lang)
     }
 }
 

@@ -7,6 +7,7 @@
 //! no_match = ["git push"]
 //! ```
 
+use everloop_text as text;
 use everloop_tools::{Examples, RuleError, Say, ShellRule};
 use everloop_types::Lang;
 use serde::Deserialize;
@@ -80,25 +81,26 @@ pub fn read(text: &str) -> (Vec<ShellRule>, Vec<ShellRuleError>) {
 impl ShellRuleError {
     /// What is wrong, and in which line.
     pub(super) fn words(&self, lang: Lang, origin: &str) -> String {
-        let line = self.line.to_string();
-        let (key, pattern, example) = match &self.problem {
-            ShellRuleProblem::Form(detail) => ("settings.rule_form", detail.as_str(), ""),
+        let origin = &origin;
+        let line = &self.line;
+        let text = match &self.problem {
+            ShellRuleProblem::Form(pattern) => {
+                text::settings::RuleForm { origin, line, pattern }.text()
+            }
             ShellRuleProblem::Rule(RuleError::Pattern(pattern)) => {
-                ("settings.rule_pattern", pattern.as_str(), "")
+                text::settings::RulePattern { origin, line, pattern }.text()
             }
             ShellRuleProblem::Rule(RuleError::NoExample(pattern)) => {
-                ("settings.rule_no_example", pattern.as_str(), "")
+                text::settings::RuleNoExample { origin, line, pattern }.text()
             }
             ShellRuleProblem::Rule(RuleError::NoMatch { pattern, example }) => {
-                ("settings.rule_no_match", pattern.as_str(), example.as_str())
+                text::settings::RuleNoMatch { origin, line, pattern, example }.text()
             }
             ShellRuleProblem::Rule(RuleError::Match { pattern, example }) => {
-                ("settings.rule_match", pattern.as_str(), example.as_str())
+                text::settings::RuleMatch { origin, line, pattern, example }.text()
             }
         };
-        let args =
-            [("origin", origin), ("line", &line), ("pattern", pattern), ("example", example)];
-        everloop_text::get(lang, key, &args)
+        text.in_lang(lang)
     }
 }
 

@@ -179,6 +179,7 @@ impl SettingSpec {
     /// What the setting is for.
     #[must_use]
     pub fn description(&self, lang: Lang) -> String {
-        everloop_text::get(lang, &format!("settings.about.{}", self.key), &[])
+        let text = everloop_text::settings::about::named(self.key.as_str());
+        text.map(|text| text.in_lang(lang)).unwrap_or_default()
     }
 }

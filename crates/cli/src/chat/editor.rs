@@ -10,6 +10,7 @@ use crate::terminal;
 use crossterm::event::DisableBracketedPaste;
 use crossterm::style::Print;
 use everloop_agenda::commands::completions;
+use everloop_text as text;
 use reedline::{
     ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, ExternalPrinter,
     FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode,
@@ -71,7 +72,7 @@ impl Editor {
         let reading = std::thread::Builder::new()
             .name("editor".to_owned())
             .spawn(move || read(&asked, &sender, printer, &files));
-        reading.map_err(|error| app.failure(Exit::Failed, "error.system", &error))?;
+        reading.map_err(|error| app.failure(Exit::Failed, text::error::system(&error)))?;
         Ok(Self { asks, typed, printer: sent })
     }
 

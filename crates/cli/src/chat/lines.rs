@@ -12,6 +12,7 @@ use crate::terminal;
 use everloop_app::conversation::{Reaction, RunStop, Verdict};
 use everloop_app::{reminding, runs};
 use everloop_engine::Update;
+use everloop_text as text;
 use everloop_types::RunId;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
@@ -74,7 +75,7 @@ async fn talk_in(chat: &mut Chat, first: Option<String>) -> Result<Exit, Failure
                 }
             }
             Reaction::Confirm(command) => proposed = Some(command),
-            Reaction::Background => terminal::answer(&chat.text("chat.nothing_in_front", &[])),
+            Reaction::Background => terminal::answer(&chat.text(text::chat::nothing_in_front())),
             Reaction::Clear => {}
             Reaction::Tour => {
                 if let Err(failure) = tour::tour(&chat.app).await {
@@ -103,8 +104,11 @@ async fn end(chat: &mut Chat) -> Exit {
     let Some(open) = conversation.seen().cloned() else { return Exit::Done };
     let run = runs::top(conversation.store(), &open.run).await.unwrap_or(open.run);
     let to = open.question.id.as_str();
-    let args = [("id", run.as_str()), ("question", open.text.as_str()), ("to", to)];
-    terminal::complain(&chat.text("run.needs_person", &args));
+    terminal::complain(
+        &chat.text(
+            text::run::NeedsPerson { id: &run, question: &open.text.as_str(), to: &to }.text(),
+        ),
+    );
     terminal::answer(run.as_str());
     Exit::NeedsPerson
 }
@@ -114,12 +118,12 @@ async fn confirms(chat: &Chat, command: String, line: &str, proposed: &mut Optio
     match chat.conversation.verdict(&command, line).await {
         Verdict::Over(Ok(reply)) => terminal::answer(&chat.reply(reply)),
         Verdict::Over(Err(error)) => terminal::answer(&chat.fail(error).words),
-        Verdict::Dropped => terminal::answer(&chat.text("rule.dropped", &[])),
+        Verdict::Dropped => terminal::answer(&chat.text(text::rule::dropped())),
         Verdict::Edit => terminal::answer(&command),
         Verdict::Instead(other) => *proposed = Some(other),
         Verdict::Unclear => {
             if !line.trim().is_empty() {
-                terminal::answer(&chat.text("rule.unclear", &[("line", line.trim())]));
+                terminal::answer(&chat.text(text::rule::unclear(&line.trim())));
             }
             *proposed = Some(command);
         }
@@ -186,7 +190,7 @@ async fn read(chat: &mut Chat, input: &mut Input, signals: &mut Signals) -> Read
         Ok(0) => Read::End,
         Ok(_) => Read::Line(String::from_utf8_lossy(&line).trim_end().to_owned()),
         Err(error) => {
-            terminal::complain(&chat.text("error.system", &[("detail", &error.to_string())]));
+            terminal::complain(&chat.text(text::error::system(&error)));
             Read::End
         }
     }

@@ -6,6 +6,7 @@ use crate::show::{aside, call_args, plan_head, plan_lines, replanned, seen_line}
 use crate::terminal::{self, Marks, marks};
 use everloop_agenda::show::clipped;
 use everloop_engine::{Fragment, Update};
+use everloop_text as text;
 use everloop_types::journal::{EffectPlanned, Kind, Outcome, PlannedModelCall, PlannedToolCall};
 use everloop_types::{EffectId, Progress, Purpose};
 use std::collections::BTreeMap;
@@ -69,19 +70,16 @@ impl<'a> Live<'a> {
             Update::Entry(_, entry) => self.entered(entry.effect.as_ref(), &entry.kind),
             Update::Recovered { run, interrupted } => {
                 let count = interrupted.to_string();
-                let args = [("id", run.as_str()), ("count", count.as_str())];
-                self.print(&self.app.text("run.recovered", &args));
+                self.print(&self.app.text(text::run::recovered(&run, &count)));
             }
             Update::Retrying { error, wait_ms, .. } => {
                 let wait = format!("{:.1}", *wait_ms as f64 / 1000.0);
-                let args = [("detail", error.detail.as_str()), ("wait", wait.as_str())];
                 self.doing = None;
-                self.print(&self.app.text("run.retrying", &args));
+                self.print(&self.app.text(text::run::retrying(&error.detail, &wait)));
             }
             Update::FellBack { error, to, .. } => {
-                let args = [("detail", error.detail.as_str()), ("name", to.as_str())];
                 self.doing = None;
-                self.print(&self.app.text("run.fell_back", &args));
+                self.print(&self.app.text(text::run::fell_back(&to, &error.detail)));
             }
         }
         self.stale = true;
@@ -133,25 +131,39 @@ impl<'a> Live<'a> {
                 Some(effect),
             ) => {
                 self.tools.insert(effect.clone(), call.tool.clone());
-                let args = [
-                    ("mark", self.marks.act),
-                    ("tool", call.tool.as_str()),
-                    ("args", &call_args(&call.args)),
-                ];
-                self.print(&self.app.text("progress.calls", &args));
+                self.print(
+                    &self.app.text(
+                        text::progress::Calls {
+                            mark: &self.marks.act,
+                            tool: &call.tool,
+                            args: &call_args(&call.args),
+                        }
+                        .text(),
+                    ),
+                );
             }
             (Kind::EffectFinished(finished), Some(effect)) => {
                 self.doing = None;
                 if let Outcome::ModelFailed(error) = &finished.outcome {
-                    let args = [("mark", self.marks.failed), ("detail", error.detail.as_str())];
-                    self.print(&self.app.text("progress.model_failed", &args));
+                    self.print(
+                        &self
+                            .app
+                            .text(text::progress::model_failed(&self.marks.failed, &error.detail)),
+                    );
                 }
                 let Some(tool) = self.tools.remove(effect) else { return };
                 let Outcome::Observed(seen) = &finished.outcome else { return };
                 let mark = if seen.is_ok() { self.marks.done } else { self.marks.failed };
-                let args =
-                    [("mark", mark), ("tool", &tool), ("text", &seen_line(self.app, &seen.text))];
-                self.print(&self.app.text("progress.came_back", &args));
+                self.print(
+                    &self.app.text(
+                        text::progress::CameBack {
+                            mark: &mark,
+                            tool: &tool,
+                            text: &seen_line(self.app, &seen.text),
+                        }
+                        .text(),
+                    ),
+                );
             }
             _ => {}
         }
@@ -241,7 +253,7 @@ impl<'a> Live<'a> {
             let hidden = (lines.len() - 1 - ITEMS_SHOWN).to_string();
             lines.truncate(1);
             lines.extend(near);
-            lines.push(self.app.text("chat.more_items", &[("count", &hidden)]));
+            lines.push(self.app.text(text::chat::more_items(&hidden)));
         }
         lines.extend(self.tail(columns));
         lines.push(self.status());
@@ -270,20 +282,20 @@ impl<'a> Live<'a> {
     }
 
     fn status(&self) -> String {
-        let how = self.app.text("chat.while_busy", &[]);
+        let how = self.app.text(text::chat::while_busy());
         let Some(doing) = &self.doing else {
-            let working = self.app.text("chat.working", &[("mark", self.marks.now)]);
+            let working = self.app.text(text::chat::working(&self.marks.now));
             return format!("{working} · {how}");
         };
         let key = match doing.purpose {
-            Purpose::Plan => "answering.plan",
-            Purpose::Think => "answering.think",
-            Purpose::Replan => "answering.replan",
-            Purpose::Compact => "answering.compact",
-            Purpose::Close => "answering.close",
+            Purpose::Plan => text::answering::plan,
+            Purpose::Think => text::answering::think,
+            Purpose::Replan => text::answering::replan,
+            Purpose::Compact => text::answering::compact,
+            Purpose::Close => text::answering::close,
         };
         let chars = crate::show::grouped(doing.chars as u64);
-        let what = self.app.text(key, &[("mark", self.marks.now), ("chars", &chars)]);
+        let what = self.app.text(key(&self.marks.now, &chars));
         format!("{what} · {how}")
     }
 }

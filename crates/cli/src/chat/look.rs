@@ -13,6 +13,7 @@ use everloop_app::conversation::{Reaction, RunStop};
 use everloop_app::reminding;
 use everloop_app::runs::RunDetails;
 use everloop_engine::Update;
+use everloop_text as text;
 use everloop_types::{RunId, Status};
 use std::time::Duration;
 
@@ -100,7 +101,7 @@ impl TerminalUi {
         }
         for word in unheeded.into_iter().rev() {
             let kept = self.queue.push_first(&word);
-            let words = self.chat.text("chat.said_too_late", &[("word", &word)]);
+            let words = self.chat.text(text::chat::said_too_late(&word));
             terminal::answer(&self.unless_lost(kept, words));
         }
     }
@@ -111,7 +112,7 @@ impl TerminalUi {
             return;
         }
         for line in self.queue.lines() {
-            terminal::answer(&self.chat.text("chat.queued_held", &[("line", line)]));
+            terminal::answer(&self.chat.text(text::chat::queued_held(&line)));
         }
     }
 
@@ -119,13 +120,13 @@ impl TerminalUi {
     fn unless_lost(&self, kept: std::io::Result<()>, words: String) -> String {
         match kept {
             Ok(()) => words,
-            Err(error) => self.chat.text("error.system", &[("detail", &error.to_string())]),
+            Err(error) => self.chat.text(text::error::system(&error)),
         }
     }
 
     fn keep_for_later(&mut self, line: &str, live: &mut Live<'_>) {
         let kept = self.queue.push(line);
-        let words = self.chat.text("chat.queued", &[("line", line)]);
+        let words = self.chat.text(text::chat::queued(&line));
         live.print(&self.unless_lost(kept, words));
     }
 
@@ -169,7 +170,7 @@ impl TerminalUi {
         match stops {
             1 => self.cancel(run, live).await?,
             2 => {
-                live.print(&self.chat.text("chat.not_waiting", &[]));
+                live.print(&self.chat.text(text::chat::not_waiting()));
                 self.chat.conversation.hurry(run).await;
             }
             _ => return Ok(Some(WatchEnd::Leave)),
@@ -179,7 +180,7 @@ impl TerminalUi {
 
     async fn cancel(&mut self, run: &RunId, live: &mut Live<'_>) -> Result<(), Failure> {
         self.queue.held = true;
-        live.print(&self.chat.text("chat.canceling", &[]));
+        live.print(&self.chat.text(text::chat::canceling()));
         let sent = self.chat.conversation.cancel_run(run, "ctrl-c").await;
         sent.map_err(|error| self.chat.fail(error))
     }
@@ -219,7 +220,7 @@ impl TerminalUi {
         } else if let Some(word) = line.strip_prefix(['!', '\u{ff01}']) {
             let sent = self.chat.conversation.steer(run, word.trim()).await;
             sent.map_err(|error| self.chat.fail(error))?;
-            live.print(&self.chat.text("chat.steered", &[("word", word.trim())]));
+            live.print(&self.chat.text(text::chat::steered(&word.trim())));
             self.told.push(word.trim().to_owned());
         } else if everloop_agenda::commands::is_command(line) {
             return Ok(self.commanded(run, line, live).await);
@@ -250,7 +251,7 @@ impl TerminalUi {
             Ok(Reaction::Reply(reply)) => live.print(&self.chat.reply(reply)),
             Err(failure) => live.print(&failure.words),
             Ok(Reaction::Background) => {
-                live.print(&self.chat.text("chat.in_background", &[("id", run.as_str())]));
+                live.print(&self.chat.text(text::chat::in_background(&run)));
                 return Some(WatchEnd::Background);
             }
             Ok(Reaction::Quit) => return Some(WatchEnd::Leave),

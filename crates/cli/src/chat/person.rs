@@ -10,6 +10,7 @@ use crate::terminal;
 use everloop_app::conversation::{Queue, Reaction, Verdict};
 use everloop_app::reminding;
 use everloop_app::router::OpenQuestion;
+use everloop_text as text;
 use everloop_types::RunId;
 use std::time::{Duration, Instant};
 
@@ -53,7 +54,7 @@ pub(super) async fn talk(chat: Chat, first: Option<String>) -> Result<Exit, Fail
     let exit = person.talk().await;
     let waiting = person.queue.lines().count();
     if waiting > 0 {
-        person.chat.app.note("chat.queue_kept", &[("count", &waiting.to_string())]);
+        person.chat.app.note(text::chat::queue_kept(&waiting));
     }
     person.chat.leave().await;
     exit
@@ -98,7 +99,7 @@ impl TerminalUi {
                 Reaction::Reply(reply) => self.say(&self.chat.reply(reply)),
                 Reaction::Confirm(command) => self.proposed = Some(command),
                 Reaction::Background => {
-                    terminal::answer(&self.chat.text("chat.nothing_in_front", &[]));
+                    terminal::answer(&self.chat.text(text::chat::nothing_in_front()));
                 }
                 Reaction::Clear => terminal::clear(),
                 Reaction::Tour => {
@@ -140,7 +141,7 @@ impl TerminalUi {
     }
 
     fn said(&self, line: Line) -> Line {
-        terminal::answer(&format!("{}{}", self.chat.text("chat.you", &[]), line.text));
+        terminal::answer(&format!("{}{}", self.chat.text(text::chat::you()), line.text));
         line
     }
 
@@ -156,7 +157,7 @@ impl TerminalUi {
     async fn send(&mut self, line: Line) -> Result<Reaction, String> {
         let dropped = line.queued.is_some() && line.text.trim().is_empty();
         let sent = match dropped {
-            true => Err(self.chat.text("chat.queued_dropped", &[])),
+            true => Err(self.chat.text(text::chat::queued_dropped())),
             false => match self.chat.send(&line.text, line.queued.as_deref()).await {
                 Ok(reaction) => Ok(reaction),
                 Err(failure) => {
@@ -169,7 +170,7 @@ impl TerminalUi {
         if let Some(id) = line.queued
             && let Err(error) = self.queue.gone(&id)
         {
-            terminal::answer(&self.chat.text("error.system", &[("detail", &error.to_string())]));
+            terminal::answer(&self.chat.text(text::error::system(&error)));
         }
         sent
     }
@@ -198,7 +199,7 @@ impl TerminalUi {
             terminal::answer(&line);
         }
         for line in self.queue.lines() {
-            terminal::answer(&self.chat.text("chat.queued_before", &[("line", line)]));
+            terminal::answer(&self.chat.text(text::chat::queued_before(&line)));
         }
         for line in self.chat.new_reminders().await {
             terminal::answer(&line);
@@ -207,29 +208,24 @@ impl TerminalUi {
         let unread = chat.conversation.store().agenda().count_unread_firings().await;
         let unread = unread.map_err(|error| chat.app.store_failure(&error))?;
         if unread > 0 {
-            terminal::answer(&chat.text("inbox.unread", &[("n", &unread.to_string())]));
+            terminal::answer(&chat.text(text::inbox::unread(&unread)));
         }
         let waiting = chat.conversation.count_waiting_elsewhere().await;
-        let key = match waiting.map_err(|error| chat.fail(error))? {
-            0 => None,
-            1 => Some(("chat.one_waits", 1)),
-            count => Some(("chat.some_wait", count)),
-        };
-        if let Some((key, count)) = key {
-            terminal::answer(&chat.text(key, &[("count", &count.to_string())]));
+        let waiting = waiting.map_err(|error| chat.fail(error))?;
+        if waiting > 0 {
+            terminal::answer(&chat.text(text::chat::some_wait(&waiting)));
         }
         let open = self.chat.conversation.question_to_show().await;
         let open = open.map_err(|error| self.chat.fail(error))?;
         let chat = &self.chat;
         let Some(open) = open else {
-            terminal::answer(&chat.text("chat.hello", &[]));
+            terminal::answer(&chat.text(text::chat::hello()));
             return Ok(left.runs);
         };
         let run = chat.conversation.store().runs().get(&open.run).await;
         let run = run.map_err(|error| chat.app.store_failure(&error))?;
         let goal = run.map(|row| preview(&row.goal)).unwrap_or_default();
-        let args = [("id", open.run.as_str()), ("goal", goal.as_str())];
-        terminal::answer(&chat.text("chat.still_asks", &args));
+        terminal::answer(&chat.text(text::chat::still_asks(&open.run.as_str(), &goal)));
         self.show(&open);
         Ok(left.runs)
     }
@@ -247,7 +243,7 @@ impl TerminalUi {
         // A store that fails for a moment is asked again before the next line.
         if let Ok(Some(open)) = self.chat.conversation.question_to_show().await {
             let id = open.run.as_str();
-            terminal::answer(&self.chat.text("chat.asks", &[("id", id)]));
+            terminal::answer(&self.chat.text(text::chat::asks(&id)));
             self.show(&open);
         }
         for line in self.chat.questions_elsewhere().await {
@@ -257,9 +253,9 @@ impl TerminalUi {
 
     /// What stands before the next line, below the command that waits for a yes.
     fn prompt(&self) -> String {
-        let Some(command) = &self.proposed else { return self.chat.text("chat.you", &[]) };
+        let Some(command) = &self.proposed else { return self.chat.text(text::chat::you()) };
         terminal::answer(&words::confirmation(&self.chat.app, command));
-        self.chat.text("rule.prompt", &[])
+        self.chat.text(text::rule::prompt())
     }
 
     /// The next line, while reminders and the news of runs in the background are shown above it.
@@ -299,7 +295,7 @@ impl TerminalUi {
                 Typed::Interrupt { .. } | Typed::Escape if self.proposed.is_some() => {
                     self.proposed = None;
                     // The editor paints its line where it was, so this goes through it.
-                    self.editor.print(&self.chat.text("rule.dropped", &[]));
+                    self.editor.print(&self.chat.text(text::rule::dropped()));
                     prompt = self.prompt();
                 }
                 Typed::Interrupt { empty: true } => {
@@ -309,9 +305,9 @@ impl TerminalUi {
                     }
                     leaving = Some(Instant::now());
                     let asks = self.chat.conversation.seen().is_some();
-                    let key = if asks { "chat.question_stays" } else { "exit.again" };
+                    let key = if asks { text::chat::question_stays() } else { text::exit::again() };
                     // The editor paints its line where it was, so this goes through it.
-                    self.editor.print(&self.chat.text(key, &[]));
+                    self.editor.print(&self.chat.text(key));
                 }
                 Typed::Plan => {
                     if let Ok(Reaction::Reply(reply)) = self.chat.send("/plan", None).await {
@@ -330,7 +326,7 @@ impl TerminalUi {
         match self.chat.conversation.verdict(&command, line).await {
             Verdict::Over(Ok(reply)) => Some(self.chat.reply(reply)),
             Verdict::Over(Err(error)) => Some(self.chat.fail(error).words),
-            Verdict::Dropped => Some(self.chat.text("rule.dropped", &[])),
+            Verdict::Dropped => Some(self.chat.text(text::rule::dropped())),
             Verdict::Edit => {
                 self.unsent = command;
                 Some(String::new())
@@ -345,7 +341,7 @@ impl TerminalUi {
                 if line.is_empty() {
                     return Some(String::new());
                 }
-                Some(self.chat.text("rule.unclear", &[("line", line)]))
+                Some(self.chat.text(text::rule::unclear(&line)))
             }
             Verdict::Another => {
                 self.proposed = Some(command);

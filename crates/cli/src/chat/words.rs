@@ -19,65 +19,64 @@ use everloop_app::settling::{SettleReport, SettleWord};
 use everloop_app::trouble::ModelTrouble;
 use everloop_engine::{OpenUnknown, Settling};
 use everloop_store::{Firing, RunRow};
+use everloop_text as text;
 use everloop_types::{QuestionKind, Status};
 
 /// Something to show.
 pub(super) fn reply(app: &Console, conversation: &Conversation, reply: Reply) -> String {
     match reply {
-        Reply::Empty => app.text("door.empty", &[]),
+        Reply::Empty => app.text(text::door::empty()),
         Reply::Wrong(wrong) => show::wrong(&app.reader(), &wrong),
-        Reply::NothingToSteer => app.text("chat.nothing_to_steer", &[]),
-        Reply::NothingToCancel => app.text("door.nothing_to_cancel", &[]),
-        Reply::Canceled => app.text("door.canceled", &[]),
+        Reply::NothingToSteer => app.text(text::chat::nothing_to_steer()),
+        Reply::NothingToCancel => app.text(text::door::nothing_to_cancel()),
+        Reply::Canceled => app.text(text::door::canceled()),
         Reply::NoModel => trouble::no_model_line(app),
         Reply::Agenda(done) => agenda(app, &done),
         Reply::Answered(meaning) => answered(app, &meaning),
-        Reply::UnclearPermission(text) => app.text("answer.unclear", &[("text", text.trim())]),
-        Reply::AnsweredElsewhere(line) => app.text("chat.answered_elsewhere", &[("line", &line)]),
-        Reply::AlreadyAnswered => app.text("run.already_answered", &[]),
+        Reply::UnclearPermission(text) => app.text(text::answer::unclear(&text.trim())),
+        Reply::AnsweredElsewhere(line) => app.text(text::chat::answered_elsewhere(&line)),
+        Reply::AlreadyAnswered => app.text(text::run::already_answered()),
         Reply::Help(verb) => help(app, verb),
-        Reply::Usage(verb) => app.text("command.usage", &[("how", &verb.usage(app.lang))]),
-        Reply::NotHere => app.text("command.not_here", &[]),
+        Reply::Usage(verb) => app.text(text::command::usage(&verb.usages(app.lang).join("\n"))),
+        Reply::NotHere => app.text(text::command::not_here()),
         Reply::Inbox(firings, change) => inbox(app, &firings, change),
         Reply::Plan(details) => plan(app, &details),
-        Reply::NoPlan(run) => app.text("chat.no_plan", &[("id", run.as_str())]),
-        Reply::NoRun => app.text("chat.no_run", &[]),
+        Reply::NoPlan(run) => app.text(text::chat::no_plan(&run)),
+        Reply::NoRun => app.text(text::chat::no_run()),
         Reply::Runs(rows) => runs(app, rows),
-        Reply::History(said) if said.is_empty() => app.text("chat.nothing_said", &[]),
+        Reply::History(said) if said.is_empty() => app.text(text::chat::nothing_said()),
         Reply::History(said) => history_text(app, &app.reader(), &said),
         Reply::Loops => loops::short_list(app, conversation.loop_name()),
-        Reply::LoopChosen(name) => app.text("chat.loop_now", &[("name", &name)]),
+        Reply::LoopChosen(name) => app.text(text::chat::loop_now(&name)),
         Reply::Switch { run, requested, chosen } => {
             let words = match requested {
-                Ok(name) => {
-                    app.text("switch.wanted", &[("id", run.as_str()), ("loop", name.as_str())])
-                }
+                Ok(name) => app.text(text::switch::wanted(&name, &run)),
                 Err(error) => app.fail(error).words,
             };
-            let now = chosen.map(|name| app.text("chat.loop_now", &[("name", &name)]));
+            let now = chosen.map(|name| app.text(text::chat::loop_now(&name)));
             [Some(words), now].into_iter().flatten().collect::<Vec<_>>().join("\n")
         }
-        Reply::ModelIs(name) => app.text("chat.model_is", &[("name", &name)]),
-        Reply::ModelChosen(name) => app.text("chat.model_now", &[("name", &name)]),
+        Reply::ModelIs(name) => app.text(text::chat::model_is(&name)),
+        Reply::ModelChosen(name) => app.text(text::chat::model_now(&name)),
         Reply::Personas => personas::short_list(app, conversation.persona()),
-        Reply::PersonaChosen(name) => app.text("persona.now", &[("name", &name)]),
+        Reply::PersonaChosen(name) => app.text(text::persona::now(&name)),
         Reply::ImageAttached(file, count) => {
             let (file, count) = (file.display().to_string(), count.to_string());
-            app.text("image.attached", &[("file", &file), ("count", &count)])
+            app.text(text::image::attached(&count, &file))
         }
-        Reply::LanguageChosen => app.text("chat.lang_now", &[]),
-        Reply::BeganAnew => app.text("chat.anew", &[]),
-        Reply::InBackground(run) => app.text("chat.in_background", &[("id", run.as_str())]),
+        Reply::LanguageChosen => app.text(text::chat::lang_now()),
+        Reply::BeganAnew => app.text(text::chat::anew()),
+        Reply::InBackground(run) => app.text(text::chat::in_background(&run)),
         Reply::Exported(text) => text,
-        Reply::Written(file) => app.text("chat.written", &[("file", &file.display().to_string())]),
+        Reply::Written(file) => app.text(text::chat::written(&file.display())),
         Reply::Imported(done) => exchange_words(&app.reader(), &done),
-        Reply::NothingToSettle => app.text("chat.nothing_to_settle", &[]),
+        Reply::NothingToSettle => app.text(text::chat::nothing_to_settle()),
         Reply::ToSettle(open) => how_to_settle(app, &open),
         Reply::UnclearSettling(line, open) => {
-            let unclear = app.text("answer.unclear_settle", &[("text", &line)]);
+            let unclear = app.text(text::answer::unclear_settle(&line));
             format!("{unclear}\n{}", how_to_settle(app, &open))
         }
-        Reply::SettleLater => app.text("chat.settle_later", &[]),
+        Reply::SettleLater => app.text(text::chat::settle_later()),
         Reply::Settled(report, next) => settled(app, &report, next.as_ref()),
     }
 }
@@ -85,9 +84,8 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: Reply) ->
 /// What a command about todos or the schedule did; its dates are said back first.
 fn agenda(app: &Console, done: &AgendaReply) -> String {
     let understood =
-        done.understood.as_ref().map(|line| app.text("command.understood", &[("line", line)]));
-    let year =
-        done.other_year.map(|year| app.text("notice.other_year", &[("year", &year.to_string())]));
+        done.understood.as_ref().map(|line| app.text(text::command::understood(&line)));
+    let year = done.other_year.map(|year| app.text(text::notice::other_year(&year)));
     let lines = [understood, year, Some(done.answer.clone())];
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
@@ -96,28 +94,27 @@ fn agenda(app: &Console, done: &AgendaReply) -> String {
 pub(crate) fn answered(app: &Console, meaning: &AnswerMeaning) -> String {
     let marks = marks();
     match meaning {
-        AnswerMeaning::Words(text) => app.text("answer.given", &[("text", &preview(text))]),
-        AnswerMeaning::AllowedOnce => app.text("answer.once", &[("mark", marks.done)]),
+        AnswerMeaning::Words(text) => app.text(text::answer::given(&preview(text))),
+        AnswerMeaning::AllowedOnce => app.text(text::answer::once(&marks.done)),
         AnswerMeaning::AllowedAlways(scope) => {
             let key = match scope {
-                AlwaysScope::Standing => "answer.always",
-                AlwaysScope::AskedEachTime => "answer.always_asked",
-                AlwaysScope::ThisPlace => "answer.always_here",
+                AlwaysScope::Standing => text::answer::always,
+                AlwaysScope::AskedEachTime => text::answer::always_asked,
+                AlwaysScope::ThisPlace => text::answer::always_here,
             };
-            app.text(key, &[("mark", marks.done)])
+            app.text(key(&marks.done))
         }
-        AnswerMeaning::Denied(None) => app.text("answer.denied", &[("mark", marks.skipped)]),
+        AnswerMeaning::Denied(None) => app.text(text::answer::denied(&marks.skipped)),
         AnswerMeaning::Denied(Some(reason)) => {
-            let args = [("mark", marks.skipped), ("reason", reason.as_str())];
-            app.text("answer.denied_for", &args)
+            app.text(text::answer::denied_for(&marks.skipped, &reason))
         }
         AnswerMeaning::Settled(word) => {
             let key = match word {
-                SettleWord::Happened => "settle.happened",
-                SettleWord::DidNot => "settle.not",
-                SettleWord::Probe => "settle.unsure",
+                SettleWord::Happened => text::settle::happened(),
+                SettleWord::DidNot => text::settle::not(),
+                SettleWord::Probe => text::settle::unsure(),
             };
-            app.text("answer.given", &[("text", &app.text(key, &[]))])
+            app.text(text::answer::given(&app.text(key)))
         }
     }
 }
@@ -125,9 +122,9 @@ pub(crate) fn answered(app: &Console, meaning: &AnswerMeaning) -> String {
 /// How a question is to be answered, beside by any words.
 pub(super) fn how_to_answer(app: &Console, open: &OpenQuestion) -> String {
     match open.question.kind {
-        QuestionKind::Settle => app.text("chat.settle", &[]),
-        QuestionKind::Ask => app.text("ask.later", &[]),
-        QuestionKind::Approve => app.text("answer.approve", &[]),
+        QuestionKind::Settle => app.text(text::chat::settle()),
+        QuestionKind::Ask => app.text(text::ask::later()),
+        QuestionKind::Approve => app.text(text::answer::approve()),
     }
 }
 
@@ -135,14 +132,14 @@ pub(super) fn how_to_answer(app: &Console, open: &OpenQuestion) -> String {
 pub(super) fn confirmation(app: &Console, command: &str) -> String {
     let reader = app.reader();
     let command = commands::shown(command, &reader.now, reader.lang);
-    app.text("rule.understood", &[("command", &command)])
+    app.text(text::rule::understood(&command))
 }
 
 /// The line that a question still waits, after something else was said.
 pub(super) fn reminder_of_question(app: &Console, conversation: &Conversation) -> Option<String> {
     let seen = conversation.seen()?;
     let question = preview(seen.text.lines().next().unwrap_or_default());
-    Some(app.text("chat.still_open", &[("question", &question)]))
+    Some(app.text(text::chat::still_open(&question)))
 }
 
 fn help(app: &Console, verb: Option<&Verb>) -> String {
@@ -151,31 +148,25 @@ fn help(app: &Console, verb: Option<&Verb>) -> String {
         let lines = VERBS.iter().map(|verb| {
             format!("  {}  {}", padded(&format!("/{}", verb.name), 10), verb.help(lang))
         });
-        let mut all = vec![app.text("chat.help.commands", &[])];
+        let mut all = vec![app.text(text::chat::help::commands())];
         all.extend(lines);
-        all.push(app.text("chat.help.dates", &[]));
+        all.push(app.text(text::chat::help::dates()));
         return all.join("\n");
     };
     let mut lines = vec![format!("/{}: {}", verb.name, verb.help(lang))];
-    let usages = verb.parts.iter().map(|part| format!("usage.{}.{part}", verb.name));
-    let known = |key: &String| everloop_text::keys().any(|known| known == key);
-    let usages: Vec<String> = usages.filter(known).collect();
-    match usages.is_empty() {
-        true => lines.push(format!("  {}", verb.usage(lang))),
-        false => lines.extend(usages.iter().map(|key| format!("  {}", app.text(key, &[])))),
-    }
+    lines.extend(verb.usages(lang).into_iter().map(|usage| format!("  {usage}")));
     lines.join("\n")
 }
 
 fn inbox(app: &Console, unread: &[Firing], change: InboxChange) -> String {
     if unread.is_empty() {
-        return app.text("inbox.empty", &[]);
+        return app.text(text::inbox::empty());
     }
     let reader = app.reader();
     let mut lines: Vec<String> = unread.iter().map(|row| firing_line(&reader, row)).collect();
     lines.push(match change {
-        InboxChange::MarkedRead => app.text("inbox.read", &[("count", &unread.len().to_string())]),
-        InboxChange::Kept => app.text("inbox.how_to_read", &[]),
+        InboxChange::MarkedRead => app.text(text::inbox::read(&unread.len())),
+        InboxChange::Kept => app.text(text::inbox::how_to_read()),
     });
     lines.join("\n")
 }
@@ -188,9 +179,14 @@ fn plan(app: &Console, details: &RunDetails) -> String {
 
 fn runs(app: &Console, rows: Vec<RunRow>) -> String {
     let reader = app.reader();
-    let heads = ["id", "status", "loop", "at", "goal"];
-    let heads = heads.map(|name| app.text(&format!("chat.runs.{name}"), &[]));
-    let mut table = Table::new(heads.to_vec());
+    let heads = [
+        text::chat::runs::id(),
+        text::chat::runs::status(),
+        text::chat::runs::r#loop(),
+        text::chat::runs::at(),
+        text::chat::runs::goal(),
+    ];
+    let mut table = Table::new(heads.map(|head| app.text(head)).to_vec());
     for row in rows {
         table.row(vec![
             row.run.to_string(),
@@ -205,13 +201,13 @@ fn runs(app: &Console, rows: Vec<RunRow>) -> String {
 
 /// The call that a run waits with or has ended with, and how to settle it.
 fn how_to_settle(app: &Console, open: &OpenUnknown) -> String {
-    format!("{}\n{}", settle::line(app, open), app.text("chat.settle", &[]))
+    format!("{}\n{}", settle::line(app, open), app.text(text::chat::settle()))
 }
 
 fn settled(app: &Console, report: &SettleReport, next: Option<&OpenUnknown>) -> String {
     let mut lines: Vec<String> = settle::probed(app, report).into_iter().collect();
     match &report.settling {
-        None => lines.push(app.text("chat.settle", &[])),
+        None => lines.push(app.text(text::chat::settle())),
         Some((_, Settling::Answered)) => {}
         Some((settled, settling)) => {
             let run = &report.open.effect.run;
@@ -230,10 +226,10 @@ pub(super) fn afterword(app: &Console, details: &RunDetails) -> Vec<String> {
     lines.push(summary(app, details));
     lines.extend(details.open_unknowns().take(1).map(|open| how_to_settle(app, open)));
     if is_at_limit(details) {
-        lines.push(app.text("chat.at_limit", &[]));
+        lines.push(app.text(text::chat::at_limit()));
     }
     if details.row.status == Status::Canceled {
-        lines.push(app.text("chat.fork_goes_on", &[("id", details.row.run.as_str())]));
+        lines.push(app.text(text::chat::fork_goes_on(&details.row.run.as_str())));
     }
     lines
 }
@@ -250,8 +246,7 @@ pub(super) fn model_unavailable(
     trouble: Option<&ModelTrouble>,
 ) -> String {
     let words = trouble.map(|trouble| trouble::words(app, trouble, Read::InChat));
-    let args = [("trouble", words.as_deref().unwrap_or_default()), ("id", run.as_str())];
-    app.text("chat.model_down", &args)
+    app.text(text::chat::model_down(&words.as_deref().unwrap_or_default(), &run))
 }
 
 /// That another run continues one that has ended.
@@ -261,8 +256,7 @@ pub(super) fn continued(
     to: &everloop_types::RunId,
     loop_name: &str,
 ) -> String {
-    let args = [("id", run.as_str()), ("loop", loop_name), ("to", to.as_str())];
-    app.text("switch.done", &args)
+    app.text(text::switch::Done { id: &run, r#loop: &loop_name, to: &to }.text())
 }
 
 /// A run that nobody looked at has stopped.
@@ -271,14 +265,14 @@ pub(super) fn news(app: &Console, news: &News) -> String {
     match &news.stop {
         RunStop::Ended(details) => {
             let status = everloop_text::status(app.lang, details.row.status);
-            let ended = app.text("chat.ended", &[("id", run.as_str()), ("status", status)]);
+            let ended = app.text(text::chat::ended(&run, &status));
             let trouble = ModelTrouble::of_run(app, details);
             let words = trouble.as_ref().map(|it| trouble::words(app, it, Read::InChat));
             let lines = [Some(ended), trouble::said(details, trouble.as_ref()), words];
             lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
         }
         RunStop::Continued { to, loop_name } => continued(app, run, to, loop_name),
-        RunStop::Asks(_) => app.text("chat.will_ask", &[("id", run.as_str())]),
+        RunStop::Asks(_) => app.text(text::chat::will_ask(&run)),
         RunStop::ModelUnavailable(trouble) => model_unavailable(app, run, trouble.as_deref()),
     }
 }
@@ -290,13 +284,13 @@ pub(super) fn leftovers(app: &Console, left: &Leftovers) -> Vec<String> {
         let reader = app.reader();
         let now = reader.now.strftime("%Y-%m-%d %H:%M").to_string();
         let at = reader.moment(left_at);
-        lines.push(app.text("recovered.head", &[("left", &at), ("now", &now)]));
+        lines.push(app.text(text::recovered::head(&at, &now)));
     }
     let mut is_first_queued = true;
     for one in &left.all {
         if matches!(one, Leftover::Queued { .. }) && is_first_queued {
             is_first_queued = false;
-            lines.push(app.text("left.head", &[]));
+            lines.push(app.text(text::left::head()));
         }
         lines.push(leftover(app, one));
     }
@@ -307,21 +301,21 @@ fn leftover(app: &Console, one: &Leftover) -> String {
     match one {
         Leftover::Interrupted { run, goal, done, items } if *items > 0 => {
             let (goal, done, all) = (preview(goal), done.to_string(), items.to_string());
-            let args =
-                [("id", run.as_str()), ("goal", &goal), ("done", &done), ("all", all.as_str())];
-            app.text("recovered.run_at", &args)
+            app.text(
+                text::recovered::RunAt { id: &run, goal: &goal, done: &done, all: &all }.text(),
+            )
         }
         Leftover::Interrupted { run, goal, .. } | Leftover::Queued { run, goal } => {
-            app.text("recovered.run", &[("id", run.as_str()), ("goal", &preview(goal))])
+            app.text(text::recovered::run(&run, &preview(goal)))
         }
         Leftover::Quarantined { run, goal } => {
-            app.text("recovered.put_aside", &[("id", run.as_str()), ("goal", &preview(goal))])
+            app.text(text::recovered::put_aside(&run, &preview(goal)))
         }
         Leftover::WaitsForModel { run, goal, model, detail } => {
             let goal = preview(goal);
-            let args =
-                [("id", run.as_str()), ("goal", &goal), ("model", model), ("detail", detail)];
-            app.text("left.parked", &args)
+            app.text(
+                text::left::Parked { id: &run, goal: &goal, model: &model, detail: &detail }.text(),
+            )
         }
     }
 }
@@ -329,6 +323,6 @@ fn leftover(app: &Console, one: &Leftover) -> String {
 /// That a conversation was left while runs work on.
 pub(super) fn note_working(app: &Console, count: usize) {
     if count > 0 {
-        app.note("chat.left_open", &[("count", &count.to_string())]);
+        app.note(text::chat::left_open(&count));
     }
 }

@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
 use crate::terminal;
 use everloop_store::Store;
+use everloop_text as text;
 use everloop_types::{Standing, one_line};
 use serde_json::{Value, json};
 
@@ -30,7 +31,7 @@ async fn list(app: &Console, store: &Store, as_json: bool) -> Result<Exit, Failu
         return Ok(Exit::Done);
     }
     if all.is_empty() {
-        app.note("approvals.none", &[]);
+        app.note(text::approvals::none());
     }
     for standing in &all {
         let Standing { id, tool, resource, workspace, at, .. } = standing;
@@ -46,7 +47,7 @@ async fn remove(app: &Console, store: &Store, id: &str, as_json: bool) -> Result
     let found: Vec<&Standing> =
         all.iter().filter(|standing| !id.is_empty() && standing.id.starts_with(id)).collect();
     let [standing] = found[..] else {
-        let words = app.text("approvals.not_found", &[("id", id)]);
+        let words = app.text(text::approvals::not_found(&id));
         return Err(Failure { exit: Exit::Usage, words });
     };
     store.approvals().withdraw(&standing.id).await.map_err(|error| app.store_failure(&error))?;
@@ -54,8 +55,7 @@ async fn remove(app: &Console, store: &Store, id: &str, as_json: bool) -> Result
         true => terminal::answer(&json!({ "removed": object(standing) }).to_string()),
         false => {
             let (tool, resource) = (one_line(&standing.tool), one_line(&standing.resource));
-            let args = [("tool", tool.as_str()), ("resource", &resource)];
-            app.note("approvals.removed", &args);
+            app.note(text::approvals::removed(&tool, &resource));
         }
     }
     Ok(Exit::Done)

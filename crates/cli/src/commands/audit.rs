@@ -7,6 +7,7 @@ use crate::show::timestamp;
 use crate::terminal;
 use everloop_engine::{AuditCall, Auditor, Clock, SystemClock};
 use everloop_store::{RunRow, Store};
+use everloop_text::{self as text, Text};
 use everloop_types::{RunId, UtcMs, canonical, one_line};
 
 const RUNS_PER_PAGE: usize = 100;
@@ -21,7 +22,7 @@ pub(crate) async fn audit(app: &Console, args: &Audit) -> Result<Exit, Failure> 
     let since = args.since.map_or(0, |ms| now.saturating_sub_unsigned(ms));
     let failed = |error| app.store_failure(&error);
     if !args.json {
-        terminal::answer(&app.text("audit.heading", &[]));
+        terminal::answer(&app.text(text::audit::heading()));
     }
     if let Some(id) = &args.run {
         let run = app.find_run(&store, id).await?;
@@ -52,7 +53,7 @@ pub(crate) async fn audit(app: &Console, args: &Audit) -> Result<Exit, Failure> 
         }
     }
     if left_out > 0 {
-        app.note("audit.left_out", &[("count", &left_out.to_string())]);
+        app.note(text::audit::left_out(&left_out));
     }
     Ok(exit)
 }
@@ -89,7 +90,7 @@ async fn one(
             Ok(page) => page,
             Err(error) => {
                 let (run, detail) = (row.run.as_str(), everloop_app::error::chain(&error));
-                app.note("audit.unreadable", &[("id", run), ("detail", &detail)]);
+                app.note(text::audit::unreadable(&run, &detail));
                 return Ok(Exit::Data);
             }
         };
@@ -104,7 +105,7 @@ async fn one(
     tell(auditor.rest());
     // More may have come since the row was read; less means that something is gone.
     if missing || after + 1 < row.lease.next_seq {
-        app.note("audit.gaps", &[("id", row.run.as_str())]);
+        app.note(text::audit::gaps(&row.run));
         return Ok(Exit::Data);
     }
     Ok(Exit::Done)
@@ -122,19 +123,32 @@ fn line(app: &Console, row: &RunRow, call: &AuditCall) -> String {
     let end = run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..]);
     let (end, tool) = (one_line(end), one_line(call.tool.as_deref().unwrap_or("?")));
     let by = match call.approved_by.as_deref() {
-        Some("user") => app.text("by.user", &[]),
+        Some("user") => app.text(text::by::user()),
         Some(by) => one_line(by),
         None => "-".to_owned(),
     };
     let imported = match row.origin.imported {
-        true => app.text("audit.imported", &[]),
+        true => app.text(text::audit::imported()),
         false => String::new(),
     };
-    let ending = app.text(&format!("audit.ending.{}", call.end.ending), &[]);
+    let ending = app.text(ending_text(&call.end.ending));
     let result = short(&everloop_text::observed(app.lang, &call.end.result));
     let (at, args) = (timestamp(call.at), short(&canonical(&call.args)));
     let attempt = call.attempt;
     format!("{at}  {end}  {imported}{tool}  #{attempt}  {ending}  {took}  {by}  {args}  {result}")
+}
+
+fn ending_text(ending: &str) -> Text {
+    match ending {
+        "ok" => text::audit::ending::ok(),
+        "error" => text::audit::ending::error(),
+        "denied" => text::audit::ending::denied(),
+        "timed_out" => text::audit::ending::timed_out(),
+        "canceled" => text::audit::ending::canceled(),
+        "open" => text::audit::ending::open(),
+        "retried" => text::audit::ending::retried(),
+        _ => text::audit::ending::unknown(),
+    }
 }
 
 fn short(text: &str) -> String {

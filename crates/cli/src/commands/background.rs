@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_store::{ClaimLock, Store, StoreError};
+use everloop_text as text;
 use serde_json::json;
 
 pub(super) async fn queue(app: &Console, args: &args::Run) -> Result<Exit, Failure> {
@@ -21,10 +22,10 @@ pub(super) async fn queue(app: &Console, args: &args::Run) -> Result<Exit, Failu
         Format::Text => run.to_string(),
         Format::Json | Format::StreamJson => json!({"run_id": run, "status": "queued"}).to_string(),
     });
-    app.note("run.queued", &[("id", run.as_str())]);
+    app.note(text::run::queued(&run));
     app.warn_of_sandbox(&workspace);
     if !is_driven(app, engine.store()).await.map_err(fail)? {
-        terminal::complain(&app.text("run.no_worker", &[]));
+        terminal::complain(&app.text(text::run::no_worker()));
     }
     Ok(Exit::Done)
 }

@@ -7,6 +7,7 @@ use crate::terminal;
 use everloop_app::error::chain;
 use everloop_app::upkeep;
 use everloop_store::{Removal, Store};
+use everloop_text::{self as text, Text};
 use everloop_tools::forget_records;
 use everloop_types::RunId;
 use serde_json::json;
@@ -58,7 +59,7 @@ pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> 
     if let Some(file) = app.database.file() {
         match everloop_store::copies::compact(file) {
             Ok(()) => cleaned.bytes.1 = std::fs::metadata(file).map_or(0, |file| file.len()),
-            Err(error) => app.note("clean.busy", &[("detail", &chain(&error))]),
+            Err(error) => app.note(text::clean::busy(&chain(&error))),
         }
     }
     tell(app, &cleaned, args);
@@ -74,16 +75,13 @@ fn tell(app: &Console, cleaned: &Cleaned, args: &Clean) {
         });
         return terminal::answer(&told.to_string());
     }
-    let (trimmed, count) = (trimmed.to_string(), deleted.len().to_string());
-    let (before, after) = (bytes.0.to_string(), bytes.1.to_string());
-    let key = if args.dry_run { "clean.would" } else { "clean.done" };
-    let names = [
-        ("trimmed", trimmed.as_str()),
-        ("deleted", &count),
-        ("before", &before),
-        ("after", &after),
-    ];
-    terminal::answer(&app.text(key, &names));
+    let deleted = &deleted.len();
+    let before = &bytes.0;
+    terminal::answer(&app.text(if args.dry_run {
+        text::clean::Would { trimmed, deleted, before }.text()
+    } else {
+        text::clean::Done { trimmed, deleted, before, after: &bytes.1 }.text()
+    }));
 }
 
 pub(crate) async fn delete(
@@ -129,21 +127,18 @@ pub(crate) async fn delete(
 
 /// What became of one run that was named.
 fn say(app: &Console, run: &RunId, removed: &Removal, args: &DeleteRuns) {
-    let (word, key, with) = match removed {
-        Removal::Gone(gone) => {
-            let key = if args.dry_run { "runs.would_delete" } else { "runs.deleted" };
-            ("deleted", key, gone.len().saturating_sub(1).to_string())
-        }
-        Removal::NotOver(other) => ("not_over", "runs.not_over", other.to_string()),
-        Removal::Unsent(other) => ("unsent", "runs.unsent", other.to_string()),
-        Removal::NoSuchRun => ("not_found", "run.not_found", String::new()),
+    let (word, text) = match removed {
+        Removal::Gone(_) if args.dry_run => ("deleted", text::runs::would_delete(run)),
+        Removal::Gone(gone) => ("deleted", text::runs::deleted(run, &gone.len().saturating_sub(1))),
+        Removal::NotOver(other) => ("not_over", text::runs::not_over(run, other)),
+        Removal::Unsent(other) => ("unsent", text::runs::unsent(run, other)),
+        Removal::NoSuchRun => ("not_found", text::run::not_found(run)),
     };
     if args.json {
         let told = json!({"run_id": run, "result": word, "dry_run": args.dry_run});
         return terminal::answer(&told.to_string());
     }
-    let id = run.as_str();
-    terminal::answer(&app.text(key, &[("id", id), ("count", &with), ("other", &with)]));
+    terminal::answer(&app.text(text));
 }
 
 /// Records of commands go with their run.
@@ -158,19 +153,16 @@ fn forget(app: &Console, runs: &[RunId]) {
 /// Deleting cannot be taken back, so a person says yes, or `--yes` has.
 async fn agree(app: &Console, yes: bool, count: usize) -> Result<(), Failure> {
     let count = count.to_string();
-    let refused = |key: &str| {
-        let words = app.text(key, &[("count", &count)]);
-        Err(Failure { exit: Exit::NeedsPerson, words })
-    };
+    let refused = |text: Text| Err(app.failure(Exit::NeedsPerson, text));
     if yes {
         return Ok(());
     }
     if !app.interactive {
-        return refused("runs.delete_needs_yes");
+        return refused(text::runs::delete_needs_yes(&count));
     }
-    let said = terminal::ask(&app.text("runs.delete_sure", &[("count", &count)])).await;
+    let said = terminal::ask(&app.text(text::runs::delete_sure(&count))).await;
     match said.is_some_and(|said| everloop_text::means_yes(&said)) {
         true => Ok(()),
-        false => refused("runs.not_deleted"),
+        false => refused(text::runs::not_deleted()),
     }
 }

@@ -15,6 +15,7 @@ use everloop_compare::report::{self, About, Detail, Manner};
 use everloop_compare::{Connected, Contest, Host, Progress, Results, Task, is_simulated, task};
 use everloop_engine::{Environment, Rules};
 use everloop_loops::LOOPS;
+use everloop_text as text;
 use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -82,8 +83,10 @@ fn model(app: &Console, name: &str) -> Result<String, Failure> {
         return app.checked(frames::model(app, name.to_owned()));
     }
     let (near, all) = (app.near(name, POLICIES), POLICIES.join(", "));
-    let words = [("name", name), ("near", &near), ("all", &all)];
-    Err(Failure { exit: Exit::Usage, words: app.text("compare.no_model", &words) })
+    Err(Failure {
+        exit: Exit::Usage,
+        words: app.text(text::compare::NoModel { name: &name, near: &near, all: &all }.text()),
+    })
 }
 
 fn tasks(app: &Console, args: &args::Compare) -> Result<Vec<Task>, Failure> {
@@ -91,14 +94,14 @@ fn tasks(app: &Console, args: &args::Compare) -> Result<Vec<Task>, Failure> {
         None => task::builtin(),
         Some(folder) => task::from_folder(folder).map_err(|error| {
             let detail = chain(&error);
-            app.failure(Exit::Usage, "compare.bad_tasks", &detail)
+            app.failure(Exit::Usage, text::compare::bad_tasks(&detail))
         })?,
     };
     let wanted: Vec<&str> = args.task.iter().flat_map(|name| named(name)).collect();
     for name in &wanted {
         if !all.iter().any(|task| task.name == *name) {
             let near = app.near(name, all.iter().map(|task| task.name.as_str()));
-            let words = app.text("compare.no_task", &[("name", name), ("near", &near)]);
+            let words = app.text(text::compare::no_task(&name, &near));
             return Err(Failure { exit: Exit::Usage, words });
         }
     }
@@ -126,20 +129,18 @@ async fn confirm(app: &Console, contest: &Contest, yes: bool) -> Result<(), Fail
         return Ok(());
     }
     let runs = contest.size() / contest.models.len() * paid.len();
-    let key = if runs == 1 { "compare.costs_one" } else { "compare.costs" };
-    let words = [("runs", runs.to_string()), ("models", paid.join(", "))];
-    terminal::complain(&app.text(key, &words.each_ref().map(|(name, it)| (*name, it.as_str()))));
+    terminal::complain(&app.text(text::compare::costs(&runs, &paid.join(", "))));
     if yes {
         return Ok(());
     }
-    let refused = |key| Failure { exit: Exit::NeedsPerson, words: app.text(key, &[]) };
+    let refused = |key| Failure { exit: Exit::NeedsPerson, words: app.text(key) };
     if !app.interactive {
-        return Err(refused("compare.needs_yes"));
+        return Err(refused(text::compare::needs_yes()));
     }
-    let answer = terminal::ask(&app.text("compare.go_on", &[])).await;
+    let answer = terminal::ask(&app.text(text::compare::go_on())).await;
     match answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
         true => Ok(()),
-        false => Err(refused("compare.declined")),
+        false => Err(refused(text::compare::declined())),
     }
 }
 
@@ -202,7 +203,7 @@ fn falls_short(app: &Console, results: &Results, wanted: u64) -> bool {
     let short = percent < wanted;
     if short {
         let (percent, wanted) = (percent.to_string(), wanted.to_string());
-        let words = app.text("compare.below", &[("percent", &percent), ("wanted", &wanted)]);
+        let words = app.text(text::compare::below(&percent, &wanted));
         terminal::complain(&words);
     }
     short
@@ -212,10 +213,10 @@ fn write(app: &Console, file: &Path, text: &str) -> Result<(), Failure> {
     let name = file.display().to_string();
     std::fs::write(file, text).map_err(|error| {
         let detail = error.to_string();
-        let words = app.text("compare.not_written", &[("file", &name), ("detail", &detail)]);
+        let words = app.text(text::compare::not_written(&name, &detail));
         Failure { exit: Exit::Failed, words }
     })?;
-    app.note("compare.written", &[("file", &name)]);
+    app.note(text::compare::written(&name));
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use everloop_app::settings::{
     self, LoadedSettings, SettingError, SettingOrigin, SettingProblem, SettingSpec, SettingTarget,
     keys, redact,
 };
+use everloop_text::{self as text, Text};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
@@ -124,10 +125,10 @@ fn show_json(app: &Console) -> Result<Exit, Failure> {
 fn set(app: &Console, key: &str, text: &str) -> Result<Exit, Failure> {
     let target = SettingTarget::find(key, SettingOrigin::CommandLine)
         .map_err(|error| wrong_usage(app, &error))?;
-    let usage = |key: &str| Failure { exit: Exit::Usage, words: app.text(key, &[]) };
+    let usage = |text: Text| app.failure(Exit::Usage, text);
     // The settings are shown and copied; a key that gets there is lost.
     if redact::looks_like_a_key(text) {
-        return Err(usage("config.is_a_key"));
+        return Err(usage(text::config::is_a_key()));
     }
     let text = text.trim();
     target.check(text).map_err(|mismatch| {
@@ -138,7 +139,7 @@ fn set(app: &Console, key: &str, text: &str) -> Result<Exit, Failure> {
     })?;
     let is_database = key == keys::store::database().as_str();
     if is_database && everloop_app::database::Database::named(text, &app.home).is_none() {
-        return Err(usage("settings.no_such_database"));
+        return Err(usage(text::settings::no_such_database()));
     }
     let changed = file::with(&old_text(app)?, key, target.kind(), text);
     let changed = changed.map_err(|error| cannot_change(app, &error))?;
@@ -156,8 +157,7 @@ fn tell_of_new_owner(app: &Console, key: &str, name: &str) {
         || model.key.reference().is_some()
         || !model.key_command.is_empty();
     if key == keys::model::default().as_str() && old != new && (named || app.key_file().exists()) {
-        let args = [("old", old), ("new", new)];
-        terminal::complain(&app.text("config.new_owner", &args));
+        terminal::complain(&app.text(text::config::new_owner(&old, &new)));
     }
 }
 
@@ -176,15 +176,16 @@ pub(crate) fn write(app: &Console, text: &str) -> Result<(), Failure> {
 
 fn unwritable(app: &Console, detail: &dyn std::fmt::Display) -> Failure {
     let (path, detail) = (app.sources.path.display().to_string(), detail.to_string());
-    let args = [("file", path.as_str()), ("detail", detail.as_str())];
-    Failure { exit: Exit::Configuration, words: app.text("config.unwritable", &args) }
+    Failure { exit: Exit::Configuration, words: app.text(text::config::unwritable(&path, &detail)) }
 }
 
 /// A file that is broken cannot be changed line by line.
 pub(crate) fn cannot_change(app: &Console, error: &EditError) -> Failure {
     let (path, detail) = (app.sources.path.display().to_string(), error.to_string());
-    let args = [("file", path.as_str()), ("detail", detail.as_str())];
-    Failure { exit: Exit::Configuration, words: app.text("config.cannot_change", &args) }
+    Failure {
+        exit: Exit::Configuration,
+        words: app.text(text::config::cannot_change(&path, &detail)),
+    }
 }
 
 /// Says what is in force now, which a variable or a flag may decide.
@@ -202,10 +203,13 @@ fn tell(app: &Console, key: &str, text: String) {
         line.iter().filter(|_| !app.quiet).for_each(|line| terminal::complain(line));
         return;
     };
-    let args = [("key", key), ("value", now.value.as_str()), ("origin", now.origin.as_str())];
     match now.layer {
-        "environment" | "flag" => terminal::complain(&app.text("config.overridden", &args)),
-        _ => app.note("config.in_force", &args),
+        "environment" | "flag" => terminal::complain(&app.text(
+            text::config::Overridden { key: &key, value: &now.value, origin: &now.origin }.text(),
+        )),
+        _ => app.note(
+            text::config::InForce { key: &key, value: &now.value, origin: &now.origin }.text(),
+        ),
     }
 }
 
@@ -219,7 +223,7 @@ fn unset(app: &Console, key: &str) -> Result<Exit, Failure> {
         // A key that stands in the file may go even if nobody knows it.
         None => {
             let key = known(app, key)?.key;
-            app.note("config.was_not_set", &[("key", key.as_str())]);
+            app.note(text::config::was_not_set(&key));
         }
     }
     Ok(Exit::Done)
@@ -249,7 +253,7 @@ pub(crate) async fn open_editor(app: &Console, path: &Path) -> Result<(), Failur
     let ended = tokio::task::spawn_blocking(move || command.status()).await;
     let worked = matches!(&ended, Ok(Ok(status)) if status.success());
     if !worked {
-        let words = app.text("config.editor_failed", &[("editor", &editor)]);
+        let words = app.text(text::config::editor_failed(&editor));
         return Err(Failure { exit: Exit::Failed, words });
     }
     Ok(())
@@ -265,7 +269,7 @@ fn checked(app: &Console, text: Option<String>) -> Exit {
     }
     match loaded.errors.is_empty() {
         true => {
-            app.note("config.file_is_good", &[("file", &sources.path.display().to_string())]);
+            app.note(text::config::file_is_good(&sources.path.display()));
             Exit::Done
         }
         false => Exit::Configuration,
@@ -280,11 +284,7 @@ pub(crate) fn fault_lines(app: &Console, loaded: &LoadedSettings, text: &str) ->
         let in_file = matches!(fault.origin, SettingOrigin::File(_)) && !fault.names_its_line();
         let line = in_file.then(|| file::line_of(text, &fault.key));
         match line.flatten() {
-            Some(line) => {
-                let args = [("line", line.to_string()), ("words", words)];
-                let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-                app.text("config.fault_at", &args)
-            }
+            Some(line) => app.text(text::config::fault_at(&line, &words)),
             None => words,
         }
     });

@@ -8,6 +8,7 @@ use crate::show::{preview, summary};
 use crate::terminal;
 use everloop_app::runs::RunDetails;
 use everloop_engine::{Differs, Divergence, Place, first_divergence, tools_after};
+use everloop_text as text;
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
@@ -32,29 +33,28 @@ type Side<'a> = (&'a RunDetails, Option<&'a Place>);
 
 fn tell(app: &Console, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
     let Some(found) = found else {
-        terminal::answer(&app.text("diff.same", &[]));
+        terminal::answer(&app.text(text::diff::same()));
         return;
     };
     let key = match found.differs {
-        Differs::Goal => "diff.goal",
-        Differs::Loop => "diff.loop",
-        Differs::Decision => "diff.decision",
-        Differs::Reply => "diff.reply",
-        Differs::Outcome => "diff.outcome",
-        Differs::Input => "diff.input",
-        Differs::Ending => "diff.ending",
-        Differs::OnlyOne => "diff.only_one",
+        Differs::Goal => text::diff::goal(),
+        Differs::Loop => text::diff::r#loop(),
+        Differs::Decision => text::diff::decision(),
+        Differs::Reply => text::diff::reply(),
+        Differs::Outcome => text::diff::outcome(),
+        Differs::Input => text::diff::input(),
+        Differs::Ending => text::diff::ending(),
+        Differs::OnlyOne => text::diff::only_one(),
     };
-    terminal::answer(&app.text(key, &[]));
+    terminal::answer(&app.text(key));
     for (shown, place) in runs {
         let run = shown.row.run.as_str();
         let line = match place {
             Some(Place { seq, kind, says }) => {
                 let (seq, says) = (seq.to_string(), preview(says));
-                let args = [("id", run), ("seq", &seq), ("kind", *kind), ("says", &says)];
-                app.text("diff.at", &args)
+                app.text(text::diff::At { id: &run, seq: &seq, kind: &*kind, says: &says }.text())
             }
-            None => app.text("diff.stands", &[("id", run)]),
+            None => app.text(text::diff::stands(&run)),
         };
         terminal::answer(&line);
     }
@@ -71,8 +71,11 @@ fn tell(app: &Console, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
 fn after(app: &Console, shown: &RunDetails, place: Option<&Place>) -> String {
     let tools = one_line(&tools(shown, place).join(", "));
     let tools = if tools.is_empty() { "–".to_owned() } else { tools };
-    let args = [("id", shown.row.run.as_str()), ("tools", tools.as_str())];
-    format!("{}\n{}", app.text("diff.after", &args), summary(app, shown))
+    format!(
+        "{}\n{}",
+        app.text(text::diff::after(&shown.row.run.as_str(), &tools)),
+        summary(app, shown)
+    )
 }
 
 fn tools(shown: &RunDetails, place: Option<&Place>) -> Vec<String> {

@@ -15,6 +15,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
 use everloop_loops::{AnyRun, LOOPS};
+use everloop_text::{self as text, Text};
 use serde_json::{Map, Value, json};
 
 /// How one thing stands.
@@ -42,8 +43,8 @@ struct Check {
 }
 
 impl Check {
-    fn good(app: &Console, name: &'static str, title: &str, detail: impl Into<String>) -> Self {
-        let (title, detail) = (app.text(title, &[]), detail.into());
+    fn good(app: &Console, name: &'static str, title: Text, detail: impl Into<String>) -> Self {
+        let (title, detail) = (app.text(title), detail.into());
         Self { name, title, state: State::Good, detail, advice: None }
     }
 
@@ -95,7 +96,7 @@ pub(crate) async fn doctor(app: &Console, args: &args::Doctor) -> Result<Exit, F
 }
 
 fn itself(app: &Console, report: &mut Report) {
-    report.checks.push(Check::good(app, "version", "doctor.version", build::VERSION));
+    report.checks.push(Check::good(app, "version", text::doctor::version(), build::VERSION));
     report.note("version", build::VERSION);
     report.note("commit", build::COMMIT);
 }
@@ -107,20 +108,18 @@ fn config_file(app: &Console, report: &mut Report) {
     loaded.errors.clone_from(&app.faults);
     let text = app.sources.text.clone().unwrap_or_default();
     let words = super::config::fault_lines(app, &loaded, &text);
-    let good = |detail: String| Check::good(app, "config_file", "doctor.config_file", detail);
+    let good =
+        |detail: String| Check::good(app, "config_file", text::doctor::config_file(), detail);
     let check = match (words.is_empty(), app.sources.text.is_some()) {
         (true, true) => good(path.clone()),
-        (true, false) => {
-            let args = [("file", path.as_str())];
-            good(app.text("doctor.no_config_file", &args))
-        }
+        (true, false) => good(app.text(text::doctor::no_config_file(&path))),
         (false, _) => {
             let state = match loaded.errors.is_empty() {
                 true => State::Note,
                 false => State::Wrong(Exit::Configuration),
             };
             let detail = format!("{path}: {}", words.join("; "));
-            good(detail).but(state, app.text("doctor.repair_config", &[]))
+            good(detail).but(state, app.text(text::doctor::repair_config()))
         }
     };
     report.checks.push(check);
@@ -196,13 +195,13 @@ fn print_text(app: &Console, report: &Report) {
     };
     let plain = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let tools = texts("tools", &plain);
-    terminal::answer(&app.text("doctor.tools", &[("all", &tools)]));
+    terminal::answer(&app.text(text::doctor::tools(&tools)));
     let setting = |it: &Value| {
         let of = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
         format!("\n  {} = {}  ({})", of("key"), of("value"), of("origin"))
     };
     let changed = texts("settings", &setting).replace(", \n", "\n");
     if !changed.is_empty() {
-        terminal::answer(&app.text("doctor.settings", &[("all", &changed)]));
+        terminal::answer(&app.text(text::doctor::settings(&changed)));
     }
 }

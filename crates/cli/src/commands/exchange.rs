@@ -5,6 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::portable::{What, exchange_words};
 use everloop_app::exchange;
+use everloop_text as text;
 use std::path::Path;
 
 /// `todo export`, `schedule export`: into a file that was not there, or to stdout.
@@ -20,7 +21,7 @@ pub(crate) async fn export(
         None => terminal::data(text.trim_end_matches('\n')),
         Some(file) => {
             exchange::write_new(file, &text).map_err(|error| app.fail(error))?;
-            app.note("chat.written", &[("file", &file.display().to_string())]);
+            app.note(text::chat::written(&file.display()));
         }
     }
     Ok(Exit::Done)

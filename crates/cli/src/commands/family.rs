@@ -8,6 +8,7 @@ use crate::terminal;
 use everloop_agenda::show::padded;
 use everloop_app::runs;
 use everloop_store::{Relative, RunRow, Store};
+use everloop_text as text;
 use everloop_types::one_line;
 use serde_json::{Value, json};
 
@@ -36,7 +37,7 @@ pub(crate) async fn tree(
 /// The word before the goal of a run that came in a file.
 pub(crate) fn imported_mark(app: &Console, row: &RunRow) -> String {
     match row.origin.imported {
-        true => app.text("runs.imported", &[]),
+        true => app.text(text::runs::imported()),
         false => String::new(),
     }
 }
@@ -52,12 +53,12 @@ pub(crate) fn indented(depth: usize, line: &str) -> String {
 /// The lines of `runs show` about a run's parent and children.
 pub(crate) fn show_relations(app: &Console, row: &RunRow, children: &[Relative]) {
     if let Some(parent) = &row.origin.parent {
-        terminal::answer(&app.text("runs.show_parent", &[("value", parent.as_str())]));
+        terminal::answer(&app.text(text::runs::show_parent(&parent)));
     }
     for child in children {
         let status = everloop_text::status(app.lang, child.status);
         let value = format!("{} {status} {}", child.run, preview(&child.goal));
-        terminal::answer(&app.text("runs.show_children", &[("value", &value)]));
+        terminal::answer(&app.text(text::runs::show_children(&value)));
     }
 }
 

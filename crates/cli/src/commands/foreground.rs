@@ -17,6 +17,7 @@ use everloop_app::error::chain;
 use everloop_app::runs::{self as tree, RunDetails};
 use everloop_engine::{DriveError, Driven, Engine, Membership, Projection, Update};
 use everloop_store::{Claim, ClaimLockError, Holder, Store};
+use everloop_text as text;
 use everloop_types::journal::{Kind, WaitingOn};
 use everloop_types::{ModelError, Question, RunId, Status};
 use serde_json::json;
@@ -77,7 +78,7 @@ async fn follow_and_send(foreground: &mut Foreground<'_>) -> Result<Exit, Failur
     let patience = if left_in_a_hurry { Duration::ZERO } else { LAST_MOMENT };
     let waiting = delivery::await_delivery(&foreground.engine, &foreground.run, patience).await;
     if waiting > 0 {
-        foreground.app.note("messages.waiting", &[("count", &waiting.to_string())]);
+        foreground.app.note(text::messages::waiting(&waiting));
     }
     exit
 }
@@ -171,7 +172,7 @@ impl Foreground<'_> {
                         return Ok(round);
                     }
                     if shared && !std::mem::replace(&mut told, true) {
-                        self.app.note("run.worker_drives", &[("id", self.run.as_str())]);
+                        self.app.note(text::run::worker_drives(&self.run.as_str()));
                     }
                 }
                 Err(ClaimLockError::Store(error)) => return Err(self.app.store_failure(&error)),
@@ -207,7 +208,7 @@ impl Foreground<'_> {
 
     fn tell_of_holder(&self, holder: &Holder) {
         let pid = holder.pid.to_string();
-        self.app.note("run.other_drives", &[("pid", &pid), ("id", self.run.as_str())]);
+        self.app.note(text::run::other_drives(&pid, &self.run));
     }
 
     /// Having the lock proves that every earlier driver is dead, and on a shared database leases
@@ -217,12 +218,11 @@ impl Foreground<'_> {
         let orphans = membership.recover_orphans(&self.engine).await;
         let orphans = orphans.map_err(|error| app.store_failure(&error))?;
         for orphan in orphans.iter().filter(|orphan| orphan.run != self.run) {
-            let args = [("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())];
-            let key = match orphan.status_now {
-                Status::Quarantined => "worker.put_aside",
-                _ => "run.interrupted",
+            let text = match orphan.status_now {
+                Status::Quarantined => text::worker::put_aside,
+                _ => text::run::interrupted,
             };
-            app.note(key, &args);
+            app.note(text(&orphan.run, &orphan.goal));
         }
         Ok(())
     }
@@ -299,7 +299,7 @@ impl Foreground<'_> {
                         _ if signals.interrupts > 1 => return Ok(Some(Round::Signal(exit))),
                         _ => {}
                     }
-                    self.app.note("run.canceling", &[]);
+                    self.app.note(text::run::canceling());
                     self.cancel().await?;
                 }
             }
@@ -346,18 +346,17 @@ impl Foreground<'_> {
 
     fn drive_failure(&self, error: &DriveError) -> Failure {
         let words = chain(error);
-        let args = [("detail", words.as_str()), ("id", self.run.as_str())];
-        let key = match error {
-            DriveError::Quarantined { .. } => "run.put_aside",
-            _ => "run.stopped",
+        let text = match error {
+            DriveError::Quarantined { .. } => text::run::put_aside,
+            _ => text::run::stopped,
         };
-        Failure { exit: Exit::Data, words: self.app.text(key, &args) }
+        self.app.failure(Exit::Data, text(&self.run, &words))
     }
 
     /// A signal ends the process, not the run; after Ctrl-C its cancel waits in the inbox.
     fn leave(&self, exit: Exit) -> Exit {
-        let key = if exit == Exit::Interrupted { "run.cancel_waits" } else { "run.left" };
-        self.app.note(key, &[("id", self.run.as_str())]);
+        let key = if exit == Exit::Interrupted { text::run::cancel_waits } else { text::run::left };
+        self.app.note(key(&self.run));
         exit
     }
 

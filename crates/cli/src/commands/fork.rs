@@ -13,6 +13,7 @@ use everloop_app::runs::history;
 use everloop_engine::{Engine, Fork, ForkError, Forking};
 use everloop_loops::Unknown;
 use everloop_store::Store;
+use everloop_text as text;
 use everloop_types::{RunId, Settled};
 
 pub(crate) async fn fork(app: &Console, args: args::Fork) -> Result<Exit, Failure> {
@@ -21,13 +22,12 @@ pub(crate) async fn fork(app: &Console, args: args::Fork) -> Result<Exit, Failur
     let (source, wanted) =
         request(app, &store, &args, &parent).await.map_err(|error| app.fail(error))?;
     if source == RunSource::Imported {
-        app.note("fork.foreign", &[("workspace", &wanted.frame.workspace)]);
+        app.note(text::fork::foreign(&wanted.frame.workspace));
     }
     let engine = app.engine(store).await?;
     let Forking { run, at } = make(app, &engine, wanted).await?;
     let at = at.to_string();
-    let names = [("id", run.as_str()), ("parent", parent.as_str()), ("at", &at)];
-    app.note("fork.begun", &names);
+    app.note(text::fork::Begun { id: &run, parent: &parent, at: &at }.text());
     drive_here(Foreground { app, engine, run, format: args.output_format }).await
 }
 
@@ -62,9 +62,8 @@ async fn make(app: &Console, engine: &Engine, mut fork: Fork) -> Result<Forking,
 
 async fn ask(app: &Console, unknown: &Unknown) -> Option<Settled> {
     let shown = call_args(&unknown.call.args);
-    let args = [("tool", unknown.call.tool.as_str()), ("args", shown.as_str())];
-    terminal::complain(&app.text("settle.question", &args));
-    let said = terminal::ask(&app.text("settle.prompt", &[])).await?;
+    terminal::complain(&app.text(text::settle::question(&unknown.call.tool, &shown)));
+    let said = terminal::ask(&app.text(text::settle::prompt())).await?;
     match said.to_lowercase().as_str() {
         "happened" | "yes" | "y" | "1" => Some(Settled::Happened),
         "not" | "no" | "n" | "2" => Some(Settled::Not),

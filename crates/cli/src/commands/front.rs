@@ -15,6 +15,7 @@ use everloop_agenda::commands::{self, Command};
 use everloop_agenda::show;
 use everloop_app::frames::{self, RunOptions};
 use everloop_app::router::Route;
+use everloop_text as text;
 
 /// What came of a line.
 pub(crate) enum Front {
@@ -35,9 +36,9 @@ pub(crate) async fn door(
     let json = format != Format::Text;
     let failure = |exit, words| Err(Failure { exit, words });
     match chat::router(app, &model)?.route(line, &reader.now, None) {
-        Route::Nothing => failure(Exit::Usage, app.text("run.no_goal", &[])),
+        Route::Nothing => failure(Exit::Usage, app.text(text::run::no_goal())),
         Route::Cancel => {
-            terminal::answer(&app.text("door.nothing_to_cancel", &[]));
+            terminal::answer(&app.text(text::door::nothing_to_cancel()));
             Ok(Front::Done(Exit::Done))
         }
         Route::Wrong(wrong) if json => {
@@ -45,20 +46,19 @@ pub(crate) async fn door(
             Ok(Front::Done(Exit::Usage))
         }
         Route::Wrong(wrong) => failure(Exit::Usage, show::wrong(&reader, &wrong)),
-        Route::Steer => failure(Exit::Usage, app.text("chat.nothing_to_steer", &[])),
+        Route::Steer => failure(Exit::Usage, app.text(text::chat::nothing_to_steer())),
         Route::Command(Command::Talk(verb, _)) => {
-            let args = [("name", verb.name)];
-            failure(Exit::Usage, app.text("front.only_in_chat", &args))
+            failure(Exit::Usage, app.text(text::front::only_in_chat(&verb.name)))
         }
         Route::Command(_) => Ok(Front::Done(keep::line(app, line, json).await?)),
         Route::Look(_, command) => {
-            app.note("command.understood", &[("line", &command)]);
+            app.note(text::command::understood(&command));
             Ok(Front::Done(keep::line(app, &command, json).await?))
         }
         Route::Rule(command) => {
             let command = commands::shown(&command, &reader.now, reader.lang);
             terminal::answer(&command);
-            let words = app.text("front.not_done", &[("command", &command)]);
+            let words = app.text(text::front::not_done(&command));
             failure(Exit::NeedsPerson, words)
         }
         Route::NoModel => failure(Exit::Configuration, trouble::no_model_line(app)),

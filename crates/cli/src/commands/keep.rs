@@ -16,6 +16,7 @@ use everloop_agenda::kept::reminders;
 use everloop_agenda::portable::What;
 use everloop_agenda::show;
 use everloop_engine::{Clock, SystemClock};
+use everloop_text as text;
 
 /// Firings that are listed at once.
 const LISTED_MAX: usize = 200;
@@ -179,10 +180,10 @@ async fn perform(
         }
     };
     if let Some(understood) = commands::echo(said, &command, &reader.now, reader.lang) {
-        app.note("command.understood", &[("line", &understood)]);
+        app.note(text::command::understood(&understood));
     }
     if let Some(year) = commands::other_year(said, &command, &reader.now) {
-        app.note("notice.other_year", &[("year", &year.to_string())]);
+        app.note(text::notice::other_year(&year));
     }
     let store = app.open_to_read().await?;
     let answer = answer(app, store, &command, &reader).await?;
@@ -225,7 +226,7 @@ pub(crate) async fn inbox(app: &Console, args: &Inbox) -> Result<Exit, Failure> 
         let rows: Vec<_> = unread.iter().map(|row| show::firing_json(&reader, row)).collect();
         terminal::answer(&serde_json::json!({"unread": rows}).to_string());
     } else if unread.is_empty() {
-        terminal::answer(&app.text("inbox.empty", &[]));
+        terminal::answer(&app.text(text::inbox::empty()));
     }
     for firing in unread.iter().filter(|_| !args.json) {
         terminal::answer(&show::firing_line(&reader, firing));

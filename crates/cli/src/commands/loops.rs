@@ -7,6 +7,7 @@ use crate::terminal;
 use everloop_agenda::show::padded;
 use everloop_app::frames;
 use everloop_loops::LoopSpec;
+use everloop_text as text;
 use serde_json::{Map, Value, json};
 
 /// Settings that bound every run, whatever loop decides it.
@@ -39,7 +40,7 @@ pub(crate) fn loops(app: &Console, args: &args::Loops) -> Result<Exit, Failure> 
     }
     if args.name.is_none() {
         let count = LoopSpec::all().count().to_string();
-        terminal::answer(&app.text("loops.head", &[("count", &count)]));
+        terminal::answer(&app.text(text::loops::head(&count)));
     }
     for spec in chosen {
         terminal::answer(&format!("\n{}", explained(app, spec)));
@@ -48,7 +49,7 @@ pub(crate) fn loops(app: &Console, args: &args::Loops) -> Result<Exit, Failure> 
         }
     }
     if args.name.is_none() {
-        terminal::answer(&format!("\n{}", app.text("loops.more", &[])));
+        terminal::answer(&format!("\n{}", app.text(text::loops::more())));
     }
     Ok(Exit::Done)
 }
@@ -57,11 +58,28 @@ pub(crate) fn loops(app: &Console, args: &args::Loops) -> Result<Exit, Failure> 
 pub(crate) fn short_list(app: &Console, chosen: &str) -> String {
     let line = |spec: &LoopSpec| {
         let mark = if spec.name == chosen { "*" } else { " " };
-        format!("{mark} {}  {}", padded(spec.name, 18), app.text(&spec.texts().does, &[]))
+        format!("{mark} {}  {}", padded(spec.name, 18), about(app, spec).does)
     };
     let mut lines: Vec<String> = LoopSpec::all().map(line).collect();
-    lines.push(app.text("loops.now", &[("name", chosen)]));
+    lines.push(app.text(text::loops::now(&chosen)));
     lines.join("\n")
+}
+
+/// What is said about a loop.
+#[derive(Default)]
+struct AboutLoop {
+    does: String,
+    picture: String,
+    good: String,
+}
+
+fn about(app: &Console, spec: &LoopSpec) -> AboutLoop {
+    let Some(texts) = spec.texts() else { return AboutLoop::default() };
+    AboutLoop {
+        does: app.text(texts.does),
+        picture: app.text(texts.picture),
+        good: app.text(texts.good),
+    }
 }
 
 fn is_default(app: &Console, spec: &LoopSpec) -> bool {
@@ -70,13 +88,13 @@ fn is_default(app: &Console, spec: &LoopSpec) -> bool {
 
 fn explained(app: &Console, spec: &LoopSpec) -> String {
     let title = if is_default(app, spec) {
-        app.text("loops.default", &[("name", spec.name)])
+        app.text(text::loops::default(&spec.name))
     } else {
         spec.name.to_owned()
     };
-    let texts = spec.texts();
-    let good = app.text("loops.good", &[("good", &app.text(&texts.good, &[]))]);
-    let body = [app.text(&texts.does, &[]), app.text(&texts.picture, &[]), good].join("\n");
+    let about = about(app, spec);
+    let good = app.text(text::loops::good(&about.good));
+    let body = [about.does, about.picture, good].join("\n");
     let body: Vec<String> = body.lines().map(|line| format!("  {line}")).collect();
     format!("{title}\n{}", body.join("\n"))
 }
@@ -84,11 +102,15 @@ fn explained(app: &Console, spec: &LoopSpec) -> String {
 /// The step limit and every setting that has a say.
 fn bounds(app: &Console, spec: &LoopSpec) -> String {
     let limit = step_limit(app, spec).to_string();
-    let unit = app.text(spec.step_unit.text_key(), &[]);
-    let args = [("limit", limit.as_str()), ("unit", &unit), ("key", spec.setting_keys()[0])];
-    let mut lines = vec![app.text("loops.steps", &args), app.text("loops.settings", &[])];
+    let unit = app.text(spec.step_unit.text());
+    let mut lines = vec![
+        app.text(
+            text::loops::Steps { limit: &limit, unit: &unit, key: &spec.setting_keys()[0] }.text(),
+        ),
+        app.text(text::loops::settings()),
+    ];
     for (key, value) in values(app, spec) {
-        let means = app.text(&format!("loops.setting.{key}"), &[]);
+        let means = text::loops::setting::named(key).map(|it| app.text(it)).unwrap_or_default();
         lines.push(format!("  {}  {}  {means}", padded(key, 24), padded(&value, 12)));
     }
     lines.into_iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
@@ -112,14 +134,14 @@ fn values(app: &Console, spec: &LoopSpec) -> Vec<(&'static str, String)> {
 fn as_json(app: &Console, spec: &LoopSpec) -> Value {
     let settings: Map<String, Value> =
         values(app, spec).into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
-    let texts = spec.texts();
+    let about = about(app, spec);
     json!({
         "name": spec.name,
         "default": is_default(app, spec),
         "version": spec.version,
-        "does": app.text(&texts.does, &[]),
-        "picture": app.text(&texts.picture, &[]),
-        "good_for": app.text(&texts.good, &[]),
+        "does": about.does,
+        "picture": about.picture,
+        "good_for": about.good,
         "step_limit": step_limit(app, spec),
         "settings": settings,
     })
@@ -135,12 +157,10 @@ mod tests {
     #[test]
     fn every_loop_has_its_texts_and_its_settings_exist() {
         for spec in LoopSpec::all() {
-            let texts = spec.texts();
-            let unit = spec.step_unit.text_key().to_owned();
-            let means = spec.setting_keys().into_iter().map(|key| format!("loops.setting.{key}"));
-            for key in [texts.does, texts.picture, texts.good, unit].into_iter().chain(means) {
-                let known = everloop_text::keys().any(|known| known == key);
-                assert!(known, "{}: no text {key}", spec.name);
+            assert!(spec.texts().is_some(), "{} lacks a text", spec.name);
+            for key in spec.setting_keys() {
+                let means = everloop_text::loops::setting::named(key);
+                assert!(means.is_some(), "{}: no text on {key}", spec.name);
             }
             for key in spec.setting_keys() {
                 assert!(
@@ -154,9 +174,10 @@ mod tests {
 
     #[test]
     fn the_help_on_choosing_a_loop_names_each_of_them() {
-        for key in ["help.chat.loop_name", "help.run.loop_name"] {
+        for key in ["chat.loop_name", "run.loop_name"] {
             for lang in [Lang::ZhCn, Lang::En] {
-                let help = everloop_text::get(lang, key, &[]);
+                let help =
+                    everloop_text::help::named(key).expect("there is such a text").in_lang(lang);
                 for spec in LoopSpec::all() {
                     assert!(help.contains(spec.name), "{key} does not name {}", spec.name);
                 }

@@ -20,6 +20,7 @@ use everloop_app::frames::default_model;
 use everloop_app::place::Place;
 use everloop_app::trouble::ModelTrouble;
 use everloop_models::list_models_of;
+use everloop_text::{self as text, TextOf};
 use everloop_types::{ModelError, ModelErrorKind, one_line};
 use serde_json::{Value, json};
 use ways::Way;
@@ -134,7 +135,7 @@ impl Chosen {
             let offered = house.and_then(|house| house.offered.as_ref().ok());
             offered.is_some_and(|names| !names.is_empty() && !names.iter().any(|it| it == model))
         });
-        let words = |name: &&String| app.text("models.not_offered", &[("name", name)]);
+        let words = |name: &&String| app.text(text::models::not_offered(&name));
         missing.map(|name| words(&name)).collect()
     }
 
@@ -164,17 +165,18 @@ impl Chosen {
 
     fn print(&self, app: &Console, houses: &[House]) {
         let marks = terminal::marks();
-        for (name, key) in [(&self.default, "models.default"), (&self.fallback, "models.fallback")]
-        {
+        let chosen: [(_, TextOf); 2] =
+            [(&self.default, text::models::default), (&self.fallback, text::models::fallback)];
+        for (name, key) in chosen {
             if !name.is_empty() {
-                terminal::answer(&app.text(key, &[("name", name)]));
+                terminal::answer(&app.text(key(&name)));
                 if !everloop_app::environment::is_scripted(name) {
                     terminal::answer(&format!("  {}", Way::of(app, name).words(app)));
                 }
             }
         }
         if self.default.is_empty() {
-            terminal::answer(&app.text("models.none", &[]));
+            terminal::answer(&app.text(text::models::none()));
         }
         for house in houses {
             match &house.offered {
@@ -187,12 +189,16 @@ impl Chosen {
                     }
                 }
                 Err(unlisted) => {
-                    let args = [
-                        ("mark", marks.failed),
-                        ("url", house.address.as_str()),
-                        ("detail", unlisted.detail.as_str()),
-                    ];
-                    terminal::answer(&app.text("models.unreachable", &args));
+                    terminal::answer(
+                        &app.text(
+                            text::models::Unreachable {
+                                mark: &marks.failed,
+                                url: &house.address,
+                                detail: &unlisted.detail,
+                            }
+                            .text(),
+                        ),
+                    );
                 }
             }
         }

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::help::worded;
 use crate::terminal;
 use clap::{Command, CommandFactory};
+use everloop_text as text;
 use std::io::Write;
 
 pub(crate) fn completion(app: &Console, args: &args::Completion) -> Result<Exit, Failure> {
@@ -31,7 +32,7 @@ pub(crate) fn man(app: &Console, args: &args::Man) -> Result<Exit, Failure> {
         Err(error) => {
             let folder = args.dir.as_deref().unwrap_or(std::path::Path::new("-"));
             let (folder, detail) = (folder.display().to_string(), error.to_string());
-            let words = app.text("man.unwritable", &[("folder", &folder), ("detail", &detail)]);
+            let words = app.text(text::man::unwritable(&folder, &detail));
             Err(Failure { exit: Exit::Failed, words })
         }
     }

@@ -7,6 +7,7 @@ use crate::terminal;
 use everloop_agenda::show::padded;
 use everloop_app::briefing;
 use everloop_app::context::personas::Persona;
+use everloop_text as text;
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
@@ -41,7 +42,7 @@ pub(crate) fn short_list(app: &Console, chosen: &str) -> String {
         )
     };
     let mut lines: Vec<String> = briefing::personas(app).all.iter().map(line).collect();
-    lines.push(app.text("persona.own", &[("folder", &app.home.personas().display().to_string())]));
+    lines.push(app.text(text::persona::own(&app.home.personas().display())));
     lines.join("\n")
 }
 
@@ -49,21 +50,21 @@ pub(crate) fn short_list(app: &Console, chosen: &str) -> String {
 fn description(app: &Console, persona: &Persona) -> String {
     match &persona.file {
         Some(_) => persona.description.clone(),
-        None => app.text(&format!("persona.is.{}", persona.name), &[]),
+        None => text::persona::is::named(&persona.name).map(|it| app.text(it)).unwrap_or_default(),
     }
 }
 
 fn whole(app: &Console, persona: &Persona) -> String {
     let mut lines = vec![format!("{}  {}", persona.name, description(app, persona))];
     if !persona.tools.is_empty() {
-        lines.push(app.text("persona.tools", &[("tools", &persona.tools.join(", "))]));
+        lines.push(app.text(text::persona::tools(&persona.tools.join(", "))));
     }
     if let Some(milli) = persona.temperature_milli {
         let value = format!("{}", f64::from(milli) / 1_000.0);
-        lines.push(app.text("persona.temperature", &[("value", &value)]));
+        lines.push(app.text(text::persona::temperature(&value)));
     }
     if let Some(most) = persona.max_tokens {
-        lines.push(app.text("persona.max_tokens", &[("value", &most.to_string())]));
+        lines.push(app.text(text::persona::max_tokens(&most)));
     }
     lines.push(String::new());
     lines.push(spelled(&persona.text));

@@ -12,6 +12,7 @@ use crate::terminal;
 use everloop_app::router::question_of;
 use everloop_engine::{Clock, SystemClock, fresh_id};
 use everloop_store::RunFilter;
+use everloop_text as text;
 use everloop_types::{ConversationId, RunId};
 use std::io::{IsTerminal, Read};
 
@@ -28,7 +29,7 @@ pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
         None => (input(app)?, Some(Piped::Goal)),
     };
     if question.trim().is_empty() {
-        return Err(Failure { exit: Exit::Usage, words: app.text("print.no_question", &[]) });
+        return Err(Failure { exit: Exit::Usage, words: app.text(text::print::no_question()) });
     }
     if let Some(id) = args.resume {
         return answered(app, id, question, args.output_format).await;
@@ -93,11 +94,11 @@ async fn canceled(app: &Console, conversation: &ConversationId) -> Result<Exit, 
     let key = match open.into_iter().next() {
         Some((run, _)) => {
             runs::runs(app, Runs::Cancel { id: run.to_string() }).await?;
-            "door.canceled"
+            text::door::canceled()
         }
-        None => "door.nothing_to_cancel",
+        None => text::door::nothing_to_cancel(),
     };
-    terminal::answer(&app.text(key, &[]));
+    terminal::answer(&app.text(key));
     Ok(Exit::Done)
 }
 
@@ -136,7 +137,7 @@ async fn newest(app: &Console) -> Result<RunId, Failure> {
     let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
     let rows = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
     let open = rows.iter().find(|row| row.origin.parent.is_none() && !row.status.is_final());
-    let words = || app.text("chat.no_run", &[]);
+    let words = || app.text(text::chat::no_run());
     open.or(rows.first())
         .map(|row| row.run.clone())
         .ok_or_else(|| Failure { exit: Exit::Usage, words: words() })
@@ -155,10 +156,10 @@ fn input(app: &Console) -> Result<String, Failure> {
     }
     let mut bytes = Vec::new();
     let read = stdin.lock().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| app.failure(Exit::Failed, "error.system", &error))?;
+    read.map_err(|error| app.failure(Exit::Failed, text::error::system(&error)))?;
     if bytes.len() as u64 > INPUT_BYTES_MAX {
         let most = (INPUT_BYTES_MAX / 1000).to_string();
-        let words = app.text("print.input_too_long", &[("most", &most)]);
+        let words = app.text(text::print::input_too_long(&most));
         return Err(Failure { exit: Exit::Usage, words });
     }
     Ok(String::from_utf8_lossy(&bytes).trim().to_owned())

@@ -11,6 +11,7 @@ use crate::trouble;
 use everloop_app::conversation::Earlier;
 use everloop_app::frames::{self, RunOptions};
 use everloop_engine::{Engine, Submission};
+use everloop_text as text;
 use everloop_types::{ConversationId, Labels, Unattended};
 
 pub(crate) async fn run(app: &Console, args: args::Run) -> Result<Exit, Failure> {
@@ -53,14 +54,14 @@ pub(crate) async fn run_with(
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
     let run = submit(app, &engine, submission, conversation).await?;
-    app.note("run.begun", &[("id", run.as_str())]);
+    app.note(text::run::begun(&run));
     app.warn_of_sandbox(&workspace);
     if !app.interactive && !asks.is_empty() {
         let key = match app.settings.approvals.unattended {
-            Unattended::Deny => "run.unattended_deny",
-            _ => "run.unattended_wait",
+            Unattended::Deny => text::run::unattended_deny,
+            _ => text::run::unattended_wait,
         };
-        app.note(key, &[("tools", &asks)]);
+        app.note(key(&asks));
     }
     let foreground = Foreground { app, engine, run, format: args.output_format };
     drive_here(foreground).await

@@ -16,6 +16,7 @@ use everloop_app::runs::{RunDetails, front, history, is_over, question_text};
 use everloop_app::trouble::ModelTrouble;
 use everloop_engine::{Asked, Engine, Membership, Projection};
 use everloop_store::{ClaimLockError, OutboxCount, RunFilter, RunRow, Sent, Store};
+use everloop_text::{self as text, TextOf};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{RunId, Status, one_line, spelled};
 use serde_json::{Value, json};
@@ -75,7 +76,7 @@ fn filter(
     for word in words {
         let Some(status) = Status::parse(word) else {
             let all = Status::ALL.map(Status::as_str).join(", ");
-            let words = app.text("runs.no_status", &[("word", word), ("all", &all)]);
+            let words = app.text(text::runs::no_status(&word, &all));
             return Err(Failure { exit: Exit::Usage, words });
         };
         statuses.push(status);
@@ -109,7 +110,7 @@ async fn list(
     }
     if rows.is_empty() {
         let narrowed = !filter.statuses.is_empty() || filter.before.is_some();
-        app.note(if narrowed { "runs.none_such" } else { "runs.none" }, &[]);
+        app.note(if narrowed { text::runs::none_such() } else { text::runs::none() });
     }
     for row in rows {
         let settled = open_count(app, store, &row).await? == Some(0);
@@ -137,7 +138,7 @@ async fn open_count(app: &Console, store: &Store, row: &RunRow) -> Result<Option
 /// The status, and whether what was unknown is known since.
 fn status_words(app: &Console, status: Status, settled: bool) -> String {
     match settled {
-        true => app.text("runs.settled_since", &[("status", status.as_str())]),
+        true => app.text(text::runs::settled_since(&status)),
         false => everloop_text::status(app.lang, status).to_owned(),
     }
 }
@@ -155,37 +156,36 @@ async fn show(app: &Console, store: &Store, id: &str, format: Format) -> Result<
         return Ok(Exit::Done);
     }
     let counts = shown.counts;
-    for (key, value) in [
-        ("runs.show_id", shown.row.run.to_string()),
-        ("runs.show_goal", one_line(&shown.row.goal)),
-        ("runs.show_status", status_words(app, shown.row.status, shown.is_settled_since())),
-        ("runs.show_loop", one_line(&shown.row.loop_name)),
-        ("runs.show_created", timestamp(shown.row.times.created_at)),
-        ("runs.show_model_calls", counts.model_calls.to_string()),
-        ("runs.show_tool_calls", counts.tool_calls.to_string()),
+    let rows: [(TextOf, String); 8] = [
+        (text::runs::show_id, shown.row.run.to_string()),
+        (text::runs::show_goal, one_line(&shown.row.goal)),
+        (text::runs::show_status, status_words(app, shown.row.status, shown.is_settled_since())),
+        (text::runs::show_loop, one_line(&shown.row.loop_name)),
+        (text::runs::show_created, timestamp(shown.row.times.created_at)),
+        (text::runs::show_model_calls, counts.model_calls.to_string()),
+        (text::runs::show_tool_calls, counts.tool_calls.to_string()),
         (
-            "runs.show_tokens",
+            text::runs::show_tokens,
             format!("{} + {}", counts.usage.input_tokens, counts.usage.output_tokens),
         ),
-    ] {
-        terminal::answer(&app.text(key, &[("value", &value)]));
+    ];
+    for (text, value) in rows {
+        terminal::answer(&app.text(text(&value)));
     }
     if shown.row.origin.imported {
-        terminal::answer(&app.text("runs.show_imported", &[]));
+        terminal::answer(&app.text(text::runs::show_imported()));
     }
     if let Some(labels) = labels_line(app, &shown.history.holding()) {
         terminal::answer(&labels);
     }
     if let Some(cost) = &shown.cost {
-        terminal::answer(&app.text("runs.show_cost", &[("value", &cost.words())]));
+        terminal::answer(&app.text(text::runs::show_cost(&cost.words())));
     }
     show_forks(app, &shown);
     family::show_relations(app, &shown.row, &children);
     let OutboxCount { sent, waiting } = shown.messages;
     if sent + waiting > 0 {
-        let args = [("sent", sent.to_string()), ("waiting", waiting.to_string())];
-        let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-        terminal::answer(&app.text("runs.show_messages", &args));
+        terminal::answer(&app.text(text::runs::show_messages(&sent, &waiting)));
     }
     let plan = backed_plan_lines(app, &shown.progress, &marks());
     plan.iter().for_each(|line| terminal::answer(line));
@@ -193,7 +193,7 @@ async fn show(app: &Console, store: &Store, id: &str, format: Format) -> Result<
         terminal::answer(&settle::line(app, unknown));
     }
     if shown.has_open_unknown() {
-        app.note("settle.how", &[("id", shown.row.run.as_str())]);
+        app.note(text::settle::how(&shown.row.run));
     }
     let words = trouble.as_ref().map(|trouble| trouble::words(app, trouble, Read::InShell));
     for text in [trouble::said(&shown, trouble.as_ref()), words].into_iter().flatten() {
@@ -204,14 +204,15 @@ async fn show(app: &Console, store: &Store, id: &str, format: Format) -> Result<
 
 /// What it was forked from, and what was forked from it.
 fn show_forks(app: &Console, shown: &RunDetails) {
-    for (key, others) in [
-        ("runs.show_forked", shown.row.origin.forked.as_slice()),
-        ("runs.show_forks", shown.forks.as_slice()),
-    ] {
+    let relations: [(TextOf, _); 2] = [
+        (text::runs::show_forked, shown.row.origin.forked.as_slice()),
+        (text::runs::show_forks, shown.forks.as_slice()),
+    ];
+    for (key, others) in relations {
         let others: Vec<String> =
             others.iter().map(|other| format!("{} @ {}", other.run, other.at_seq)).collect();
         if !others.is_empty() {
-            terminal::answer(&app.text(key, &[("value", &one_line(&others.join(", ")))]));
+            terminal::answer(&app.text(key(&one_line(&others.join(", ")))));
         }
     }
 }
@@ -231,8 +232,7 @@ async fn cancel(app: &Console, store: Store, id: &str) -> Result<Exit, Failure> 
     let engine = app.engine(store).await?;
     let sent = engine.cancel(&run, "user").await.map_err(|error| app.store_failure(&error))?;
     if let Sent::Finished(status) = sent {
-        let args = [("id", run.as_str()), ("status", status.as_str())];
-        app.note("run.already_finished", &args);
+        app.note(text::run::already_finished(&run, &status));
         return Ok(Exit::Done);
     }
     let fail = |error| app.store_failure(&error);
@@ -244,8 +244,8 @@ async fn cancel(app: &Console, store: Store, id: &str) -> Result<Exit, Failure> 
     let over = end_within(app, &engine, &run, CANCEL_WAIT).await;
     // If this fails the lease expires by itself.
     let _ = policy.unregister(&engine).await;
-    let key = if over? { "run.is_canceled" } else { "run.cancel_waits" };
-    app.note(key, &[("id", run.as_str())]);
+    let key = if over? { text::run::is_canceled } else { text::run::cancel_waits };
+    app.note(key(&run));
     Ok(Exit::Done)
 }
 
@@ -287,7 +287,7 @@ async fn end_if_unowned(app: &Console, engine: &Arc<Engine>, run: &RunId) -> Res
         engine.store().queue().claim_run(worker, &front, now).await.map_err(fail)?
     {
         let driven = engine.drive(claim).await;
-        driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;
+        driven.map_err(|error| app.failure(Exit::Data, text::error::store(&error)))?;
     }
     Ok(false)
 }
@@ -303,13 +303,13 @@ async fn resume(
     let engine = app.engine(store).await?;
     if let Some((text, to)) = answer {
         if text.trim().is_empty() {
-            let words = app.text("run.empty_answer", &[("id", run.as_str())]);
+            let words = app.text(text::run::empty_answer(&run));
             return Err(Failure { exit: Exit::Usage, words });
         }
         let asks = front(engine.store(), &run).await.map_err(|error| app.fail(error))?;
         let waiting = details(app, engine.store(), &asks).await?.waiting_on;
         let Some(WaitingOn::Person { question }) = waiting else {
-            let words = app.text("run.asks_nothing", &[("id", run.as_str())]);
+            let words = app.text(text::run::asks_nothing(&run));
             return Err(Failure { exit: Exit::Usage, words });
         };
         let asked = question_text(engine.store(), &asks, &question).await;
@@ -317,10 +317,10 @@ async fn resume(
         let asked = spelled(&asked);
         // Somebody else may have answered, and the run may ask something else by now.
         if to.is_some_and(|to| to != question.id) {
-            let words = app.text("run.other_question", &[("question", &asked)]);
+            let words = app.text(text::run::other_question(&asked));
             return Err(Failure { exit: Exit::Usage, words });
         }
-        app.note("run.answers", &[("question", &asked)]);
+        app.note(text::run::answers(&asked));
         let AnswerReading::Send { text, meaning } = read_answer(&question, &text) else {
             let words = reply::unclear(app, &question, &text);
             return Err(Failure { exit: Exit::Usage, words });
@@ -328,7 +328,7 @@ async fn resume(
         let answer = Asked { question: question.id, text, by: "user".to_owned() };
         let sent = engine.answer(&asks, answer).await.map_err(|error| app.store_failure(&error))?;
         match sent {
-            Sent::AlreadySent => app.note("run.already_answered", &[]),
+            Sent::AlreadySent => app.note(text::run::already_answered()),
             _ => app.note_line(&answered(app, &meaning)),
         }
     }

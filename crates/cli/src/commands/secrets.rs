@@ -10,6 +10,7 @@ use crate::setup::hidden::{self, Typed};
 use crate::terminal;
 use everloop_app::secrets::{Reference, SecretError, is_name, keychain, redactor};
 use everloop_app::settings::file;
+use everloop_text::{self as text, TextOf};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -24,25 +25,25 @@ pub(crate) fn secrets(app: &Console, args: Secrets) -> Result<Exit, Failure> {
 }
 
 fn set(app: &Console, name: &str, in_file: bool) -> Result<Exit, Failure> {
-    let usage = |key: &str| Failure { exit: Exit::Usage, words: app.text(key, &[("name", name)]) };
+    let usage = |text: TextOf| app.failure(Exit::Usage, text(&name));
     if !is_name(name) {
-        return Err(usage("secrets.bad_name"));
+        return Err(usage(text::secrets::bad_name));
     }
     let value = match app.interactive {
-        true => match hidden::ask(&app.text("secrets.ask", &[("name", name)])) {
+        true => match hidden::ask(&app.text(text::secrets::ask(&name))) {
             Typed::Line(line) => line,
             Typed::GivenUp => return Ok(Exit::Interrupted),
         },
         false => {
             let mut text = String::new();
             let read = std::io::stdin().lock().take(64 << 10).read_to_string(&mut text);
-            read.map_err(|error| app.failure(Exit::Failed, "error.system", &error))?;
+            read.map_err(|error| app.failure(Exit::Failed, text::error::system(&error)))?;
             text
         }
     };
     let value = value.trim();
     if value.is_empty() {
-        return Err(usage("secrets.no_value"));
+        return Err(usage(text::secrets::no_value));
     }
     let in_keychain = match in_file {
         true => None,
@@ -57,9 +58,9 @@ fn set(app: &Console, name: &str, in_file: bool) -> Result<Exit, Failure> {
         }
     };
     if !redactor().learn(value) {
-        app.note("secrets.too_plain", &[("name", name)]);
+        app.note(text::secrets::too_plain(&name));
     }
-    app.note("secrets.kept", &[("name", name), ("reference", &reference.to_string())]);
+    app.note(text::secrets::kept(&name, &reference));
     Ok(Exit::Done)
 }
 
@@ -88,7 +89,7 @@ fn list(app: &Console, as_json: bool) -> Result<Exit, Failure> {
     });
     let all: Vec<(String, Reference)> = kept.chain(files).collect();
     if all.is_empty() && !as_json {
-        app.note("secrets.none", &[]);
+        app.note(text::secrets::none());
     }
     for (name, reference) in all {
         let reference = reference.to_string();
@@ -114,10 +115,10 @@ fn remove(app: &Console, name: &str) -> Result<Exit, Failure> {
         removed.map_err(|error| unwritten(app, &error))?;
     }
     if !was_kept && !was_file {
-        let words = app.text("secrets.not_there", &[("name", name)]);
+        let words = app.text(text::secrets::not_there(&name));
         return Err(Failure { exit: Exit::Usage, words });
     }
-    app.note("secrets.removed", &[("name", name)]);
+    app.note(text::secrets::removed(&name));
     Ok(Exit::Done)
 }
 
@@ -150,6 +151,5 @@ fn failed(app: &Console, error: &SecretError) -> Failure {
 fn unwritten(app: &Console, error: &std::io::Error) -> Failure {
     let folder = app.home.secrets().display().to_string();
     let detail = error.to_string();
-    let args = [("folder", folder.as_str()), ("detail", detail.as_str())];
-    Failure { exit: Exit::Failed, words: app.text("secrets.unwritten", &args) }
+    Failure { exit: Exit::Failed, words: app.text(text::secrets::unwritten(&folder, &detail)) }
 }

@@ -12,6 +12,7 @@ use everloop_app::settling::{self, SettleReport};
 use everloop_engine::{OpenUnknown, Settling};
 use everloop_ports::Probe;
 use everloop_store::Store;
+use everloop_text as text;
 use everloop_types::{RunId, Settled};
 
 pub(crate) async fn settle(
@@ -51,31 +52,31 @@ fn choose<'a>(
         let named = |open: &&OpenUnknown| {
             [open.effect.place(), open.effect.to_string()].iter().any(|name| name == place)
         };
-        let args = [("effect", place), ("id", run.as_str())];
-        return all.iter().find(named).ok_or_else(|| fail(app.text("settle.no_such", &args)));
+        return all
+            .iter()
+            .find(named)
+            .ok_or_else(|| fail(app.text(text::settle::no_such(&run, &place))));
     }
     let open: Vec<&OpenUnknown> = all.iter().filter(|open| open.settled.is_none()).collect();
     match open.as_slice() {
         [only] => Ok(only),
-        [] => Err(fail(app.text("settle.nothing_open", &[("id", run.as_str())]))),
+        [] => Err(fail(app.text(text::settle::nothing_open(&run)))),
         several => {
             let lines: Vec<String> = several.iter().map(|open| line(app, open)).collect();
             let (count, all) = (several.len().to_string(), lines.join("\n"));
-            let args = [("id", run.as_str()), ("count", &count), ("all", &all)];
-            Err(fail(app.text("settle.several", &args)))
+            Err(fail(app.text(text::settle::Several { id: &run, count: &count, all: &all }.text())))
         }
     }
 }
 
 /// What the tool's own probe found, if it was asked.
 pub(crate) fn probed(app: &Console, report: &SettleReport) -> Option<String> {
-    let (key, detail) = match report.probe.as_ref()? {
-        Probe::Happened(seen) => ("settle.probe_happened", seen.text.as_str()),
-        Probe::DidNot => ("settle.probe_did_not", ""),
-        Probe::Unknown(why) => ("settle.probe_unknown", why.as_str()),
-    };
-    let args = [("tool", report.open.call.tool.as_str()), ("detail", &preview(detail))];
-    Some(app.text(key, &args))
+    let tool = &report.open.call.tool;
+    Some(app.text(match report.probe.as_ref()? {
+        Probe::Happened(seen) => text::settle::probe_happened(tool, &preview(&seen.text)),
+        Probe::DidNot => text::settle::probe_did_not(tool, &""),
+        Probe::Unknown(why) => text::settle::probe_unknown(tool, &preview(why)),
+    }))
 }
 
 /// What became of a settlement.
@@ -86,22 +87,21 @@ pub(crate) fn written(
     settled: Settled,
     settling: &Settling,
 ) -> String {
-    let verdict = verdict(app, settled);
-    let key = match settling {
-        Settling::Answered => "settle.answered",
-        _ => "settle.written",
-    };
-    app.text(key, &[("id", run.as_str()), ("call", &report.call()), ("verdict", &verdict)])
+    let verdict = &verdict(app, settled);
+    let call = &report.call();
+    app.text(match settling {
+        Settling::Answered => text::settle::Answered { call, verdict, id: run }.text(),
+        _ => text::settle::written(call, verdict),
+    })
 }
 
 /// One call and what is known of it.
 pub(crate) fn line(app: &Console, open: &OpenUnknown) -> String {
     let known = match &open.settled {
         Some(settled) => settlement(app, settled),
-        None => app.text("settle.open", &[("at", &timestamp(open.at))]),
+        None => app.text(text::settle::open(&timestamp(open.at))),
     };
     let (effect, args) = (open.effect.place(), call_args(&open.call.args));
     let tool = preview(&open.call.tool);
-    let words = [("effect", effect.as_str()), ("tool", &tool), ("args", &args), ("known", &known)];
-    app.text("settle.line", &words)
+    app.text(text::settle::Line { effect: &effect, tool: &tool, args: &args, known: &known }.text())
 }

@@ -9,6 +9,7 @@ use everloop_agenda::kept::simulate::{Crashes, Rehearsal, Rehearsed, STEPS_MAX, 
 use everloop_agenda::show::{Reader, Table, firing_json};
 use everloop_agenda::time::dates;
 use everloop_store::{FiredAs, Firing};
+use everloop_text::{self as text, TextOf};
 use everloop_types::UtcMs;
 use serde_json::json;
 
@@ -38,27 +39,25 @@ pub(crate) async fn simulate(app: &Console, args: &Simulate, json: bool) -> Resu
 fn rehearsal(app: &Console, args: &Simulate, reader: &Reader) -> Result<Rehearsal, Failure> {
     let date = |text: &str| date(app, reader, text);
     let (from, to) = (date(&args.from)?, date(&args.to)?);
-    let bad = |text: &str, key: &str| Failure {
-        exit: Exit::Usage,
-        words: app.text(key, &[("text", text)]),
-    };
+    let bad = |value: &str, text: TextOf| app.failure(Exit::Usage, text(&value));
     if from >= to {
-        return Err(bad(&args.to, "simulate.backwards"));
+        return Err(bad(&args.to, text::simulate::backwards));
     }
     let crashes = match args.crash_at.as_deref() {
         None => Crashes::None,
         Some("all") => Crashes::Everywhere,
         Some(list) => {
             let numbers: Result<Vec<u64>, _> = list.split(',').map(|n| n.trim().parse()).collect();
-            Crashes::At(numbers.map_err(|_| bad(list, "simulate.no_number"))?)
+            Crashes::At(numbers.map_err(|_| bad(list, text::simulate::no_number))?)
         }
     };
     let mut down = Vec::new();
     for text in &args.down {
-        let (begins, ends) = text.split_once("..").ok_or_else(|| bad(text, "simulate.no_range"))?;
+        let (begins, ends) =
+            text.split_once("..").ok_or_else(|| bad(text, text::simulate::no_range))?;
         let range = (date(begins)?, date(ends)?);
         if range.0 >= range.1 {
-            return Err(bad(text, "simulate.no_range"));
+            return Err(bad(text, text::simulate::no_range));
         }
         down.push(range);
     }
@@ -70,25 +69,29 @@ fn date(app: &Console, reader: &Reader, text: &str) -> Result<UtcMs, Failure> {
     let at = when.and_then(|when| when.at.to_zoned(reader.now.time_zone().clone()).ok());
     at.map(|at| at.timestamp().as_millisecond()).ok_or_else(|| Failure {
         exit: Exit::Usage,
-        words: app.text("command.not_a_date", &[("text", text)]),
+        words: app.text(text::command::not_a_date(&text)),
     })
 }
 
 fn table(app: &Console, reader: &Reader, firings: &[Firing]) -> String {
-    let heads = ["fired", "offset", "state", "what"];
-    let heads = heads.map(|name| app.text(&format!("simulate.head.{name}"), &[]));
-    let mut table = Table::new(heads.to_vec());
+    let heads = [
+        text::simulate::head::fired(),
+        text::simulate::head::offset(),
+        text::simulate::head::state(),
+        text::simulate::head::what(),
+    ];
+    let mut table = Table::new(heads.map(|head| app.text(head)).to_vec());
     for firing in firings {
         let at = moment(firing.fired_at).to_zoned(reader.now.time_zone().clone());
         let state = match firing.state {
-            FiredAs::Fired => "simulate.fired",
-            FiredAs::Late => "simulate.late",
-            FiredAs::Missed => "simulate.missed",
+            FiredAs::Fired => text::simulate::fired(),
+            FiredAs::Late => text::simulate::late(),
+            FiredAs::Missed => text::simulate::missed(),
         };
         table.row(vec![
             at.strftime("%Y-%m-%d %H:%M").to_string(),
             at.strftime("%:z").to_string(),
-            app.text(state, &[]),
+            app.text(state),
             format!("{} #{} {}", firing.due.kind.as_str(), firing.due.subject, firing.title),
         ]);
     }
@@ -96,23 +99,22 @@ fn table(app: &Console, reader: &Reader, firings: &[Firing]) -> String {
 }
 
 fn verdict(app: &Console, reader: &Reader, played: &Rehearsed) -> String {
-    let (firings, crashes) = (played.firings.len().to_string(), played.crashes.to_string());
-    let (lost, wrong) = (played.lost.len().to_string(), played.wrong.len().to_string());
-    let args = [
-        ("firings", firings.as_str()),
-        ("crashes", crashes.as_str()),
-        ("lost", lost.as_str()),
-        ("wrong", wrong.as_str()),
-    ];
-    let key = if played.is_right() { "simulate.right" } else { "simulate.wrong" };
-    let mut lines = vec![app.text(key, &args)];
+    let firings = &played.firings.len();
+    let crashes = &played.crashes;
+    let lost = &played.lost.len();
+    let wrong = &played.wrong.len();
+    let mut lines = vec![app.text(if played.is_right() {
+        text::simulate::Right { firings, crashes, lost, wrong }.text()
+    } else {
+        text::simulate::Wrong { firings, crashes, lost, wrong }.text()
+    })];
     if played.left_out > 0 {
         let count = played.left_out.to_string();
-        lines.push(app.text("simulate.left_out", &[("count", &count)]));
+        lines.push(app.text(text::simulate::left_out(&count)));
     }
     if let Some(at) = played.cut_at {
         let (at, most) = (reader.moment(at), STEPS_MAX.to_string());
-        lines.push(app.text("simulate.cut", &[("at", &at), ("most", &most)]));
+        lines.push(app.text(text::simulate::cut(&at, &most)));
     }
     lines.join("\n")
 }

@@ -7,6 +7,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use everloop_app::{forks, frames};
 use everloop_store::Store;
+use everloop_text as text;
 use everloop_types::RunId;
 
 /// `everloop runs switch`: asks for it, and follows.
@@ -23,7 +24,7 @@ pub(crate) async fn switch(
     let engine = app.engine(store).await?;
     let requested = forks::request_switch(app, &engine, &run, &loop_name, yes).await;
     let name = requested.map_err(|error| app.fail(error))?;
-    app.note("switch.wanted", &[("id", run.as_str()), ("loop", &name)]);
+    app.note(text::switch::wanted(&name, &run));
     engine
         .store()
         .queue()
@@ -41,8 +42,7 @@ pub(crate) async fn successor(
 ) -> Result<Option<(String, RunId)>, Failure> {
     let details = runs::details(app, store, run).await?;
     Ok(details.successor().map(|(to, loop_name)| {
-        let args = [("id", run.as_str()), ("loop", loop_name), ("to", to.as_str())];
-        (app.text("switch.done", &args), to.clone())
+        (app.text(text::switch::Done { id: &run, r#loop: &loop_name, to: &to }.text()), to.clone())
     }))
 }
 

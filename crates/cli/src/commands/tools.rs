@@ -11,8 +11,9 @@ use everloop_app::environment::{built_in, is_enabled};
 use everloop_app::{briefing, toolset};
 use everloop_loops::LOOPS;
 use everloop_ports::Registry;
+use everloop_text as text;
 use everloop_tools::{BuiltIn, Needs};
-use everloop_types::{Handling, ToolSpec};
+use everloop_types::{Approval, EffectClass, Handling, ToolSpec};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -31,9 +32,9 @@ pub(crate) fn tools(app: &Console, args: &args::Tools) -> Result<Exit, Failure> 
         }
         (false, [one]) if args.name.is_some() => terminal::answer(&one.explained(app)),
         (false, all) => {
-            terminal::answer(&app.text("tools.head", &[]));
+            terminal::answer(&app.text(text::tools::head()));
             all.iter().for_each(|one| terminal::answer(&one.line(app)));
-            terminal::answer(&format!("\n{}", app.text("tools.more", &[])));
+            terminal::answer(&format!("\n{}", app.text(text::tools::more())));
         }
     }
     Ok(Exit::Done)
@@ -45,7 +46,7 @@ fn found(app: &Console, name: &str) -> Result<&'static BuiltIn, Failure> {
         Some(tool) if tool.name == name => Ok(tool),
         nearest => {
             let nearest = nearest.map_or("", |tool| tool.name);
-            let words = app.text("tools.no_such", &[("name", name), ("nearest", nearest)]);
+            let words = app.text(text::tools::no_such(&name, &nearest));
             Err(Failure { exit: Exit::Usage, words })
         }
     }
@@ -99,28 +100,32 @@ impl Shown {
 
     fn state(&self, app: &Console) -> String {
         if self.loops.len() == LOOPS.len() {
-            return app.text("tools.offered", &[]);
+            return app.text(text::tools::offered());
         }
         if self.is_offered() {
-            return app.text("tools.offered_to", &[("loops", &self.loops.join(", "))]);
+            return app.text(text::tools::offered_to(&self.loops.join(", ")));
         }
         match (self.tool.needs, &self.spec) {
             (_, Some(_)) if self.enabled => {
                 let persona = self.not_of.as_deref().unwrap_or_default();
-                app.text("tools.not_of_persona", &[("name", persona)])
+                app.text(text::tools::not_of_persona(&persona))
             }
-            (Needs::Repository, None) => app.text("tools.needs_repository", &[]),
-            (Needs::Skill, None) if self.enabled => app.text("tools.needs_skill", &[]),
-            (Needs::Setting(key), None) => app.text("tools.needs_setting", &[("key", key)]),
-            _ => app.text("tools.disabled", &[]),
+            (Needs::Repository, None) => app.text(text::tools::needs_repository()),
+            (Needs::Skill, None) if self.enabled => app.text(text::tools::needs_skill()),
+            (Needs::Setting(key), None) => app.text(text::tools::needs_setting(&key)),
+            _ => app.text(text::tools::disabled()),
         }
     }
 
     fn line(&self, app: &Console) -> String {
         let handling = self.handling(app);
-        let approval = app.text(&format!("tools.approval.{}", word(&handling.approval)), &[]);
+        let approval = app.text(match handling.approval {
+            Approval::Allow => text::tools::approval::allow(),
+            Approval::Ask => text::tools::approval::ask(),
+            Approval::Deny => text::tools::approval::deny(),
+        });
         let time = match handling.timeout_ms {
-            0 => app.text("tools.waits", &[]),
+            0 => app.text(text::tools::waits()),
             ms => format!("{}s", ms / 1_000),
         };
         let acts_on = handling.resource_arg.unwrap_or_default();
@@ -135,13 +140,23 @@ impl Shown {
         parts.join("  ")
     }
 
+    fn does(&self, app: &Console) -> String {
+        text::tools::does::named(self.tool.name).map(|it| app.text(it)).unwrap_or_default()
+    }
+
     fn explained(&self, app: &Console) -> String {
-        let class = app.text(&format!("tools.class.{}", word(&self.handling(app).class)), &[]);
-        let head = [app.text("tools.head", &[]), self.line(app), String::new()];
-        let does = app.text(&format!("tools.does.{}", self.tool.name), &[]);
+        let class = app.text(match self.handling(app).class {
+            EffectClass::Transactional => text::tools::class::transactional(),
+            EffectClass::Pure => text::tools::class::pure(),
+            EffectClass::Keyed => text::tools::class::keyed(),
+            EffectClass::Probeable => text::tools::class::probeable(),
+            EffectClass::Dangerous => text::tools::class::dangerous(),
+        });
+        let head = [app.text(text::tools::head()), self.line(app), String::new()];
+        let does = self.does(app);
         let mut lines = [head.to_vec(), vec![does, class]].concat();
         if let Some(spec) = &self.spec {
-            lines.push(app.text("tools.for_model", &[("text", &spec.description)]));
+            lines.push(app.text(text::tools::for_model(&spec.description)));
         }
         lines.join("\n")
     }
@@ -150,7 +165,7 @@ impl Shown {
         let handling = self.handling(app);
         json!({
             "name": self.tool.name,
-            "does": app.text(&format!("tools.does.{}", self.tool.name), &[]),
+            "does": self.does(app),
             "class": handling.class,
             "approval": handling.approval,
             "timeout_ms": handling.timeout_ms,

@@ -9,6 +9,7 @@ use everloop_app::error::chain;
 use everloop_app::{delivery, upkeep};
 use everloop_engine::{Driven, Engine, Report};
 use everloop_store::{ClaimLockError, Orphan, Store, StoreError};
+use everloop_text as text;
 use everloop_types::Status;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,7 +26,7 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
     let policy = app.membership();
     let membership = policy.acquire(&name).map_err(|error| match error {
         ClaimLockError::Held(holder) => {
-            let words = app.text("worker.other", &[("pid", &holder.pid.to_string())]);
+            let words = app.text(text::worker::other(&holder.pid));
             Failure { exit: Exit::Data, words }
         }
         ClaimLockError::Store(error) => fail(error),
@@ -59,7 +60,7 @@ async fn open_store(app: &Console) -> Result<Store, Failure> {
             break;
         };
         if !std::mem::replace(&mut told, true) {
-            app.note("run.database_away", &[("detail", &chain(&error))]);
+            app.note(text::run::database_away(&chain(&error)));
         }
         tokio::time::sleep(SERVER_LOOK).await;
     }
@@ -82,7 +83,7 @@ async fn work(
     }
     delivery::deliver(app, engine);
     tokio::spawn(upkeep::keep_tidy(app.app().clone(), engine.clone()));
-    app.note("worker.ready", &[]);
+    app.note(text::worker::ready());
     let mut signals = Signals::new(app)?;
     let mut exit = Exit::Done;
     let mut working = std::pin::pin!(worker.work(report));
@@ -100,32 +101,32 @@ async fn work(
 
 fn tell_of_orphan(app: &Console, orphan: &Orphan) {
     let key = match orphan.status_now {
-        Status::Quarantined => "worker.put_aside",
-        _ => "worker.takes_up",
+        Status::Quarantined => text::worker::put_aside,
+        _ => text::worker::takes_up,
     };
-    app.note(key, &[("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())]);
+    app.note(key(&orphan.run, &orphan.goal));
 }
 
 fn tell(app: &Console, report: Report) {
     match report {
-        Report::Claimed(run) => app.note("worker.claimed", &[("id", run.as_str())]),
+        Report::Claimed(run) => app.note(text::worker::claimed(&run)),
         Report::Driven(run, Driven::Finished(status)) => {
-            app.note("worker.finished", &[("id", run.as_str()), ("status", status.as_str())]);
+            app.note(text::worker::finished(&run, &status));
         }
         Report::Driven(run, Driven::Released) => {
-            app.note("worker.released", &[("id", run.as_str())]);
+            app.note(text::worker::released(&run));
         }
         Report::PutAside(run) => {
-            app.note("worker.put_aside", &[("id", run.as_str()), ("goal", "")]);
+            app.note(text::worker::put_aside(&run, &""));
         }
         Report::TookUp(orphan) => tell_of_orphan(app, &orphan),
         Report::Driven(run, Driven::Parked(_)) => {
-            app.note("worker.parked", &[("id", run.as_str())]);
+            app.note(text::worker::parked(&run));
         }
         Report::Failed(run, error) => {
             let detail = chain(&error);
-            app.note("worker.failed", &[("id", run.as_str()), ("detail", &detail)]);
+            app.note(text::worker::failed(&run, &detail));
         }
-        Report::Stalled(run) => app.note("worker.stalled", &[("id", run.as_str())]),
+        Report::Stalled(run) => app.note(text::worker::stalled(&run)),
     }
 }

@@ -4,6 +4,7 @@ use super::{PAGES, find_page};
 use crate::args::Cli;
 use crate::help::worded;
 use clap::{Arg, Command, CommandFactory};
+use everloop_text as text;
 use everloop_types::Lang;
 use std::fmt::Write;
 use std::path::Path;
@@ -133,8 +134,10 @@ fn push_command(page: &mut String, command: &mut Command, path: &str, level: usi
         .get_arguments()
         .filter(|arg| !arg.is_hide_set() && (is_root || !is_everywhere(arg)))
         .partition(|arg| arg.is_positional());
-    for (heading, args) in [("heading.arguments", positionals), ("heading.options", options)] {
-        push_args(page, &everloop_text::get(lang, heading, &[]), &args);
+    for (heading, args) in
+        [(text::heading::arguments(), positionals), (text::heading::options(), options)]
+    {
+        push_args(page, &heading.in_lang(lang), &args);
     }
     for inner in command.get_subcommands_mut().filter(|inner| !inner.is_hide_set()) {
         let path = format!("{path} {}", inner.get_name());

@@ -8,6 +8,7 @@ use crate::terminal;
 use everloop_app::place::address_variable;
 use everloop_app::settings::keys;
 use everloop_models::providers;
+use everloop_text as text;
 
 /// A provider that the environment has a key or an address for.
 pub(super) struct Found {
@@ -40,14 +41,13 @@ pub(super) fn keys(app: &Console) -> Vec<Found> {
 pub(super) async fn used(app: Console, found: &[Found]) -> Result<Console, Failure> {
     let names = found.iter().flat_map(|found| found.variables.iter().map(String::as_str));
     let names = names.collect::<Vec<_>>().join(", ");
-    let args = [("mark", terminal::marks().done), ("names", names.as_str())];
-    terminal::complain(&app.text("setup.found", &args));
+    terminal::complain(&app.text(text::setup::found(&terminal::marks().done, &names)));
     let [first, others @ ..] = found else { return Ok(app) };
     for (provider, model) in
         others.iter().filter_map(|other| Some((&other.provider, proposed(&app, &other.provider)?)))
     {
         let name = format!("{provider}/{model}");
-        terminal::complain(&app.text("setup.found_also", &[("name", &name)]));
+        terminal::complain(&app.text(text::setup::found_also(&name)));
     }
     let offered = probe::offered(&app, &first.provider).await;
     let proposal = proposed(&app, &first.provider).map(str::to_owned);
@@ -62,7 +62,7 @@ pub(super) async fn used(app: Console, found: &[Found]) -> Result<Console, Failu
             &[(keys::model::default().as_str(), &naming::full(&first.provider, &name, &offered))],
         );
     };
-    let prompt = app.text("setup.model_name_or", &[("default", &proposal)]);
+    let prompt = app.text(text::setup::model_name_or(&proposal));
     let (mut names, mut elsewhere) = (Names::new(&offered), Names::new(&[]));
     loop {
         let Some(typed) = terminal::ask(&prompt).await else { return Ok(app) };

@@ -11,6 +11,7 @@ use everloop_app::trouble::ModelTrouble;
 use everloop_engine::Environment;
 use everloop_models::{Endpoint, Secret, Timeouts, list_models, list_models_of};
 use everloop_ports::{Request, WirePrompt};
+use everloop_text as text;
 use everloop_types::{Message, ModelChoice, ModelError, ToolChoice};
 use std::time::{Duration, Instant};
 
@@ -139,8 +140,9 @@ pub(super) async fn tell(app: &Console) {
         Ok(took) => {
             let seconds = format!("{:.1}", took.as_secs_f64());
             let shown = name.split_once('/').map_or(name.as_str(), |(_, model)| model);
-            let args = [("mark", marks.done), ("name", shown), ("seconds", &seconds)];
-            app.text("setup.works", &args)
+            app.text(
+                text::setup::Works { mark: &marks.done, name: &shown, seconds: &seconds }.text(),
+            )
         }
         Err(why) => {
             let detail = match &why {
@@ -149,8 +151,10 @@ pub(super) async fn tell(app: &Console) {
                     trouble::words(app, &ModelTrouble::of(app, &name, error), Read::InShell)
                 }
             };
-            let args = [("mark", marks.failed), ("name", name.as_str()), ("detail", &detail)];
-            app.text("setup.does_not_work", &args)
+            app.text(
+                text::setup::DoesNotWork { mark: &marks.failed, name: &name, detail: &detail }
+                    .text(),
+            )
         }
     };
     terminal::complain(&words);
@@ -194,7 +198,7 @@ async fn first_word(app: &Console, name: &str) -> Result<Duration, Why> {
         Ok(Err(error)) => first.ok_or(Why::Model(error)),
         Err(_) => {
             let seconds = ANSWER_SECONDS.to_string();
-            first.ok_or_else(|| Why::Said(app.text("setup.too_slow", &[("seconds", &seconds)])))
+            first.ok_or_else(|| Why::Said(app.text(text::setup::too_slow(&seconds))))
         }
     }
 }

@@ -6,7 +6,9 @@ use crate::console::Console;
 use crate::show::grouped;
 use crate::terminal;
 use everloop_engine::Fragment;
+use everloop_text::{self as text, Text};
 use everloop_types::Purpose;
+use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 /// How often the line changes at most.
@@ -14,7 +16,7 @@ const REDRAW: Duration = Duration::from_millis(100);
 
 /// One reply on its way.
 pub(crate) struct Answering {
-    key: &'static str,
+    text: fn(&dyn Display, &dyn Display) -> Text,
     chars: usize,
     drawn: Option<Instant>,
 }
@@ -22,20 +24,20 @@ pub(crate) struct Answering {
 impl Answering {
     /// The model was asked; nothing came yet.
     pub(crate) fn to(purpose: Purpose) -> Self {
-        let key = match purpose {
-            Purpose::Plan => "answering.plan",
-            Purpose::Think => "answering.think",
-            Purpose::Replan => "answering.replan",
-            Purpose::Compact => "answering.compact",
-            Purpose::Close => "answering.close",
+        let text: fn(&dyn Display, &dyn Display) -> Text = match purpose {
+            Purpose::Plan => text::answering::plan,
+            Purpose::Think => text::answering::think,
+            Purpose::Replan => text::answering::replan,
+            Purpose::Compact => text::answering::compact,
+            Purpose::Close => text::answering::close,
         };
-        Self { key, chars: 0, drawn: None }
+        Self { text, chars: 0, drawn: None }
     }
 
     /// The model was asked by an earlier process, so nobody told us what for.
     pub(crate) fn unexpectedly(fragment: &Fragment) -> Option<Self> {
         let of_a_reply = matches!(fragment, Fragment::Text(_) | Fragment::Reasoning(_));
-        of_a_reply.then_some(Self { key: "answering.any", chars: 0, drawn: None })
+        of_a_reply.then_some(Self { text: text::answering::any, chars: 0, drawn: None })
     }
 
     /// The attempt failed and what came of it is worth nothing; another follows.
@@ -56,7 +58,7 @@ impl Answering {
     pub(crate) fn draw(&mut self, app: &Console, mark: &str) {
         if self.is_due(Instant::now()) {
             let chars = grouped(self.chars as u64);
-            terminal::pass(&app.text(self.key, &[("mark", mark), ("chars", &chars)]));
+            terminal::pass(&app.text((self.text)(&mark, &chars)));
         }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::console::Console;
 use crate::terminal::marks;
+use everloop_text as text;
 use everloop_types::journal::{EffectPlanned, Kind, PlannedModelCall};
 use everloop_types::{EffectId, Purpose};
 use std::collections::BTreeMap;
@@ -17,15 +18,15 @@ pub(crate) fn aside(
     match kind {
         Kind::EffectAttemptFailed(failed) => {
             let tool = tools.get(effect?)?;
-            let (mark, attempt) = (marks().failed, failed.attempt.to_string());
-            let args = [("mark", mark), ("tool", tool), ("attempt", &attempt)];
-            let args = [args.as_slice(), &[("seen", failed.error.as_str())]].concat();
-            Some(app.text("progress.tool_retry", &args))
+            let mark = &marks().failed;
+            let attempt = &failed.attempt;
+            let seen = &failed.error;
+            Some(app.text(text::progress::ToolRetry { mark, tool, attempt, seen }.text()))
         }
         Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. }))
             if call.purpose == Purpose::Compact =>
         {
-            Some(app.text("progress.compacting", &[]))
+            Some(app.text(text::progress::compacting()))
         }
         _ => None,
     }

@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::terminal;
 use everloop_engine::Update;
 use everloop_store::Store;
+use everloop_text as text;
 use everloop_types::RunId;
 use everloop_types::journal::{EffectPlanned, Kind, Outcome, PlannedToolCall};
 use std::collections::BTreeSet;
@@ -36,8 +37,9 @@ fn line(app: &Console, kind: &Kind) -> Option<String> {
     let text = match kind {
         Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
             let args = call_args(&call.args);
-            let args = [("mark", marks.act), ("tool", call.tool.as_str()), ("args", &args)];
-            app.text("progress.calls", &args)
+            app.text(
+                text::progress::Calls { mark: &marks.act, tool: &call.tool, args: &args }.text(),
+            )
         }
         Kind::EffectFinished(finished) => match &finished.outcome {
             Outcome::Observed(seen) => {
@@ -46,12 +48,10 @@ fn line(app: &Console, kind: &Kind) -> Option<String> {
             }
             _ => return None,
         },
-        Kind::RunFinished(finished) => {
-            app.text("progress.child_ended", &[("status", finished.status.as_str())])
-        }
+        Kind::RunFinished(finished) => app.text(text::progress::child_ended(&finished.status)),
         _ => return None,
     };
-    Some(app.text("progress.child", &[("text", &text)]))
+    Some(app.text(text::progress::child(&text)))
 }
 
 /// The run that an update is about.

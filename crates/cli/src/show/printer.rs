@@ -5,6 +5,7 @@ use super::{aside, call_args, plan_head, plan_lines, replanned, seen_line};
 use crate::console::Console;
 use crate::terminal::{self, Marks, complain, marks};
 use everloop_engine::{Fragment, Projection, Update};
+use everloop_text as text;
 use everloop_types::journal::{EffectPlanned, Kind, Outcome, PlannedModelCall, PlannedToolCall};
 use everloop_types::{EffectId, Progress, Purpose};
 use std::collections::BTreeMap;
@@ -71,18 +72,15 @@ impl<'a> Printer<'a> {
             Update::Delta(_, fragment) => self.delta(fragment),
             Update::Recovered { run, interrupted } => {
                 let count = interrupted.to_string();
-                let args = [("id", run.as_str()), ("count", count.as_str())];
-                self.app.note("run.recovered", &args);
+                self.app.note(text::run::recovered(&run, &count));
             }
             Update::Retrying { error, wait_ms, .. } => {
                 let wait = format!("{:.1}", *wait_ms as f64 / 1000.0);
-                let args = [("detail", error.detail.as_str()), ("wait", wait.as_str())];
-                self.app.note("run.retrying", &args);
+                self.app.note(text::run::retrying(&error.detail, &wait));
                 self.answering.as_mut().map(Answering::begin_again);
             }
             Update::FellBack { error, to, .. } => {
-                let args = [("detail", error.detail.as_str()), ("name", to.as_str())];
-                self.app.note("run.fell_back", &args);
+                self.app.note(text::run::fell_back(&to, &error.detail));
                 self.answering.as_mut().map(Answering::begin_again);
             }
         }
@@ -121,12 +119,14 @@ impl<'a> Printer<'a> {
                 Some(effect),
             ) => {
                 self.tools.insert(effect.clone(), call.tool.clone());
-                let args = [
-                    ("mark", self.marks.act),
-                    ("tool", call.tool.as_str()),
-                    ("args", &call_args(&call.args)),
-                ];
-                self.app.note("progress.calls", &args);
+                self.app.note(
+                    text::progress::Calls {
+                        mark: &self.marks.act,
+                        tool: &call.tool,
+                        args: &call_args(&call.args),
+                    }
+                    .text(),
+                );
             }
             (Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })), _) => {
                 self.asked(call.purpose);
@@ -134,15 +134,19 @@ impl<'a> Printer<'a> {
             (Kind::EffectFinished(finished), Some(effect)) => {
                 self.answered();
                 if let Outcome::ModelFailed(error) = &finished.outcome {
-                    let args = [("mark", self.marks.failed), ("detail", error.detail.as_str())];
-                    self.app.note("progress.model_failed", &args);
+                    self.app.note(text::progress::model_failed(&self.marks.failed, &error.detail));
                 }
                 let Some(tool) = self.tools.remove(effect) else { return };
                 let Outcome::Observed(seen) = &finished.outcome else { return };
                 let mark = if seen.is_ok() { self.marks.done } else { self.marks.failed };
-                let args =
-                    [("mark", mark), ("tool", &tool), ("text", &seen_line(self.app, &seen.text))];
-                self.app.note("progress.came_back", &args);
+                self.app.note(
+                    text::progress::CameBack {
+                        mark: &mark,
+                        tool: &tool,
+                        text: &seen_line(self.app, &seen.text),
+                    }
+                    .text(),
+                );
             }
             _ => {}
         }

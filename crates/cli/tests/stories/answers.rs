@@ -98,7 +98,7 @@ fn a_line_typed_before_the_question_does_not_answer_it() {
     });
     let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
     let mut run = home.on_terminal(RUN);
-    run.until("has begun").keys("y\n");
+    run.until("started").keys("y\n");
     run.until("Allow shell to run?").until("was not taken as an answer");
     run.until("[y] allow once").types("n").until("Denied; it was not run").until("I am done.");
     run.ended().ends_with(0);

@@ -87,7 +87,7 @@ fn no_flag_covers_a_command_without_walls() {
     let asked = home.run(RUN.iter().chain(&["--yes"]).chain(&BARE)).ends_with(3);
     assert!(!home.work("made").exists());
     let run = asked.stdout.trim().to_owned();
-    asked.says(&["tools.shell_sandbox = off", "no wall stands around this command"]);
+    asked.says(&["tools.shell_sandbox = off", "this command is not sandboxed"]);
     assert_eq!(home.status(&run), "waiting");
     let answer = ["runs", "resume", &run, "--answer", "y"];
     home.run(answer.iter().chain(&BARE)).ends_with(0);
@@ -103,7 +103,7 @@ fn a_yes_to_a_command_behind_walls_is_none_to_the_same_without() {
     let answer = ["runs", "resume", &run, "--answer", "y"];
     let again = home.run(answer.iter().chain(&BARE)).ends_with(3);
     assert!(!home.work("made").exists());
-    again.says(&["no wall stands around this command"]);
+    again.says(&["this command is not sandboxed"]);
     home.run(answer.iter().chain(&BARE)).ends_with(0);
     assert_eq!(home.read("made"), "x\n");
     home.verified(&run);
@@ -218,7 +218,7 @@ fn always_is_kept_for_the_same_call_and_can_be_withdrawn() {
         let id = one["id"].as_str().unwrap();
         assert!(home.run(["approvals"]).ends_with(0).stdout.contains(id));
         // Another command is another matter, and so is the same one without walls.
-        home.run(RUN.iter().chain(&BARE)).ends_with(3).says(&["no wall stands"]);
+        home.run(RUN.iter().chain(&BARE)).ends_with(3).says(&["not sandboxed"]);
         home.rewrite(&[calls("shell", json!({"command": "echo y >> made"})), says("no")]);
         home.run(RUN).ends_with(3).says(&["echo y"]);
         home.rewrite(&touching());

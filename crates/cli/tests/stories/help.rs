@@ -139,7 +139,7 @@ fn the_pages_of_the_manual_open_offline_in_both_languages() {
 #[test]
 fn what_is_not_there_is_named_truly_with_the_nearest() {
     let home = Home::new();
-    home.run(["hlep"]).ends_with(2).says(&["There is no command hlep", "everloop help"]);
+    home.run(["hlep"]).ends_with(2).says(&["Unknown command hlep", "everloop help"]);
     home.run(["help", "todoo"]).ends_with(2).says(&["no help on todoo", "Did you mean todo?"]);
     home.run(["help", "xyzzy"]).ends_with(2).says(&["no help on xyzzy", "everloop help"]);
     let far = home.run(["xyzzyq"]).ends_with(2);

@@ -113,7 +113,7 @@ fn a_fork_of_an_imported_run_takes_its_words_and_nothing_else() {
     });
     import(&home, &attacker.export());
     let forked = home.run(["fork", &attacker.run, "go on"]).ends_with(3);
-    forked.says(&["came in a file", "words only", "Allow shell"]);
+    forked.says(&["came in a file", "text only", "Allow shell"]);
     assert!(!victim.join("PROOF").exists() && !home.work("PROOF").exists());
     let child = home.newest();
     let shown = home.show(&child);

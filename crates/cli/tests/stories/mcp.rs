@@ -166,7 +166,7 @@ fn a_server_that_is_written_wrong_is_an_error_with_its_line() {
     let none = Home::new();
     let listed = none.run(["mcp"]).ends_with(0).stdout;
     assert!(listed.contains("[mcp.servers.NAME]"), "{listed}");
-    none.run(["mcp", "approve", "x"]).ends_with(2).says(&["no MCP server x"]);
+    none.run(["mcp", "approve", "x"]).ends_with(2).says(&["MCP server x is not in the settings"]);
 }
 
 /// Only the person's own file names programs to run.

@@ -40,7 +40,7 @@ fn a_rule_allows_a_command_without_a_question() {
 fn a_rule_does_not_allow_a_command_without_walls() {
     let home = with_rules("touch made", ALLOW);
     let bare = ["--yes", "--set", "tools.shell_sandbox=off"];
-    home.run(RUN.iter().chain(&bare)).ends_with(3).says(&["no wall stands"]);
+    home.run(RUN.iter().chain(&bare)).ends_with(3).says(&["not sandboxed"]);
     assert!(!home.work("made").exists());
 }
 
@@ -120,7 +120,7 @@ fn a_command_in_the_home_makes_no_settings_for_later_runs() {
     assert!(!home.work(".config/everloop/config.toml").exists());
     // Where our files lie in the workspace itself, a missing one cannot be hidden.
     home.set("EVERLOOP_HOME", &work);
-    home.run(RUN.iter().chain(&["--yes"])).ends_with(3).says(&["no wall stands"]);
+    home.run(RUN.iter().chain(&["--yes"])).ends_with(3).says(&["not sandboxed"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::{DriveError, Driven, Driver, Flow};
 use everloop_loops::{CallStage, OpenToolCall};
 use everloop_store::{NewMessage, NextStatus, TakenMessage};
+use everloop_text as text;
 use everloop_text::Told;
 use everloop_types::journal::{InboxMessage, Input, Kind, Waiting, WaitingOn};
 use everloop_types::{Ending, Lang, Observation, Question, QuestionKind, ToolCall, Words};
@@ -91,11 +92,11 @@ impl Driver<'_> {
         text: String,
     ) -> Result<Flow, DriveError> {
         let asked = match without_prefix(&text) {
-            "" => Words::key("confirm.missing"),
+            "" => text::confirm::missing().words(),
             said => Words::Said(said.to_owned()),
         };
         let language = self.run.frame().language;
-        let prefix = everloop_text::get(language, "confirm.prefix", &[]);
+        let prefix = text::confirm::prefix().in_lang(language);
         let words = Words::Said(format!("{prefix}{}", everloop_text::render(&asked, language)));
         self.question(open, QuestionKind::Ask, call, text, &words).await
     }
@@ -106,10 +107,8 @@ impl Driver<'_> {
         open: &OpenToolCall,
         call: &ToolCall,
     ) -> Result<Flow, DriveError> {
-        let words = Words::with(
-            "settle.question",
-            [("tool", call.tool.clone()), ("args", everloop_types::visible_call(&call.args))],
-        );
+        let words =
+            text::settle::question(&call.tool, &everloop_types::visible_call(&call.args)).words();
         self.question(open, QuestionKind::Settle, call, call.args.clone(), &words).await
     }
 
@@ -161,7 +160,7 @@ pub(super) fn question_id(open: &OpenToolCall, word: &str) -> String {
 fn without_prefix(question: &str) -> &str {
     let mut question = question.trim();
     while let Some(rest) = [Lang::ZhCn, Lang::En].into_iter().find_map(|lang| {
-        let prefix = everloop_text::get(lang, "confirm.prefix", &[]);
+        let prefix = text::confirm::prefix().in_lang(lang);
         let prefix = prefix.trim_end_matches([':', '：', ' ']);
         let rest = question.strip_prefix(prefix)?.trim_start();
         rest.strip_prefix([':', '：'])

@@ -16,6 +16,7 @@ use crate::permission::{
 use everloop_loops::{CallStage, OpenToolCall};
 use everloop_ports::{CallPolicy, UnsandboxedReason};
 use everloop_store::allow_for_good;
+use everloop_text as text;
 use everloop_text::Meaning;
 use everloop_types::journal::{ApprovalAsked, ApprovalGiven, Kind};
 use everloop_types::planted::{self, Bug};
@@ -172,11 +173,11 @@ impl Driver<'_> {
         let wide = Standing::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
         let (kind, what) = wide.resource.split_once(':')?;
         let key = match kind {
-            "path" => "approve.always_path",
-            "host" => "approve.always_host",
+            "path" => text::approve::always_path,
+            "host" => text::approve::always_host,
             _ => return None,
         };
-        Some(Words::with(key, [("tool", one_line(&call.tool)), ("what", one_line(what))]))
+        Some(key(&one_line(&call.tool), &one_line(what)).words())
     }
 
     /// What a person has allowed before, for good.
@@ -192,7 +193,7 @@ impl Driver<'_> {
     fn permission_question(&self, call: &ToolCall, concern: Concern) -> (&'static str, Words) {
         match concern {
             Concern::Call => {
-                let mut words = vec![Words::with("approve.question", named(call))];
+                let mut words = vec![question(call)];
                 words.extend(self.scope_of_always(call));
                 ("approve", Words::All(words))
             }
@@ -204,8 +205,9 @@ impl Driver<'_> {
             }
             Concern::Unsandboxed(reason) => (BARE, bare_question(call, reason)),
             Concern::Unclear(part) => {
-                let [tool, args] = named(call);
-                (VEILED, Words::with("approve.veiled", [tool, args, ("part", part)]))
+                let (tool, args) = named(call);
+                let veiled = text::approve::Veiled { tool: &tool, args: &args, part: &part };
+                (VEILED, veiled.text().words())
             }
         }
     }
@@ -213,16 +215,16 @@ impl Driver<'_> {
     /// No flag and no rule covers a call that may carry away what the run has read.
     fn labels_question(&self, call: &ToolCall, way: &Egress) -> Words {
         let holding = self.run.holding();
-        let [tool, args] = named(call);
-        let told = [
-            tool,
-            args,
-            ("untrusted", visible(&holding.untrusted.join("; "))),
-            ("private", visible(&holding.private.join("; "))),
-            ("place", visible(&way.place)),
-        ];
-        let key = if way.to_later_runs { "approve.labels_later" } else { "approve.labels" };
-        Words::with(key, told)
+        let (tool, args) = &named(call);
+        let untrusted = &visible(&holding.untrusted.join("; "));
+        let private = &visible(&holding.private.join("; "));
+        let place = &visible(&way.place);
+        let question = if way.to_later_runs {
+            text::approve::LabelsLater { tool, args, untrusted, place }.text()
+        } else {
+            text::approve::Labels { tool, args, untrusted, private, place }.text()
+        };
+        question.words()
     }
 
     /// A question to a person.
@@ -294,8 +296,14 @@ impl Driver<'_> {
     }
 }
 
-fn named(call: &ToolCall) -> [(&'static str, String); 2] {
-    [("tool", one_line(&call.tool)), ("args", visible_call(&canonical(&call.args)))]
+/// The tool and its arguments, as a question shows them.
+fn named(call: &ToolCall) -> (String, String) {
+    (one_line(&call.tool), visible_call(&canonical(&call.args)))
+}
+
+fn question(call: &ToolCall) -> Words {
+    let (tool, args) = named(call);
+    text::approve::question(&tool, &args).words()
 }
 
 /// Characters of a call that a question may have without a last line about it.
@@ -313,18 +321,20 @@ fn with_last_line(call: &ToolCall, words: &Words) -> Words {
         return words.clone();
     }
     let start = args.split_whitespace().collect::<Vec<_>>().join(" ");
-    let start = start.chars().take(START_CHARS).collect();
-    let told = [("tool", call.tool.clone()), ("count", count.to_string()), ("start", start)];
-    Words::All(vec![words.clone(), Words::with("approve.long", told)])
+    let start: String = start.chars().take(START_CHARS).collect();
+    Words::All(vec![
+        words.clone(),
+        text::approve::Long { tool: &call.tool, count: &count, start: &start }.text().words(),
+    ])
 }
 
 /// The question about a call without walls.
 fn bare_question(call: &ToolCall, why: UnsandboxedReason) -> Words {
-    let [tool, args] = named(call);
+    let (tool, args) = named(call);
     match why {
-        UnsandboxedReason::Off => Words::with("approve.bare_off", [tool, args]),
+        UnsandboxedReason::Off => text::approve::bare_off(&tool, &args).words(),
         UnsandboxedReason::NoWall(why) => {
-            Words::with("approve.bare_none", [tool, args, ("why", why)])
+            text::approve::BareNone { tool: &tool, args: &args, why: &why }.text().words()
         }
     }
 }
@@ -338,7 +348,7 @@ mod tests {
     fn a_question_shows_what_the_tool_reads_and_not_how_the_model_spelled_it() {
         let args = r#"{"command":"\u0074ouch\u0020E1 \u202e"}"#.to_owned();
         let call = ToolCall { id: CallId::new("c"), tool: "shell".to_owned(), args };
-        let [_, (_, shown)] = named(&call);
+        let (_, shown) = named(&call);
         assert_eq!(shown, "{\"command\":\"touch E1 \\u{202e}\"}");
     }
 }

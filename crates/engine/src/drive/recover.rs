@@ -11,6 +11,7 @@ use super::{DriveError, Driver, Flow};
 use crate::Engine;
 use everloop_loops::{AnyRun, CallStage, OpenToolCall};
 use everloop_store::{Claim, StoreError};
+use everloop_text as text;
 use everloop_types::journal::{EffectAttemptFailed, Entry, Kind, PlannedToolCall};
 use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
 use std::sync::Arc;
@@ -115,8 +116,7 @@ impl Engine {
                 let note = source.to_string();
                 let frame =
                     self.store.journal().frame(&run).await.ok().flatten().unwrap_or_default();
-                let words =
-                    everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
+                let words = text::run::quarantined(&note).in_lang(frame.language);
                 let word = match self.last_word(&run, words).await {
                     Ok(word) => word,
                     Err(source) => return DriveError::Store { run, source },

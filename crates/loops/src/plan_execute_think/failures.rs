@@ -4,6 +4,7 @@ use super::replies::{PLAN, THINK, TOO_MANY, steps_most};
 use super::{PlanExecuteThink, RoundPhase};
 use crate::AgentLoop;
 use crate::run::why;
+use everloop_text as text;
 use everloop_types::{Answer, Message, Reason, Reply, Words};
 
 impl PlanExecuteThink {
@@ -25,7 +26,7 @@ impl PlanExecuteThink {
         }
         if wrong.starts_with(TOO_MANY) {
             let most = steps_most(self.frame.limits.steps.rounds).to_string();
-            self.note = Some(Words::with("progress.too_many_steps", [("most", most)]));
+            self.note = Some(text::progress::too_many_steps(&most).words());
         }
         let allowed = self.frame.limits.steps.contract_retries;
         match &mut self.phase {
@@ -39,11 +40,11 @@ impl PlanExecuteThink {
     /// A failure round: no usable reply after all tries, or the model failed for good.
     pub(super) fn take_failure(&mut self, reason: Reason) {
         let note = match self.phase {
-            RoundPhase::Planning { .. } => "progress.plan_failed",
-            RoundPhase::Thinking { .. } => "progress.thought_failed",
+            RoundPhase::Planning { .. } => text::progress::plan_failed(),
+            RoundPhase::Thinking { .. } => text::progress::thought_failed(),
             RoundPhase::Executing(_) | RoundPhase::Stuck(_) | RoundPhase::Finished(_) => return,
         };
-        self.note = Some(Words::key(note));
+        self.note = Some(note.words());
         self.tally.rounds += 1;
         self.tally.failure_rounds += 1;
         if self.tally.failure_rounds >= self.frame.limits.steps.failure_rounds {

@@ -5,6 +5,7 @@ use super::{PlanPhase, PlanReplan};
 use crate::contract::Salvage;
 use crate::toolbox::listed;
 use crate::{AgentLoop, Voice, broken};
+use everloop_text as text;
 use everloop_types::{
     Answer, CallId, Frame, Goal, ItemState, Message, PlanItem, Reason, Reply, ToolCall, ToolSpec,
     Words, check_args,
@@ -80,8 +81,8 @@ impl PlanReplan {
     /// A failure round: no usable reply after all tries, or the model failed for good (PR-8).
     pub(super) fn take_failure(&mut self, wrong: &str, reason: Reason) {
         let (name, note) = match self.phase {
-            PlanPhase::Thinking { .. } => ("thought", "progress.thought_failed"),
-            PlanPhase::Replanning { .. } => ("replan", "progress.replan_failed"),
+            PlanPhase::Thinking { .. } => ("thought", text::progress::thought_failed()),
+            PlanPhase::Replanning { .. } => ("replan", text::progress::replan_failed()),
             PlanPhase::Planning { .. } => return self.unavailable("plan", reason),
             PlanPhase::Acting(_) | PlanPhase::Asking { .. } | PlanPhase::Finished(_) => return,
         };
@@ -91,7 +92,7 @@ impl PlanReplan {
             return self.unavailable(name, reason);
         }
         self.transcript.note_failure(name, "", wrong);
-        self.note = Some(Words::key(note));
+        self.note = Some(note.words());
         match name {
             "thought" => self.ask_thought(),
             _ => self.ask_replan(),
@@ -101,7 +102,7 @@ impl PlanReplan {
     /// The fixed text; where the model answered and broke its contract, also why, its own words and
     /// what can be tried.
     fn unavailable(&mut self, contract: &str, reason: Reason) {
-        let mut words = vec![Words::key("plan.unavailable")];
+        let mut words = vec![text::plan::unavailable().words()];
         match &reason {
             Reason::BrokenContract => {
                 words.push(broken::why(&Self::SPEC, contract, &self.frame));
@@ -109,7 +110,7 @@ impl PlanReplan {
                 words.push(broken::advice(&Self::SPEC, &self.frame));
             }
             Reason::Model(error) => {
-                words.push(Words::with("reason.model", [("detail", error.detail.clone())]));
+                words.push(text::reason::model(&error.detail).words());
             }
             _ => {}
         }
@@ -129,7 +130,7 @@ impl PlanReplan {
         self.plan.items =
             plan.into_iter().map(|text| PlanItem::new(text, ItemState::Pending)).collect();
         self.plan.version = 1;
-        self.note = Some(Words::key("progress.planned"));
+        self.note = Some(text::progress::planned().words());
         self.ask_thought();
     }
 
@@ -183,7 +184,7 @@ impl PlanReplan {
         if self.clarified.iter().any(|(asked, _)| asked.trim() == question.trim()) {
             self.tally.repeated_questions += 1;
             if self.tally.repeated_questions >= limits.repeated_questions {
-                let words = Words::key("plan.repeated_question");
+                let words = text::plan::repeated_question().words();
                 return self.finish(words, Some(Reason::RepeatedQuestion));
             }
             let wrong = "the user has already answered this question; use the answer";
@@ -192,7 +193,7 @@ impl PlanReplan {
         }
         let asked = u32::try_from(self.clarified.len()).unwrap_or(u32::MAX);
         if limits.max_clarifications > 0 && asked >= limits.max_clarifications {
-            let words = Words::key("plan.too_many_questions");
+            let words = text::plan::too_many_questions().words();
             let limit = limits.max_clarifications;
             return self.finish(words, Some(Reason::TooManyQuestions { limit }));
         }
@@ -214,7 +215,7 @@ impl PlanReplan {
                 self.plan.current = tasks.iter().position(|task| !task.completed).unwrap_or(0);
                 self.plan.items = tasks.into_iter().map(item).collect();
                 self.plan.version += 1;
-                self.note = Some(Words::key("progress.replanned_now"));
+                self.note = Some(text::progress::replanned_now().words());
                 self.ask_thought();
             }
         }

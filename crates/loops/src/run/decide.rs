@@ -5,6 +5,7 @@ use super::ledger::resource;
 use super::{Closing, Run};
 use crate::transcript::Keep;
 use crate::{AgentLoop, ReplyForm};
+use everloop_text as text;
 use everloop_types::journal::{EffectPlanned, PlannedModelCall, PlannedToolCall};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
@@ -90,11 +91,8 @@ impl<L: AgentLoop> Run<L> {
         let done = progress.items.iter().filter(|item| item.is_done());
         let words = match (self.switched(), progress.items.len()) {
             (Some(words), _) => words,
-            (None, 0) => Words::key("run.canceled_early"),
-            (None, total) => Words::with(
-                "run.canceled",
-                [("done", done.count().to_string()), ("total", total.to_string())],
-            ),
+            (None, 0) => text::run::canceled_early().words(),
+            (None, total) => text::run::canceled(&done.count(), &total).words(),
         };
         let words = self.with_unknowns(words);
         Decision::Finish { status: Status::Canceled, reason: Some(Reason::Canceled), words }
@@ -152,7 +150,7 @@ impl<L: AgentLoop> Run<L> {
             return words;
         }
         let calls: Vec<String> = self.ledger.unknowns.iter().map(|u| shown(&u.call)).collect();
-        let line = Words::with("run.unsettled", [("calls", calls.join("; "))]);
+        let line = text::run::unsettled(&calls.join("; ")).words();
         Words::All(vec![line, words])
     }
 

@@ -9,6 +9,7 @@
 
 use super::{Decision, Run};
 use crate::AgentLoop;
+use everloop_text as text;
 use everloop_types::journal::Switch;
 use everloop_types::{Frame, RunId, Status, Words};
 
@@ -56,10 +57,10 @@ impl<L: AgentLoop> Run<L> {
     /// What is said of a run that ends for another.
     pub(super) fn switched(&self) -> Option<Words> {
         let switch = self.ledger.switch.as_deref()?;
-        let name = ("loop", switch.loop_name.clone());
+        let name = &switch.loop_name;
         Some(match self.chosen_successor() {
-            Some(to) => Words::with("run.switched", [name, ("to", to.to_string())]),
-            None => Words::with("run.not_switched", [name, ("id", self.own_id())]),
+            Some(to) => text::run::switched(name, &to).words(),
+            None => text::run::not_switched(name, &self.own_id()).words(),
         })
     }
 }

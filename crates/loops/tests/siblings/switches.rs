@@ -4,13 +4,13 @@ use super::path;
 use super::same_task::task;
 use crate::support::{Played, Point, Scenario, fold};
 use everloop_loops::{AnyRun, Decision, LOOPS, carried};
+use everloop_text as text;
 use everloop_types::journal::{
     EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Forked, InboxMessage, Input,
     Kind, Outcome, PlannedModelCall, RunCreated,
 };
 use everloop_types::{
-    Ending, Frame, Goal, Message, Observation, Offer, Progress, RunId, Status, ToolChoice, Words,
-    WorkerId,
+    Ending, Frame, Goal, Message, Observation, Offer, Progress, RunId, Status, ToolChoice, WorkerId,
 };
 use expect_test::expect;
 use serde_json::json;
@@ -61,8 +61,7 @@ fn switched(scenario: Scenario, point: Point, to: &str) -> Option<Played> {
     if *status != Status::Canceled {
         return None;
     }
-    let named = [("loop", to.to_owned()), ("to", "run_2".to_owned())];
-    assert_eq!(*words, Words::with("run.switched", named));
+    assert_eq!(*words, text::run::switched(&to.to_owned(), &"run_2".to_owned()).words());
     assert_eq!(played.run.successor(), Some(&RunId::new("run_2")));
     Some(played)
 }

@@ -12,7 +12,9 @@ use everloop_app::key;
 use everloop_app::place::Place;
 use everloop_app::settings::redact;
 use everloop_app::trouble::ModelTrouble;
+use everloop_text::{self as text, Text};
 use everloop_types::{ModelChoice, ModelErrorKind};
+use std::fmt::Display;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
@@ -29,17 +31,17 @@ pub(super) async fn model(app: &Console, report: &mut Report) {
     let lines: Vec<String> = all.iter().map(|provider| provider.line(app)).collect();
     if !lines.is_empty() {
         let lines = lines.join("\n    ");
-        report.checks.push(Check::good(app, "providers", "doctor.providers", lines));
+        report.checks.push(Check::good(app, "providers", text::doctor::providers(), lines));
     }
     report.note("model", name.as_str());
     report.note("base_url", url.as_str());
     report.note("key_env", redact::shown(&variables));
     let key = key::find(&app.settings, &app.key_file(), &place);
     report.note("key_is_set", matches!(key, Ok(Some(_))));
-    let good = |detail: String| Check::good(app, "model", "doctor.model", detail);
+    let good = |detail: String| Check::good(app, "model", text::doctor::model(), detail);
     if name.is_empty() {
-        let check = good(app.text("doctor.no_model", &[]));
-        return report.checks.push(check.but(State::Note, app.text("doctor.set_up", &[])));
+        let check = good(app.text(text::doctor::no_model()));
+        return report.checks.push(check.but(State::Note, app.text(text::doctor::set_up())));
     }
     let wrong = State::Wrong(Exit::Configuration);
     if let Some(words) = failure::unknown_provider(app, &name) {
@@ -59,7 +61,7 @@ pub(super) async fn model(app: &Console, report: &mut Report) {
             ModelErrorKind::NoKey => {
                 trouble::words(app, &ModelTrouble::of(app, &name, &error), Read::InShell)
             }
-            _ => app.text("doctor.set_up", &[]),
+            _ => app.text(text::doctor::set_up()),
         };
         return report.checks.push(good(error.detail).but(wrong, advice));
     }
@@ -71,24 +73,24 @@ pub(super) async fn model(app: &Console, report: &mut Report) {
 
 /// Whether somebody takes a connection there; `None` where a proxy stands between.
 async fn reached(app: &Console, name: &str, url: &str) -> (Check, Option<bool>) {
-    let good = |key: &str| {
-        let detail = app.text(key, &[("name", name), ("url", url)]);
-        Check::good(app, "model", "doctor.model", detail)
+    let good = |text: fn(&dyn Display, &dyn Display) -> Text| {
+        let detail = app.text(text(&name, &url));
+        Check::good(app, "model", text::doctor::model(), detail)
     };
     let Some((host, port)) = place(url) else {
-        return (good("doctor.model_not_tried"), None);
+        return (good(text::doctor::model_not_tried), None);
     };
     let is_local = host == "localhost" || host.starts_with("127.") || host == "::1";
     let proxy = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
     if !is_local && proxy.iter().any(|name| std::env::var_os(name).is_some()) {
-        return (good("doctor.model_not_tried"), None);
+        return (good(text::doctor::model_not_tried), None);
     }
     let connected = tokio::time::timeout(PATIENCE, TcpStream::connect((host, port))).await;
     match connected {
-        Ok(Ok(_)) => (good("doctor.model_reachable"), Some(true)),
+        Ok(Ok(_)) => (good(text::doctor::model_reachable), Some(true)),
         _ => {
-            let advice = app.text("doctor.model_advice", &[]);
-            let check = good("doctor.model_unreachable");
+            let advice = app.text(text::doctor::model_advice());
+            let check = good(text::doctor::model_unreachable);
             (check.but(State::Wrong(Exit::Configuration), advice), Some(false))
         }
     }

@@ -7,6 +7,7 @@ use everloop_app::error::chain;
 use everloop_store::{
     ClaimLock, Inspection, PgOptions, RunCheck, SCHEMA_VERSION, Store, StoreError,
 };
+use everloop_text as text;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -21,11 +22,11 @@ pub(super) async fn database(app: &Console, report: &mut Report) {
     report.note("database", shown.as_str());
     let holder = app.database.lock_file().and_then(ClaimLock::signed_by);
     report.note("driven_by_pid", holder.as_ref().map_or(Value::Null, |holder| json!(holder.pid)));
-    let good = |detail| Check::good(app, "database", "doctor.database", detail);
+    let good = |detail| Check::good(app, "database", text::doctor::database(), detail);
     let exists = app.database.file().is_none_or(std::path::Path::exists);
     report.note("database_exists", exists);
     if !exists {
-        let detail = app.text("doctor.no_database", &[("file", &shown)]);
+        let detail = app.text(text::doctor::no_database(&shown));
         return report.checks.push(good(detail));
     }
     let mut journals = None;
@@ -36,7 +37,7 @@ pub(super) async fn database(app: &Console, report: &mut Report) {
             let mut detail = summary(app, &shown, &seen);
             if let Some(holder) = holder {
                 let pid = holder.pid.to_string();
-                detail = format!("{detail} {}", app.text("doctor.driven", &[("pid", &pid)]));
+                detail = format!("{detail} {}", app.text(text::doctor::driven(&pid)));
             }
             verdict(app, good(detail), &seen)
         }
@@ -44,7 +45,7 @@ pub(super) async fn database(app: &Console, report: &mut Report) {
             let cause = chain(&error);
             report.note("store_error", cause.as_str());
             let detail = format!("{shown}: {cause}");
-            let advice = app.text("doctor.no_good_database", &[]);
+            let advice = app.text(text::doctor::no_good_database());
             good(detail).but(State::Wrong(Exit::Data), advice)
         }
     };
@@ -76,11 +77,11 @@ async fn look(app: &Console) -> Result<(Inspection, Option<Checksums>), StoreErr
 
 /// What the checksums of the runs say.
 fn checksums(app: &Console, report: &mut Report, runs: Checksums) -> Check {
-    let good = |detail| Check::good(app, "journals", "doctor.journals", detail);
+    let good = |detail| Check::good(app, "journals", text::doctor::journals(), detail);
     let runs = match runs {
         Ok(runs) => runs,
         Err(error) => {
-            let detail = app.text("doctor.journals_unread", &[("detail", &chain(&error))]);
+            let detail = app.text(text::doctor::journals_unread(&chain(&error)));
             return Check { state: State::Note, ..good(detail) };
         }
     };
@@ -90,17 +91,19 @@ fn checksums(app: &Console, report: &mut Report, runs: Checksums) -> Check {
     let shown = runs.damaged.iter().take(SHOWN_MAX).map(|run| run.as_str());
     let more = if runs.damaged.len() > SHOWN_MAX { ", …" } else { "" };
     let all = shown.collect::<Vec<_>>().join(", ") + more;
-    let (checked, left) = (runs.checked.to_string(), runs.left.to_string());
-    let args = [("checked", checked.as_str()), ("left", &left), ("all", &all)];
+    let (checked, left) = (runs.checked, runs.left);
     match (runs.damaged.is_empty(), runs.left) {
-        (true, 0) => good(app.text("doctor.journals_detail", &args[..1])),
+        (true, 0) => good(app.text(text::doctor::journals_detail(&checked))),
         (true, _) => {
-            let detail = app.text("doctor.journals_part", &args[..2]);
+            let detail = app.text(text::doctor::journals_part(&checked, &left));
             Check { state: State::Note, ..good(detail) }
         }
         (false, _) => {
-            let advice = app.text("doctor.journals_advice", &[]);
-            good(app.text("doctor.journals_damaged", &args)).but(State::Wrong(Exit::Data), advice)
+            let advice = app.text(text::doctor::journals_advice());
+            good(app.text(
+                text::doctor::JournalsDamaged { all: &all, checked: &checked, left: &left }.text(),
+            ))
+            .but(State::Wrong(Exit::Data), advice)
         }
     }
 }
@@ -129,26 +132,28 @@ fn summary(app: &Console, shown: &str, seen: &Inspection) -> String {
     let schema = seen.schema_version.to_string();
     let all: u64 = seen.runs_by_status.iter().map(|(_, count)| count).sum();
     let (all, open) = (all.to_string(), open_runs(seen).to_string());
-    let args = [
-        ("database", shown),
-        ("engine", &engine),
-        ("schema", &schema),
-        ("size", &size),
-        ("runs", &all),
-        ("open", &open),
-        ("check", &seen.quick_check),
-    ];
-    app.text("doctor.database_detail", &args)
+    app.text(
+        text::doctor::DatabaseDetail {
+            database: &shown,
+            engine: &engine,
+            schema: &schema,
+            size: &size,
+            runs: &all,
+            open: &open,
+            check: &seen.quick_check,
+        }
+        .text(),
+    )
 }
 
 fn verdict(app: &Console, check: Check, seen: &Inspection) -> Check {
     if seen.quick_check != "ok" {
-        return check.but(State::Wrong(Exit::Data), app.text("doctor.no_good_database", &[]));
+        return check.but(State::Wrong(Exit::Data), app.text(text::doctor::no_good_database()));
     }
     match seen.schema_version {
         0 => check,
         older if older < SCHEMA_VERSION => {
-            check.but(State::Note, app.text("doctor.will_be_upgraded", &[]))
+            check.but(State::Note, app.text(text::doctor::will_be_upgraded()))
         }
         _ => check,
     }

@@ -12,6 +12,7 @@ use everloop_app::answers::{AnswerReading, read_answer};
 use everloop_app::router::OpenQuestion;
 use everloop_app::runs;
 use everloop_engine::Asked;
+use everloop_text as text;
 use everloop_types::{Question, QuestionKind, RunId};
 
 /// What came of putting a question to the person.
@@ -66,7 +67,7 @@ impl Foreground<'_> {
                 }
                 Line::Cancel => {
                     self.cancel().await?;
-                    terminal::complain(&app.text("door.canceled", &[]));
+                    terminal::complain(&app.text(text::door::canceled()));
                     return Ok(Heard::Answer);
                 }
             }
@@ -86,7 +87,7 @@ impl Foreground<'_> {
             QuestionKind::Approve | QuestionKind::Settle => terminal::await_quiet().await,
         };
         if dropped {
-            self.app.note("answer.typed_ahead", &[]);
+            self.app.note(text::answer::typed_ahead());
         }
     }
 
@@ -98,9 +99,9 @@ impl Foreground<'_> {
             && !open.offers(line);
         let is_cancel = everloop_text::bare(line) == "/cancel" || door.is_cancel(line);
         Ok(match () {
-            () if line.trim().is_empty() => Line::Again(app.text("answer.empty", &[])),
+            () if line.trim().is_empty() => Line::Again(app.text(text::answer::empty())),
             () if stops || is_cancel => Line::Cancel,
-            () if is_command(line) => Line::Again(app.text("answer.no_commands", &[])),
+            () if is_command(line) => Line::Again(app.text(text::answer::no_commands())),
             () => match read_answer(&open.question, line) {
                 AnswerReading::Send { text, meaning } => {
                     Line::Answer { text, said: chat::answered(app, &meaning) }
@@ -119,8 +120,9 @@ impl Foreground<'_> {
         let app = self.app;
         let asked = self.question_text(run, question).await?;
         let (id, to) = (self.run.as_str(), question.id.as_str());
-        let args = [("id", id), ("question", asked.as_str()), ("to", to)];
-        terminal::complain(&app.text("run.needs_person", &args));
+        terminal::complain(
+            &app.text(text::run::NeedsPerson { id: &id, question: &asked, to: &to }.text()),
+        );
         match self.format {
             Format::Text => terminal::answer(self.run.as_str()),
             Format::Json | Format::StreamJson => self.print_result().await?,

@@ -8,6 +8,7 @@ use crate::terminal;
 use crate::trouble::{self, Read};
 use everloop_app::runs::RunDetails;
 use everloop_app::trouble::ModelTrouble;
+use everloop_text as text;
 use everloop_types::ModelError;
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ impl Foreground<'_> {
             terminal::complain(&summary(self.app, &shown));
         }
         if shown.has_open_unknown() {
-            self.app.note("settle.how", &[("id", self.run.as_str())]);
+            self.app.note(text::settle::how(&self.run));
         }
         let Some(trouble) = ModelTrouble::of_run(self.app, &shown) else {
             return Ok(Exit::of(shown.row.status, shown.reason()));
@@ -41,8 +42,7 @@ impl Foreground<'_> {
         let trouble = ModelTrouble::of_run(app, &shown)
             .unwrap_or_else(|| ModelTrouble::of(app, &shown.history.frame().model.name, error));
         let words = trouble::words(app, &trouble, Read::InShell);
-        let args = [("trouble", words.as_str()), ("id", self.run.as_str())];
-        terminal::complain(&app.text("run.model_down", &args));
+        terminal::complain(&app.text(text::run::model_down(&words, &self.run.as_str())));
         self.print_result().await?;
         Ok(Exit::Failed)
     }

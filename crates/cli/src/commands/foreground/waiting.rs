@@ -7,6 +7,7 @@ use crate::signals::Signals;
 use everloop_app::error::chain;
 use everloop_engine::DriveError;
 use everloop_store::Claim;
+use everloop_text as text;
 use everloop_types::journal::WaitingOn;
 use everloop_types::{ModelError, Status};
 
@@ -17,7 +18,7 @@ impl Foreground<'_> {
         while let Err(error) = self.store().workers().time().await {
             if !std::mem::replace(&mut told, true) {
                 let detail = chain(&error);
-                self.app.note("run.database_away", &[("detail", &detail)]);
+                self.app.note(text::run::database_away(&detail));
             }
             tokio::select! {
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
@@ -38,7 +39,7 @@ impl Foreground<'_> {
             return Ok(Some(exit));
         }
         if let DriveError::LeaseLost(_) = error {
-            self.app.note("run.lease_lost", &[("id", self.run.as_str())]);
+            self.app.note(text::run::lease_lost(&self.run));
         }
         // If it is still ours nobody else could have it; if not, this does nothing.
         let given_back = self.store().queue().release(held, self.engine.clock().now()).await;

@@ -15,6 +15,7 @@ use everloop_app::learnt::Found;
 use everloop_app::trouble::ModelTrouble;
 use everloop_models::{CallWay, Known};
 use everloop_ports::{Delta, Model, Request, WirePrompt};
+use everloop_text::{self as text, Text};
 use everloop_types::{
     Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
 };
@@ -34,7 +35,7 @@ struct Finding {
     /// For scripts; never changes.
     name: &'static str,
     /// For people.
-    title: &'static str,
+    title: Text,
     /// Why not.
     fault: Option<String>,
     took_ms: u128,
@@ -49,8 +50,8 @@ pub(super) async fn test(
     let full = app.checked(frames::model(app, wanted))?;
     let choice = ModelChoice { name: full.clone(), ..ModelChoice::default() };
     let found = app.environment(&app.settings).connected(&choice);
-    let (model, name) =
-        found.map_err(|error| app.failure(Exit::Configuration, "error.system", &error.detail))?;
+    let (model, name) = found
+        .map_err(|error| app.failure(Exit::Configuration, text::error::system(&error.detail)))?;
     let tester = Tester { app, model, name, refused: OnceLock::new() };
     let mut findings = tester.words().await;
     // Whoever does not take the key, or has no such model, says the same to every call.
@@ -103,8 +104,13 @@ fn verdict(findings: &[Finding], way: Option<CallWay>) -> &'static str {
 fn print_verdict(app: &Console, verdict: &str, way: Option<CallWay>) {
     let marks = terminal::marks();
     let mark = if verdict == "works" { marks.done } else { marks.failed };
-    let args = [("mark", mark), ("way", way.map_or("", CallWay::as_str))];
-    terminal::answer(&app.text(&format!("models.verdict.{verdict}"), &args));
+    let way = way.map_or("", CallWay::as_str);
+    terminal::answer(&app.text(match verdict {
+        "works" => text::models::verdict::works(&mark, &way),
+        "partly" => text::models::verdict::partly(&mark, &way),
+        "no_calls" => text::models::verdict::no_calls(&mark),
+        _ => text::models::verdict::silent(&mark),
+    }));
 }
 
 /// Keeps the way that works for all runs to come.
@@ -144,7 +150,7 @@ impl Tester<'_> {
         let took_ms = begun.elapsed().as_millis();
         let failed = reply.as_ref().err().map(|error| error.detail.clone());
         let missing = |is_there: bool| {
-            failed.clone().or_else(|| (!is_there).then(|| self.app.text("models.missing", &[])))
+            failed.clone().or_else(|| (!is_there).then(|| self.app.text(text::models::missing())))
         };
         let is_text = |reply: &Reply| !reply.text.trim().is_empty();
         let text = missing(reply.as_ref().is_ok_and(is_text));
@@ -152,9 +158,14 @@ impl Tester<'_> {
         let stream = missing(pieces > 1);
         let first_ms = first_ms.unwrap_or(took_ms);
         vec![
-            Finding { name: "text", title: "models.text", fault: text, took_ms },
-            Finding { name: "stream", title: "models.stream", fault: stream, took_ms: first_ms },
-            Finding { name: "usage", title: "models.usage", fault: usage, took_ms },
+            Finding { name: "text", title: text::models::text(), fault: text, took_ms },
+            Finding {
+                name: "stream",
+                title: text::models::stream(),
+                fault: stream,
+                took_ms: first_ms,
+            },
+            Finding { name: "usage", title: text::models::usage(), fault: usage, took_ms },
         ]
     }
 
@@ -162,10 +173,10 @@ impl Tester<'_> {
     async fn ways(&self, full: &str, findings: &mut Vec<Finding>) -> Option<CallWay> {
         let named = ToolChoice::Named(TOOL.to_owned());
         for (way, choice, name, title) in [
-            (CallWay::Native, &ToolChoice::Auto, "tool_call", "models.tool_call"),
-            (CallWay::Native, &named, "named_tool", "models.named_tool"),
-            (CallWay::Schema, &ToolChoice::Auto, "schema_call", "models.schema_call"),
-            (CallWay::Tagged, &ToolChoice::Auto, "tagged_call", "models.tagged_call"),
+            (CallWay::Native, &ToolChoice::Auto, "tool_call", text::models::tool_call()),
+            (CallWay::Native, &named, "named_tool", text::models::named_tool()),
+            (CallWay::Schema, &ToolChoice::Auto, "schema_call", text::models::schema_call()),
+            (CallWay::Tagged, &ToolChoice::Auto, "tagged_call", text::models::tagged_call()),
         ] {
             let works = |found: &[Finding], name: &str| {
                 found.iter().any(|finding| finding.name == name && finding.fault.is_none())
@@ -192,7 +203,7 @@ impl Tester<'_> {
     }
 
     /// A call of the one tool on offer.
-    async fn call(&self, choice: ToolChoice, name: &'static str, title: &'static str) -> Finding {
+    async fn call(&self, choice: ToolChoice, name: &'static str, title: Text) -> Finding {
         let begun = Instant::now();
         let schema = json!({"type": "object", "required": ["text"],
             "properties": {"text": {"type": "string", "description": "What to note."}}});
@@ -210,9 +221,9 @@ impl Tester<'_> {
         }
         let fault = match reply {
             // One that was written as text is read in runs, and is no proof of the provider's way.
-            Ok(reply) if reply.salvaged => Some(self.app.text("models.written_call", &[])),
+            Ok(reply) if reply.salvaged => Some(self.app.text(text::models::written_call())),
             Ok(reply) if reply.calls.iter().any(|call| call.tool == TOOL) => None,
-            Ok(_) => Some(self.app.text("models.no_call", &[])),
+            Ok(_) => Some(self.app.text(text::models::no_call())),
             Err(error) => Some(error.detail),
         };
         Finding { name, title, fault, took_ms: begun.elapsed().as_millis() }
@@ -241,7 +252,7 @@ impl Tester<'_> {
             Ok(reply) => reply,
             Err(_) => {
                 let seconds = (limit_ms / 1_000).to_string();
-                let words = self.app.text("models.too_slow", &[("seconds", &seconds)]);
+                let words = self.app.text(text::models::too_slow(&seconds));
                 Err(ModelError::new(ModelErrorKind::TimedOut, words))
             }
         };
@@ -267,12 +278,13 @@ fn print(app: &Console, model: &str, findings: &[Finding]) {
     use unicode_width::UnicodeWidthStr;
     let marks = terminal::marks();
     terminal::answer(model);
-    let titles: Vec<String> = findings.iter().map(|finding| app.text(finding.title, &[])).collect();
+    let titles: Vec<String> =
+        findings.iter().map(|finding| finding.title.in_lang(app.lang)).collect();
     let widest = titles.iter().map(|title| title.width()).max().unwrap_or(0);
     for (finding, title) in findings.iter().zip(&titles) {
         let room = " ".repeat(widest - title.width());
         let seconds = format!("{:.1}", finding.took_ms as f64 / 1000.0);
-        let time = app.text("models.seconds", &[("seconds", &seconds)]);
+        let time = app.text(text::models::seconds(&seconds));
         let (mark, fault) = match &finding.fault {
             None => (marks.done, String::new()),
             Some(fault) => (marks.failed, format!("  {fault}")),

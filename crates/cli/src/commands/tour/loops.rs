@@ -6,13 +6,14 @@ use crate::terminal;
 use everloop_agenda::show::padded;
 use everloop_loops::LoopSpec;
 use everloop_loops::replies::SampleTask;
+use everloop_text as text;
 use everloop_types::{Reply, ToolCall};
 use serde_json::{Value, json};
 
 impl Stage<'_> {
     /// Each loop reads the poem once and says how long it is.
     pub(super) async fn every_loop(&self) -> Result<(), Failure> {
-        let goal = self.text("tour.count_goal");
+        let goal = self.text(text::tour::count_goal());
         let workspace = self.workspace().display().to_string();
         terminal::answer(&format!("$ everloop run --loop … \"{goal}\""));
         for spec in LoopSpec::all() {
@@ -32,22 +33,23 @@ impl Stage<'_> {
     fn told(&self, name: &str, result: &Value) -> String {
         let number = |key: &str| result[key].as_u64().unwrap_or_default().to_string();
         let word = |key: &str| result[key].as_str().unwrap_or_default().to_owned();
-        let args = [
-            ("name", padded(name, 18)),
-            ("models", number("model_calls")),
-            ("tools", number("tool_calls")),
-            ("status", word("status")),
-            ("text", word("text")),
-        ];
-        self.app
-            .text("tour.count_line", &args.each_ref().map(|(key, value)| (*key, value.as_str())))
+        self.app.text(
+            text::tour::CountLine {
+                name: &padded(name, 18),
+                models: &number("model_calls"),
+                tools: &number("tool_calls"),
+                status: &word("status"),
+                text: &word("text"),
+            }
+            .text(),
+        )
     }
 
     /// What the scripted model says under this loop.
     fn count_script(&self, spec: &LoopSpec) -> Vec<Value> {
         let read = ("read_file".to_owned(), json!({"path": "poem.txt"}));
-        let item = self.text("tour.count_item");
-        let answer = self.text("tour.count_answer");
+        let item = self.text(text::tour::count_item());
+        let answer = self.text(text::tour::count_answer());
         let task = SampleTask::single(&item, vec![vec![read]], &answer);
         (spec.sample)(&task).iter().map(scripted).collect()
     }
