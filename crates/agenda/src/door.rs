@@ -171,9 +171,11 @@ pub async fn question_of(store: &Store, run: &RunId) -> Result<Option<OpenQuesti
     let below = store.descendants(run).await?;
     let run = below.last().unwrap_or(run);
     let waits = store.position(run).await?.is_some_and(|at| at.status == Status::Waiting);
-    let Some(history) = History::read(store, run).await?.filter(|_| waits) else {
+    // A journal is long: it is read only if the run waits.
+    if !waits {
         return Ok(None);
-    };
+    }
+    let Some(history) = History::read(store, run).await? else { return Ok(None) };
     let waits = history.entries.iter().rev().find_map(|entry| match &entry.kind {
         Kind::Waiting(waiting) => Some(waiting.on.clone()),
         _ => None,

@@ -1,27 +1,25 @@
 //! What the CLI shows: JSON objects with fixed fields, and lines of progress.
 
-mod afar;
 mod answering;
-mod aside;
-mod below;
+mod event_lines;
+mod following;
 mod labels;
-mod open;
 mod plan;
 mod printer;
 
 use crate::app::App;
 use crate::commands::settle::unknown_json;
 use crate::prices::Cost;
-pub(crate) use afar::Afar;
-pub(crate) use aside::aside;
-pub(crate) use below::{Below, run_of};
+pub(crate) use answering::answering_line;
+pub(crate) use event_lines::{child_line, event_line, replanned_line, tool_of};
 use everloop_engine::{History, OpenUnknown};
 use everloop_store::{ForkOrigin, OutboxCount, RunRow};
 use everloop_types::journal::{EffectPlanned, InboxMessage, Input, Kind, RunFinished, WaitingOn};
 use everloop_types::{Counts, Progress, Reason, RunId, Status, Usage, UtcMs, canonical, visible};
+pub(crate) use following::{Followed, Following};
 pub(crate) use labels::labels_line;
-pub(crate) use open::open_calls;
-pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines, replanned};
+pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines};
+use plan::replanned;
 pub(crate) use printer::{Manner, Printer};
 use serde_json::{Value, json};
 

@@ -3,17 +3,15 @@
 //! Questions and answers go to stdout, progress to stderr. The end of the input is the end.
 
 use super::confirm::Verdict;
-use super::follow::{LOOK_AGAIN, Still};
+use super::follow::Still;
 use super::session::{Heard, Session};
-use crate::app::App;
 use crate::commands::{family, tour};
 use crate::exit::{Exit, Failure};
 use crate::reminding;
-use crate::show::{Afar, Below, Manner, Printer, open_calls, run_of};
+use crate::show::{Followed, Following, Manner, Printer};
 use crate::signals::Signals;
 use crate::terminal;
 use crate::trouble::Trouble;
-use everloop_engine::Update;
 use everloop_types::RunId;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 
@@ -187,15 +185,15 @@ async fn follow(
     let mut run = run.clone();
     loop {
         match follow_one(session, &run, signals).await? {
-            Followed::GoesOn(to) => run = to,
-            Followed::Still => return Ok(None),
-            Followed::Signal(exit) => return Ok(Some(exit)),
+            FollowEnd::GoesOn(to) => run = to,
+            FollowEnd::Still => return Ok(None),
+            FollowEnd::Signal(exit) => return Ok(Some(exit)),
         }
     }
 }
 
 /// What became of following one run.
-enum Followed {
+enum FollowEnd {
     Still,
     GoesOn(RunId),
     Signal(Exit),
@@ -205,65 +203,42 @@ async fn follow_one(
     session: &mut Session,
     run: &RunId,
     signals: &mut Signals,
-) -> Result<Followed, Failure> {
+) -> Result<FollowEnd, Failure> {
     let app = session.app.clone();
     let manner = if app.quiet { Manner::Silent } else { Manner::Lines };
-    let calls = open_calls(session.store(), run).await;
-    let mut printer = Printer::new(&app, manner, "").with_calls(calls);
-    let mut below = Below::of(session.store(), run).await;
-    let mut afar = Afar::of(session.store(), run, session.engine.clock().now()).await;
-    let mut again = tokio::time::interval(LOOK_AGAIN);
+    let mut following = Following::begin(&session.engine, run).await;
+    let mut printer = Printer::new(&app, manner, following.past().clone());
     let mut reminders = tokio::time::interval(reminding::LOOK);
     signals.interrupts = 0;
     let still = loop {
         tokio::select! {
-            Some(update) = session.watch.recv() => {
-                show(&mut printer, &mut below, &mut afar, &app, &update);
-            }
+            followed = following.next() => match followed {
+                Followed::Event(event) => printer.show(&event),
+                Followed::MayHaveStopped => match session.still(run).await {
+                    Ok(Some(still)) => break still,
+                    Ok(None) => {}
+                    Err(_) => following.check_soon(),
+                },
+            },
             exit = signals.next() => {
                 if exit == Exit::Terminated || signals.interrupts > 1 {
                     session.engine.stop();
-                    return Ok(Followed::Signal(exit));
+                    return Ok(FollowEnd::Signal(exit));
                 }
                 let sent = session.engine.cancel(run, "ctrl-c").await;
                 sent.map_err(|error| session.fail(&error))?;
             }
             _ = reminders.tick() => announce(session).await,
-            _ = again.tick() => {
-                for update in afar.missed(&session.engine).await {
-                    show(&mut printer, &mut below, &mut afar, &app, &update);
-                }
-                // A store that fails for a moment is looked at again.
-                if let Ok(Some(still)) = session.still(run).await {
-                    break still;
-                }
-            }
         }
     };
-    while let Ok(update) = session.watch.try_recv() {
-        show(&mut printer, &mut below, &mut afar, &app, &update);
-    }
-    for update in afar.rest(session.store()).await {
-        show(&mut printer, &mut below, &mut afar, &app, &update);
-    }
+    following.rest().await.iter().for_each(|event| printer.show(event));
+    // What was shown here is no news any more.
+    while session.watch.try_recv().is_ok() {}
     Ok(say_still(session, run, still))
 }
 
-fn show(printer: &mut Printer<'_>, below: &mut Below, afar: &mut Afar, app: &App, update: &Update) {
-    if !afar.is_new(update) {
-        return;
-    }
-    let run = afar.run();
-    if run_of(update) == run {
-        printer.show(update);
-    }
-    if let Some(line) = below.line(app, run, update).filter(|_| !app.quiet) {
-        terminal::complain(&line);
-    }
-}
-
 /// Says why a run stands still.
-fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
+fn say_still(session: &mut Session, run: &RunId, still: Still) -> FollowEnd {
     match still {
         Still::GoesOn(words, to) => {
             if !session.app.quiet {
@@ -271,7 +246,7 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
             }
             session.terminals_mut().forget(run);
             session.terminals_mut().take(&to);
-            return Followed::GoesOn(to);
+            return FollowEnd::GoesOn(to);
         }
         Still::Over(shown) => {
             session.terminals_mut().forget(run);
@@ -292,7 +267,7 @@ fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
             terminal::answer(&session.text("chat.model_down", &args));
         }
     }
-    Followed::Still
+    FollowEnd::Still
 }
 
 /// The ends of runs in the background.

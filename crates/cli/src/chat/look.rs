@@ -1,18 +1,16 @@
 //! Looking at a run: its plan and its answer as they come, keys that stop it, lines typed ahead.
 
-use super::follow::{LOOK_AGAIN, Still};
+use super::follow::Still;
 use super::keys::{Key, Keys};
 use super::live::Live;
 use super::person::{Looked, Person};
 use super::session::Heard;
-use crate::app::App;
 use crate::exit::Failure;
 use crate::reminding;
-use crate::show::{Afar, Below, Shown, open_calls, run_of};
+use crate::show::{Followed, Following, Shown};
 use crate::terminal;
 use crate::trouble::Trouble;
 use everloop_agenda::commands::Command;
-use everloop_engine::Update;
 use everloop_types::journal::InboxMessage;
 use everloop_types::{RunId, Status};
 
@@ -20,21 +18,24 @@ impl Person {
     /// Looks at a run until it stands still, is sent to the background, or the person leaves.
     pub(super) async fn look_at(&mut self, run: &RunId) -> Result<Looked, Failure> {
         let app = self.session.app.clone();
-        let mut live = Live::new(&app, open_calls(self.session.store(), run).await);
-        let mut below = Below::of(self.session.store(), run).await;
-        let now = self.session.engine.clock().now();
-        let mut afar = Afar::of(self.session.store(), run, now).await;
+        let mut following = Following::begin(&self.session.engine, run).await;
+        let mut live = Live::new(&app, following.past().clone());
         let mut keys = Keys::listen();
         let mut stops = 0_u32;
-        let mut again = tokio::time::interval(LOOK_AGAIN);
         let mut reminders = tokio::time::interval(reminding::LOOK);
         live.typed = std::mem::take(&mut self.unsent);
         live.redraw();
         let ended = loop {
             tokio::select! {
-                Some(update) = self.session.watch.recv() => {
-                    show(&mut live, &mut below, &mut afar, &app, &update);
-                }
+                followed = following.next() => match followed {
+                    Followed::Event(event) => live.take(&event),
+                    Followed::MayHaveStopped => match self.session.still(run).await {
+                        Ok(Some(still)) => break Err(still),
+                        Ok(None) => {}
+                        Err(_) => following.check_soon(),
+                    },
+                },
+                () = live.redraw_when_due() => {}
                 key = keys.next() => {
                     let looked = match key {
                         // What is typed is cleared first, as on any line.
@@ -50,24 +51,11 @@ impl Person {
                 }
                 exit = self.signals.next() => break Ok(Looked::Signal(exit)),
                 _ = reminders.tick() => self.remind(&mut live).await,
-                _ = again.tick() => {
-                    for update in afar.missed(&self.session.engine).await {
-                        show(&mut live, &mut below, &mut afar, &app, &update);
-                    }
-                    live.redraw_if_due();
-                    // A store that fails for a moment is looked at again.
-                    if let Ok(Some(still)) = self.session.still(run).await {
-                        break Err(still);
-                    }
-                }
             }
         };
-        while let Ok(update) = self.session.watch.try_recv() {
-            show(&mut live, &mut below, &mut afar, &app, &update);
-        }
-        for update in afar.rest(self.session.store()).await {
-            show(&mut live, &mut below, &mut afar, &app, &update);
-        }
+        following.rest().await.iter().for_each(|event| live.take(event));
+        // What was shown here is no news any more.
+        while self.session.watch.try_recv().is_ok() {}
         live.erase();
         drop(keys);
         self.unsent = std::mem::take(&mut live.typed);
@@ -262,19 +250,6 @@ impl Person {
             }
         }
         None
-    }
-}
-
-fn show(live: &mut Live<'_>, below: &mut Below, afar: &mut Afar, app: &App, update: &Update) {
-    if !afar.is_new(update) {
-        return;
-    }
-    let run = afar.run();
-    if run_of(update) == run {
-        live.take(update);
-    }
-    if let Some(line) = below.line(app, run, update) {
-        live.print(&line);
     }
 }
 

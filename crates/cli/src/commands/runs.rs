@@ -10,7 +10,7 @@ use crate::show::{Shown, backed_plan_lines, labels_line, preview, row_json, time
 use crate::terminal::{self, marks};
 use crate::trouble::{Read, Trouble};
 use everloop_agenda::show::padded;
-use everloop_engine::{Asked, Engine, Projection};
+use everloop_engine::{Asked, Engine, Projector};
 use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{Question, RunId, Status, one_line, spelled};
@@ -256,8 +256,8 @@ fn show_forks(app: &App, shown: &Shown) {
 async fn events(app: &App, store: &Store, id: &str, after: i64) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let history = history(app, store, &run).await?;
-    for (_, event) in Projection::past(&history).into_iter().filter(|(seq, _)| *seq > after) {
-        terminal::answer(&event.to_string());
+    for event in Projector::past(&history).iter().filter(|event| event.seq > after) {
+        terminal::answer(&event.to_json());
     }
     Ok(Exit::Done)
 }
