@@ -88,7 +88,6 @@ super::texts! {
     "ended.tokens" => zh: "{in} + {out} 词元", en: "{in} + {out} tokens";
     "ended.tokens_cached" => zh: "{in} + {out} 词元（缓存 {cached}）", en: "{in} + {out} tokens ({cached} cached)";
     "ended.seconds" => zh: "{seconds} 秒", en: "{seconds} s";
-    "answering.any" => zh: "{mark} 模型正在回答：{chars} 个字符", en: "{mark} the model answers: {chars} characters";
     "answering.plan" => zh: "{mark} 模型正在制定计划：{chars} 个字符", en: "{mark} the model makes a plan: {chars} characters";
     "answering.think" => zh: "{mark} 模型正在思考：{chars} 个字符", en: "{mark} the model thinks: {chars} characters";
     "answering.replan" => zh: "{mark} 模型正在检查计划：{chars} 个字符", en: "{mark} the model looks at the plan again: {chars} characters";
