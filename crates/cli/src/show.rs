@@ -18,8 +18,8 @@ use everloop_types::journal::{EffectPlanned, InboxMessage, Input, Kind, RunFinis
 use everloop_types::{Counts, Progress, Reason, RunId, Status, Usage, UtcMs, canonical, visible};
 pub(crate) use following::{Followed, Following};
 pub(crate) use labels::labels_line;
-pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines};
 use plan::replanned;
+pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines};
 pub(crate) use printer::{Manner, Printer};
 use serde_json::{Value, json};
 

@@ -46,6 +46,8 @@ pub struct Follower {
     /// Runs below that have begun and are not followed yet.
     begun: VecDeque<RunId>,
     ready: VecDeque<RunEvent>,
+    /// The end of the run, which comes after all that is known of the runs below it.
+    last: Option<RunEvent>,
     /// Whether the store may have something that was not delivered.
     is_behind: bool,
     /// The run as it was where following began.
@@ -90,6 +92,7 @@ impl Follower {
             tracks: Vec::new(),
             begun: VecDeque::new(),
             ready: VecDeque::new(),
+            last: None,
             is_behind: true,
             past: RunView::new(run.clone()),
             engine,
@@ -122,9 +125,6 @@ impl Follower {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }
-            if self.is_over() {
-                return Ok(None);
-            }
             if self.is_behind || !self.begun.is_empty() {
                 match self.catch_up().await {
                     Err(error) if error.is_transient() => {
@@ -133,6 +133,9 @@ impl Follower {
                     caught_up => caught_up?,
                 }
                 continue;
+            }
+            if self.is_over() {
+                return Ok(self.last.take());
             }
             let watched = if self.is_driven_here() {
                 self.watch.watched().await
@@ -157,12 +160,12 @@ impl Follower {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }
-            if self.is_over() {
-                return Ok(None);
-            }
             if self.is_behind || !self.begun.is_empty() {
                 self.catch_up().await?;
                 continue;
+            }
+            if self.is_over() {
+                return Ok(self.last.take());
             }
             match self.watch.watched_now() {
                 Watched::Nothing => return Ok(None),
@@ -261,12 +264,23 @@ impl Follower {
             return;
         }
         let ending = RunEnding { status: Status::Quarantined, reason: None, note };
-        self.ready.push_back(RunEvent {
+        let event = RunEvent {
             kind: ending.into(),
             run_id: track.projector.run().clone(),
             seq: track.projector.seq(),
             ts: Some(self.engine.clock.now()),
-        });
+        };
+        self.push(place, event);
+    }
+
+    /// The end of the run waits until the runs below it were looked at once more.
+    fn push(&mut self, place: usize, event: RunEvent) {
+        if place == 0 && event.is_terminal() {
+            self.is_behind |= self.tracks.iter().any(|track| !track.is_over);
+            self.last = Some(event);
+        } else {
+            self.ready.push_back(event);
+        }
     }
 
     fn take(&mut self, watched: Watched) {
@@ -308,7 +322,7 @@ impl Follower {
             {
                 self.begun.push_back(child.clone());
             }
-            self.ready.push_back(event);
+            self.push(place, event);
         }
     }
 }

@@ -39,9 +39,7 @@ pub use audit::{AuditCall, Auditor};
 pub use clock::{Clock, Pause, SharedClock, SystemClock};
 pub use diff::{Differs, Divergence, Place, first_divergence, tools_after};
 pub use drive::{DriveError, Driven};
-pub use events::{
-    EventKind, EventNote, RunEnding, RunEvent, TokenCounts, ToolOutcome, WaitingFor,
-};
+pub use events::{EventKind, EventNote, RunEnding, RunEvent, TokenCounts, ToolOutcome, WaitingFor};
 pub use follow::{Follower, Scope, place_to_follow_from};
 pub use fork::{Fork, ForkError, Forking};
 pub use ids::fresh_id;

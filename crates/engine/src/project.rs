@@ -9,8 +9,7 @@ use everloop_types::journal::{
     RunFinished, WaitingOn,
 };
 use everloop_types::{
-    EffectId, Frame, ItemState, Progress, Purpose, Reply, RunId, ToolCall, Words,
-    without_mark,
+    EffectId, Frame, ItemState, Progress, Purpose, Reply, RunId, ToolCall, Words, without_mark,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -92,12 +91,8 @@ impl Projector {
                 kinds.extend(self.changes(purpose));
             }
         }
-        let placed = |kind| RunEvent {
-            kind,
-            run_id: self.run.clone(),
-            seq: entry.seq,
-            ts: Some(entry.at),
-        };
+        let placed =
+            |kind| RunEvent { kind, run_id: self.run.clone(), seq: entry.seq, ts: Some(entry.at) };
         kinds.into_iter().map(placed).collect()
     }
 
@@ -148,10 +143,9 @@ impl Projector {
             state.apply(entry);
         }
         match (&entry.kind, self.open.get(entry.effect.as_ref()?)?) {
-            (
-                Kind::EffectFinished(_),
-                OpenEffect { call: OpenCall::Model { purpose, .. }, .. },
-            ) => Some(*purpose),
+            (Kind::EffectFinished(_), OpenEffect { call: OpenCall::Model { purpose, .. }, .. }) => {
+                Some(*purpose)
+            }
             _ => None,
         }
     }
@@ -270,10 +264,9 @@ impl Projector {
                     duration_ms,
                     labels: if finished.labels.is_empty() { Vec::new() } else { names.to_vec() },
                 };
-                vec![match seen.is_ok() {
-                    true => EventKind::ToolCompleted(outcome),
-                    false => EventKind::ToolFailed(outcome),
-                }]
+                let is_ok = seen.is_ok();
+                let kind = if is_ok { EventKind::ToolCompleted } else { EventKind::ToolFailed };
+                vec![kind(outcome)]
             }
             (Outcome::ModelFailed(error), _) => {
                 vec![EventKind::StepFailed { error: error.detail.clone(), kind: error.kind }]
@@ -328,7 +321,9 @@ impl Projector {
     fn noted_events(&self, note: &Words) -> Vec<EventKind> {
         let text = everloop_text::render(note, self.frame.language);
         match note {
-            Words::Said(_) => vec![EventKind::StepNoted(EventNote { note: None, args: None, text })],
+            Words::Said(_) => {
+                vec![EventKind::StepNoted(EventNote { note: None, args: None, text })]
+            }
             Words::Key(key, args) => {
                 let (note, args) = (Some(key.clone()), Some(args.clone()));
                 let said = EventNote { note, args, text };

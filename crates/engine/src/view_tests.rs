@@ -65,8 +65,7 @@ fn a_delta_of_another_call_or_of_one_that_is_over_is_passed_over() {
 
 #[test]
 fn an_attempt_that_failed_leaves_nothing_of_its_text() {
-    let retrying =
-        EventKind::StepRetrying { error: "away".to_owned(), wait_ms: 5, attempt: 1 };
+    let retrying = EventKind::StepRetrying { error: "away".to_owned(), wait_ms: 5, attempt: 1 };
     let events = [asked(2), delta(2, "half"), durable(3, retrying), delta(2, "whole")];
     let view = applied(&events);
     assert_eq!(view.reply.expect("on its way").text, "whole");

@@ -169,8 +169,7 @@ pub(crate) struct Driving {
 
 impl Drop for Driving {
     fn drop(&mut self) {
-        let mut driven =
-            self.watchers.0.driven.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut driven = self.watchers.0.driven.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(drivers) = driven.get_mut(&self.run) {
             *drivers -= 1;
             if *drivers == 0 {
