@@ -6,10 +6,10 @@
 //!   driver of this process ──┴── entries and deltas, as they come
 //! ```
 //!
-//! While this process drives the run, nothing is polled: each update wakes the follower, and so does
-//! the end of the drive. While nobody here drives it, the position of the run is read at intervals.
-//! An update that was missed is read from the journal; a lost delta is not, since the complete reply
-//! follows it.
+//! While this process drives the run, nothing is polled: each update wakes the follower, and so
+//! does the end of the drive. While nobody here drives it, the position of the run is read at
+//! intervals. An update that was missed is read from the journal; a lost delta is not, since the
+//! complete reply follows it.
 
 use crate::events::{EventKind, RunEnding, RunEvent};
 use crate::watch::{Watch, Watched};
