@@ -12,6 +12,7 @@ pub mod delivery;
 pub mod environment;
 pub mod error;
 pub mod exchange;
+pub mod following;
 pub mod forks;
 pub mod frames;
 pub mod home;

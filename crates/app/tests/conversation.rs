@@ -108,14 +108,15 @@ fn a_conversation_from_its_first_goal_over_a_death_to_its_end() {
     let place = Place::new(&json!({
         "replies": [says("Hello.")],
         "others": [
-            {"goal": "choose", "replies": [
-                calls("ask_user", json!({"question": "Which colour?"})), says("Blue it is."),
-            ]},
+            // A goal is told what was said before, so the latest comes first.
+            {"goal": "long", "replies": [look.clone(), slow.clone()]},
+            {"goal": "slow", "replies": [slow]},
             {"goal": "write", "replies": [
                 calls("write_file", json!({"path": "a.txt", "content": "one"})), says("Written."),
             ]},
-            {"goal": "slow", "replies": [slow.clone()]},
-            {"goal": "long", "replies": [look.clone(), slow]},
+            {"goal": "choose", "replies": [
+                calls("ask_user", json!({"question": "Which colour?"})), says("Blue it is."),
+            ]},
         ],
     }));
     let runtime = Runtime::new().unwrap();

@@ -83,6 +83,17 @@ impl Chat {
         words::reply(&self.app, &self.conversation, reply)
     }
 
+    /// Shows what comes before a run that is looked at. That a run changes its loop is progress,
+    /// which is left out where the person wants quiet.
+    fn show_note(&self, note: Reply) {
+        let is_progress = matches!(note, Reply::Switch { .. });
+        let words = self.reply(note);
+        match is_progress {
+            true => self.app.note_line(&words),
+            false => terminal::complain(&words),
+        }
+    }
+
     /// Reminders that no other process has shown yet.
     async fn new_reminders(&self) -> Vec<String> {
         firing_lines(&self.app.reader(), &self.conversation.new_reminders().await)

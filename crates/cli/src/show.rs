@@ -1,18 +1,14 @@
 //! What the CLI shows: JSON objects with fixed fields, and lines of progress.
 
-mod afar;
 mod answering;
-mod aside;
-mod below;
+mod event_lines;
 mod labels;
-mod open;
 mod plan;
 mod printer;
 
 use crate::console::Console;
-pub(crate) use afar::Afar;
-pub(crate) use aside::aside;
-pub(crate) use below::{Below, run_of};
+pub(crate) use answering::answering_line;
+pub(crate) use event_lines::{child_line, event_line, replanned_line, tool_of};
 use everloop_app::prices::Cost;
 pub(crate) use everloop_app::run_json::row as row_json;
 use everloop_app::runs::RunDetails;
@@ -20,8 +16,8 @@ pub(crate) use everloop_app::show::{call_args, preview, timestamp};
 use everloop_text::{self as text, TextOf};
 use everloop_types::{Usage, UtcMs};
 pub(crate) use labels::labels_line;
-pub(crate) use open::open_calls;
-pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines, replanned};
+use plan::replanned;
+pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines};
 pub(crate) use printer::{Manner, Printer};
 
 /// The last line about a run that ended: its status, its counts, its time.

@@ -27,7 +27,7 @@ mod tool;
 pub(crate) use recover::fold_from_start;
 
 use crate::mail::InboxCursor;
-use crate::{Auditor, Engine, Update};
+use crate::{Auditor, Engine};
 use everloop_loops::{AnyRun, CallStage, Decision, OpenModelCall, OpenToolCall};
 use everloop_ports::{Registry, WirePrompt};
 use everloop_store::{Claim, Commit, NewMessage, NextStatus, RunRow, StoreError};
@@ -144,6 +144,7 @@ impl Engine {
     /// See [`DriveError`]; the run can be claimed again after any of them but a quarantine.
     pub async fn drive(&self, claim: Claim) -> Result<Driven, DriveError> {
         let run = claim.run.clone();
+        let _driving = self.watchers.driving(&run);
         let fences = self.standing.fences();
         // A fence drops the driver where it stands, and with it every call that it makes.
         let driven = tokio::select! {
@@ -190,20 +191,11 @@ impl<'e> Driver<'e> {
             claim,
         };
         driver.open_audit().await?;
-        driver.announce_recovery();
         // Whoever drove the run before may have died between the journal and the memory.
         driver.remember();
         let (worker, build) = (engine.identity.worker.clone(), engine.identity.build.clone());
         driver.note(None, Kind::EpochStarted(EpochStarted { worker, build }));
         Ok(driver)
-    }
-
-    fn announce_recovery(&self) {
-        let interrupted = self.run.open_count();
-        if self.claim.epoch > 1 && self.run.waiting_on().is_none() {
-            let run = self.claim.run.clone();
-            self.engine.watchers.tell(|| Update::Recovered { run, interrupted });
-        }
     }
 
     async fn go(&mut self) -> Result<Driven, DriveError> {

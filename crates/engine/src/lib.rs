@@ -13,6 +13,8 @@ mod audit;
 mod clock;
 mod diff;
 mod drive;
+mod events;
+mod follow;
 mod fork;
 mod hurry;
 mod ids;
@@ -23,7 +25,7 @@ mod outbox;
 mod permission;
 mod portable;
 mod presence;
-mod public;
+mod project;
 mod replay;
 mod rules;
 mod screen;
@@ -31,6 +33,7 @@ mod settle;
 mod signal;
 pub mod story;
 mod submit;
+mod view;
 mod watch;
 mod worker;
 
@@ -38,6 +41,8 @@ pub use audit::{AuditCall, Auditor};
 pub use clock::{SharedClock, SystemClock};
 pub use diff::{Differs, Divergence, Place, first_divergence, tools_after};
 pub use drive::{DriveError, Driven};
+pub use events::{EventKind, EventNote, RunEnding, RunEvent, TokenCounts, ToolOutcome, WaitingFor};
+pub use follow::{Follower, Scope, place_to_follow_from};
 pub use fork::{Fork, ForkError, Forking};
 pub use ids::fresh_id;
 pub use lease::LeaseTimes;
@@ -46,12 +51,13 @@ pub use portable::{
     ExportError, ImportError, Parcel, export_footer, export_header, export_lines, read_export,
     set_unfinished_aside,
 };
-pub use public::Projection;
+pub use project::Projector;
 pub use replay::{History, Verdict};
 pub use rules::Rules;
 pub use settle::{OpenUnknown, Settling};
 pub use signal::Signal;
 pub use submit::{Asked, Submission};
+pub use view::{CallView, ChildView, MessageView, QuestionView, ReplyView, RunView};
 pub use watch::{Fragment, Update, Watch};
 pub use worker::{Report, Worker};
 

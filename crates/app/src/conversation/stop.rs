@@ -2,6 +2,7 @@
 
 use super::{Conversation, Reaction, Reply};
 use crate::error::AppError;
+use crate::following::{Followed, Following};
 use crate::forks;
 use crate::frames;
 use crate::router::{OpenQuestion, question_of};
@@ -10,10 +11,6 @@ use crate::trouble::ModelTrouble;
 use everloop_text as text;
 use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{Reason, RunId, Status};
-use std::time::Duration;
-
-/// How often a run that another process drives is looked at.
-const LOOK_AGAIN: Duration = Duration::from_millis(60);
 
 /// Why a run stopped.
 pub enum RunStop {
@@ -104,10 +101,14 @@ impl Conversation {
     /// # Errors
     /// If the store fails.
     pub async fn until_stopped(&self, run: &RunId) -> Result<(), AppError> {
-        while self.stop_of(run).await?.is_none() {
-            tokio::time::sleep(LOOK_AGAIN).await;
+        let mut following = Following::begin(&self.engine, run).await;
+        loop {
+            if let Followed::MayHaveStopped = following.next().await
+                && self.stop_of(run).await?.is_some()
+            {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// A run that waits for a model is tried again now, because somebody wants it.

@@ -4,23 +4,18 @@
 
 use super::{Chat, words};
 use crate::commands::tour;
-use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::show::{Afar, Below, Manner, Printer, open_calls, run_of};
+use crate::show::{Manner, Printer};
 use crate::signals::Signals;
 use crate::terminal;
 use everloop_app::conversation::{Reaction, RunStop, Verdict};
+use everloop_app::following::{Followed, Following};
 use everloop_app::{reminding, runs};
-use everloop_engine::Update;
 use everloop_text as text;
 use everloop_types::RunId;
-use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 
 type Input = BufReader<Stdin>;
-
-/// How often a run is looked at.
-const LOOK_AGAIN: Duration = Duration::from_millis(60);
 
 pub(super) async fn talk(mut chat: Chat, first: Option<String>) -> Result<Exit, Failure> {
     let exit = talk_in(&mut chat, first).await;
@@ -67,9 +62,7 @@ async fn talk_in(chat: &mut Chat, first: Option<String>) -> Result<Exit, Failure
         match reaction {
             Reaction::Reply(reply) => say(chat, &chat.reply(reply)),
             Reaction::Follow(run, note) => {
-                if let Some(note) = note {
-                    terminal::complain(&chat.reply(note));
-                }
+                note.into_iter().for_each(|note| chat.show_note(note));
                 if let Some(exit) = follow(chat, &run, &mut signals).await? {
                     return Ok(exit);
                 }
@@ -206,15 +199,15 @@ async fn follow(
     let mut run = run.clone();
     loop {
         match follow_one(chat, &run, signals).await? {
-            Followed::GoesOn(to) => run = to,
-            Followed::Still => return Ok(None),
-            Followed::Signal(exit) => return Ok(Some(exit)),
+            FollowEnd::GoesOn(to) => run = to,
+            FollowEnd::Still => return Ok(None),
+            FollowEnd::Signal(exit) => return Ok(Some(exit)),
         }
     }
 }
 
 /// What became of following one run.
-enum Followed {
+enum FollowEnd {
     Still,
     GoesOn(RunId),
     Signal(Exit),
@@ -224,78 +217,48 @@ async fn follow_one(
     chat: &mut Chat,
     run: &RunId,
     signals: &mut Signals,
-) -> Result<Followed, Failure> {
+) -> Result<FollowEnd, Failure> {
     let app = chat.app.clone();
     let manner = if app.quiet { Manner::Silent } else { Manner::Lines };
-    let calls = open_calls(chat.conversation.store(), run).await;
-    let mut printer = Printer::new(&app, manner, "").with_calls(calls);
-    let mut below = Below::of(chat.conversation.store(), run).await;
-    let mut afar =
-        Afar::of(chat.conversation.store(), run, chat.conversation.engine().clock().now()).await;
-    let mut again = tokio::time::interval(LOOK_AGAIN);
+    let mut following = Following::begin(chat.conversation.engine(), run).await;
+    let mut printer = Printer::new(&app, manner, following.past().clone());
     let mut reminders = tokio::time::interval(reminding::LOOK);
     signals.interrupts = 0;
     let still = loop {
         tokio::select! {
-            Some(update) = chat.conversation.watch().recv() => {
-                show(&mut printer, &mut below, &mut afar, &app, &update);
-            }
+            followed = following.next() => match followed {
+                Followed::Event(event) => printer.show(&event),
+                Followed::MayHaveStopped => match chat.conversation.stop_of(run).await {
+                    Ok(Some(stop)) => break stop,
+                    Ok(None) => {}
+                    Err(_) => following.check_soon(),
+                },
+            },
             exit = signals.next() => {
                 if exit == Exit::Terminated || signals.interrupts > 1 {
                     chat.conversation.engine().stop();
-                    return Ok(Followed::Signal(exit));
+                    return Ok(FollowEnd::Signal(exit));
                 }
                 let sent = chat.conversation.cancel_run(run, "ctrl-c").await;
                 sent.map_err(|error| chat.fail(error))?;
             }
             _ = reminders.tick() => announce(chat).await,
-            _ = again.tick() => {
-                for update in afar.missed(&chat.conversation.engine()).await {
-                    show(&mut printer, &mut below, &mut afar, &app, &update);
-                }
-                // A store that fails for a moment is looked at again.
-                if let Ok(Some(still)) = chat.conversation.stop_of(run).await {
-                    break still;
-                }
-            }
         }
     };
-    while let Ok(update) = chat.conversation.watch().try_recv() {
-        show(&mut printer, &mut below, &mut afar, &app, &update);
-    }
-    for update in afar.rest(chat.conversation.store()).await {
-        show(&mut printer, &mut below, &mut afar, &app, &update);
-    }
+    following.rest().await.iter().for_each(|event| printer.show(event));
+    // What was shown here is not news any more.
+    while chat.conversation.watch().try_recv().is_ok() {}
     Ok(say_stop(chat, run, still))
 }
 
-fn show(
-    printer: &mut Printer<'_>,
-    below: &mut Below,
-    afar: &mut Afar,
-    app: &Console,
-    update: &Update,
-) {
-    if !afar.is_new(update) {
-        return;
-    }
-    let run = afar.run();
-    if run_of(update) == run {
-        printer.show(update);
-    }
-    if let Some(line) = below.line(app, run, update).filter(|_| !app.quiet) {
-        terminal::complain(&line);
-    }
-}
-
 /// Says why a run stopped.
-fn say_stop(chat: &mut Chat, run: &RunId, stop: RunStop) -> Followed {
+fn say_stop(chat: &mut Chat, run: &RunId, stop: RunStop) -> FollowEnd {
     chat.conversation.note_stop(run, &stop);
     let app = &chat.app;
     match stop {
         RunStop::Continued { to, loop_name } => {
             app.note_line(&words::continued(app, run, &to, &loop_name));
-            return Followed::GoesOn(to);
+            return FollowEnd::GoesOn(to);
         }
         RunStop::Ended(details) => {
             if let Some(text) = words::last_words(app, &details) {
@@ -313,7 +276,7 @@ fn say_stop(chat: &mut Chat, run: &RunId, stop: RunStop) -> Followed {
             terminal::answer(&words::model_unavailable(app, run, trouble.as_deref()));
         }
     }
-    Followed::Still
+    FollowEnd::Still
 }
 
 /// The ends of runs in the background.

@@ -4,41 +4,38 @@ use super::keys::{Key, Keys};
 use super::live::Live;
 use super::person::{TerminalUi, WatchEnd};
 use super::words;
-use crate::console::Console;
 use crate::exit::Failure;
-use crate::show::{Afar, Below, open_calls, run_of};
 use crate::terminal;
 use everloop_agenda::commands::Command;
 use everloop_app::conversation::{Reaction, RunStop};
+use everloop_app::following::{Followed, Following};
 use everloop_app::reminding;
 use everloop_app::runs::RunDetails;
-use everloop_engine::Update;
 use everloop_text as text;
 use everloop_types::{RunId, Status};
-use std::time::Duration;
-
-/// How often a run is looked at.
-const LOOK_AGAIN: Duration = Duration::from_millis(60);
 
 impl TerminalUi {
     /// Looks at a run until it stands still, is sent to the background, or the person leaves.
     pub(super) async fn look_at(&mut self, run: &RunId) -> Result<WatchEnd, Failure> {
         let app = self.chat.app.clone();
-        let mut live = Live::new(&app, open_calls(self.chat.conversation.store(), run).await);
-        let mut below = Below::of(self.chat.conversation.store(), run).await;
-        let now = self.chat.conversation.engine().clock().now();
-        let mut afar = Afar::of(self.chat.conversation.store(), run, now).await;
+        let mut following = Following::begin(self.chat.conversation.engine(), run).await;
+        let mut live = Live::new(&app, following.past().clone());
         let mut keys = Keys::listen();
         let mut stops = 0_u32;
-        let mut again = tokio::time::interval(LOOK_AGAIN);
         let mut reminders = tokio::time::interval(reminding::LOOK);
         live.typed = std::mem::take(&mut self.unsent);
         live.redraw();
         let ended = loop {
             tokio::select! {
-                Some(update) = self.chat.conversation.watch().recv() => {
-                    show(&mut live, &mut below, &mut afar, &app, &update);
-                }
+                followed = following.next() => match followed {
+                    Followed::Event(event) => live.take(&event),
+                    Followed::MayHaveStopped => match self.chat.conversation.stop_of(run).await {
+                        Ok(Some(stop)) => break Err(stop),
+                        Ok(None) => {}
+                        Err(_) => following.check_soon(),
+                    },
+                },
+                () = live.redraw_when_due() => {}
                 key = keys.next() => {
                     let looked = match key {
                         // What is typed is cleared first, as on any line.
@@ -54,24 +51,11 @@ impl TerminalUi {
                 }
                 exit = self.signals.next() => break Ok(WatchEnd::Signal(exit)),
                 _ = reminders.tick() => self.remind(&mut live).await,
-                _ = again.tick() => {
-                    for update in afar.missed(self.chat.conversation.engine()).await {
-                        show(&mut live, &mut below, &mut afar, &app, &update);
-                    }
-                    live.redraw_if_due();
-                    // A store that fails for a moment is looked at again.
-                    if let Ok(Some(still)) = self.chat.conversation.stop_of(run).await {
-                        break Err(still);
-                    }
-                }
             }
         };
-        while let Ok(update) = self.chat.conversation.watch().try_recv() {
-            show(&mut live, &mut below, &mut afar, &app, &update);
-        }
-        for update in afar.rest(self.chat.conversation.store()).await {
-            show(&mut live, &mut below, &mut afar, &app, &update);
-        }
+        following.rest().await.iter().for_each(|event| live.take(event));
+        // What was shown here is not news any more.
+        while self.chat.conversation.watch().try_recv().is_ok() {}
         live.erase();
         drop(keys);
         self.unsent = std::mem::take(&mut live.typed);
@@ -261,19 +245,6 @@ impl TerminalUi {
             }
         }
         None
-    }
-}
-
-fn show(live: &mut Live<'_>, below: &mut Below, afar: &mut Afar, app: &Console, update: &Update) {
-    if !afar.is_new(update) {
-        return;
-    }
-    let run = afar.run();
-    if run_of(update) == run {
-        live.take(update);
-    }
-    if let Some(line) = below.line(app, run, update) {
-        live.print(&line);
     }
 }
 

@@ -109,9 +109,7 @@ impl TerminalUi {
                 }
                 Reaction::Quit => return Ok(Exit::Done),
                 Reaction::Follow(run, note) => {
-                    if let Some(note) = note {
-                        terminal::complain(&self.chat.reply(note));
-                    }
+                    note.into_iter().for_each(|note| self.chat.show_note(note));
                     if let Some(exit) = self.looked(&run).await? {
                         return Ok(exit);
                     }

@@ -8,17 +8,18 @@ use crate::args::Format;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::reminding;
-use crate::show::{Below, Manner, Printer, open_calls, run_of};
+use crate::show::{Manner, Printer};
 use crate::signals::Signals;
 use crate::terminal;
 use asking::Heard;
 use everloop_app::delivery;
 use everloop_app::error::chain;
+use everloop_app::following::{Followed, Following};
 use everloop_app::runs::{self as tree, RunDetails};
-use everloop_engine::{DriveError, Driven, Engine, Membership, Projection, Update};
+use everloop_engine::{DriveError, Driven, Engine, EventKind, Membership, Projector, RunEvent};
 use everloop_store::{Claim, ClaimLockError, Holder, Store};
 use everloop_text as text;
-use everloop_types::journal::{Kind, WaitingOn};
+use everloop_types::journal::WaitingOn;
 use everloop_types::{ModelError, Question, RunId, Status};
 use serde_json::json;
 use std::sync::Arc;
@@ -94,12 +95,11 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
         terminal::answer(&first.to_string());
         foreground.show_beginning().await?;
     }
-    let calls = open_calls(foreground.store(), &foreground.run).await;
-    let mut printer = Printer::new(app, foreground.manner(), frame.mark()).with_calls(calls);
+    let mut shown = ShownProgress::begin(foreground).await;
     let mut failures = 0;
     let shared = app.database.is_shared();
     loop {
-        let round = match foreground.round(&mut signals, &mut printer).await {
+        let round = match foreground.round(&mut signals, &mut shown).await {
             Err(failure) if failures >= FAILURES_MAX || !shared => return Err(failure),
             Err(failure) if failure.exit != Exit::Data => return Err(failure),
             // A server that was started anew is waited for, as every worker waits.
@@ -115,7 +115,9 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
         failures = 0;
         match round {
             Round::Again => {}
-            Round::Over if foreground.goes_on().await? => {}
+            Round::Over if foreground.goes_on().await? => {
+                shown = ShownProgress::begin(foreground).await;
+            }
             Round::Over => return foreground.finish().await,
             Round::Signal(exit) => return Ok(foreground.leave(exit)),
             Round::NoModel(error) => return foreground.no_model(&error).await,
@@ -131,7 +133,46 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     }
 }
 
-impl Foreground<'_> {
+/// The events of the run that is followed, on their way to the screen.
+struct ShownProgress<'a> {
+    /// Absent where nothing is shown.
+    following: Option<Following>,
+    printer: Printer<'a>,
+}
+
+impl<'a> ShownProgress<'a> {
+    async fn begin(foreground: &Foreground<'a>) -> Self {
+        let Foreground { app, engine, run, .. } = foreground;
+        let manner = foreground.manner();
+        if manner == Manner::Silent {
+            return Self { following: None, printer: Printer::Silent };
+        }
+        let following = Following::from_now_on(engine, run).await;
+        let printer = Printer::new(app, manner, following.past().clone());
+        Self { following: Some(following), printer }
+    }
+
+    /// Shows the next event. Dropping the future loses nothing.
+    async fn show_next(&mut self) {
+        match &mut self.following {
+            Some(following) => {
+                if let Followed::Event(event) = following.next().await {
+                    self.printer.show(&event);
+                }
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Shows what has happened already.
+    async fn show_rest(&mut self) {
+        if let Some(following) = &mut self.following {
+            following.rest().await.iter().for_each(|event| self.printer.show(event));
+        }
+    }
+}
+
+impl<'a> Foreground<'a> {
     fn store(&self) -> &Store {
         self.engine.store()
     }
@@ -139,14 +180,13 @@ impl Foreground<'_> {
     /// The run was created before anybody watched: its first entry comes from the journal, and of
     /// a fork the one that says where it comes from.
     pub(super) async fn show_beginning(&self) -> Result<(), Failure> {
-        let fail = |error| self.app.store_failure(&error);
-        let row = self.store().runs().get(&self.run).await.map_err(fail)?;
-        let most = if row.is_some_and(|row| row.origin.forked.is_some()) { usize::MAX } else { 1 };
-        let mut entries = self.store().journal().entries(&self.run, 0, most).await.map_err(fail)?;
-        entries.retain(|entry| matches!(entry.kind, Kind::RunCreated(_) | Kind::Forked(_)));
-        for event in entries.iter().flat_map(|e| Projection::new("").entry(&self.run, e)) {
-            terminal::answer(&event.to_string());
-        }
+        let history = self.app.checked(tree::history(self.store(), &self.run).await)?;
+        let mut events = Projector::past(&history);
+        let is_origin = |event: &RunEvent| {
+            matches!(event.kind, EventKind::RunStarted { .. } | EventKind::RunForked { .. })
+        };
+        events.retain(is_origin);
+        events.iter().for_each(|event| terminal::answer(&event.to_json()));
         Ok(())
     }
 
@@ -154,7 +194,7 @@ impl Foreground<'_> {
     async fn round(
         &self,
         signals: &mut Signals,
-        printer: &mut Printer<'_>,
+        shown: &mut ShownProgress<'a>,
     ) -> Result<Round, Failure> {
         let worker = &self.engine.identity().worker;
         let policy = self.app.membership();
@@ -166,7 +206,7 @@ impl Foreground<'_> {
                     if look % LOOKS_PER_REAP == 0 || !shared {
                         self.take_up(&membership).await?;
                     }
-                    let round = self.claim_and_drive(signals, printer).await;
+                    let round = self.claim_and_drive(signals, shown).await;
                     drop(membership);
                     if let Some(round) = round? {
                         return Ok(round);
@@ -188,14 +228,11 @@ impl Foreground<'_> {
                     }
                 }
             }
-            tokio::select! {
-                () = tokio::time::sleep(LOOK_AGAIN) => {}
-                exit = signals.next() => {
-                    if exit == Exit::Interrupted {
-                        self.cancel().await?;
-                    }
-                    return Ok(Round::Signal(exit));
+            if let Some(exit) = show_for_a_while(shown, signals).await {
+                if exit == Exit::Interrupted {
+                    self.cancel().await?;
                 }
+                return Ok(Round::Signal(exit));
             }
         }
         unreachable!("nobody looks that often")
@@ -230,7 +267,7 @@ impl Foreground<'_> {
     async fn claim_and_drive(
         &self,
         signals: &mut Signals,
-        printer: &mut Printer<'_>,
+        shown: &mut ShownProgress<'a>,
     ) -> Result<Option<Round>, Failure> {
         let (app, now) = (self.app, self.engine.clock().now());
         if let Some(round) = self.look().await? {
@@ -240,7 +277,7 @@ impl Foreground<'_> {
         let front = app.checked(tree::front(self.store(), &self.run).await)?;
         let claim = self.store().queue().claim_run(worker, &front, now).await;
         match claim.map_err(|error| app.store_failure(&error))? {
-            Some(claim) => self.drive(claim, signals, printer).await,
+            Some(claim) => self.drive(claim, signals, shown).await,
             None => Ok(None),
         }
     }
@@ -277,16 +314,15 @@ impl Foreground<'_> {
         &self,
         claim: Claim,
         signals: &mut Signals,
-        printer: &mut Printer<'_>,
+        shown: &mut ShownProgress<'a>,
     ) -> Result<Option<Round>, Failure> {
-        let (mut watch, held) = (self.engine.watch(), claim.clone());
-        let mut below = Below::of(self.store(), &self.run).await;
+        let held = claim.clone();
         let mut driving = std::pin::pin!(self.engine.drive(claim));
         let mut is_stopping = false;
         let driven = loop {
             tokio::select! {
                 biased;
-                Some(update) = watch.recv() => self.show(&update, printer, &mut below),
+                () = shown.show_next() => {}
                 driven = &mut driving => break driven,
                 exit = signals.next() => {
                     match exit {
@@ -304,9 +340,7 @@ impl Foreground<'_> {
                 }
             }
         };
-        while let Ok(update) = watch.try_recv() {
-            self.show(&update, printer, &mut below);
-        }
+        shown.show_rest().await;
         let round = match driven {
             Ok(Driven::Finished(_))
                 if self.app.checked(tree::is_over(self.store(), &self.run).await)? =>
@@ -333,17 +367,6 @@ impl Foreground<'_> {
         Ok(Some(round))
     }
 
-    /// Programs read of every run; people read a line of those below.
-    fn show(&self, update: &Update, printer: &mut Printer<'_>, below: &mut Below) {
-        let line = below.line(self.app, &self.run, update);
-        match self.manner() {
-            Manner::Lines if run_of(update) != &self.run => {
-                line.iter().for_each(|line| terminal::complain(line));
-            }
-            _ => printer.show(update),
-        }
-    }
-
     fn drive_failure(&self, error: &DriveError) -> Failure {
         let words = chain(error);
         let text = match error {
@@ -362,5 +385,18 @@ impl Foreground<'_> {
 
     async fn shown(&self) -> Result<RunDetails, Failure> {
         super::runs::details(self.app, self.store(), &self.run).await
+    }
+}
+
+/// Shows what another process does, until it is time to look whether this one may drive; or the
+/// signal that came.
+async fn show_for_a_while(shown: &mut ShownProgress<'_>, signals: &mut Signals) -> Option<Exit> {
+    let mut pause = std::pin::pin!(tokio::time::sleep(LOOK_AGAIN));
+    loop {
+        tokio::select! {
+            () = &mut pause => return None,
+            () = shown.show_next() => {}
+            exit = signals.next() => return Some(exit),
+        }
     }
 }

@@ -14,7 +14,7 @@ use everloop_app::answers::{AnswerReading, read_answer};
 use everloop_app::run_json;
 use everloop_app::runs::{RunDetails, front, history, is_over, question_text};
 use everloop_app::trouble::ModelTrouble;
-use everloop_engine::{Asked, Engine, Membership, Projection};
+use everloop_engine::{Asked, Engine, Membership, Projector};
 use everloop_store::{ClaimLockError, OutboxCount, RunFilter, RunRow, Sent, Store};
 use everloop_text::{self as text, TextOf};
 use everloop_types::journal::WaitingOn;
@@ -220,8 +220,8 @@ fn show_forks(app: &Console, shown: &RunDetails) {
 async fn events(app: &Console, store: &Store, id: &str, after: i64) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let history = history(store, &run).await.map_err(|error| app.fail(error))?;
-    for (_, event) in Projection::past(&history).into_iter().filter(|(seq, _)| *seq > after) {
-        terminal::answer(&event.to_string());
+    for event in Projector::past(&history).iter().filter(|event| event.seq > after) {
+        terminal::answer(&event.to_json());
     }
     Ok(Exit::Done)
 }

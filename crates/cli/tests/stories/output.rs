@@ -1,6 +1,6 @@
 //! What stands on stdout and what on stderr, and the shape of every JSON.
 
-use crate::support::{Home, calls, done, goes_on, plan, replanned, says, thought};
+use crate::support::{Home, calls, done, goes_on, of_type, plan, replanned, says, thought};
 use serde_json::{Value, json};
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -234,4 +234,19 @@ fn a_changed_plan_is_told_with_what_is_new_in_it() {
     ]);
     let told = home.run(["run", "sum up the list"]).ends_with(0);
     told.says(&["✎ Plan changed to v2: → clean the numbers"]);
+}
+
+#[test]
+fn stream_json_and_runs_events_show_the_same_events() {
+    let home = Home::scripted(&planned());
+    let ran = home.run(["run", "--output-format", "stream-json", "write"]).ends_with(0);
+    let lines = ran.lines();
+    let is_durable = |line: &&Value| line.get("ts").is_some();
+    let live: Vec<&Value> = lines.iter().filter(is_durable).collect();
+    let later = home.events(&home.newest());
+    assert_eq!(live, later.iter().collect::<Vec<_>>());
+    let deltas = lines[1..lines.len() - 1].iter().filter(|line| line.get("ts").is_none());
+    let asked = of_type(&later, "step.started");
+    let belongs = |delta: &Value| asked.iter().any(|step| step["seq"] == delta["seq"]);
+    assert!(deltas.into_iter().all(belongs), "a delta belongs to no call");
 }

@@ -3,7 +3,7 @@
 use super::{DriveError, Driver};
 use crate::{Auditor, Summary, Update};
 use everloop_store::{Commit, NextStatus, Position, StoreError};
-use everloop_types::journal::{EffectPlanned, Entry, Kind, SnapshotTaken};
+use everloop_types::journal::{Entry, Kind, SnapshotTaken};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{RunId, Status, digest_bytes};
 
@@ -27,18 +27,10 @@ impl Driver<'_> {
             self.engine.environment.forget(&self.claim.run);
         }
         self.audit(&entries);
-        // A plan is told before the first call that it leads to, and after all else.
-        let (run, watchers) = (self.claim.run.clone(), &self.engine.watchers);
-        let is_call =
-            |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool(_)));
-        let first = entries.iter().position(is_call).unwrap_or(entries.len());
-        for (place, entry) in entries.into_iter().enumerate() {
-            if place == first {
-                watchers.tell(|| Update::Progress(run.clone(), self.run.progress()));
-            }
-            watchers.tell(|| Update::Entry(run.clone(), Box::new(entry)));
+        let run = &self.claim.run;
+        for entry in entries {
+            self.engine.watchers.tell(|| Update::Entry(run.clone(), Box::new(entry)));
         }
-        watchers.tell(|| Update::Progress(run.clone(), self.run.progress()));
         self.remember();
         Ok(())
     }

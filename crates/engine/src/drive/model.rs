@@ -32,7 +32,7 @@ impl Driver<'_> {
         }
         self.commit(NextStatus::GoOn).await?;
         let engine = self.engine;
-        let attempt = self.attempt(call, open.failed_attempts);
+        let attempt = self.attempt(call, &open);
         let (attempt, took_ms) = measured(engine.clock(), attempt).await;
         match attempt {
             // The main loop finds out why, and ends the run or gives it back.
@@ -50,19 +50,18 @@ impl Driver<'_> {
         Ok(Flow::GoOn)
     }
 
-    async fn attempt(&mut self, call: &ModelCall, failed_attempts: u32) -> Attempt {
+    async fn attempt(&mut self, call: &ModelCall, open: &OpenModelCall) -> Attempt {
         let frame = self.run.frame().clone();
-        let choice = frame.model.after(failed_attempts);
+        let choice = frame.model.after(open.failed_attempts);
         let (model, name) = match self.engine.environment.model(&choice) {
             Ok(found) => found,
             Err(error) => return Attempt::Unavailable(error),
         };
         let mut wire = std::mem::take(&mut self.wire);
-        let run = self.claim.run.clone();
         let watchers = &self.engine.watchers;
         let own = own_tools(&call.offer, &frame);
         let output = call.output.map(|contract| output_schema(contract, &frame));
-        let tell = |fragment| watchers.tell(|| Update::Delta(run.clone(), fragment));
+        let tell = |fragment| watchers.tell(|| Update::Delta(open.effect.clone(), fragment));
         let mut stream = Stream::new(frame.mark(), self.run.spec().reply_form == ReplyForm::Tags);
         let mut on_delta = |delta: Delta<'_>| {
             // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
@@ -135,8 +134,6 @@ impl Driver<'_> {
         if self.waited_ms > rules.patience_ms {
             return self.park_for_model(error, retry_at).await;
         }
-        let run = self.claim.run.clone();
-        self.engine.watchers.tell(|| Update::Retrying { run, error, wait_ms });
         self.commit(NextStatus::GoOn).await?;
         tokio::select! {
             biased;
@@ -164,8 +161,6 @@ impl Driver<'_> {
         };
         self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
         self.commit(NextStatus::GoOn).await?;
-        let (run, to) = (self.claim.run.clone(), fallback.name);
-        self.engine.watchers.tell(|| Update::FellBack { run, error, to });
         Ok(Flow::GoOn)
     }
 

@@ -11,7 +11,9 @@ use everloop_ports::{AccessRules, CallContext, Done, Outgoing, Registry, Transie
 use everloop_store::{NewOutbox, NextStatus};
 use everloop_types::journal::{EffectAttemptFailed, EffectStarted, Kind, PlannedToolCall};
 use everloop_types::planted::{self, Bug};
-use everloop_types::{EffectClass, Ending, Frame, Handling, Observation, RunId, ToolCall, UtcMs};
+use everloop_types::{
+    EffectClass, EffectId, Ending, Frame, Handling, Observation, ToolCall, UtcMs,
+};
 use futures_util::future::join_all;
 use serde_json::Value;
 use std::sync::Arc;
@@ -291,7 +293,7 @@ impl CallSetup<'_> {
             idem_key: idem_key(&open.effect),
             effect: Some(open.effect.clone()),
             attempt: open.failed_attempts + 1,
-            on_output: Some(output_to(engine, run)),
+            on_output: Some(output_to(engine, &open.effect)),
             may_run_bare: matches!(self.sandboxing, Sandboxing::ApprovedUnsandboxed),
             bars: AccessRules::new(&self.frame.policy, &call.tool, &self.frame.workspace),
         };
@@ -319,10 +321,10 @@ impl CallSetup<'_> {
     }
 }
 
-fn output_to(engine: &Engine, run: &RunId) -> Arc<dyn Fn(&str) + Send + Sync> {
-    let (watchers, run) = (engine.watchers.clone(), run.clone());
+fn output_to(engine: &Engine, effect: &EffectId) -> Arc<dyn Fn(&str) + Send + Sync> {
+    let (watchers, effect) = (engine.watchers.clone(), effect.clone());
     Arc::new(move |text| {
-        watchers.tell(|| Update::Delta(run.clone(), Fragment::Output(text.to_owned())));
+        watchers.tell(|| Update::Delta(effect.clone(), Fragment::Output(text.to_owned())));
     })
 }
 
