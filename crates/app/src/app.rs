@@ -3,7 +3,7 @@
 use crate::audit_file::AuditFile;
 use crate::database::Database;
 use crate::environment::{LocalEnvironment, Places};
-use crate::error::AppError;
+use crate::error::{AppError, RunError};
 use crate::home::Home;
 use crate::learnt::Learnt;
 use crate::notice::{Notice, Notices};
@@ -292,13 +292,13 @@ impl App {
     /// The run that an id, or the end of one, means.
     ///
     /// # Errors
-    /// [`AppError::RunNotFound`], [`AppError::RunAmbiguous`], or if the store fails.
+    /// [`RunError::NotFound`], [`RunError::Ambiguous`], or if the store fails.
     pub async fn find_run(&self, store: &Store, id: &str) -> Result<RunId, AppError> {
         let mut found = store.runs().find(id).await?;
         match found.len() {
-            0 => Err(AppError::RunNotFound(id.to_owned())),
+            0 => Err(RunError::NotFound(id.to_owned()).into()),
             1 => Ok(found.swap_remove(0)),
-            _ => Err(AppError::RunAmbiguous { id: id.to_owned(), all: found }),
+            _ => Err(RunError::Ambiguous { id: id.to_owned(), all: found }.into()),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! from the file.
 
 use crate::app::App;
-use crate::error::AppError;
+use crate::error::{AppError, FileError};
 use crate::notice::{Notice, Notices};
 use crate::show::timestamp;
 use everloop_engine::{AuditCall, AuditLog};
@@ -34,7 +34,8 @@ impl AuditFile {
         if name.is_empty() {
             return Ok(None);
         }
-        let failed = |source| AppError::AuditFile { file: PathBuf::from(name), source };
+        let failed =
+            |source| AppError::from(FileError::Audit { file: PathBuf::from(name), source });
         let file = Mutex::new(appending(Path::new(name)).map_err(failed)?);
         let path = Path::new(name).canonicalize().map_err(failed)?;
         let notices = app.notices().clone();

@@ -9,7 +9,7 @@ use crate::context::prompt::{self, Identity, Notes, Parts};
 use crate::context::skill_tool::LOAD_SKILL;
 use crate::context::skills::{self, Found};
 use crate::environment;
-use crate::error::{AppError, chain};
+use crate::error::{AppError, ChoiceError, chain};
 use crate::home::Home;
 use crate::notice::Notice;
 use everloop_types::{Image, Labels, Lang, ModelChoice, TODO_WRITE, Taint, ToolSpec};
@@ -39,7 +39,7 @@ pub fn persona(app: &App, wanted: Option<&str>) -> Result<Persona, AppError> {
         return with_known_tools(persona);
     }
     let all = found.all.iter().map(|persona| persona.name.clone()).collect();
-    Err(AppError::UnknownPersona { name: name.to_owned(), all })
+    Err(ChoiceError::UnknownPersona { name: name.to_owned(), all }.into())
 }
 
 /// A tool by a wrong name would silently be missing.
@@ -53,7 +53,7 @@ fn with_known_tools(persona: &Persona) -> Result<Persona, AppError> {
     };
     let nearest = environment::nearest_tool(unknown);
     let (persona, tool) = (persona.name.clone(), unknown.clone());
-    Err(AppError::PersonaTool { persona, tool, nearest })
+    Err(ChoiceError::PersonaTool { persona, tool, nearest }.into())
 }
 
 /// The skills that runs in a workspace have.
@@ -184,7 +184,7 @@ pub fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Taint {
 /// Reads the pictures that go with a goal.
 pub fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, AppError> {
     if files.len() > IMAGES_MAX {
-        return Err(AppError::TooManyImages(IMAGES_MAX));
+        return Err(ChoiceError::TooManyImages(IMAGES_MAX).into());
     }
     files.iter().map(|file| image(app, file)).collect()
 }
@@ -192,6 +192,7 @@ pub fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, AppError> {
 /// Reads one picture.
 pub fn image(app: &App, file: &Path) -> Result<Image, AppError> {
     let most = app.settings.context.image_max.bytes();
-    let failed = |source| AppError::Image { file: file.to_owned(), most, source };
+    let failed =
+        |source| AppError::from(ChoiceError::Image { file: file.to_owned(), most, source });
     images::read(file, most).map_err(failed)
 }

@@ -16,21 +16,38 @@ pub enum AppError {
     /// There is no home directory.
     #[error("no home directory: {0}")]
     NoHome(String),
+    /// A file of the home failed.
+    #[error(transparent)]
+    Home(io::Error),
     /// A setting cannot be used.
     #[error("the setting {} cannot be used", .0.key)]
     Setting(Box<SettingError>),
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A file of the home failed.
+    /// A run cannot do what was asked of it.
     #[error(transparent)]
-    Home(io::Error),
+    Run(#[from] RunError),
+    /// A model cannot be used.
+    #[error(transparent)]
+    Model(#[from] ModelChoiceError),
+    /// Something that was chosen for a run cannot be used.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// A file of the person cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// A run cannot do what was asked of it.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
     /// No run has this id.
     #[error("no run {0}")]
-    RunNotFound(String),
+    NotFound(String),
     /// Several runs have an id that ends like this.
     #[error("{id} matches several runs")]
-    RunAmbiguous {
+    Ambiguous {
         /// What was asked for.
         id: String,
         /// The runs that match.
@@ -38,15 +55,12 @@ pub enum AppError {
     },
     /// The run has ended.
     #[error("{run} has ended: {}", status.as_str())]
-    RunFinished {
+    Finished {
         /// The run.
         run: RunId,
         /// How it ended.
         status: Status,
     },
-    /// There is no such loop.
-    #[error("no loop {0}")]
-    UnknownLoop(String),
     /// The run is under that loop already.
     #[error("{run} runs under {loop_name} already")]
     SameLoop {
@@ -55,14 +69,30 @@ pub enum AppError {
         /// The loop.
         loop_name: String,
     },
-    /// The workspace cannot be used.
-    #[error("the workspace {} cannot be used", folder.display())]
-    Workspace {
-        /// The folder.
-        folder: PathBuf,
-        /// Why, unless it is no folder.
-        source: Option<io::Error>,
+    /// A fork could not be made.
+    #[error("{parent} cannot be forked: {source}")]
+    Fork {
+        /// The run to be forked.
+        parent: RunId,
+        /// Why.
+        source: ForkError,
     },
+    /// Nothing is left to settle in this run.
+    #[error("nothing to settle in {0}")]
+    NothingToSettle(RunId),
+    /// Somebody has settled the call before, otherwise.
+    #[error("{call} is settled already")]
+    AlreadySettled {
+        /// The call.
+        call: String,
+        /// What was said first, if it is known.
+        first: Option<Settlement>,
+    },
+}
+
+/// A model cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelChoiceError {
     /// No model is configured.
     #[error("no model is configured")]
     NoModel,
@@ -72,13 +102,37 @@ pub enum AppError {
     /// The provider of a model is unknown and has no base URL; the model's name.
     #[error("unknown provider in {0}")]
     UnknownProvider(String),
-    /// The model cannot be used.
+    /// The model cannot be connected to.
     #[error("{name} cannot be used: {}", error.detail)]
-    Model {
+    Unusable {
         /// Its name.
         name: String,
         /// Why.
         error: ModelError,
+    },
+    /// A budget in money is set, and the model has no price.
+    #[error("{model} has no price in {}", file.display())]
+    NoPrice {
+        /// The model.
+        model: String,
+        /// The table of prices.
+        file: PathBuf,
+    },
+}
+
+/// Something that was chosen for a run cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ChoiceError {
+    /// There is no such loop.
+    #[error("no loop {0}")]
+    UnknownLoop(String),
+    /// The workspace cannot be used.
+    #[error("the workspace {} cannot be used", folder.display())]
+    Workspace {
+        /// The folder.
+        folder: PathBuf,
+        /// Why, unless it is not a folder.
+        source: Option<io::Error>,
     },
     /// There is no such persona.
     #[error("no persona {name}")]
@@ -111,40 +165,18 @@ pub enum AppError {
         /// Why.
         source: ImageError,
     },
-    /// A budget in money is set, and the model has no price.
-    #[error("{model} has no price in {}", file.display())]
-    NoPrice {
-        /// The model.
-        model: String,
-        /// The table of prices.
-        file: PathBuf,
-    },
+}
+
+/// A file of the person cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
     /// The audit file cannot be opened.
     #[error("{}: {source}", file.display())]
-    AuditFile {
+    Audit {
         /// The file.
         file: PathBuf,
         /// Why.
         source: io::Error,
-    },
-    /// A fork could not be made.
-    #[error("{parent} cannot be forked: {source}")]
-    Fork {
-        /// The run to be forked.
-        parent: RunId,
-        /// Why.
-        source: ForkError,
-    },
-    /// Nothing is left to settle in this run.
-    #[error("nothing to settle in {0}")]
-    NothingToSettle(RunId),
-    /// Somebody has settled the call before, otherwise.
-    #[error("{call} is settled already")]
-    AlreadySettled {
-        /// The call.
-        call: String,
-        /// What was said first, if it is known.
-        first: Option<Settlement>,
     },
     /// A file could not be written.
     #[error("{}: {source}", file.display())]
@@ -164,10 +196,7 @@ pub enum AppError {
     },
     /// A file is longer than this many bytes.
     #[error("longer than {0} bytes")]
-    FileTooLong(u64),
-    /// The run was ended or driven by somebody who failed.
-    #[error("{0}")]
-    Driver(String),
+    TooLong(u64),
 }
 
 /// An error with all its causes, in their own words.

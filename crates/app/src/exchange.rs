@@ -1,7 +1,7 @@
 //! Todos and the schedule, to and from other programs' files.
 
 use crate::app::App;
-use crate::error::AppError;
+use crate::error::{AppError, FileError};
 use everloop_agenda::portable::{self, Imported, What};
 use everloop_agenda::show::Reader;
 use everloop_store::Store;
@@ -37,23 +37,23 @@ pub async fn import(
 /// Writes a file that was not there; what is there is never overwritten.
 ///
 /// # Errors
-/// [`AppError::NotWritten`].
+/// [`FileError::NotWritten`].
 pub fn write_new(file: &Path, text: &str) -> Result<(), AppError> {
     let made = std::fs::OpenOptions::new().write(true).create_new(true).open(file);
     let written = made.and_then(|mut made| {
         made.write_all(text.as_bytes())?;
         made.sync_all()
     });
-    written.map_err(|source| AppError::NotWritten { file: file.to_owned(), source })
+    written.map_err(|source| FileError::NotWritten { file: file.to_owned(), source }.into())
 }
 
 fn read(file: &Path) -> Result<String, AppError> {
     let mut bytes = Vec::new();
     let read = std::fs::File::open(file)
         .and_then(|open| open.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
-    read.map_err(|source| AppError::NotRead { file: file.to_owned(), source })?;
+    read.map_err(|source| FileError::NotRead { file: file.to_owned(), source })?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(AppError::FileTooLong(FILE_BYTES_MAX));
+        return Err(FileError::TooLong(FILE_BYTES_MAX).into());
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

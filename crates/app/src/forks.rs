@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::briefing;
-use crate::error::AppError;
+use crate::error::{AppError, RunError};
 use crate::frames;
 use crate::runs::history;
 use everloop_engine::{Engine, Fork, History};
@@ -113,7 +113,8 @@ pub async fn continue_run(
     let source = source_of(engine.store(), parent).await?;
     let wanted = fork_request(app, &options, &history(engine.store(), parent).await?, source)?;
     let made = engine.fork(Fork { letter, ..wanted }).await;
-    made.map(|made| made.run).map_err(|source| AppError::Fork { parent: parent.clone(), source })
+    made.map(|made| made.run)
+        .map_err(|source| RunError::Fork { parent: parent.clone(), source }.into())
 }
 
 /// Asks a run to go on under another loop from its next step boundary on; the name of that loop.
@@ -133,13 +134,13 @@ pub async fn request_switch(
     let options = ForkOptions { loop_name, approve_all, ..ForkOptions::default() };
     let wanted = fork_request(app, &options, &parent, RunSource::Own)?;
     if loop_of(&parent) == Some(&wanted.loop_name) {
-        return Err(AppError::SameLoop { run: run.clone(), loop_name: wanted.loop_name });
+        return Err(RunError::SameLoop { run: run.clone(), loop_name: wanted.loop_name }.into());
     }
     let context = wanted.word.context;
     let sent = engine.switch(run, &wanted.loop_name, &wanted.frame, context).await?;
     match sent.1 {
-        Sent::Finished(status) => Err(AppError::RunFinished { run: run.clone(), status }),
-        Sent::NoSuchRun => Err(AppError::RunNotFound(run.to_string())),
+        Sent::Finished(status) => Err(RunError::Finished { run: run.clone(), status }.into()),
+        Sent::NoSuchRun => Err(RunError::NotFound(run.to_string()).into()),
         Sent::Accepted | Sent::AlreadySent => Ok(wanted.loop_name),
     }
 }

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::briefing;
 use crate::context::personas::Persona;
 use crate::environment;
-use crate::error::AppError;
+use crate::error::{AppError, ChoiceError, ModelChoiceError};
 use crate::notice::Notice;
 use crate::place::{self, Place};
 use crate::settings::{RoundPreset, keys};
@@ -81,21 +81,21 @@ pub fn wanted_model(app: &App, options: &RunOptions) -> Result<String, AppError>
 /// Checks the name of a loop.
 ///
 /// # Errors
-/// [`AppError::UnknownLoop`].
+/// [`ChoiceError::UnknownLoop`].
 pub fn loop_name(name: &str) -> Result<String, AppError> {
     match AnyRun::version(name) {
         Some(_) => Ok(name.to_owned()),
-        None => Err(AppError::UnknownLoop(name.to_owned())),
+        None => Err(ChoiceError::UnknownLoop(name.to_owned()).into()),
     }
 }
 
 /// Checks a workspace; the current folder if none is wanted.
 ///
 /// # Errors
-/// [`AppError::Workspace`] if it is no folder.
+/// [`ChoiceError::Workspace`] if it is no folder.
 pub fn workspace(wanted: Option<&Path>) -> Result<PathBuf, AppError> {
     let folder = wanted.unwrap_or(Path::new("."));
-    let bad = |source| AppError::Workspace { folder: folder.to_owned(), source };
+    let bad = |source| AppError::from(ChoiceError::Workspace { folder: folder.to_owned(), source });
     let found = folder.canonicalize().map_err(|error| bad(Some(error)))?;
     if found.is_dir() { Ok(found) } else { Err(bad(None)) }
 }
@@ -111,18 +111,18 @@ pub fn default_model(app: &App) -> String {
 /// If it cannot be used.
 pub fn model(app: &App, name: String) -> Result<String, AppError> {
     if name.is_empty() {
-        return Err(AppError::NoModel);
+        return Err(ModelChoiceError::NoModel.into());
     }
     let environment = app.environment(&app.settings);
     if let Some(error) = environment.key_error(&name) {
-        return Err(error.into());
+        return Err(ModelChoiceError::from(error).into());
     }
     if is_of_unknown_provider(app, &name) {
-        return Err(AppError::UnknownProvider(name));
+        return Err(ModelChoiceError::UnknownProvider(name).into());
     }
     let choice = ModelChoice { name: name.clone(), ..ModelChoice::default() };
     if let Err(error) = everloop_engine::Environment::model(&environment, &choice) {
-        return Err(AppError::Model { name, error });
+        return Err(ModelChoiceError::Unusable { name, error }.into());
     }
     notify_of_unused_address(app, &name);
     Ok(name)
@@ -163,7 +163,7 @@ pub fn frame(
     let environment = app.environment(&app.settings);
     let registry = environment.registry(workspace.to_owned(), &app.zone_name(), app.lang);
     let registry = registry
-        .ok_or_else(|| AppError::Workspace { folder: workspace.to_owned(), source: None })?;
+        .ok_or_else(|| ChoiceError::Workspace { folder: workspace.to_owned(), source: None })?;
     let tools = briefing::chosen(persona, environment::offered(&app.settings, &registry));
     let bare = frame_with(app, loop_name, workspace, tools);
     let tuned = briefing::tuned(persona, bare.model);
@@ -184,9 +184,9 @@ fn money(app: &App, model: &ModelChoice) -> Result<Money, AppError> {
     }
     let fallback = model.fallback.as_ref().map(|fallback| fallback.name.as_str());
     let names = std::iter::once(model.name.as_str()).chain(fallback);
-    app.prices()
-        .budget(limit, names)
-        .map_err(|name| AppError::NoPrice { model: name.to_owned(), file: app.home.prices_file() })
+    app.prices().budget(limit, names).map_err(|name| {
+        ModelChoiceError::NoPrice { model: name.to_owned(), file: app.home.prices_file() }.into()
+    })
 }
 
 /// What a run may do without asking, as the settings have it now: it is frozen with the run.

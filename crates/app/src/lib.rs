@@ -38,5 +38,5 @@ pub mod workspace_mode;
 
 pub use app::{App, OpenOptions, early_language};
 pub use conversation::Conversation;
-pub use error::AppError;
+pub use error::{AppError, ChoiceError, FileError, ModelChoiceError, RunError};
 pub use notice::{Notice, Notices};

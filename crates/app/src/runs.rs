@@ -1,7 +1,7 @@
 //! Runs as a surface shows them: one run with its numbers, its relatives, its open questions.
 
 use crate::app::App;
-use crate::error::AppError;
+use crate::error::{AppError, RunError};
 use crate::prices::Cost;
 use crate::run_json;
 use everloop_engine::{History, OpenUnknown};
@@ -38,12 +38,12 @@ impl RunDetails {
     /// Reads a run.
     ///
     /// # Errors
-    /// [`AppError::RunNotFound`], or if the store fails.
+    /// [`RunError::NotFound`], or if the store fails.
     pub async fn read(app: &App, store: &Store, run: &RunId) -> Result<Self, AppError> {
         let row = store.runs().get(run).await?;
         let history = history(store, run).await?;
         let state = history.state_at(i64::MAX)?;
-        let row = row.ok_or_else(|| AppError::RunNotFound(run.to_string()))?;
+        let row = row.ok_or_else(|| RunError::NotFound(run.to_string()))?;
         let waiting_on = state.waiting_on().cloned();
         let question = match &waiting_on {
             Some(WaitingOn::Person { question }) => question_text(store, run, question).await?,
@@ -161,10 +161,10 @@ impl RunDetails {
 /// A run's whole journal.
 ///
 /// # Errors
-/// [`AppError::RunNotFound`], or if the store fails.
+/// [`RunError::NotFound`], or if the store fails.
 pub async fn history(store: &Store, run: &RunId) -> Result<History, AppError> {
     let read = History::read(store, run).await?;
-    read.ok_or_else(|| AppError::RunNotFound(run.to_string()))
+    read.ok_or_else(|| RunError::NotFound(run.to_string()).into())
 }
 
 /// The question as it was put into the run's conversation.

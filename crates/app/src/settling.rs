@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: a change of a finished journal, and a second word on the same call.
 
-use crate::error::AppError;
+use crate::error::{AppError, RunError};
 use crate::show::call_args;
 use everloop_engine::{Engine, OpenUnknown, Settling};
 use everloop_ports::Probe;
@@ -83,7 +83,7 @@ impl SettleReport {
     /// What was settled, if it counts.
     ///
     /// # Errors
-    /// [`AppError::AlreadySettled`] or [`AppError::NothingToSettle`].
+    /// [`RunError::AlreadySettled`] or [`RunError::NothingToSettle`].
     pub fn settled(&self, run: &RunId) -> Result<Option<(Settled, &Settling)>, AppError> {
         let Some((settled, settling)) = &self.settling else { return Ok(None) };
         match settling {
@@ -92,9 +92,9 @@ impl SettleReport {
                 Ok(Some((*settled, settling)))
             }
             Settling::Already(first) => {
-                Err(AppError::AlreadySettled { call: self.call(), first: first.clone() })
+                Err(RunError::AlreadySettled { call: self.call(), first: first.clone() }.into())
             }
-            Settling::NotOpen => Err(AppError::NothingToSettle(run.clone())),
+            Settling::NotOpen => Err(RunError::NothingToSettle(run.clone()).into()),
         }
     }
 }

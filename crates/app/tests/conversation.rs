@@ -7,7 +7,7 @@ use everloop_app::frames::RunOptions;
 use everloop_app::home::Home;
 use everloop_app::runs::RunDetails;
 use everloop_app::settings::SettingSources;
-use everloop_app::{App, AppError, Notices, OpenOptions};
+use everloop_app::{App, AppError, ChoiceError, Notices, OpenOptions, RunError};
 use everloop_types::{QuestionKind, RunId, Status};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -201,11 +201,11 @@ fn errors_are_types_and_nothing_is_begun() {
     Runtime::new().unwrap().block_on(async {
         let mut conversation = place.conversation().await;
         let no_loop = conversation.send("/loop nope").await;
-        assert!(matches!(no_loop, Err(AppError::UnknownLoop(name)) if name == "nope"));
+        assert!(matches!(no_loop, Err(AppError::Choice(ChoiceError::UnknownLoop(name))) if name == "nope"));
         let no_run = conversation.send("/resume run_nope").await;
-        assert!(matches!(no_run, Err(AppError::RunNotFound(id)) if id == "run_nope"));
+        assert!(matches!(no_run, Err(AppError::Run(RunError::NotFound(id))) if id == "run_nope"));
         let no_image = conversation.send("/image nope.png").await;
-        assert!(matches!(no_image, Err(AppError::Image { .. })));
+        assert!(matches!(no_image, Err(AppError::Choice(ChoiceError::Image { .. }))));
         conversation.leave().await;
     });
     let bad = place.app(&["loop.max_steps=many"]);
@@ -216,6 +216,6 @@ fn errors_are_types_and_nothing_is_begun() {
     };
     Runtime::new().unwrap().block_on(async {
         let opened = Conversation::open(place.app(&[]).unwrap(), &options).await;
-        assert!(matches!(opened, Err(AppError::Workspace { .. })));
+        assert!(matches!(opened, Err(AppError::Choice(ChoiceError::Workspace { .. }))));
     });
 }

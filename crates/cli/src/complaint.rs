@@ -43,7 +43,7 @@ impl Facts<'_> {
                 text::usage::NotAChoice { value, arg, all }.text()
             }
             ErrorKind::InvalidValue | ErrorKind::ValueValidation if is_about_digits(why) => {
-                text::usage::not_a_number(value, arg)
+                text::usage::not_a_number(arg, value)
             }
             ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
                 text::usage::BadValue { value, arg, why }.text()

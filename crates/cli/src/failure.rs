@@ -11,14 +11,13 @@ use everloop_app::place::{self, Place};
 use everloop_app::settings::{SettingError, SettingOrigin};
 use everloop_app::show::{call_args, timestamp};
 use everloop_app::trouble::ModelTrouble;
-use everloop_app::{AppError, Notice};
+use everloop_app::{AppError, ChoiceError, FileError, ModelChoiceError, Notice, RunError};
 use everloop_engine::ForkError;
 use everloop_loops::{LOOPS, Unknown};
 use everloop_models::providers;
 use everloop_store::Settlement;
 use everloop_text::{self as text, Text};
 use everloop_types::{Lang, ModelErrorKind, RunId, Settled};
-use std::fmt::Display;
 use std::path::Path;
 
 /// A setting that cannot be used.
@@ -32,78 +31,93 @@ pub(crate) fn of_setting(lang: Lang, fault: &SettingError) -> Failure {
 
 /// Any error of the application.
 pub(crate) fn of(app: &Console, error: AppError) -> Failure {
-    let usage = |words| Failure { exit: Exit::Usage, words };
-    let configuration = |words| Failure { exit: Exit::Configuration, words };
     match error {
-        AppError::NoHome(detail) => configuration(detail),
-        AppError::Setting(fault) => of_setting(app.lang, &fault),
-        AppError::Store(error) => app.store_failure(&error),
-        AppError::Driver(detail) => app.failure(Exit::Data, text::error::store(&detail)),
+        AppError::NoHome(detail) => Failure { exit: Exit::Configuration, words: detail },
         AppError::Home(error) => app.failure(Exit::Data, text::error::system(&error)),
-        AppError::RunNotFound(id) => usage(app.text(text::run::not_found(&id))),
-        AppError::RunAmbiguous { id, all } => {
-            let all: Vec<&str> = all.iter().map(RunId::as_str).collect();
-            usage(app.text(text::run::ambiguous(&id, &all.join(", "))))
-        }
-        AppError::RunFinished { run, status } => {
-            usage(app.text(text::run::already_finished(&run, &status)))
-        }
-        AppError::UnknownLoop(name) => {
-            let (near, all) = (app.near(&name, LOOPS), LOOPS.join(", "));
-            usage(app.text(text::run::NoLoop { name: &name, near: &near, all: &all }.text()))
-        }
-        AppError::SameLoop { run, loop_name } => {
-            usage(app.text(text::switch::same(&loop_name, &run)))
-        }
-        AppError::Workspace { folder, source } => usage(workspace(app, &folder, source.as_ref())),
-        AppError::NoModel => configuration(trouble::no_model(app)),
-        AppError::Secret(error) => configuration(error.words(app.lang)),
-        AppError::UnknownProvider(name) => configuration(provider_hint(app, &name)),
-        AppError::Model { name, error } if error.kind == ModelErrorKind::NoKey => {
-            let trouble = ModelTrouble::of(app, &name, &error);
-            configuration(trouble::words(app, &trouble, Read::InShell))
-        }
-        AppError::Model { name, error } => {
-            configuration(app.text(text::model::unusable(&name, &error.detail.as_str())))
-        }
-        AppError::UnknownPersona { name, all } => {
-            usage(app.text(text::persona::unknown(&name, &all.join(", "))))
-        }
-        AppError::PersonaTool { persona, tool, nearest } => {
-            configuration(app.text(
-                text::persona::NoTool { name: &persona, tool: &tool, nearest: &nearest }.text(),
-            ))
-        }
-        AppError::TooManyImages(most) => usage(app.text(text::image::too_many(&most))),
-        AppError::Image { file, most, source } => usage(image(app, &file, most, &source)),
-        AppError::NoPrice { model, file } => {
-            let file = file.display().to_string();
-            configuration(app.text(text::prices::missing(&file, &model)))
-        }
-        AppError::AuditFile { file, source } => {
-            configuration(of_file(app, text::audit::no_file, &file, &source))
-        }
-        AppError::Fork { parent, source } => fork(app, &parent, &source),
-        AppError::NothingToSettle(run) => usage(app.text(text::settle::nothing_open(&run))),
-        AppError::AlreadySettled { call, first } => {
-            let said = first.map_or_else(String::new, |first| settlement(app, &first));
-            usage(app.text(text::settle::already(&call, &said)))
-        }
-        AppError::NotWritten { file, source } => {
-            usage(of_file(app, text::chat::not_written, &file, &source))
-        }
-        AppError::NotRead { file, source } => {
-            usage(of_file(app, text::exchange::not_read, &file, &source))
-        }
-        AppError::FileTooLong(most) => usage(app.text(text::exchange::too_long(&(most >> 20)))),
+        AppError::Setting(error) => of_setting(app.lang, &error),
+        AppError::Store(error) => app.store_failure(&error),
+        AppError::Run(error) => of_run(app, &error),
+        AppError::Model(error) => of_model(app, &error),
+        AppError::Choice(error) => of_choice(app, &error),
+        AppError::File(error) => of_file(app, &error),
     }
 }
 
-/// A message that names a file and what is wrong with it.
-type TextOfFile = fn(&dyn Display, &dyn Display) -> Text;
+fn of_run(app: &Console, error: &RunError) -> Failure {
+    let text = match error {
+        RunError::NotFound(id) => text::run::not_found(id),
+        RunError::Ambiguous { id, all } => {
+            let all: Vec<&str> = all.iter().map(RunId::as_str).collect();
+            text::run::ambiguous(id, &all.join(", "))
+        }
+        RunError::Finished { run, status } => text::run::already_finished(run, status),
+        RunError::SameLoop { run, loop_name } => text::switch::same(loop_name, run),
+        RunError::Fork { parent, source } => return fork(app, parent, source),
+        RunError::NothingToSettle(run) => text::settle::nothing_open(run),
+        RunError::AlreadySettled { call, first } => {
+            let said = first.as_ref().map_or_else(String::new, |first| settlement(app, first));
+            text::settle::already(call, &said)
+        }
+    };
+    app.failure(Exit::Usage, text)
+}
 
-fn of_file(app: &Console, text: TextOfFile, file: &Path, error: &std::io::Error) -> String {
-    app.text(text(&file.display(), error))
+fn of_model(app: &Console, error: &ModelChoiceError) -> Failure {
+    let words = match error {
+        ModelChoiceError::NoModel => trouble::no_model(app),
+        ModelChoiceError::Secret(error) => error.words(app.lang),
+        ModelChoiceError::UnknownProvider(name) => provider_hint(app, name),
+        ModelChoiceError::Unusable { name, error } if error.kind == ModelErrorKind::NoKey => {
+            trouble::words(app, &ModelTrouble::of(app, name, error), Read::InShell)
+        }
+        ModelChoiceError::Unusable { name, error } => {
+            app.text(text::model::unusable(name, &error.detail))
+        }
+        ModelChoiceError::NoPrice { model, file } => {
+            app.text(text::prices::missing(&file.display(), model))
+        }
+    };
+    Failure { exit: Exit::Configuration, words }
+}
+
+fn of_choice(app: &Console, error: &ChoiceError) -> Failure {
+    let exit = match error {
+        ChoiceError::PersonaTool { .. } => Exit::Configuration,
+        _ => Exit::Usage,
+    };
+    let words = match error {
+        ChoiceError::UnknownLoop(name) => {
+            let near = app.near(name, LOOPS);
+            let all = LOOPS.join(", ");
+            app.text(text::run::NoLoop { name, near: &near, all: &all }.text())
+        }
+        ChoiceError::Workspace { folder, source } => workspace(app, folder, source.as_ref()),
+        ChoiceError::UnknownPersona { name, all } => {
+            app.text(text::persona::unknown(name, &all.join(", ")))
+        }
+        ChoiceError::PersonaTool { persona, tool, nearest } => {
+            app.text(text::persona::NoTool { name: persona, tool, nearest }.text())
+        }
+        ChoiceError::TooManyImages(most) => app.text(text::image::too_many(most)),
+        ChoiceError::Image { file, most, source } => image(app, file, *most, source),
+    };
+    Failure { exit, words }
+}
+
+fn of_file(app: &Console, error: &FileError) -> Failure {
+    let (exit, text) = match error {
+        FileError::Audit { file, source } => {
+            (Exit::Configuration, text::audit::no_file(&file.display(), source))
+        }
+        FileError::NotWritten { file, source } => {
+            (Exit::Usage, text::chat::not_written(&file.display(), source))
+        }
+        FileError::NotRead { file, source } => {
+            (Exit::Usage, text::exchange::not_read(&file.display(), source))
+        }
+        FileError::TooLong(most) => (Exit::Usage, text::exchange::too_long(&(most >> 20))),
+    };
+    app.failure(exit, text)
 }
 
 fn workspace(app: &Console, folder: &Path, error: Option<&std::io::Error>) -> String {

@@ -51,19 +51,7 @@ fn main() -> ExitCode {
         everloop_app::secrets::redactor().text(text).into_owned()
     });
     std::panic::set_hook(Box::new(|panic| terminal::complain(&panic.to_string())));
-    // These must work where the settings do not: they show what is wrong, repair it, or need none.
-    let started = match cli.command {
-        Some(
-            Command::Config(_)
-            | Command::Doctor(_)
-            | Command::Completion(_)
-            | Command::Man(_)
-            | Command::Help(_)
-            | Command::Secrets(_),
-        ) => Console::start_anyway(&cli.common),
-        _ => Console::start(&cli.common),
-    };
-    let app = match started {
+    let app = match start(&cli) {
         Ok(app) => app,
         Err(failure) => return report(&failure),
     };
@@ -95,6 +83,22 @@ fn main() -> ExitCode {
         (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, text::error::unwritten(&error))),
         (Ok(exit), None) => exit.into(),
         (Err(failure), _) => report(&failure),
+    }
+}
+
+fn start(cli: &Cli) -> Result<Console, Failure> {
+    match cli.command {
+        // These must work where the settings do not: they show what is wrong, repair it, or need
+        // none.
+        Some(
+            Command::Config(_)
+            | Command::Doctor(_)
+            | Command::Completion(_)
+            | Command::Man(_)
+            | Command::Help(_)
+            | Command::Secrets(_),
+        ) => Console::start_anyway(&cli.common),
+        _ => Console::start(&cli.common),
     }
 }
 

@@ -153,9 +153,11 @@ impl Engine {
     async fn beat(&self, times: LeaseTimes, heard_at: u64) -> Option<Heartbeat> {
         let silent_ms = self.clock.since_boot_ms().saturating_sub(heard_at);
         let left_ms = times.fence_ms().saturating_sub(silent_ms).max(times.beat_ms());
+        let workers = self.store.workers();
+        let heartbeat = workers.heartbeat(&self.identity.worker, times.length());
         tokio::select! {
             biased;
-            beat = self.store.workers().heartbeat(&self.identity.worker, times.length()) => beat.ok(),
+            beat = heartbeat => beat.ok(),
             () = self.clock.pause(left_ms) => None,
         }
     }

@@ -113,8 +113,8 @@ impl Stages {
         self.stage = WorkStage::Reporting;
     }
 
-    /// A list with a failed item is not a success, whatever the report says: the model was asked for
-    /// it until its tries were used up (TD-6). Items that stayed open are named (TD-4).
+    /// A list with a failed item is not a success, whatever the report says: the model was asked
+    /// for it until its tries were used up (TD-6). Items that stayed open are named (TD-4).
     fn trouble(&self) -> Option<Reason> {
         self.dialogue.list.has_failed().then_some(Reason::BrokenContract)
     }

@@ -1,4 +1,5 @@
-//! A dialogue in which the model calls tools: what all loops share in which the model calls tools and keeps a list.
+//! A dialogue in which the model calls tools: what all loops share in which the model calls tools
+//! and keeps a list.
 
 use crate::acting::Acting;
 use crate::truncation::{ReplyCheck, TruncationRetry};

@@ -26,8 +26,8 @@ pub fn look(path: &Path) -> Result<Inspection, StoreError> {
     Ok(sqlite::look(path)?)
 }
 
-/// Inspects the database of a server as it is, and checks the checksums of its runs for up to `time`.
-/// A schema of 0 means that the database is empty.
+/// Inspects the database of a server as it is, and checks the checksums of its runs for up to
+/// `time`. A schema of 0 means that the database is empty.
 ///
 /// # Errors
 /// [`StoreError::Open`] says what is wrong, without the password.

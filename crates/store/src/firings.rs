@@ -1,5 +1,5 @@
-//! Reminders that fired, were late, or were missed. Each is one row, written in the same transaction
-//! that advances its todo or schedule, so that a restart neither repeats nor loses one.
+//! Reminders that fired, were late, or were missed. Each is one row, written in the same
+//! transaction that advances its todo or schedule, so that a restart neither repeats nor loses one.
 
 use crate::{
     db::{DbError, SqlRow, Urgency},

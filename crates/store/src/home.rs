@@ -1,5 +1,5 @@
-//! The home that a database belongs to. Approvals given in another home do not apply in this one, and
-//! runs that were made there count as imported.
+//! The home that a database belongs to. Approvals given in another home do not apply in this one,
+//! and runs that were made there count as imported.
 //!
 //! A home has an id, which it keeps in a file of its own and writes into its database; copies of
 //! the database have it too.

@@ -36,7 +36,10 @@ struct RunTable {
 }
 
 macro_rules! table {
-    ($kind:ident $name:literal, $list:literal, [$($column:literal),*], $values:literal, $rest:literal) => {
+    (
+        $kind:ident $name:literal, $list:literal, [$($column:literal),*], $values:literal,
+        $rest:literal
+    ) => {
         RunTable {
             name: $name,
             columns: &[$($column),*],

@@ -92,8 +92,8 @@ const WAKE_DUE: Statement = Statement::screened(concat!(
 "
 ));
 
-/// Materialized, so that the limit is counted once, whatever the plan. `priority` is 0 in every row;
-/// it is named because the index `runs_ready` begins with it.
+/// Materialized, so that the limit is counted once, whatever the plan. `priority` is 0 in every
+/// row; it is named because the index `runs_ready` begins with it.
 const CLAIM: Statement = Statement::screened(concat!(
     "
       WITH ready AS MATERIALIZED (
@@ -125,8 +125,8 @@ const HELD: &str = "
       FROM runs WHERE status = 'running' AND lease_owner = $1 ORDER BY run_id
 ";
 
-/// Requeues running runs, or quarantines them. The right-hand sides see the row as it was; `$1` to `$4` are
-/// taken by [`requeue`].
+/// Requeues running runs, or quarantines them. The right-hand sides see the row as it was; `$1` to
+/// `$4` are taken by [`requeue`].
 macro_rules! requeue_where {
     ($condition:literal) => {
         concat!(

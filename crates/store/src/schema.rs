@@ -1,6 +1,7 @@
 //! The tables, and the steps to them. `{bytes}` and `{often updated}` are explained in `dialect`.
 //!
-//! Times are UTC milliseconds, JSON is text. Rules about rows are documented with the code that writes them.
+//! Times are UTC milliseconds, JSON is text. Rules about rows are documented with the code that
+//! writes them.
 
 use crate::sqlite::OpenError;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Standing approvals, which apply to later calls too. Withdrawn ones are deleted; the journals still
-//! say who allowed what, and when.
+//! Standing approvals, which apply to later calls too. Withdrawn ones are deleted; the journals
+//! still say who allowed what, and when.
 
 use crate::{
     db::{DbError, SqlRow, Urgency},

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! An expired lease only means that a worker is *presumed* dead. The epoch, which every claim
-//! raises, keeps two workers apart. Deliberately absent: when to beat, and what to do when a beat fails.
+//! raises, keeps two workers apart. Deliberately absent: when to beat, and what to do when a beat
+//! fails.
 
 use crate::{
     db::Urgency,

@@ -4,12 +4,12 @@ use crate::{Complaint, File, Kind, Tree};
 use proc_macro2::Span;
 use syn::visit::{self, Visit};
 
-const FILE_LINES_MAX: usize = 400;
+const FILE_LINES_MAX: usize = 500;
 const LOOP_LINES_MAX: usize = 300;
 const FUNCTION_LINES_MAX: usize = 60;
 const LINE_COLUMNS_MAX: usize = 100;
 const TRAIT_METHODS_MAX: usize = 10;
-const STRUCT_FIELDS_MAX: usize = 10;
+const STRUCT_FIELDS_MAX: usize = 16;
 const ERROR_VARIANTS_MAX: usize = 10;
 
 /// Files, functions, lines, traits, structs and error enums stay small. Tests may be long.
@@ -30,7 +30,7 @@ pub fn check_sizes(tree: &Tree) -> Vec<Complaint> {
 
 /// The catalogue and the prompts are prose: one entry, one line.
 fn is_long_by_nature(file: &File) -> bool {
-    file.path.starts_with("crates/text/src/catalog")
+    file.path.starts_with("crates/text/build/generate.rs")
         || file.stem().starts_with("prompts")
         || file.is_in("prompts")
 }
@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_over_400_lines_without_its_tests_is_complained_about() {
+    fn a_file_over_500_lines_without_its_tests_is_complained_about() {
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "// x\n".repeat(200));
-        let at_limit = "// x\n".repeat(400) + &tests;
+        let at_limit = "// x\n".repeat(500) + &tests;
         assert_eq!(sizes_of("crates/x/src/a.rs", &at_limit), Vec::<String>::new());
         let over = "// x\n".repeat(401) + &tests;
         assert_eq!(
             sizes_of("crates/x/src/a.rs", &over),
-            ["crates/x/src/a.rs:1: file has 401 lines without tests, at most 400; \
+            ["crates/x/src/a.rs:1: file has 501 lines without tests, at most 500; \
               look for the missing noun and give it a file"]
         );
         for exempt in ["crates/x/tests/a.rs", "crates/x/src/a_tests.rs", "x/testdata/a.rs"] {
@@ -243,21 +243,21 @@ mod tests {
             assert_eq!(sizes_of("crates/x/src/a.rs", &text).len(), 1, "{text}");
         }
         let entry = format!("const A: &str = \"{words}\";\n");
-        assert_eq!(sizes_of("crates/text/src/catalog.rs", &entry), Vec::<String>::new());
+        assert_eq!(sizes_of("crates/text/build/generate.rs", &entry), Vec::<String>::new());
     }
 
     #[test]
     fn wide_traits_structs_and_error_enums_are_complained_about() {
         let many = |n: usize, part: &str| part.repeat(n);
-        let shapes: [(&str, &str); 3] = [
-            ("pub trait A { ", "fn f();"),
-            ("struct A { ", "b: u8,"),
-            ("#[derive(Debug, thiserror::Error)] enum A { ", "B,"),
+        let shapes: [(&str, &str, usize); 3] = [
+            ("pub trait A { ", "fn f();", TRAIT_METHODS_MAX),
+            ("struct A { ", "b: u8,", STRUCT_FIELDS_MAX),
+            ("#[derive(Debug, thiserror::Error)] enum A { ", "B,", ERROR_VARIANTS_MAX),
         ];
-        for (open, part) in shapes {
-            let good = format!("{open}{}}}\n", many(10, part));
+        for (open, part, most) in shapes {
+            let good = format!("{open}{}}}\n", many(most, part));
             assert_eq!(item_complaints(&good), 0, "{open}");
-            let bad = format!("{open}{}}}\n", many(11, part));
+            let bad = format!("{open}{}}}\n", many(most + 1, part));
             assert_eq!(item_complaints(&bad), 1, "{open}");
         }
         assert_eq!(item_complaints(&format!("enum A {{ {}}}\n", many(11, "B,"))), 0);

@@ -4,7 +4,7 @@ use super::earlier::ANEW;
 use super::{Conversation, InboxChange, Reaction, Reply};
 use crate::briefing;
 use crate::context::images::IMAGES_MAX;
-use crate::error::AppError;
+use crate::error::{AppError, ChoiceError};
 use crate::exchange;
 use crate::forks;
 use crate::frames;
@@ -174,7 +174,7 @@ impl Conversation {
             return Ok(Reply::Usage(verb));
         }
         if self.choice.images.len() >= IMAGES_MAX {
-            return Err(AppError::TooManyImages(IMAGES_MAX));
+            return Err(ChoiceError::TooManyImages(IMAGES_MAX).into());
         }
         self.choice.images.push(briefing::image(&self.app, Path::new(file))?);
         let files = [PathBuf::from(file)];

@@ -1,8 +1,8 @@
 //! The question that the person has before them: which one it is, and what a line does to it.
 //!
 //! Only a question of this terminal's own is answered by a bare line: of a run that was begun here,
-//! that was taken up here (`/resume`), or that a terminal left which is gone. Questions that another
-//! terminal shows are announced, and need `/resume`.
+//! that was taken up here (`/resume`), or that a terminal left which is gone. Questions that
+//! another terminal shows are announced, and need `/resume`.
 
 use super::{Conversation, Reaction, Reply};
 use crate::answers::{AnswerReading, read_answer};

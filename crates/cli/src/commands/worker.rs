@@ -7,7 +7,7 @@ use crate::signals::Signals;
 use everloop_agenda::kept::reminders;
 use everloop_app::error::chain;
 use everloop_app::{delivery, upkeep};
-use everloop_engine::{Driven, Engine, Report};
+use everloop_engine::{Driven, Engine, Membership, Report};
 use everloop_store::{ClaimLockError, Orphan, Store, StoreError};
 use everloop_text as text;
 use everloop_types::Status;
@@ -32,8 +32,11 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
         ClaimLockError::Store(error) => fail(error),
     })?;
     policy.register(&engine).await.map_err(fail)?;
-    for orphan in membership.recover_orphans(&engine).await.map_err(fail)? {
-        tell_of_orphan(app, &orphan);
+    // On a server the worker's own loop looks for them, and again and again.
+    if let Membership::Exclusive(_) = &membership {
+        for orphan in membership.recover_orphans(&engine).await.map_err(fail)? {
+            tell_of_orphan(app, &orphan);
+        }
     }
     let (keeping, keeper) = (policy.clone(), engine.clone());
     tokio::spawn(async move { keeping.keep(keeper).await });

@@ -42,7 +42,7 @@ fn replies_that_are_never_json_end_the_run_in_words() {
     for part in [
         "unavailable right now",
         "(phase plan, 3 tries)",
-        "last words:\nno JSON here",
+        "last reply:\nno JSON here",
         "/loop react",
     ] {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);

@@ -117,7 +117,7 @@ fn a_run_that_was_left_in_the_queue_is_announced_and_its_answer_is_printed() {
     home.rewrite(&script(thought("x")));
     let second = home.chat(&[]).ends_with(0);
     assert_eq!(second.stdout, "said.\n");
-    second.says(&["Unfinished from last time", &format!("run {run} my goal: goes on")]);
+    second.says(&["Unfinished from last time", &format!("run {run} my goal: continues")]);
     home.verified(&run);
 }
 

@@ -123,7 +123,9 @@ fn a_persona_changes_words_tools_and_how_the_model_is_asked() {
     assert!(list.stdout.contains("* default") && list.stdout.contains("pirate        mine"));
     home.run(["run", "--persona", "nobody", "go"]).ends_with(2).says(&["pirate", "coder"]);
     let chat = home.chat(&["/persona", "/persona coder", "/persona nobody"]).ends_with(0);
-    assert!(chat.stdout.contains("persona coder") && chat.stdout.contains("no persona nobody"));
+    assert!(
+        chat.stdout.contains("the persona coder") && chat.stdout.contains("Unknown persona nobody")
+    );
 }
 
 #[test]
@@ -139,7 +141,7 @@ fn pictures_go_with_the_goal_and_other_files_are_refused() {
         |more: &[&str]| home.run([&["run", "--loop", "react", "what is it?"][..], more].concat());
     run(&["--image", "b.png"]).ends_with(2).says(&["b.png is not a png, jpeg, gif or webp image"]);
     run(&["--image", "c.png"]).ends_with(2).says(&["Cannot read the picture c.png"]);
-    run(&["--image", "."]).ends_with(2).says(&["is no file"]);
+    run(&["--image", "."]).ends_with(2).says(&["is not a file"]);
     fs::write(home.work("big.png"), [PNG, &[0; 2_000]].concat()).unwrap();
     let small = ["--image", "big.png", "--set", "context.image_max=1KiB"];
     run(&small).ends_with(2).says(&["big.png is too large: at most 1024 bytes"]);

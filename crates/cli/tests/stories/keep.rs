@@ -196,7 +196,7 @@ fn what_is_wrong_with_an_entry_is_refused_or_shown_how_to_write() {
     refused(&home, "schedule|add|2030-05-20 09:59|clash", clash, "conflict");
     refused(&home, "schedule|update|2|2030-05-20 08:30|lunch", clash, "conflict");
     done(&home, "schedule|add|2030-05-20 10:00|just after");
-    refused(&home, "schedule|repeat|2|on", "has no rule to repeat by", "does_not_repeat");
+    refused(&home, "schedule|repeat|2|on", "has no repeat rule", "does_not_repeat");
     let words = "schedule|add|2030-06-06 20:00|x|--interval|30|--duration|60";
     refused(&home, words, "overlap itself", "overlaps_itself");
     misused(&home, "schedule|add|someday|x", "Date not understood");

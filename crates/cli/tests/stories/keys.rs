@@ -261,7 +261,7 @@ fn a_provider_that_nobody_knows_is_refused_with_the_names_near_it() {
     assert!(all.contains("Unknown provider depseek. Did you mean deepseek?"), "{all}");
     assert!(all.contains("DEPSEEK_BASE_URL") && !all.contains("use the depseek"), "{all}");
     let home = home.with("EVERLOOP_MODEL", "nosuch/foo");
-    home.run(["-p", "hi"]).ends_with(5).says(&["no provider nosuch", "NOSUCH_BASE_URL"]);
+    home.run(["-p", "hi"]).ends_with(5).says(&["Unknown provider nosuch", "NOSUCH_BASE_URL"]);
 }
 
 #[test]

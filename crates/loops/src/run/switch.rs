@@ -42,8 +42,8 @@ impl<L: AgentLoop> Run<L> {
         self.chosen_successor().filter(|_| self.ended() == Some(Status::Canceled))
     }
 
-    /// The run that is to go on in place of this one. There is none while something may have happened
-    /// of which nobody knows: that is settled first, and then the run can be forked.
+    /// The run that is to go on in place of this one. There is none while something may have
+    /// happened of which nobody knows: that is settled first, and then the run can be forked.
     fn chosen_successor(&self) -> Option<&RunId> {
         let switch = self.ledger.switch.as_deref().filter(|_| self.ledger.unknowns.is_empty());
         switch.map(|switch| &switch.to)

@@ -61,7 +61,8 @@ checks! {
     inbox: a_message_before_parking_keeps_the_run_awake, a_message_after_parking_wakes_the_run,
         every_order_of_message_and_parking_is_safe, the_first_answer_wins,
         messages_come_in_order_and_are_taken_once,
-        an_answer_is_taken_together_with_its_message_or_not_at_all, a_finished_run_takes_no_messages,
+        an_answer_is_taken_together_with_its_message_or_not_at_all,
+        a_finished_run_takes_no_messages,
         a_large_message_is_refused, a_forks_message_is_there_before_anybody_can_claim_it;
     endings: finishing_is_final, the_final_message_is_the_only_one,
         status_and_message_come_together_or_not_at_all, own_writes_share_the_commit,

@@ -26,8 +26,8 @@ const LENGTH_LEFT: u64 = 1 << 20;
 
 /// The only right of this process to open a database, as long as it lives.
 ///
-/// The locks of SQLite belong to the whole process, and closing any descriptor of the file drops them
-/// all. So this code never opens a file that a store has open.
+/// The locks of SQLite belong to the whole process, and closing any descriptor of the file drops
+/// them all. So this code never opens a file that a store has open.
 #[derive(Debug)]
 pub(super) struct Sole {
     id: FileId,

@@ -159,8 +159,8 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
     Ok(conn)
 }
 
-/// Tries again while another process holds the file. The time-out of SQLite does not cover the change to a
-/// write-ahead log: of two that open a new file at once, one would be refused.
+/// Tries again while another process holds the file. The time-out of SQLite does not cover the
+/// change to a write-ahead log: of two that open a new file at once, one would be refused.
 pub(super) fn patiently<T>(mut ask: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let until = Instant::now() + PATIENCE;
     loop {

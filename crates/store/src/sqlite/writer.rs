@@ -86,7 +86,8 @@ impl PendingBatch {
         }
     }
 
-    /// Takes a request and all that are queued behind it. Critical if any is, or if the batch is full.
+    /// Takes a request and all that are queued behind it. Critical if any is, or if the batch is
+    /// full.
     fn take(&mut self, first: WriteRequest, requests: &Receiver<WriteRequest>) -> Urgency {
         let mut next = Some(first);
         let mut urgency = Urgency::Lazy;
@@ -167,7 +168,8 @@ fn savepoint(session: &mut SqliteSession, writes: &[Write]) -> WriteReply {
     answer
 }
 
-/// After the results are sent, so that no caller waits for it. Passive: readers are never disturbed.
+/// After the results are sent, so that no caller waits for it. Passive: readers are never
+/// disturbed.
 fn checkpoint(session: &mut SqliteSession, log_pages: &AtomicI32) {
     if log_pages.load(Ordering::Relaxed) < CHECKPOINT_PAGES {
         return;
