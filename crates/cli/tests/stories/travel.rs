@@ -280,7 +280,7 @@ fn a_run_under_way_is_not_exported() {
         home.spawn(["run", "--loop", "react", "--output-format", "stream-json", "go"]);
     running.until("step.started");
     let run = home.newest();
-    let refused = home.run(["export", &run]).ends_with(1).says(&["under way"]);
+    let refused = home.run(["export", &run]).ends_with(1).says(&["in progress"]);
     assert_eq!(refused.stdout, "");
     home.run(["export", "--all"]).ends_with(0).says(&["Passed over"]);
     running.kill9();
@@ -319,7 +319,7 @@ fn a_file_that_is_damaged_cut_or_too_new_is_refused_by_its_line_and_nothing_is_w
         text.replacen(lines[entry], &lines[entry].replace("\"epoch\":0", "\"epoch\":1"), 1);
     import(&damaged).ends_with(6).says(&[&format!("line {}", entry + 1)]);
     import(&damaged.replace("\"epoch\":1", "\"epoch\":,")).ends_with(6).says(&["line"]);
-    import(&lines[..lines.len() - 1].join("\n")).ends_with(6).says(&["breaks off"]);
+    import(&lines[..lines.len() - 1].join("\n")).ends_with(6).says(&["is truncated"]);
     import(&text.replacen("\"everloop_export\":1", "\"everloop_export\":2", 1))
         .ends_with(6)
         .says(&["format 2", "newer everloop"]);
