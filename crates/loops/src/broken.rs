@@ -1,4 +1,4 @@
-//! What a user is told when the model broke a contract to the end (PR-8, issue 12).
+//! What a user is shown when the model broke a contract to the end (PR-8).
 //!
 //! The fixed text of the loop, which contract it was and how often it was tried, the model's own
 //! last words, and what can be tried.

@@ -1,7 +1,7 @@
 //! Real processes on real databases, each killed with signal 9: at random, at every named point,
 //! and at every pair of points of one scenario.
 //!
-//! The numbers that are printed are those of the README; run with `--no-capture` to see them.
+//! The numbers that are printed are those of docs/evidence.md; run with `--no-capture` to see them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
