@@ -1,7 +1,7 @@
 //! Commands: lines that begin with a slash, as values. No model is involved.
 //!
 //! ```text
-//!   line ──words──► verb ──► its own parser ──► Command ──► Desk::perform
+//!   line ──words──► verb ──► its own parser ──► Command ──► Agenda::perform
 //!                     └── unknown: the nearest name
 //! ```
 

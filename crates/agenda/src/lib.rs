@@ -1,11 +1,11 @@
-//! The assistant: what stands between people and the engine.
+//! The agenda: dates, todos, schedules, reminders, and the files of other programs.
 //!
 //! ```text
-//!   line ──► front door ──► cancel? command? answer? ──► command path ──► store
-//!                                      └── new goal ───► engine
+//!   line ──► commands::parse ──► Command ──► Agenda::perform ──► store ──► show::answer
+//!   sentence ──► rules::understand ──► a command, shown before it is carried out
 //! ```
 //!
-//! Deliberately absent: terminals and pages (the surfaces'), SQL (`store`), words (`text`).
+//! Deliberately absent: conversations (`app`), terminals and pages (the surfaces'), SQL (`store`).
 
 pub mod commands;
 pub mod desk;

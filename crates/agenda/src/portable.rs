@@ -25,6 +25,7 @@ use everloop_text::{self as text, Text};
 use everloop_types::UtcMs;
 use jiff::Zoned;
 use jiff::civil::Date;
+use std::fmt::Display;
 
 /// What goes out or comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,7 +160,7 @@ pub enum Trouble {
 
 impl Trouble {
     /// What people are told of it.
-    fn text(self, detail: &String) -> Text {
+    fn text(self, detail: &dyn Display) -> Text {
         use text::exchange::trouble;
         match self {
             Self::NotACalendar => trouble::not_a_calendar(),

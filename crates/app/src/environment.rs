@@ -100,7 +100,7 @@ impl LocalEnvironment {
             channels: channels(settings),
             search: services::search(settings),
             web: Some(WebSetting {
-                near: settings.tools.fetch_near.iter().cloned().collect(),
+                near: settings.tools.fetch_near.to_vec(),
                 timeout_ms: settings.tools.fetch_timeout.ms(),
                 bytes_max: settings.tools.fetch_max.length(),
                 ..WebSetting::default()

@@ -185,7 +185,7 @@ async fn details(conversation: &Conversation, run: &RunId) -> RunDetails {
 async fn recovers(place: &Place, long: &RunId) {
     let mut conversation = place.conversation().await;
     let left = conversation.take_leftovers();
-    assert_eq!(left.runs, [long.clone()]);
+    assert_eq!(left.runs, std::slice::from_ref(long));
     assert!(left.left_at.is_some());
     assert!(matches!(&left.all[..], [Leftover::Interrupted { run, .. }] if run == long));
     let (_, stop) = stopped(&mut conversation, long.clone()).await;

@@ -83,6 +83,14 @@ impl Chat {
         words::reply(&self.app, &self.conversation, reply)
     }
 
+    /// What was done, or why it was not, in words.
+    fn outcome(&self, done: Result<Reply, AppError>) -> String {
+        match done {
+            Ok(reply) => self.reply(reply),
+            Err(error) => self.fail(error).words,
+        }
+    }
+
     /// Shows what comes before a run that is looked at. That a run changes its loop is progress,
     /// which is left out where the person wants quiet.
     fn show_note(&self, note: Reply) {

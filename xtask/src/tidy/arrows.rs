@@ -181,11 +181,11 @@ mod tests {
     #[test]
     fn an_arrow_against_the_map_is_complained_about() {
         let bad = [
-            "[dependencies]\neverloop-text.workspace = true\n",
+            "[dependencies]\neverloop-store.workspace = true\n",
             "[dependencies]\neverloop-testkit.workspace = true\n",
             "[dev-dependencies]\neverloop-engine.workspace = true\n",
-            "[dependencies]\nwords = { package = \"everloop-text\", path = \"../text\" }\n",
-            "[target.'cfg(unix)'.dependencies]\neverloop-text.workspace = true\n",
+            "[dependencies]\nwords = { package = \"everloop-store\", path = \"../store\" }\n",
+            "[target.'cfg(unix)'.dependencies]\neverloop-store.workspace = true\n",
         ];
         for rest in bad {
             let found = arrows_of("crates/loops/Cargo.toml", "everloop-loops", rest);
@@ -193,7 +193,7 @@ mod tests {
         }
         assert_eq!(
             arrows_of("crates/loops/Cargo.toml", "everloop-loops", bad[0]),
-            ["crates/loops/Cargo.toml:6: `loops` may not use `text`; \
+            ["crates/loops/Cargo.toml:6: `loops` may not use `store`; \
               move the thing down, or write an ADR"]
         );
     }

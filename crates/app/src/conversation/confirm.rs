@@ -9,7 +9,7 @@ use everloop_text::Meaning;
 /// What a line means for a command that waits for a yes.
 pub enum Verdict {
     /// It is over: what was done.
-    Over(Result<Reply, AppError>),
+    Over(Box<Result<Reply, AppError>>),
     /// Nothing was done.
     Dropped,
     /// It is to be written anew, from this.
@@ -37,7 +37,7 @@ impl Conversation {
         }
         let instead = |said: &str| self.instead(command, said).map(Verdict::Instead);
         match everloop_text::meaning(line) {
-            Meaning::Yes => Verdict::Over(self.perform_rule(command).await),
+            Meaning::Yes => Verdict::Over(Box::new(self.perform_rule(command).await)),
             Meaning::No { reason: Some(reason) } => instead(&reason).unwrap_or(Verdict::Dropped),
             Meaning::No { reason: None } => Verdict::Dropped,
             Meaning::Edit => Verdict::Edit,

@@ -109,8 +109,7 @@ async fn end(chat: &mut Chat) -> Exit {
 /// What a line does while a command waits for a yes; whether that is all.
 async fn confirms(chat: &Chat, command: String, line: &str, proposed: &mut Option<String>) -> bool {
     match chat.conversation.verdict(&command, line).await {
-        Verdict::Over(Ok(reply)) => terminal::answer(&chat.reply(reply)),
-        Verdict::Over(Err(error)) => terminal::answer(&chat.fail(error).words),
+        Verdict::Over(done) => terminal::answer(&chat.outcome(*done)),
         Verdict::Dropped => terminal::answer(&chat.text(text::rule::dropped())),
         Verdict::Edit => terminal::answer(&command),
         Verdict::Instead(other) => *proposed = Some(other),

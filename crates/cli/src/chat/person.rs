@@ -322,8 +322,7 @@ impl TerminalUi {
     async fn confirms(&mut self, line: &str) -> Option<String> {
         let command = self.proposed.take()?;
         match self.chat.conversation.verdict(&command, line).await {
-            Verdict::Over(Ok(reply)) => Some(self.chat.reply(reply)),
-            Verdict::Over(Err(error)) => Some(self.chat.fail(error).words),
+            Verdict::Over(done) => Some(self.chat.outcome(*done)),
             Verdict::Dropped => Some(self.chat.text(text::rule::dropped())),
             Verdict::Edit => {
                 self.unsent = command;

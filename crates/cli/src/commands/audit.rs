@@ -131,7 +131,7 @@ fn line(app: &Console, row: &RunRow, call: &AuditCall) -> String {
         true => app.text(text::audit::imported()),
         false => String::new(),
     };
-    let ending = app.text(ending_text(&call.end.ending));
+    let ending = app.text(ending_text(call.end.ending));
     let result = short(&everloop_text::observed(app.lang, &call.end.result));
     let (at, args) = (timestamp(call.at), short(&canonical(&call.args)));
     let attempt = call.attempt;

@@ -52,7 +52,7 @@ fn tell(app: &Console, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
         let line = match place {
             Some(Place { seq, kind, says }) => {
                 let (seq, says) = (seq.to_string(), preview(says));
-                app.text(text::diff::At { id: &run, seq: &seq, kind: &*kind, says: &says }.text())
+                app.text(text::diff::At { id: &run, seq: &seq, kind, says: &says }.text())
             }
             None => app.text(text::diff::stands(&run)),
         };
