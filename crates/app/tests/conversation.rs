@@ -10,7 +10,7 @@ use everloop_app::settings::SettingSources;
 use everloop_app::{App, AppError, ChoiceError, Notices, OpenOptions, RunError};
 use everloop_types::{QuestionKind, RunId, Status};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -201,7 +201,11 @@ fn errors_are_types_and_nothing_is_begun() {
     Runtime::new().unwrap().block_on(async {
         let mut conversation = place.conversation().await;
         let no_loop = conversation.send("/loop nope").await;
-        assert!(matches!(no_loop, Err(AppError::Choice(ChoiceError::UnknownLoop(name))) if name == "nope"));
+        let is_nope = |name: &str| name == "nope";
+        assert!(matches!(
+            no_loop,
+            Err(AppError::Choice(ChoiceError::UnknownLoop(name))) if is_nope(&name)
+        ));
         let no_run = conversation.send("/resume run_nope").await;
         assert!(matches!(no_run, Err(AppError::Run(RunError::NotFound(id))) if id == "run_nope"));
         let no_image = conversation.send("/image nope.png").await;
@@ -210,10 +214,8 @@ fn errors_are_types_and_nothing_is_begun() {
     });
     let bad = place.app(&["loop.max_steps=many"]);
     assert!(matches!(bad, Err(AppError::Setting(fault)) if fault.key == "loop.max_steps"));
-    let options = RunOptions {
-        workspace: Some(Path::new("/nowhere/at/all").to_owned()),
-        ..RunOptions::default()
-    };
+    let options =
+        RunOptions { workspace: Some(PathBuf::from("/nowhere/at/all")), ..RunOptions::default() };
     Runtime::new().unwrap().block_on(async {
         let opened = Conversation::open(place.app(&[]).unwrap(), &options).await;
         assert!(matches!(opened, Err(AppError::Choice(ChoiceError::Workspace { .. }))));

@@ -86,7 +86,10 @@ pub fn call_tools(calls: &[ToolUse]) -> Reply {
 /// The arguments of `todo_write` for a whole list: id, text and state of each item.
 #[must_use]
 pub fn list_args(items: &[(&str, &str, &str)]) -> Value {
-    let todo = |(id, content, status): &(&str, &str, &str)| json!({ "id": id, "content": content, "status": status });
+    let todo = |item: &(&str, &str, &str)| {
+        let (id, content, status) = item;
+        json!({ "id": id, "content": content, "status": status })
+    };
     json!({ "todos": items.iter().map(todo).collect::<Vec<_>>(), "merge": false })
 }
 
