@@ -1,9 +1,11 @@
-//! Commands: lines that begin with a slash, as values. No model is involved.
+//! The agenda's commands: lines that begin with a slash, as values. No model is involved.
 //!
 //! ```text
-//!   line ──words──► verb ──► its own parser ──► Command ──► Agenda::perform
+//!   line ──words──► verb ──► its own parser ──► AgendaCommand ──► Agenda::perform
 //!                     └── unknown: the nearest name
 //! ```
+//!
+//! Deliberately absent: the commands about a conversation (the application's).
 
 mod moves;
 mod options;
@@ -17,8 +19,8 @@ pub use options::Remind;
 pub use schedule::{NewEntry, ScheduleCommand, Start, Stretch, Switch};
 pub use todo::{Filter, Mark, NewTodo, TodoCommand, View};
 pub use update::{Shift, shifted};
-pub use verbs::{VERBS, Verb, completions, find};
-pub use words::{Words, is_command, normal};
+pub use verbs::{AgendaVerb, nearest_name};
+pub use words::{Words, normal, normal_with};
 
 use crate::time::says_several_times;
 use everloop_text::Text;
@@ -27,16 +29,14 @@ use jiff::{Timestamp, Zoned};
 
 /// A command that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Command {
+pub enum AgendaCommand {
     /// About todos.
     Todo(TodoCommand),
     /// About the schedule.
     Schedule(ScheduleCommand),
-    /// About the conversation, its runs and this program: the surface's own to carry out.
-    Talk(&'static Verb, String),
 }
 
-impl Command {
+impl AgendaCommand {
     /// Whether it only shows something that is kept.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
@@ -45,14 +45,14 @@ impl Command {
         match self {
             Self::Todo(T::List(..) | T::Get(_) | T::Search(..) | T::Views) => true,
             Self::Schedule(S::List | S::Get(_) | S::View(..)) => true,
-            Self::Todo(_) | Self::Schedule(_) | Self::Talk(..) => false,
+            Self::Todo(_) | Self::Schedule(_) => false,
         }
     }
 }
 
-/// Why a line is no command.
+/// Why a line is not a command that can be carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wrong {
+pub enum CommandError {
     /// There is no such command; the nearest one.
     NoSuchCommand(String, Option<&'static str>),
     /// Its arguments do not fit; how it is written.
@@ -85,7 +85,7 @@ pub enum Wrong {
     TodosDoNotRepeat,
 }
 
-impl Wrong {
+impl CommandError {
     /// Why a text was not understood.
     pub(crate) fn unclear(text: &str, piece: String) -> Self {
         match says_several_times(text) {
@@ -95,39 +95,46 @@ impl Wrong {
     }
 }
 
-/// Understands a line that begins with a slash. `now` is the person's time, in their zone.
+/// Understands a line that begins with a slash and names a command of the agenda. `now` is the
+/// person's time, in their zone.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn parse(line: &str, now: &Zoned) -> Result<Command, Wrong> {
+pub fn parse(line: &str, now: &Zoned) -> Result<AgendaCommand, CommandError> {
     let line = normal(line);
     let mut words = Words::of(line.trim_start_matches('/'));
     let name = words.next().unwrap_or_default();
-    parse_words(&name, words, now)
+    match AgendaVerb::find(&name) {
+        Some(verb) => parse_words(verb, words, now),
+        None => {
+            let nearest = nearest_name(&name, &AgendaVerb::ALL.map(AgendaVerb::name));
+            Err(CommandError::NoSuchCommand(format!("/{name}"), nearest))
+        }
+    }
 }
 
 /// Understands a command whose words are separate already.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn parse_words(name: &str, words: Words, now: &Zoned) -> Result<Command, Wrong> {
-    let Some(verb) = find(name) else {
-        return Err(Wrong::NoSuchCommand(format!("/{name}"), verbs::nearest(name)));
-    };
-    if let Some(name) = words.one_dash().filter(|_| verb.is_kept()) {
-        return Err(Wrong::OneDash(name));
+pub fn parse_words(
+    verb: AgendaVerb,
+    words: Words,
+    now: &Zoned,
+) -> Result<AgendaCommand, CommandError> {
+    if let Some(name) = words.one_dash() {
+        return Err(CommandError::OneDash(name));
     }
-    match verb.name {
-        "todo" => todo::parse(words, now).map(Command::Todo),
-        "view" => todo::parse_view(words).map(Command::Todo),
-        "schedule" => schedule::parse(words, now).map(Command::Schedule),
-        _ => Ok(Command::Talk(verb, words.rest())),
+    match verb {
+        AgendaVerb::Todo => todo::parse(words, now).map(AgendaCommand::Todo),
+        AgendaVerb::View => todo::parse_view(words).map(AgendaCommand::Todo),
+        AgendaVerb::Schedule => schedule::parse(words, now).map(AgendaCommand::Schedule),
     }
 }
 
 /// The canonical form of a command, with absolute dates, in the zone of `now`.
 #[must_use]
-pub fn canonical(command: &Command, now: &Zoned) -> String {
+pub fn canonical(command: &AgendaCommand, now: &Zoned) -> String {
     canonical_in(command, now, Lang::En)
 }
 
@@ -138,11 +145,10 @@ pub fn shown(line: &str, now: &Zoned, lang: Lang) -> String {
     command.map_or_else(|_| line.to_owned(), |command| canonical_in(&command, now, lang))
 }
 
-fn canonical_in(command: &Command, now: &Zoned, lang: Lang) -> String {
+fn canonical_in(command: &AgendaCommand, now: &Zoned, lang: Lang) -> String {
     match command {
-        Command::Todo(command) => todo::canonical(command, now, lang),
-        Command::Schedule(command) => schedule::canonical(command, now, lang),
-        Command::Talk(verb, rest) => format!("/{} {rest}", verb.name).trim_end().to_owned(),
+        AgendaCommand::Todo(command) => todo::canonical(command, now, lang),
+        AgendaCommand::Schedule(command) => schedule::canonical(command, now, lang),
     }
 }
 
@@ -162,14 +168,14 @@ fn exact(at: Timestamp, now: &Zoned) -> String {
 /// The command as it was understood, if its dates were said in other words than they are kept.
 /// Shown before anything is saved.
 #[must_use]
-pub fn echo(line: &str, command: &Command, now: &Zoned, lang: Lang) -> Option<String> {
+pub fn echo(line: &str, command: &AgendaCommand, now: &Zoned, lang: Lang) -> Option<String> {
     let (moments, is_counted): (Vec<Option<Timestamp>>, bool) = match command {
-        Command::Todo(TodoCommand::Add(new) | TodoCommand::Update(_, new)) => {
+        AgendaCommand::Todo(TodoCommand::Add(new) | TodoCommand::Update(_, new)) => {
             let remind = new.remind.and_then(Remind::moment);
             let is_counted = new.remind.is_some_and(Remind::is_before) || new.shift.is_some();
             (vec![new.due.flatten(), remind], is_counted)
         }
-        Command::Schedule(ScheduleCommand::Add(new) | ScheduleCommand::Update(_, new)) => {
+        AgendaCommand::Schedule(ScheduleCommand::Add(new) | ScheduleCommand::Update(_, new)) => {
             let start = new.start.map(|start| start.at);
             let remind = new.remind.and_then(Remind::moment);
             let repeat = new.repeat.is_some() && !line.contains("--repeat");
@@ -186,10 +192,12 @@ pub fn echo(line: &str, command: &Command, now: &Zoned, lang: Lang) -> Option<St
 
 /// The year of a command's date, if it is not this one and the line does not say so.
 #[must_use]
-pub fn other_year(line: &str, command: &Command, now: &Zoned) -> Option<i16> {
+pub fn other_year(line: &str, command: &AgendaCommand, now: &Zoned) -> Option<i16> {
     let at = match command {
-        Command::Todo(TodoCommand::Add(new) | TodoCommand::Update(_, new)) => new.due.flatten(),
-        Command::Schedule(ScheduleCommand::Add(new) | ScheduleCommand::Update(_, new)) => {
+        AgendaCommand::Todo(TodoCommand::Add(new) | TodoCommand::Update(_, new)) => {
+            new.due.flatten()
+        }
+        AgendaCommand::Schedule(ScheduleCommand::Add(new) | ScheduleCommand::Update(_, new)) => {
             new.start.map(|start| start.at)
         }
         _ => None,
@@ -199,12 +207,4 @@ pub fn other_year(line: &str, command: &Command, now: &Zoned) -> Option<i16> {
     let is_said = said.contains(&year.to_string())
         || words::typed::YEARS.iter().any(|word| said.contains(word));
     (year != now.year() && !is_said).then_some(year)
-}
-
-/// Whether a command leads to a run that is then looked at.
-#[must_use]
-pub fn follows(line: &str) -> bool {
-    let line = normal(line);
-    let name = line.trim_start_matches('/').split_whitespace().next().unwrap_or_default();
-    find(name).is_some_and(|verb| matches!(verb.name, "resume" | "fork" | "settle" | "tour"))
 }

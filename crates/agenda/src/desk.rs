@@ -9,7 +9,7 @@ mod todos;
 
 pub use changes::{EntryChange, EntryStart, RemindWhen, TodoChange};
 
-use crate::commands::{Command, Filter, ScheduleCommand, Stretch, TodoCommand, View};
+use crate::commands::{AgendaCommand, Filter, ScheduleCommand, Stretch, TodoCommand, View};
 use crate::kept::{AgendaConfig, reminders};
 use everloop_store::{Firing, ScheduleRow, Store, StoreError, TodoRow, WriteKey};
 use everloop_types::UtcMs;
@@ -174,7 +174,7 @@ impl Agenda {
     /// If the store fails. Then, with a key, it may be tried again.
     pub async fn perform(
         &self,
-        command: &Command,
+        command: &AgendaCommand,
         now: &Zoned,
         key: Option<&str>,
     ) -> Result<Answer, StoreError> {
@@ -183,9 +183,8 @@ impl Agenda {
             self.settle_due(write).await?;
         }
         match command {
-            Command::Todo(command) => self.todo(command, now, write).await,
-            Command::Schedule(command) => self.schedule(command, now, write).await,
-            Command::Talk(..) => Ok(Err(Refusal::NotHere)),
+            AgendaCommand::Todo(command) => self.todo(command, now, write).await,
+            AgendaCommand::Schedule(command) => self.schedule(command, now, write).await,
         }
     }
 }
@@ -194,13 +193,13 @@ impl Agenda {
 const TRIES_MAX: usize = 16;
 
 /// Whether a command changes something that may have a reminder.
-fn is_change(command: &Command) -> bool {
+fn is_change(command: &AgendaCommand) -> bool {
     use ScheduleCommand as S;
     use TodoCommand as T;
     match command {
-        Command::Todo(T::Update(..) | T::Mark(..)) => true,
-        Command::Schedule(S::Update(..) | S::Repeat(..) | S::Delete(_)) => true,
-        Command::Todo(_) | Command::Schedule(_) | Command::Talk(..) => false,
+        AgendaCommand::Todo(T::Update(..) | T::Mark(..)) => true,
+        AgendaCommand::Schedule(S::Update(..) | S::Repeat(..) | S::Delete(_)) => true,
+        AgendaCommand::Todo(_) | AgendaCommand::Schedule(_) => false,
     }
 }
 

@@ -4,7 +4,7 @@
 //! keeps the day, a day keeps the time. A reminder keeps its distance. What does not fit is none.
 
 use crate::commands::{
-    self, Command, NewEntry, NewTodo, Remind, ScheduleCommand, Start, TodoCommand,
+    self, AgendaCommand, NewEntry, NewTodo, Remind, ScheduleCommand, Start, TodoCommand,
 };
 use jiff::{Timestamp, Zoned};
 
@@ -14,13 +14,13 @@ pub fn revised(line: &str, correction: &str, now: &Zoned) -> Option<String> {
     let phrase = everloop_text::corrected(correction);
     let command = commands::parse(line, now).ok().filter(|_| !phrase.is_empty())?;
     let new = match command {
-        Command::Schedule(ScheduleCommand::Add(old))
+        AgendaCommand::Schedule(ScheduleCommand::Add(old))
             if old.repeat.as_ref().is_none_or(Option::is_none) =>
         {
-            Command::Schedule(ScheduleCommand::Add(entry(old, &phrase, now)?))
+            AgendaCommand::Schedule(ScheduleCommand::Add(entry(old, &phrase, now)?))
         }
-        Command::Todo(TodoCommand::Add(old)) => {
-            Command::Todo(TodoCommand::Add(todo(old, &phrase, now)?))
+        AgendaCommand::Todo(TodoCommand::Add(old)) => {
+            AgendaCommand::Todo(TodoCommand::Add(todo(old, &phrase, now)?))
         }
         _ => return None,
     };

@@ -17,7 +17,7 @@ mod words;
 use jiff::civil::{DateTime, time};
 use jiff::{ToSpan, Zoned};
 
-use crate::commands::{self, Wrong};
+use crate::commands::{self, CommandError};
 use crate::time::texts::{self, Unclear};
 use crate::time::{About, Precision, Reading, When, ahead, dates};
 
@@ -25,7 +25,7 @@ const LONGEST_SENTENCE: usize = 400;
 
 /// The command line a sentence means, if the rules know it, or what is wrong with its date.
 #[must_use]
-pub fn understand(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
+pub fn understand(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>> {
     let sentence = polished(sentence);
     if sentence.is_empty() || sentence.len() > LONGEST_SENTENCE || cannot_be_text(sentence) {
         return None;
@@ -98,7 +98,7 @@ enum Kind {
     Unsaid,
 }
 
-fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
+fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>> {
     if is_question(sentence) {
         return None;
     }
@@ -122,7 +122,7 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
             let has_date = texts::read(rest, now, About::Todo) != Ok(whole(rest));
             let is_asked = has_date || said == Kind::Reminder || asks(rest);
             let is_ours = is_meant && is_asked && !changes(rest);
-            return is_ours.then(|| Err(Wrong::unclear(rest, piece)));
+            return is_ours.then(|| Err(CommandError::unclear(rest, piece)));
         }
     };
     let Some(when) = &read.when else { return undated(sentence, said, &read) };
@@ -154,13 +154,13 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
     }
     // A date with its year is kept as it is; nobody is reminded of what is over.
     if when.is_past(now) && !(when.is_full && kind != Kind::Reminder) {
-        return Some(Err(Wrong::Past(read.phrase.clone())));
+        return Some(Err(CommandError::Past(read.phrase.clone())));
     }
     Some(command(kind, text, &read, when, now))
 }
 
 /// A reminder on one day of something on another: "remind me on Friday of the dentist on Monday".
-fn with_own_date(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
+fn with_own_date(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>> {
     let begins =
         |text| dates::leading(text, now).map(|(when, end)| (when, text[end..].trim_start()));
     let (when, rest) = match after_any(sentence, words::REMIND) {
@@ -180,7 +180,7 @@ fn with_own_date(sentence: &str, now: &Zoned) -> Option<Result<String, Wrong>> {
     let text = title(&read.title).filter(|_| is_day(&when) && is_day(due) && !when.is_deadline)?;
     if when.is_past(now) || due.is_past(now) {
         let over = if due.is_past(now) { read.phrase.clone() } else { sentence.to_owned() };
-        return Some(Err(Wrong::Past(over)));
+        return Some(Err(CommandError::Past(over)));
     }
     let (due, remind) = (written(due, end_of(due)), written(&when, reminder(&when, now)));
     Some(Ok(format!("/todo add {text} --due \"{due}\" --remind \"{remind}\"")))
@@ -211,10 +211,10 @@ fn end_of(when: &When) -> DateTime {
 }
 
 /// A sentence without a date is a todo if it is clearly one.
-fn undated(sentence: &str, said: Kind, read: &Reading) -> Option<Result<String, Wrong>> {
+fn undated(sentence: &str, said: Kind, read: &Reading) -> Option<Result<String, CommandError>> {
     let is_clear = said == Kind::Todo || after_any(sentence, words::CLEAR_REMIND).is_some();
     if read.ahead.is_some() && is_clear {
-        return Some(Err(Wrong::ReminderNeedsDue));
+        return Some(Err(CommandError::ReminderNeedsDue));
     }
     let text = title(&read.title).filter(|_| is_clear)?;
     Some(Ok(format!("/todo add {text} --due none")))
@@ -308,7 +308,7 @@ fn command(
     read: &Reading,
     when: &When,
     now: &Zoned,
-) -> Result<String, Wrong> {
+) -> Result<String, CommandError> {
     let is_exact = when.precision == Precision::Minute;
     let ahead = read.ahead.map(|ahead| format!(" --remind \"{}\"", ahead.to_option()));
     let ahead = ahead.unwrap_or_default();
@@ -345,7 +345,7 @@ fn command(
             let minutes = minutes.unwrap_or_default();
             format!("/schedule add {due} {}{ahead}{minutes}", kept(text))
         }
-        Kind::Schedule if read.is_exact => return Err(Wrong::NoTime(read.phrase.clone())),
+        Kind::Schedule if read.is_exact => return Err(CommandError::NoTime(read.phrase.clone())),
         _ => format!("/todo add {text} --due \"{due}\"{ahead}"),
     })
 }

@@ -270,12 +270,12 @@ fn common_sentences_are_not_taken_for_others() {
 #[test]
 fn what_is_wrong_with_a_date_is_said() {
     for (sentence, wrong) in [
-        ("昨天下午3点开会", Wrong::Past("昨天下午3点".to_owned())),
-        ("今天早上8点提醒我跑步", Wrong::Past("今天早上8点".to_owned())),
-        ("明天25点开会", Wrong::NotADate("25点".to_owned())),
-        ("2月30日下午3点开会", Wrong::NotADate("2月30日".to_owned())),
-        ("下周一到下周三出差", Wrong::NotADate("到下周三".to_owned())),
-        ("提醒我明天晚饭后吃药", Wrong::NotADate("晚饭后".to_owned())),
+        ("昨天下午3点开会", CommandError::Past("昨天下午3点".to_owned())),
+        ("今天早上8点提醒我跑步", CommandError::Past("今天早上8点".to_owned())),
+        ("明天25点开会", CommandError::NotADate("25点".to_owned())),
+        ("2月30日下午3点开会", CommandError::NotADate("2月30日".to_owned())),
+        ("下周一到下周三出差", CommandError::NotADate("到下周三".to_owned())),
+        ("提醒我明天晚饭后吃药", CommandError::NotADate("晚饭后".to_owned())),
     ] {
         assert_eq!(understand(sentence, &now()), Some(Err(wrong)), "{sentence}");
     }

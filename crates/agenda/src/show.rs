@@ -13,7 +13,7 @@ pub use json::{as_json, firing as firing_json, wrong as wrong_json};
 pub(crate) use repeats::repeats;
 pub use table::{Table, clipped, padded};
 
-use crate::commands::{View, Wrong};
+use crate::commands::{CommandError, View};
 use crate::desk::{Answer, Did, Gone, Notice, Reply, TodoList};
 use crate::kept::{self, moment};
 use everloop_store::{Firing, ScheduleRow, TodoRow};
@@ -148,43 +148,43 @@ fn notice(reader: &Reader, notice: Notice) -> String {
 
 /// What is wrong with a line that was meant as a command.
 #[must_use]
-pub fn wrong(reader: &Reader, wrong: &Wrong) -> String {
+pub fn wrong(reader: &Reader, wrong: &CommandError) -> String {
     let usage = |how: &Text| {
         let how = how.in_lang(reader.lang);
         reader.text(text::command::usage(&how))
     };
     match wrong {
-        Wrong::NoSuchCommand(name, Some(nearest)) => {
+        CommandError::NoSuchCommand(name, Some(nearest)) => {
             reader.text(text::command::unknown_near(&name, &nearest))
         }
-        Wrong::NoSuchCommand(name, None) => reader.text(text::command::unknown(&name)),
-        Wrong::Usage(key) => usage(key),
-        Wrong::NotADate(text) => reader.text(text::command::not_a_date(&text)),
-        Wrong::SeveralTimes(text) => reader.text(text::command::several_times(&text)),
-        Wrong::Past(text) => reader.text(text::command::past(&text)),
-        Wrong::Deadline(text) => reader.text(text::command::deadline(&text)),
-        Wrong::ReminderAfter(text) => reader.text(text::command::reminder_after(&text)),
-        Wrong::Twice(option, key) => {
+        CommandError::NoSuchCommand(name, None) => reader.text(text::command::unknown(&name)),
+        CommandError::Usage(key) => usage(key),
+        CommandError::NotADate(text) => reader.text(text::command::not_a_date(&text)),
+        CommandError::SeveralTimes(text) => reader.text(text::command::several_times(&text)),
+        CommandError::Past(text) => reader.text(text::command::past(&text)),
+        CommandError::Deadline(text) => reader.text(text::command::deadline(&text)),
+        CommandError::ReminderAfter(text) => reader.text(text::command::reminder_after(&text)),
+        CommandError::Twice(option, key) => {
             let line = reader.text(text::command::twice(&option));
             format!("{line}\n{}", usage(key))
         }
-        Wrong::NoTime(text) => {
+        CommandError::NoTime(text) => {
             // An hour that is still ahead, whichever day was said.
             let hour = format!("{:02}", (reader.now.hour() + 1).clamp(9, 23));
             reader.text(text::command::no_time(&text, &hour))
         }
-        Wrong::BadValue(option, text, key) => {
+        CommandError::BadValue(option, text, key) => {
             let line = reader.text(text::command::bad_value(&text, &option));
             format!("{line}\n{}", usage(key))
         }
-        Wrong::NoSuchOption(option, key) => {
+        CommandError::NoSuchOption(option, key) => {
             let line = reader.text(text::command::no_such_option(&option));
             format!("{line}\n{}", usage(key))
         }
-        Wrong::OneDash(option) => reader.text(text::command::one_dash(&option)),
-        Wrong::TooLong(text) => text.in_lang(reader.lang),
-        Wrong::ReminderNeedsDue => reader.text(text::todo::reminder_needs_due()),
-        Wrong::TodosDoNotRepeat => reader.text(text::todo::does_not_repeat()),
+        CommandError::OneDash(option) => reader.text(text::command::one_dash(&option)),
+        CommandError::TooLong(text) => text.in_lang(reader.lang),
+        CommandError::ReminderNeedsDue => reader.text(text::todo::reminder_needs_due()),
+        CommandError::TodosDoNotRepeat => reader.text(text::todo::does_not_repeat()),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Both are keyed: the change and the key of the call are one transaction, so a call that is made
 //! again after a crash finds what it did and does not do it again.
 
-use crate::commands::{self, Command};
+use crate::commands::{self, AgendaVerb};
 use crate::desk::{Agenda, Answer};
 use crate::show::{self, Reader};
 use everloop_ports::{CallContext, Clock, Done, Tool};
@@ -151,6 +151,16 @@ enum Subject {
     Schedule,
 }
 
+impl Subject {
+    /// The commands that the tool takes.
+    fn verbs(self) -> &'static [AgendaVerb] {
+        match self {
+            Self::Todo => &[AgendaVerb::Todo, AgendaVerb::View],
+            Self::Schedule => &[AgendaVerb::Schedule],
+        }
+    }
+}
+
 impl AgendaContext {
     async fn perform(&self, line: &str, subject: Subject, context: &CallContext) -> Done {
         let zoned = |at| crate::kept::moment(at).to_zoned(self.zone.clone());
@@ -159,11 +169,8 @@ impl AgendaContext {
         let said_at = self.asked_at(context).await.map_or_else(|| now.clone(), zoned);
         let reader = Reader { lang: self.lang, now, width: None };
         let line = commands::normal(line);
-        let begins = match subject {
-            Subject::Todo => line.starts_with("/todo") || line.starts_with("/view"),
-            Subject::Schedule => line.starts_with("/schedule"),
-        };
-        if !begins {
+        let begins = |verb: AgendaVerb| line.starts_with(&format!("/{}", verb.name()));
+        if !subject.verbs().iter().copied().any(begins) {
             let starts = match subject {
                 Subject::Todo => "/todo or /view",
                 Subject::Schedule => "/schedule",
@@ -172,10 +179,7 @@ impl AgendaContext {
             return Done::Seen(Observation::error(words));
         }
         let command = match commands::parse(&line, &said_at) {
-            Ok(command @ (Command::Todo(_) | Command::Schedule(_))) => command,
-            Ok(Command::Talk(..)) => {
-                return Done::Seen(Observation::error("command: not for this tool"));
-            }
+            Ok(command) => command,
             Err(wrong) => return Done::Seen(Observation::error(show::wrong(&reader, &wrong))),
         };
         let Some(desk) = &self.desk else {

@@ -2,6 +2,7 @@
 
 mod support;
 
+use everloop_agenda::commands::{self, AgendaVerb, CommandError};
 use support::{Person, person};
 
 #[tokio::test]
@@ -93,6 +94,18 @@ async fn unknown_commands_suggest_the_nearest() {
     assert_eq!(p.say("/tood add x").await, "没有命令 /tood。是否想写 /todo？");
     assert_eq!(p.say("/sched").await, "没有命令 /sched。是否想写 /schedule？");
     assert_eq!(p.say("/zzzzzzzz").await, "没有命令 /zzzzzzzz。/help 列出全部命令。");
+}
+
+#[tokio::test]
+async fn a_command_about_the_conversation_is_not_the_agendas() {
+    let p = person();
+    for line in ["/help", "/quit", "/cancel", "/取消", "/loop react", "/export todos"] {
+        let parsed = commands::parse(line, &p.reader.now);
+        assert!(matches!(parsed, Err(CommandError::NoSuchCommand(..))), "{line}: {parsed:?}");
+    }
+    for verb in AgendaVerb::ALL {
+        assert_eq!(AgendaVerb::find(&verb.name().to_uppercase()), Some(verb));
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! The labelled phrases of `testdata/phrases.tsv` and lines of `testdata/lines.tsv`, each through
 //! every way in: an option, a todo, an entry, a sentence. The score is printed.
 
-use everloop_agenda::commands::{self, Command, NewEntry, ScheduleCommand, TodoCommand, Wrong};
+use everloop_agenda::commands::{
+    self, AgendaCommand, CommandError, NewEntry, ScheduleCommand, TodoCommand,
+};
 use everloop_agenda::rules;
 use jiff::Zoned;
 use std::collections::BTreeMap;
@@ -85,7 +87,7 @@ impl Phrase<'_> {
         let Some(label) = self.label.as_ref().filter(|label| label.repeat.is_none()) else {
             return match parsed {
                 Err(_) => Got::Right,
-                Ok(Command::Todo(TodoCommand::Add(todo))) => {
+                Ok(AgendaCommand::Todo(TodoCommand::Add(todo))) => {
                     let whole = line.trim_start_matches("/todo add ");
                     let is_whole = todo.text.as_deref() == Some(whole) && todo.due.is_none();
                     match (is_whole, &self.label) {
@@ -99,7 +101,7 @@ impl Phrase<'_> {
         };
         match parsed {
             Err(refused) => Got::Refused(format!("{refused:?}")),
-            Ok(Command::Todo(TodoCommand::Add(todo))) => {
+            Ok(AgendaCommand::Todo(TodoCommand::Add(todo))) => {
                 let due = todo.due.flatten().map(|at| commands::written(at, &self.now));
                 let is_right = due.as_deref() == Some(&label.due())
                     && todo.text.as_deref() == Some(self.title());
@@ -118,12 +120,14 @@ impl Phrase<'_> {
         let parsed = commands::parse(line, &self.now);
         match (&self.label, parsed) {
             (None, Err(_)) => Got::Right,
-            (Some(label), Err(Wrong::NoTime(_))) if label.time.is_none() || label.is_part => {
+            (Some(label), Err(CommandError::NoTime(_)))
+                if label.time.is_none() || label.is_part =>
+            {
                 Got::Right
             }
-            (Some(label), Err(Wrong::Deadline(_))) if label.is_deadline => Got::Right,
+            (Some(label), Err(CommandError::Deadline(_))) if label.is_deadline => Got::Right,
             (Some(_), Err(refused)) => Got::Refused(format!("{refused:?}")),
-            (Some(label), Ok(Command::Schedule(ScheduleCommand::Add(entry)))) => {
+            (Some(label), Ok(AgendaCommand::Schedule(ScheduleCommand::Add(entry)))) => {
                 self.compare(label, &entry)
             }
             (_, Ok(other)) => Got::Wrong(commands::canonical(&other, &self.now)),
@@ -169,7 +173,7 @@ impl Phrase<'_> {
         };
         let Some(label) = &self.label else { return Got::Wrong(line) };
         match commands::parse(&line, &self.now) {
-            Ok(Command::Todo(TodoCommand::Add(todo))) => {
+            Ok(AgendaCommand::Todo(TodoCommand::Add(todo))) => {
                 let due = todo.due.flatten().map(|at| commands::written(at, &self.now));
                 let is_right = due.as_deref() == Some(&label.due())
                     && label.repeat.is_none()
@@ -177,7 +181,7 @@ impl Phrase<'_> {
                     && todo.remind.is_some();
                 if is_right { Got::Right } else { Got::Wrong(line) }
             }
-            Ok(Command::Schedule(ScheduleCommand::Add(entry))) => {
+            Ok(AgendaCommand::Schedule(ScheduleCommand::Add(entry))) => {
                 let start = entry.start.map(|start| commands::written(start.at, &self.now));
                 let first = entry.start.map(|start| start.wall.date());
                 let repeat =
@@ -283,7 +287,7 @@ fn lines_mean_what_people_mean() {
             _ => panic!("{line}"),
         };
         let now = now.as_ref().unwrap();
-        let understood = match commands::is_command(said) {
+        let understood = match commands::normal(said).starts_with('/') {
             true => Some(commands::parse(said, now)),
             false => rules::understand(said, now)
                 .map(|line| line.and_then(|line| commands::parse(&line, now))),

@@ -22,7 +22,7 @@ mod settle;
 mod stop;
 mod terminals;
 
-pub use commands::history_text;
+pub use commands::{SLASH_COMMANDS, history_text};
 pub use confirm::Verdict;
 pub use earlier::Earlier;
 pub use leftovers::{Leftover, Leftovers};
@@ -38,7 +38,7 @@ use crate::frames::{self, RunOptions};
 use crate::router::{ModelState, OpenQuestion, Route, Router};
 use crate::runs;
 use background::BackgroundTasks;
-use everloop_agenda::commands::Command;
+use everloop_agenda::commands::{self as agenda_commands, AgendaCommand};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::show::{self, Reader};
 use everloop_engine::{Clock, Engine, Submission, SystemClock, Watch, fresh_id};
@@ -226,10 +226,7 @@ impl Conversation {
                 let understood = Some(line);
                 Reaction::Reply(Reply::Agenda(AgendaReply { understood, ..done }))
             }
-            Route::Command(Command::Talk(verb, rest)) => self.command(verb, rest.trim()).await?,
-            Route::Command(command) => {
-                Reaction::Reply(Reply::Agenda(self.perform(line, &command, &reader).await?))
-            }
+            Route::Slash(slash) => slash.handle(self).await?,
             Route::Answer(open, text) => self.answer(open, text).await?,
             Route::Goal(goal) => self.goal(goal, key).await?,
         };
@@ -257,21 +254,20 @@ impl Conversation {
     async fn perform(
         &self,
         line: &str,
-        command: &Command,
+        command: &AgendaCommand,
         reader: &Reader,
     ) -> Result<AgendaReply, AppError> {
-        use everloop_agenda::commands;
-        let said = commands::normal(line);
-        let understood = commands::echo(&said, command, &reader.now, reader.lang);
-        let other_year = commands::other_year(&said, command, &reader.now);
+        let said = agenda_commands::normal(line);
+        let understood = agenda_commands::echo(&said, command, &reader.now, reader.lang);
+        let other_year = agenda_commands::other_year(&said, command, &reader.now);
         let answer = self.agenda.perform(command, &reader.now, None).await?;
         Ok(AgendaReply { understood, other_year, answer: show::answer(reader, &answer) })
     }
 
-    /// What rules made of a sentence, after a yes.
-    async fn perform_rule(&self, line: &str) -> Result<Reply, AppError> {
+    /// Carries out a line about todos or the schedule.
+    async fn perform_line(&self, line: &str) -> Result<Reply, AppError> {
         let reader = self.reader();
-        match everloop_agenda::commands::parse(line, &reader.now) {
+        match agenda_commands::parse(line, &reader.now) {
             Ok(command) => Ok(Reply::Agenda(self.perform(line, &command, &reader).await?)),
             Err(wrong) => Ok(Reply::Wrong(wrong)),
         }
@@ -308,11 +304,6 @@ impl Conversation {
     fn use_model(&mut self, name: String) {
         self.router.model = model_state(&name);
         self.choice.model = name;
-    }
-
-    /// Puts the application into another language.
-    fn speak(&mut self, lang: Lang) {
-        self.app.lang = lang;
     }
 
     /// How many runs of the conversation work on when it is left.

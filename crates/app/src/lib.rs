@@ -31,6 +31,7 @@ pub mod secrets;
 pub mod settings;
 pub mod settling;
 pub mod show;
+pub mod slash;
 pub mod toolset;
 pub mod trouble;
 pub mod upkeep;

@@ -9,7 +9,8 @@
 //!
 //! Deliberately absent: carrying anything out.
 
-use everloop_agenda::commands::{self, Command, Wrong};
+use crate::slash::{self, SlashKind, SlashLine};
+use everloop_agenda::commands::{self, AgendaCommand, CommandError};
 use everloop_engine::History;
 use everloop_store::{Store, StoreError};
 use everloop_text::Bare;
@@ -22,18 +23,18 @@ use jiff::Zoned;
 pub enum Route {
     /// Nothing was said.
     Nothing,
-    /// The current task is to be canceled, if there is one.
+    /// A phrase that cancels the current task, if there is one.
     Cancel,
-    /// A command.
-    Command(Command),
+    /// A slash command.
+    Slash(SlashLine),
     /// A line that was meant as a command.
-    Wrong(Wrong),
+    Wrong(CommandError),
     /// A word for a run that works, while none does.
     Steer,
     /// There is no model; a sentence that rules understand, as the command it becomes.
     Rule(String),
     /// The same, and the command changes nothing: nobody has to be asked.
-    Look(Command, String),
+    Look(AgendaCommand, String),
     /// There is no model, and rules do not understand it either.
     NoModel,
     /// The answer to an open question.
@@ -85,19 +86,15 @@ impl Router {
     /// began to type: no other one may take the line for its answer.
     #[must_use]
     pub fn route(&self, line: &str, now: &Zoned, seen: Option<OpenQuestion>) -> Route {
-        let said = commands::normal(line);
+        let said = slash::normal(line);
         if said.is_empty() {
             return Route::Nothing;
         }
         if self.is_cancel(&said) {
             return Route::Cancel;
         }
-        if commands::is_command(&said) {
-            return match commands::parse(&said, now) {
-                Ok(Command::Talk(verb, _)) if verb.name == "cancel" => Route::Cancel,
-                Ok(command) => Route::Command(command),
-                Err(wrong) => Route::Wrong(wrong),
-            };
+        if slash::is_command(&said) {
+            return slash::read(&said).map_or_else(Route::Wrong, Route::Slash);
         }
         if let Some(way) = bare(&said, seen.as_ref()) {
             return way;
@@ -134,11 +131,11 @@ fn bare(said: &str, seen: Option<&OpenQuestion>) -> Option<Route> {
     if seen.is_some_and(|open| !approves(open)) && everloop_text::is_stop(said) {
         return Some(Route::Cancel);
     }
-    let verb = match everloop_text::bare_word(said)? {
-        Bare::Leave => commands::find("quit"),
-        Bare::Help => commands::find("help"),
+    let kind = match everloop_text::bare_word(said)? {
+        Bare::Leave => SlashKind::Quit,
+        Bare::Help => SlashKind::Help,
     };
-    verb.map(|verb| Route::Command(Command::Talk(verb, String::new())))
+    SlashLine::of_kind(kind).map(Route::Slash)
 }
 
 /// Where a sentence goes that no model reads.

@@ -184,6 +184,14 @@ pub fn command_names() -> &'static [(&'static str, &'static str)] {
     ]
 }
 
+/// The canonical name of a command, in small letters, for any of its names; other names stay.
+#[must_use]
+pub fn command_name(said: &str) -> String {
+    let said = said.to_lowercase();
+    let known = command_names().iter().find(|(name, _)| *name == said);
+    known.map_or(said, |(_, canonical)| (*canonical).to_owned())
+}
+
 /// The message with this key, as recorded in a journal.
 fn find(key: &str) -> Option<&'static Template> {
     let at = generated::TEMPLATES.binary_search_by(|template| template.key.cmp(key)).ok()?;

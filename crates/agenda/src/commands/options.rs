@@ -2,7 +2,7 @@
 
 use super::update::Shift;
 use super::words::{Words, known, typed};
-use super::{Wrong, written};
+use super::{CommandError, written};
 use crate::time::{Ahead, Precision, When, ahead, optional};
 use everloop_text::Text;
 use jiff::{Timestamp, Zoned};
@@ -58,9 +58,9 @@ pub(super) enum DayMeans {
 const NONE: [&str; 3] = ["none", "-", "off"];
 
 /// Refuses what is over, unless its year was said: then it is meant.
-pub(super) fn ahead_of_now(when: When, said: &str, now: &Zoned) -> Result<When, Wrong> {
+pub(super) fn ahead_of_now(when: When, said: &str, now: &Zoned) -> Result<When, CommandError> {
     match when.is_past(now) && !when.is_full {
-        true => Err(Wrong::Past(said.trim().to_owned())),
+        true => Err(CommandError::Past(said.trim().to_owned())),
         false => Ok(when),
     }
 }
@@ -87,11 +87,11 @@ pub(super) fn value<T>(
     words: &mut Words,
     usage: fn() -> Text,
     has_text: bool,
-    read: impl Fn(&str) -> Result<T, Wrong>,
-) -> Result<T, Wrong> {
+    read: impl Fn(&str) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
     let most = words.until_option();
     if most == 0 {
-        return Err(Wrong::Usage(usage()));
+        return Err(CommandError::Usage(usage()));
     }
     let all = if words.is_quoted() { 1 } else { most };
     let first = read(&words.peek(all));
@@ -115,14 +115,14 @@ pub(super) fn due(
     now: &Zoned,
     usage: fn() -> Text,
     has_text: bool,
-) -> Result<(Option<Timestamp>, Option<Shift>), Wrong> {
+) -> Result<(Option<Timestamp>, Option<Shift>), CommandError> {
     value(words, usage, has_text, |text| {
         if is_none(text) {
             return Ok((None, None));
         }
         let when = date(text, now)?;
         if when.repeat.is_some() {
-            return Err(Wrong::TodosDoNotRepeat);
+            return Err(CommandError::TodosDoNotRepeat);
         }
         Ok((moment(&when, now, DayMeans::End), Shift::of(&when)))
     })
@@ -134,7 +134,7 @@ pub(super) fn remind(
     now: &Zoned,
     usage: fn() -> Text,
     has_text: bool,
-) -> Result<Remind, Wrong> {
+) -> Result<Remind, CommandError> {
     value(words, usage, has_text, |text| {
         if is_none(text) {
             return Ok(Remind::Never);
@@ -144,14 +144,14 @@ pub(super) fn remind(
         }
         let when = date(text, now)?;
         if when.repeat.is_some() {
-            return Err(Wrong::NotADate(text.to_owned()));
+            return Err(CommandError::NotADate(text.to_owned()));
         }
         // A time of day alone is one of the day that it reminds of.
         if let Some(minute) = when.clock {
             return Ok(Remind::Before(Ahead::on_the_day(minute)));
         }
         let at = moment(&when, now, DayMeans::Morning);
-        at.map(Remind::At).ok_or_else(|| Wrong::NotADate(text.to_owned()))
+        at.map(Remind::At).ok_or_else(|| CommandError::NotADate(text.to_owned()))
     })
 }
 
@@ -180,10 +180,10 @@ pub(super) fn not_after(
     remind: Option<Remind>,
     start: Option<&Zoned>,
     now: &Zoned,
-) -> Result<(), Wrong> {
+) -> Result<(), CommandError> {
     let Some((remind, start)) = remind.zip(start) else { return Ok(()) };
     match remind.for_start(Some(start)) {
-        Some(at) if at > start.timestamp() => Err(Wrong::ReminderAfter(written(at, now))),
+        Some(at) if at > start.timestamp() => Err(CommandError::ReminderAfter(written(at, now))),
         _ => Ok(()),
     }
 }
@@ -200,9 +200,9 @@ pub(super) fn priority(value: &str) -> Option<i64> {
 }
 
 /// A date that stands in an option.
-pub(super) fn date(text: &str, now: &Zoned) -> Result<When, Wrong> {
+pub(super) fn date(text: &str, now: &Zoned) -> Result<When, CommandError> {
     let when = optional::read_option(text, now);
-    let when = when.map_err(|unclear| Wrong::unclear(text, unclear.0))?;
+    let when = when.map_err(|unclear| CommandError::unclear(text, unclear.0))?;
     ahead_of_now(when, text, now)
 }
 

@@ -4,7 +4,7 @@ use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::todo::{TEXT_CHARS_MAX, once, remind_words};
 use super::update::{self, Shift};
 use super::words::{Words, known, plain, quoted, unquoted};
-use super::{Wrong, exact};
+use super::{CommandError, exact};
 use crate::time::{
     About, Every, Precision, Reading, Repeat, When, dates, lengths, optional, texts,
 };
@@ -126,7 +126,7 @@ const VIEW: fn() -> Text = text::usage::schedule::view;
 /// Minutes of the longest entry: four weeks.
 const MINUTES_MAX: i64 = 40_320;
 
-pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
+pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, CommandError> {
     let part = words.next().unwrap_or_else(|| "list".to_owned());
     match part.to_lowercase().as_str() {
         "add" | "new" => new_entry(words, now).map(ScheduleCommand::Add),
@@ -147,16 +147,16 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wr
             let switch = match known(&words.rest()).as_str() {
                 "on" => Switch::On,
                 "off" => Switch::Off,
-                _ => return Err(Wrong::Usage(usage())),
+                _ => return Err(CommandError::Usage(usage())),
             };
             Ok(ScheduleCommand::Repeat(id, switch))
         }
         "view" => view(words, now),
-        _ => Err(Wrong::Usage(text::usage::schedule())),
+        _ => Err(CommandError::Usage(text::usage::schedule())),
     }
 }
 
-fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
+fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, CommandError> {
     let first = words.next().unwrap_or_default();
     let stretch = match known(&first).as_str() {
         "day" => Stretch::Day,
@@ -164,7 +164,8 @@ fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
         "month" => Stretch::Month,
         _ => {
             let when = dates::parse(&format!("{first} {}", words.rest()), now);
-            let day = when.filter(|when| when.repeat.is_none()).ok_or(Wrong::Usage(VIEW()))?;
+            let day =
+                when.filter(|when| when.repeat.is_none()).ok_or(CommandError::Usage(VIEW()))?;
             return Ok(ScheduleCommand::View(Stretch::Day, day.at.date()));
         }
     };
@@ -175,14 +176,14 @@ fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Wrong> {
             let month = format!("{text}-01").parse::<Date>().ok();
             let month = month.filter(|_| stretch == Stretch::Month);
             let said = || dates::parse(&text, now).map(|when| when.at.date());
-            month.or_else(said).ok_or(Wrong::NotADate(text.clone()))?
+            month.or_else(said).ok_or(CommandError::NotADate(text.clone()))?
         }
     };
     Ok(ScheduleCommand::View(stretch, date))
 }
 
 /// A new entry: its date and title, then its options.
-fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
+fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandError> {
     let text = words.written();
     words.skip(words.until_option());
     let mut entry = NewEntry::default();
@@ -190,10 +191,12 @@ fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
     options(&mut entry, &mut words, now, ADD, &mut more)?;
     let text = format!("{text} {more}").trim().to_owned();
     if text.is_empty() {
-        return Err(Wrong::Usage(ADD()));
+        return Err(CommandError::Usage(ADD()));
     }
     let read = read(&text, now)?;
-    let Some(when) = read.when.clone() else { return Err(Wrong::unclear(&text, text.clone())) };
+    let Some(when) = read.when.clone() else {
+        return Err(CommandError::unclear(&text, text.clone()));
+    };
     let asked = options::asked(&read.title);
     let is_every_minutes = matches!(when.repeat, Some(Repeat::Minutes { .. }));
     // What only reminds takes no time.
@@ -206,8 +209,8 @@ fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
 }
 
 /// A text with the date of an entry. After a whole date and time, the title is taken as it is.
-pub(super) fn read(text: &str, now: &Zoned) -> Result<Reading, Wrong> {
-    texts::read(text, now, About::Entry).map_err(|unclear| Wrong::unclear(text, unclear.0))
+pub(super) fn read(text: &str, now: &Zoned) -> Result<Reading, CommandError> {
+    texts::read(text, now, About::Entry).map_err(|unclear| CommandError::unclear(text, unclear.0))
 }
 
 pub(super) fn fill(
@@ -215,21 +218,21 @@ pub(super) fn fill(
     read: &Reading,
     when: &When,
     now: &Zoned,
-) -> Result<(), Wrong> {
+) -> Result<(), CommandError> {
     let said = || read.phrase.trim().to_owned();
     if when.is_deadline {
-        return Err(Wrong::Deadline(said()));
+        return Err(CommandError::Deadline(said()));
     }
     if when.precision != Precision::Minute {
-        return Err(Wrong::NoTime(said()));
+        return Err(CommandError::NoTime(said()));
     }
     let when = ahead_of_now(when.clone(), &read.phrase, now)?;
-    let mut start = Start::of(&when, now).ok_or_else(|| Wrong::NotADate(said()))?;
+    let mut start = Start::of(&when, now).ok_or_else(|| CommandError::NotADate(said()))?;
     if entry.repeat.is_none() {
         entry.repeat = when.repeat.clone().map(|repeat| Some(Every::from(repeat)));
     }
     if let Some(Some(every)) = &entry.repeat {
-        start = start.fitting(every, now).ok_or_else(|| Wrong::NotADate(said()))?;
+        start = start.fitting(every, now).ok_or_else(|| CommandError::NotADate(said()))?;
         entry.repeat = Some(Some(Every::from(every.repeat(start.wall.date()))));
     }
     entry.minutes = entry.minutes.or(when.minutes);
@@ -245,14 +248,14 @@ pub(super) fn fill(
     Ok(())
 }
 
-fn check(entry: NewEntry) -> Result<NewEntry, Wrong> {
+fn check(entry: NewEntry) -> Result<NewEntry, CommandError> {
     let title = entry.title.as_deref().unwrap_or_default();
     super::todo::short(text::command::text_too_long, title, TEXT_CHARS_MAX)?;
     if title.is_empty()
         || (entry.repeat.as_ref().is_none_or(Option::is_none) && entry.times.is_some())
         || (entry.remind_from.is_some() && entry.remind == Some(Remind::Never))
     {
-        return Err(Wrong::Usage(ADD()));
+        return Err(CommandError::Usage(ADD()));
     }
     Ok(entry)
 }
@@ -263,7 +266,7 @@ pub(super) fn options(
     now: &Zoned,
     usage: fn() -> Text,
     title: &mut String,
-) -> Result<(), Wrong> {
+) -> Result<(), CommandError> {
     while !words.is_empty() {
         let Some(option) = words.next_option() else {
             words.next_into(title);
@@ -301,24 +304,24 @@ pub(super) fn options(
             "catch-up" => {
                 let value = words.next().unwrap_or_default();
                 if !["once", "skip", "all"].contains(&value.as_str()) {
-                    return Err(Wrong::BadValue("catch-up", value, usage()));
+                    return Err(CommandError::BadValue("catch-up", value, usage()));
                 }
                 entry.catch_up = Some(value);
             }
-            _ => return Err(Wrong::NoSuchOption(option, usage())),
+            _ => return Err(CommandError::NoSuchOption(option, usage())),
         }
     }
     Ok(())
 }
 
 /// How often; none where a repetition is to end.
-fn repeat(text: &str, usage: fn() -> Text) -> Result<Option<Every>, Wrong> {
+fn repeat(text: &str, usage: fn() -> Text) -> Result<Option<Every>, CommandError> {
     if options::is_none(text) {
         return Ok(None);
     }
     let written = Repeat::parse_option(&plain(text)).map(Every::from);
     let every = written.or_else(|| optional::read_every(text));
-    every.map(Some).ok_or_else(|| Wrong::BadValue("repeat", text.to_owned(), usage()))
+    every.map(Some).ok_or_else(|| CommandError::BadValue("repeat", text.to_owned(), usage()))
 }
 
 /// The minutes of a length.
@@ -327,20 +330,20 @@ fn length(
     name: &'static str,
     least: i64,
     usage: fn() -> Text,
-) -> Result<i64, Wrong> {
+) -> Result<i64, CommandError> {
     let most = if name == "duration" { MINUTES_MAX } else { i64::from(u32::MAX) };
     options::value(words, usage, true, |text| {
         let minutes = lengths::minutes(text).filter(|n| (least..=most).contains(n));
-        minutes.ok_or_else(|| Wrong::BadValue(name, text.to_owned(), usage()))
+        minutes.ok_or_else(|| CommandError::BadValue(name, text.to_owned(), usage()))
     })
 }
 
-fn times(words: &mut Words, usage: fn() -> Text) -> Result<Option<i64>, Wrong> {
+fn times(words: &mut Words, usage: fn() -> Text) -> Result<Option<i64>, CommandError> {
     let value = words.next().unwrap_or_default();
     match plain(&value).parse::<i64>() {
         Ok(-1) => Ok(None),
         Ok(count @ 2..=1_000_000) => Ok(Some(count)),
-        _ => Err(Wrong::BadValue("times", value, usage())),
+        _ => Err(CommandError::BadValue("times", value, usage())),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::update::{self, Shift};
 use super::words::{Words, known, plain, quoted, unquoted};
-use super::{Wrong, exact};
+use super::{CommandError, exact};
 use crate::kept::DEFAULT_TAG;
 use crate::time::{About, texts};
 use everloop_text::{self as text, Text, TextOf};
@@ -120,7 +120,7 @@ pub(super) const TEXT_CHARS_MAX: usize = 2_000;
 /// Most characters of the name of a group.
 const TAG_CHARS_MAX: usize = 100;
 
-pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
+pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, CommandError> {
     let part = words.next().unwrap_or_else(|| "list".to_owned());
     match part.to_lowercase().as_str() {
         "add" | "new" => new_todo(words, now),
@@ -136,32 +136,32 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, Wrong>
         "search" => {
             let (text, filter, view) = filtered(words, text::usage::todo::search)?;
             match (text.as_str(), view) {
-                ("", _) | (_, Some(_)) => Err(Wrong::Usage(text::usage::todo::search())),
+                ("", _) | (_, Some(_)) => Err(CommandError::Usage(text::usage::todo::search())),
                 _ => Ok(TodoCommand::Search(text, filter)),
             }
         }
-        _ => Err(Wrong::Usage(text::usage::todo())),
+        _ => Err(CommandError::Usage(text::usage::todo())),
     }
 }
 
-fn list(words: Words) -> Result<TodoCommand, Wrong> {
+fn list(words: Words) -> Result<TodoCommand, CommandError> {
     let (text, filter, view) = filtered(words, text::usage::todo::list)?;
     match text.as_str() {
         "" => Ok(TodoCommand::List(view.unwrap_or_default(), filter)),
-        _ => Err(Wrong::Usage(text::usage::todo::list())),
+        _ => Err(CommandError::Usage(text::usage::todo::list())),
     }
 }
 
-pub(super) fn parse_view(words: Words) -> Result<TodoCommand, Wrong> {
+pub(super) fn parse_view(words: Words) -> Result<TodoCommand, CommandError> {
     let (text, filter, view) = filtered(words, text::usage::view)?;
     if view.is_some() {
-        return Err(Wrong::Usage(text::usage::view()));
+        return Err(CommandError::Usage(text::usage::view()));
     }
     match text.as_str() {
         "list" => Ok(TodoCommand::Views),
         name => View::parse(name)
             .map(|view| TodoCommand::List(view, filter))
-            .ok_or(Wrong::Usage(text::usage::view())),
+            .ok_or(CommandError::Usage(text::usage::view())),
     }
 }
 
@@ -169,17 +169,21 @@ pub(super) fn parse_view(words: Words) -> Result<TodoCommand, Wrong> {
 fn filtered(
     mut words: Words,
     usage: fn() -> Text,
-) -> Result<(String, Filter, Option<View>), Wrong> {
+) -> Result<(String, Filter, Option<View>), CommandError> {
     let (mut text, mut filter, mut view) = (Vec::new(), Filter::default(), None);
     while !words.is_empty() {
         match words.next_option().as_deref() {
-            Some("tag") => filter.tag = Some(words.next().ok_or(Wrong::Usage(usage()))?),
+            Some("tag") => filter.tag = Some(words.next().ok_or(CommandError::Usage(usage()))?),
             Some("open") => filter.open_only = true,
             Some("view") => {
                 let name = words.next().unwrap_or_default();
-                view = Some(View::parse(&name).ok_or(Wrong::BadValue("view", name, usage()))?);
+                view = Some(View::parse(&name).ok_or(CommandError::BadValue(
+                    "view",
+                    name,
+                    usage(),
+                ))?);
             }
-            Some(other) => return Err(Wrong::NoSuchOption(other.to_owned(), usage())),
+            Some(other) => return Err(CommandError::NoSuchOption(other.to_owned(), usage())),
             None => text.extend(words.next()),
         }
     }
@@ -201,20 +205,23 @@ pub(super) fn said_of_todo(
     mut words: Words,
     now: &Zoned,
     usage: fn() -> Text,
-) -> Result<Said, Wrong> {
+) -> Result<Said, CommandError> {
     let (mut todo, mut text) = (NewTodo::default(), String::new());
     while !words.is_empty() {
         let has_text = !text.is_empty() || usage() == UPDATE();
         match words.next_option().as_deref() {
             Some("tag") => {
-                let tag = words.next().ok_or(Wrong::Usage(usage()))?;
+                let tag = words.next().ok_or(CommandError::Usage(usage()))?;
                 let tag = if options::is_none(&tag) { DEFAULT_TAG.to_owned() } else { tag };
                 once(&mut todo.tag, tag, "tag", usage)?;
             }
             Some("priority") => {
                 let value = words.next().unwrap_or_default();
-                let number =
-                    options::priority(&value).ok_or(Wrong::BadValue("priority", value, usage()))?;
+                let number = options::priority(&value).ok_or(CommandError::BadValue(
+                    "priority",
+                    value,
+                    usage(),
+                ))?;
                 once(&mut todo.priority, number, "priority", usage)?;
             }
             Some("due") => {
@@ -227,7 +234,7 @@ pub(super) fn said_of_todo(
                 let remind = options::remind(&mut words, now, usage, has_text)?;
                 once(&mut todo.remind, remind, "remind", usage)?;
             }
-            Some(other) => return Err(Wrong::NoSuchOption(other.to_owned(), usage())),
+            Some(other) => return Err(CommandError::NoSuchOption(other.to_owned(), usage())),
             None => words.next_into(&mut text),
         }
     }
@@ -244,21 +251,21 @@ pub(super) fn once<T>(
     value: T,
     name: &'static str,
     usage: fn() -> Text,
-) -> Result<(), Wrong> {
+) -> Result<(), CommandError> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Wrong::Twice(name, usage())),
+        Some(_) => Err(CommandError::Twice(name, usage())),
     }
 }
 
-fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
+fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, CommandError> {
     let Said { mut todo, mut text, verbatim } = said_of_todo(words, now, ADD)?;
     if todo.due.is_none() && !verbatim {
         let read = texts::read(&text, now, About::Todo);
-        let read = read.map_err(|unclear| Wrong::unclear(&text, unclear.0))?;
+        let read = read.map_err(|unclear| CommandError::unclear(&text, unclear.0))?;
         if let Some(when) = read.when {
             if when.repeat.is_some() {
-                return Err(Wrong::TodosDoNotRepeat);
+                return Err(CommandError::TodosDoNotRepeat);
             }
             let when = ahead_of_now(when, &read.phrase, now)?;
             todo.due = moment(&when, now, DayMeans::End).map(Some);
@@ -271,34 +278,34 @@ fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, Wrong> {
                 None => read.title,
             };
         } else if read.ahead.is_some() {
-            return Err(Wrong::ReminderNeedsDue);
+            return Err(CommandError::ReminderNeedsDue);
         }
     }
     if text.is_empty() {
-        return Err(Wrong::Usage(ADD()));
+        return Err(CommandError::Usage(ADD()));
     }
     let due = todo.due.flatten();
     if todo.remind.is_some_and(|remind| remind != Remind::Never) && due.is_none() {
-        return Err(Wrong::ReminderNeedsDue);
+        return Err(CommandError::ReminderNeedsDue);
     }
     let zoned = due.map(|due| due.to_zoned(now.time_zone().clone()));
     options::not_after(todo.remind, zoned.as_ref(), now)?;
     Ok(TodoCommand::Add(NewTodo { text: Some(text), ..todo }))
 }
 
-fn mark(words: Words, usage: fn() -> Text, mark: Mark) -> Result<TodoCommand, Wrong> {
+fn mark(words: Words, usage: fn() -> Text, mark: Mark) -> Result<TodoCommand, CommandError> {
     numbers(words, usage).map(|ids| TodoCommand::Mark(mark, ids))
 }
 
 /// One number or several, with spaces or commas between them.
-pub(super) fn numbers(mut words: Words, usage: fn() -> Text) -> Result<Vec<i64>, Wrong> {
+pub(super) fn numbers(mut words: Words, usage: fn() -> Text) -> Result<Vec<i64>, CommandError> {
     let mut all = Vec::new();
     while !words.is_empty() {
         for part in words.next().unwrap_or_default().split([',', '，', '、']) {
-            all.push(number_of(part).ok_or(Wrong::Usage(usage()))?);
+            all.push(number_of(part).ok_or(CommandError::Usage(usage()))?);
         }
     }
-    if all.is_empty() { Err(Wrong::Usage(usage())) } else { Ok(all) }
+    if all.is_empty() { Err(CommandError::Usage(usage())) } else { Ok(all) }
 }
 
 /// Numbers as a command has them.
@@ -307,19 +314,19 @@ pub(super) fn written_numbers(ids: &[i64]) -> String {
 }
 
 /// A text of at most so many characters.
-pub(super) fn short(too_long: TextOf, text: &str, most: usize) -> Result<(), Wrong> {
-    if text.chars().count() > most { Err(Wrong::TooLong(too_long(&most))) } else { Ok(()) }
+pub(super) fn short(too_long: TextOf, text: &str, most: usize) -> Result<(), CommandError> {
+    if text.chars().count() > most { Err(CommandError::TooLong(too_long(&most))) } else { Ok(()) }
 }
 
 /// The number of something, and nothing after it.
-pub(super) fn number(mut words: Words, usage: fn() -> Text) -> Result<i64, Wrong> {
+pub(super) fn number(mut words: Words, usage: fn() -> Text) -> Result<i64, CommandError> {
     let id = id(&mut words, usage)?;
-    if words.is_empty() { Ok(id) } else { Err(Wrong::Usage(usage())) }
+    if words.is_empty() { Ok(id) } else { Err(CommandError::Usage(usage())) }
 }
 
 /// The number of something.
-pub(super) fn id(words: &mut Words, usage: fn() -> Text) -> Result<i64, Wrong> {
-    number_of(&words.next().unwrap_or_default()).ok_or(Wrong::Usage(usage()))
+pub(super) fn id(words: &mut Words, usage: fn() -> Text) -> Result<i64, CommandError> {
+    number_of(&words.next().unwrap_or_default()).ok_or(CommandError::Usage(usage()))
 }
 
 fn number_of(word: &str) -> Option<i64> {

@@ -8,7 +8,7 @@ use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::schedule::{self, NewEntry};
 use super::todo::{self, NewTodo, Said, TEXT_CHARS_MAX};
 use super::words::{Words, unquoted};
-use super::{Wrong, moves};
+use super::{CommandError, moves};
 use crate::time::{About, Ahead, Every, Precision, Reading, When, texts};
 use everloop_text as text;
 use jiff::civil::{Date, DateTime, Time};
@@ -98,7 +98,7 @@ pub fn shifted(was: Timestamp, words: &str, now: &Zoned) -> Option<Timestamp> {
 }
 
 /// What changes of an entry: a date, a title, both or none, and options.
-pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
+pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandError> {
     let text = words.written();
     words.skip(words.until_option());
     let mut entry = NewEntry::default();
@@ -117,14 +117,14 @@ pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, Wrong> {
             }
             // A bare number is an hour or a title; nobody can tell.
             Reading { title, .. } if title.parse::<u32>().is_ok() => {
-                return Err(Wrong::Usage(schedule::UPDATE()));
+                return Err(CommandError::Usage(schedule::UPDATE()));
             }
             Reading { title, .. } => entry.title = Some(unquoted(&title).to_owned()),
         }
     }
     entry.title = entry.title.filter(|title| !title.is_empty());
     if entry == NewEntry::default() {
-        return Err(Wrong::Usage(schedule::UPDATE()));
+        return Err(CommandError::Usage(schedule::UPDATE()));
     }
     let title = entry.title.as_deref().unwrap_or_default();
     todo::short(text::command::text_too_long, title, TEXT_CHARS_MAX)?;
@@ -138,7 +138,7 @@ fn move_part(
     read: &Reading,
     when: When,
     now: &Zoned,
-) -> Result<(), Wrong> {
+) -> Result<(), CommandError> {
     let when = ahead_of_now(when, &read.phrase, now)?;
     entry.shift = Some(shift);
     entry.minutes = entry.minutes.or(when.minutes);
@@ -151,7 +151,7 @@ fn move_part(
 }
 
 /// What changes of a todo. A text that is a date is its due date.
-pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, Wrong> {
+pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, CommandError> {
     let Said { mut todo, mut text, verbatim } = todo::said_of_todo(words, now, todo::UPDATE)?;
     if todo.due.is_none() && !verbatim && !text.is_empty() {
         if let Some(shift) = moves::amount(&text) {
@@ -161,7 +161,7 @@ pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, Wrong> {
             let read = read(&text, now, About::Todo)?;
             if let Some(when) = read.when {
                 if when.repeat.is_some() {
-                    return Err(Wrong::TodosDoNotRepeat);
+                    return Err(CommandError::TodosDoNotRepeat);
                 }
                 let when = ahead_of_now(when, &read.phrase, now)?;
                 todo.due = moment(&when, now, DayMeans::End).map(Some);
@@ -172,19 +172,19 @@ pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, Wrong> {
         }
     }
     let todo = NewTodo { text: (!text.is_empty()).then_some(text), ..todo };
-    if todo == NewTodo::default() { Err(Wrong::Usage(todo::UPDATE())) } else { Ok(todo) }
+    if todo == NewTodo::default() { Err(CommandError::Usage(todo::UPDATE())) } else { Ok(todo) }
 }
 
 /// A text with a date. Words of moving are no title: what follows them is the date.
-fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, Wrong> {
-    let unclear = |unclear: texts::Unclear| Wrong::unclear(text, unclear.0);
+fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, CommandError> {
+    let unclear = |unclear: texts::Unclear| CommandError::unclear(text, unclear.0);
     let Some(target) = moves::target(text) else {
         return texts::read(text, now, about).map_err(unclear);
     };
     let read = texts::read(target, now, about).map_err(unclear)?;
     match (&read.when, read.title.is_empty()) {
         (Some(_), true) => Ok(read),
-        (Some(_), false) => Err(Wrong::NotADate(read.title)),
+        (Some(_), false) => Err(CommandError::NotADate(read.title)),
         // "move to Berlin" is something to do.
         (None, _) => texts::read(text, now, about).map_err(unclear),
     }

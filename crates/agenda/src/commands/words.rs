@@ -2,17 +2,18 @@
 
 pub(super) mod typed;
 
-/// Whether a line is a command. Two slashes send a literal one.
-#[must_use]
-pub fn is_command(line: &str) -> bool {
-    let line = normal(line);
-    line.starts_with('/') && !line.starts_with("//")
-}
+use super::AgendaVerb;
 
 /// The line with a plain slash and plain spaces at its beginning. An input method writes `／` or
 /// `、` where the slash is pressed, wide letters, and a full stop behind a command.
 #[must_use]
 pub fn normal(line: &str) -> String {
+    normal_with(line, |name| AgendaVerb::find(name).is_some())
+}
+
+/// The same where more commands exist than the agenda's: `is_known` says whether a name is one.
+#[must_use]
+pub fn normal_with(line: &str, is_known: impl Fn(&str) -> bool) -> String {
     let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{3000}');
     let Some(first) = line.chars().next().filter(|c| "/\u{ff0f}\u{3001}".contains(*c)) else {
         return line.to_owned();
@@ -20,12 +21,14 @@ pub fn normal(line: &str) -> String {
     let rest = &line[first.len_utf8()..];
     let name = &rest[..rest.find(is_space).unwrap_or(rest.len())];
     let bare = everloop_text::bare(name);
-    match super::find(&bare) {
-        Some(_) => format!("/{bare}{}", &rest[name.len()..]),
-        // A sentence may begin with it.
-        None if first == '\u{3001}' => line.to_owned(),
-        None => format!("/{rest}"),
+    if is_known(&bare) {
+        return format!("/{bare}{}", &rest[name.len()..]);
     }
+    // A sentence may begin with it.
+    if first == '\u{3001}' {
+        return line.to_owned();
+    }
+    format!("/{rest}")
 }
 
 /// A word with plain digits and letters for their full-width forms.

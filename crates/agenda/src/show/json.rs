@@ -1,7 +1,7 @@
 //! Answers for programs. Field names are fixed; moments are RFC 3339 in the reader's zone.
 
 use super::Reader;
-use crate::commands::Wrong;
+use crate::commands::CommandError;
 use crate::desk::{Answer, Conflict, Did, Gone, Notice, Refusal, Reply};
 use crate::kept::{self, Held};
 use everloop_store::{Firing, ScheduleRow, TodoRow};
@@ -129,23 +129,23 @@ fn refusal_name(refusal: &Refusal) -> &'static str {
 
 /// What is wrong with a line that was meant as a command, as JSON.
 #[must_use]
-pub fn wrong(reader: &Reader, wrong: &Wrong) -> Value {
+pub fn wrong(reader: &Reader, wrong: &CommandError) -> Value {
     let (name, text) = match wrong {
-        Wrong::NoSuchCommand(name, _) => ("no_such_command", Some(name)),
-        Wrong::Usage(_) => ("usage", None),
-        Wrong::NotADate(text) => ("not_a_date", Some(text)),
-        Wrong::SeveralTimes(text) => ("several_times", Some(text)),
-        Wrong::Past(text) => ("past", Some(text)),
-        Wrong::Deadline(text) => ("deadline", Some(text)),
-        Wrong::ReminderAfter(text) => ("reminder_after", Some(text)),
-        Wrong::Twice(..) => ("option_twice", None),
-        Wrong::NoTime(text) => ("no_time", Some(text)),
-        Wrong::BadValue(_, text, _) => ("bad_value", Some(text)),
-        Wrong::NoSuchOption(name, _) => ("no_such_option", Some(name)),
-        Wrong::OneDash(name) => ("one_dash", Some(name)),
-        Wrong::TooLong(..) => ("too_long", None),
-        Wrong::ReminderNeedsDue => ("reminder_needs_due", None),
-        Wrong::TodosDoNotRepeat => ("todos_do_not_repeat", None),
+        CommandError::NoSuchCommand(name, _) => ("no_such_command", Some(name)),
+        CommandError::Usage(_) => ("usage", None),
+        CommandError::NotADate(text) => ("not_a_date", Some(text)),
+        CommandError::SeveralTimes(text) => ("several_times", Some(text)),
+        CommandError::Past(text) => ("past", Some(text)),
+        CommandError::Deadline(text) => ("deadline", Some(text)),
+        CommandError::ReminderAfter(text) => ("reminder_after", Some(text)),
+        CommandError::Twice(..) => ("option_twice", None),
+        CommandError::NoTime(text) => ("no_time", Some(text)),
+        CommandError::BadValue(_, text, _) => ("bad_value", Some(text)),
+        CommandError::NoSuchOption(name, _) => ("no_such_option", Some(name)),
+        CommandError::OneDash(name) => ("one_dash", Some(name)),
+        CommandError::TooLong(..) => ("too_long", None),
+        CommandError::ReminderNeedsDue => ("reminder_needs_due", None),
+        CommandError::TodosDoNotRepeat => ("todos_do_not_repeat", None),
     };
     json!({"ok": false, "error": name, "text": text, "message": super::wrong(reader, wrong)})
 }

@@ -1,7 +1,7 @@
 //! A person at a desk, in Shanghai, on a Sunday morning.
 #![allow(clippy::unwrap_used, dead_code, reason = "tests fail by panicking, and share this file")]
 
-use everloop_agenda::commands::{self, Command};
+use everloop_agenda::commands::{self, AgendaCommand};
 use everloop_agenda::desk::{Agenda, Reply};
 use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::show::{self, Reader};
@@ -50,7 +50,7 @@ impl Person {
         commands::canonical(&self.parsed(line), &self.reader.now)
     }
 
-    pub(crate) fn parsed(&self, line: &str) -> Command {
+    pub(crate) fn parsed(&self, line: &str) -> AgendaCommand {
         commands::parse(line, &self.reader.now).unwrap_or_else(|wrong| panic!("{line}: {wrong:?}"))
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Conversation, Reply};
 use crate::error::AppError;
-use everloop_agenda::commands::{self, Command, is_command};
+use crate::slash;
 use everloop_agenda::{revise, rules};
 use everloop_text::Meaning;
 
@@ -32,12 +32,12 @@ impl Conversation {
         if self.is_cancel(line) {
             return Verdict::Dropped;
         }
-        if is_command(line) {
+        if slash::is_command(line) {
             return Verdict::Another;
         }
         let instead = |said: &str| self.instead(command, said).map(Verdict::Instead);
         match everloop_text::meaning(line) {
-            Meaning::Yes => Verdict::Over(Box::new(self.perform_rule(command).await)),
+            Meaning::Yes => Verdict::Over(Box::new(self.perform_line(command).await)),
             Meaning::No { reason: Some(reason) } => instead(&reason).unwrap_or(Verdict::Dropped),
             Meaning::No { reason: None } => Verdict::Dropped,
             Meaning::Edit => Verdict::Edit,
@@ -51,12 +51,7 @@ impl Conversation {
 
     /// Whether a line cancels, by phrase or by command.
     fn is_cancel(&self, line: &str) -> bool {
-        let now = self.reader().now;
-        let is_command = |line: &str| match commands::parse(line, &now) {
-            Ok(Command::Talk(verb, _)) => verb.name == "cancel",
-            _ => false,
-        };
-        self.router.is_cancel(line) || (is_command(line) && commands::is_command(line))
+        self.router.is_cancel(line) || slash::is_cancel(line)
     }
 
     /// The command that a person says instead: a whole sentence, or another time for this one.

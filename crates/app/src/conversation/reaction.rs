@@ -4,7 +4,8 @@ use crate::answers::AnswerMeaning;
 use crate::error::AppError;
 use crate::runs::RunDetails;
 use crate::settling::SettleReport;
-use everloop_agenda::commands::{Verb, Wrong};
+use crate::slash::SlashCommand;
+use everloop_agenda::commands::CommandError;
 use everloop_agenda::portable::Imported;
 use everloop_engine::OpenUnknown;
 use everloop_store::{ConversationMessage, Firing, RunRow};
@@ -29,12 +30,18 @@ pub enum Reaction {
     Quit,
 }
 
+impl From<Reply> for Reaction {
+    fn from(reply: Reply) -> Self {
+        Self::Reply(reply)
+    }
+}
+
 /// Something to show.
 pub enum Reply {
     /// The line was empty.
     Empty,
     /// A command that cannot be carried out, and why.
-    Wrong(Wrong),
+    Wrong(CommandError),
     /// A word for a running task, while none runs.
     NothingToSteer,
     /// There is nothing to cancel.
@@ -54,11 +61,9 @@ pub enum Reply {
     /// The question was answered before.
     AlreadyAnswered,
     /// All commands, or one.
-    Help(Option<&'static Verb>),
+    Help(Option<&'static SlashCommand>),
     /// How a command is written.
-    Usage(&'static Verb),
-    /// The command does not exist on this surface.
-    NotHere,
+    Usage(&'static SlashCommand),
     /// Reminders that nobody has read; whether they are marked as read now.
     Inbox(Vec<Firing>, InboxChange),
     /// The plan of a run.

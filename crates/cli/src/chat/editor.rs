@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use crossterm::event::DisableBracketedPaste;
 use crossterm::style::Print;
-use everloop_agenda::commands::completions;
+use everloop_app::slash::completions;
 use everloop_text as text;
 use reedline::{
     ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, ExternalPrinter,

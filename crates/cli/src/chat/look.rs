@@ -6,11 +6,11 @@ use super::person::{TerminalUi, WatchEnd};
 use super::words;
 use crate::exit::Failure;
 use crate::terminal;
-use everloop_agenda::commands::Command;
 use everloop_app::conversation::{Reaction, RunStop};
 use everloop_app::following::{Followed, Following};
 use everloop_app::reminding;
 use everloop_app::runs::RunDetails;
+use everloop_app::slash::{self, SlashKind};
 use everloop_text as text;
 use everloop_types::{RunId, Status};
 
@@ -206,7 +206,7 @@ impl TerminalUi {
             sent.map_err(|error| self.chat.fail(error))?;
             live.print(&self.chat.text(text::chat::steered(&word.trim())));
             self.told.push(word.trim().to_owned());
-        } else if everloop_agenda::commands::is_command(line) {
+        } else if slash::is_command(line) {
             return Ok(self.commanded(run, line, live).await);
         } else {
             self.keep_for_later(line, live);
@@ -221,15 +221,17 @@ impl TerminalUi {
         live: &mut Live<'_>,
     ) -> Option<WatchEnd> {
         live.erase();
-        if let Some(name) = wanted_loop(line, &self.chat.app.reader().now) {
-            let reply = self.chat.conversation.request_switch(run, &name).await;
-            live.print(&self.chat.reply(reply));
-            return None;
-        }
-        // These lead to another run: they wait until this one stops.
-        if everloop_agenda::commands::follows(line) {
-            self.keep_for_later(line, live);
-            return None;
+        if let Ok(slash) = slash::read(line) {
+            if slash.is(SlashKind::Loop) && !slash.rest.is_empty() {
+                let reply = self.chat.conversation.request_switch(run, &slash.rest).await;
+                live.print(&self.chat.reply(reply));
+                return None;
+            }
+            // These lead to another run: they wait until this one stops.
+            if slash.is(SlashKind::Follow) {
+                self.keep_for_later(line, live);
+                return None;
+            }
         }
         match self.chat.send(line, None).await {
             Ok(Reaction::Reply(reply)) => live.print(&self.chat.reply(reply)),
@@ -245,13 +247,5 @@ impl TerminalUi {
             }
         }
         None
-    }
-}
-
-/// The loop that `/loop NAME` names.
-fn wanted_loop(line: &str, now: &jiff::Zoned) -> Option<String> {
-    match everloop_agenda::commands::parse(line, now) {
-        Ok(Command::Talk(verb, name)) if verb.name == "loop" && !name.is_empty() => Some(name),
-        _ => None,
     }
 }

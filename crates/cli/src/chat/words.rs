@@ -5,9 +5,9 @@ use crate::console::Console;
 use crate::show::{backed_plan_lines, plan_head, preview, summary};
 use crate::terminal::marks;
 use crate::trouble::{self, Read};
-use everloop_agenda::commands::{self, VERBS, Verb};
+use everloop_agenda::commands;
 use everloop_agenda::portable::exchange_words;
-use everloop_agenda::show::{self, Table, firing_line, padded};
+use everloop_agenda::show::{self, Table, firing_line};
 use everloop_app::answers::{AlwaysScope, AnswerMeaning};
 use everloop_app::conversation::{
     AgendaReply, Conversation, InboxChange, Leftover, Leftovers, News, Reply, RunStop,
@@ -16,6 +16,7 @@ use everloop_app::conversation::{
 use everloop_app::router::OpenQuestion;
 use everloop_app::runs::RunDetails;
 use everloop_app::settling::{SettleReport, SettleWord};
+use everloop_app::slash;
 use everloop_app::trouble::ModelTrouble;
 use everloop_engine::{OpenUnknown, Settling};
 use everloop_store::{Firing, RunRow};
@@ -36,9 +37,10 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: Reply) ->
         Reply::UnclearPermission(text) => app.text(text::answer::unclear(&text.trim())),
         Reply::AnsweredElsewhere(line) => app.text(text::chat::answered_elsewhere(&line)),
         Reply::AlreadyAnswered => app.text(text::run::already_answered()),
-        Reply::Help(verb) => help(app, verb),
-        Reply::Usage(verb) => app.text(text::command::usage(&verb.usages(app.lang).join("\n"))),
-        Reply::NotHere => app.text(text::command::not_here()),
+        Reply::Help(command) => slash::help_text(command, app.lang),
+        Reply::Usage(command) => {
+            app.text(text::command::usage(&command.usages(app.lang).join("\n")))
+        }
         Reply::Inbox(firings, change) => inbox(app, &firings, change),
         Reply::Plan(details) => plan(app, &details),
         Reply::NoPlan(run) => app.text(text::chat::no_plan(&run)),
@@ -140,22 +142,6 @@ pub(super) fn reminder_of_question(app: &Console, conversation: &Conversation) -
     let seen = conversation.seen()?;
     let question = preview(seen.text.lines().next().unwrap_or_default());
     Some(app.text(text::chat::still_open(&question)))
-}
-
-fn help(app: &Console, verb: Option<&Verb>) -> String {
-    let lang = app.lang;
-    let Some(verb) = verb else {
-        let lines = VERBS.iter().map(|verb| {
-            format!("  {}  {}", padded(&format!("/{}", verb.name), 10), verb.help(lang))
-        });
-        let mut all = vec![app.text(text::chat::help::commands())];
-        all.extend(lines);
-        all.push(app.text(text::chat::help::dates()));
-        return all.join("\n");
-    };
-    let mut lines = vec![format!("/{}: {}", verb.name, verb.help(lang))];
-    lines.extend(verb.usages(lang).into_iter().map(|usage| format!("  {usage}")));
-    lines.join("\n")
 }
 
 fn inbox(app: &Console, unread: &[Firing], change: InboxChange) -> String {

@@ -11,10 +11,11 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use crate::trouble;
-use everloop_agenda::commands::{self, Command};
+use everloop_agenda::commands;
 use everloop_agenda::show;
 use everloop_app::frames::{self, RunOptions};
 use everloop_app::router::Route;
+use everloop_app::slash::SlashKind;
 use everloop_text as text;
 
 /// What came of a line.
@@ -37,20 +38,18 @@ pub(crate) async fn door(
     let failure = |exit, words| Err(Failure { exit, words });
     match chat::router(app, &model)?.route(line, &reader.now, None) {
         Route::Nothing => failure(Exit::Usage, app.text(text::run::no_goal())),
-        Route::Cancel => {
-            terminal::answer(&app.text(text::door::nothing_to_cancel()));
-            Ok(Front::Done(Exit::Done))
-        }
+        Route::Cancel => Ok(Front::Done(nothing_to_cancel(app))),
         Route::Wrong(wrong) if json => {
             terminal::answer(&show::wrong_json(&reader, &wrong).to_string());
             Ok(Front::Done(Exit::Usage))
         }
         Route::Wrong(wrong) => failure(Exit::Usage, show::wrong(&reader, &wrong)),
         Route::Steer => failure(Exit::Usage, app.text(text::chat::nothing_to_steer())),
-        Route::Command(Command::Talk(verb, _)) => {
-            failure(Exit::Usage, app.text(text::front::only_in_chat(&verb.name)))
-        }
-        Route::Command(_) => Ok(Front::Done(keep::line(app, line, json).await?)),
+        Route::Slash(slash) => match slash.command.kind {
+            SlashKind::Cancel => Ok(Front::Done(nothing_to_cancel(app))),
+            SlashKind::Agenda => Ok(Front::Done(keep::line(app, line, json).await?)),
+            _ => failure(Exit::Usage, app.text(text::front::only_in_chat(&slash.command.name))),
+        },
         Route::Look(_, command) => {
             app.note(text::command::understood(&command));
             Ok(Front::Done(keep::line(app, &command, json).await?))
@@ -65,4 +64,9 @@ pub(crate) async fn door(
         // Without a question that was seen there is no answer.
         Route::Answer(_, goal) | Route::Goal(goal) => Ok(Front::Goal(goal)),
     }
+}
+
+fn nothing_to_cancel(app: &Console) -> Exit {
+    terminal::answer(&app.text(text::door::nothing_to_cancel()));
+    Exit::Done
 }

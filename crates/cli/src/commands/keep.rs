@@ -10,7 +10,7 @@ use crate::args::{
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_agenda::commands::{self, Command, Words, Wrong};
+use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError, Words};
 use everloop_agenda::desk::Answer;
 use everloop_agenda::kept::reminders;
 use everloop_agenda::portable::What;
@@ -37,12 +37,12 @@ impl Form {
 /// A command that is put together from arguments. Its words stay apart: a shell has cut them
 /// already, and what it says is a text stays one.
 struct Line {
-    verb: &'static str,
+    verb: AgendaVerb,
     words: Words,
 }
 
 impl Line {
-    fn new(verb: &'static str, part: &str) -> Self {
+    fn new(verb: AgendaVerb, part: &str) -> Self {
         Self { verb, words: Words::default().text(part) }
     }
 
@@ -101,18 +101,20 @@ impl Line {
 
 pub(crate) async fn todo(app: &Console, args: Todo) -> Result<Exit, Failure> {
     let line = match &args.verb {
-        TodoVerb::Add { text, said } => Line::new("todo", "add").words(text).todo(said),
+        TodoVerb::Add { text, said } => Line::new(AgendaVerb::Todo, "add").words(text).todo(said),
         TodoVerb::List { filter, view } => {
-            Line::new("todo", "list").filter(filter).option("view", view.as_ref())
+            Line::new(AgendaVerb::Todo, "list").filter(filter).option("view", view.as_ref())
         }
-        TodoVerb::Get { id } => Line::new("todo", "get").id(id),
+        TodoVerb::Get { id } => Line::new(AgendaVerb::Todo, "get").id(id),
         TodoVerb::Update { id, text, said } => {
-            Line::new("todo", "update").id(id).words(text).todo(said)
+            Line::new(AgendaVerb::Todo, "update").id(id).words(text).todo(said)
         }
-        TodoVerb::Done { id } => Line::new("todo", "done").words(id),
-        TodoVerb::Reopen { id } => Line::new("todo", "reopen").words(id),
-        TodoVerb::Delete { id } => Line::new("todo", "delete").words(id),
-        TodoVerb::Search { word, filter } => Line::new("todo", "search").words(word).filter(filter),
+        TodoVerb::Done { id } => Line::new(AgendaVerb::Todo, "done").words(id),
+        TodoVerb::Reopen { id } => Line::new(AgendaVerb::Todo, "reopen").words(id),
+        TodoVerb::Delete { id } => Line::new(AgendaVerb::Todo, "delete").words(id),
+        TodoVerb::Search { word, filter } => {
+            Line::new(AgendaVerb::Todo, "search").words(word).filter(filter)
+        }
         TodoVerb::Export { file } => {
             return exchange::export(app, What::Todos, file.as_deref()).await;
         }
@@ -122,26 +124,28 @@ pub(crate) async fn todo(app: &Console, args: Todo) -> Result<Exit, Failure> {
 }
 
 pub(crate) async fn view(app: &Console, args: ViewTodos) -> Result<Exit, Failure> {
-    let line = Line::new("view", &args.name).filter(&args.filter);
+    let line = Line::new(AgendaVerb::View, &args.name).filter(&args.filter);
     line.perform(app, Form::of(args.json)).await
 }
 
 pub(crate) async fn schedule(app: &Console, args: Schedule) -> Result<Exit, Failure> {
     let line = match &args.verb {
-        ScheduleVerb::Add { words, said } => Line::new("schedule", "add").words(words).entry(said),
-        ScheduleVerb::List => Line::new("schedule", "list"),
-        ScheduleVerb::Get { id } => Line::new("schedule", "get").id(id),
+        ScheduleVerb::Add { words, said } => {
+            Line::new(AgendaVerb::Schedule, "add").words(words).entry(said)
+        }
+        ScheduleVerb::List => Line::new(AgendaVerb::Schedule, "list"),
+        ScheduleVerb::Get { id } => Line::new(AgendaVerb::Schedule, "get").id(id),
         ScheduleVerb::View { stretch, date } => {
-            Line::new("schedule", "view").words(std::slice::from_ref(stretch)).words(date)
+            Line::new(AgendaVerb::Schedule, "view").words(std::slice::from_ref(stretch)).words(date)
         }
         ScheduleVerb::Update { id, words, said } => {
-            Line::new("schedule", "update").id(id).words(words).entry(said)
+            Line::new(AgendaVerb::Schedule, "update").id(id).words(words).entry(said)
         }
         ScheduleVerb::Repeat { id, switch } => {
             let word = if *switch == OnOff::On { "on" } else { "off" };
-            Line::new("schedule", "repeat").id(id).words(&[word.to_owned()])
+            Line::new(AgendaVerb::Schedule, "repeat").id(id).words(&[word.to_owned()])
         }
-        ScheduleVerb::Delete { id } => Line::new("schedule", "delete").words(id),
+        ScheduleVerb::Delete { id } => Line::new(AgendaVerb::Schedule, "delete").words(id),
         ScheduleVerb::Export { file } => {
             return exchange::export(app, What::Schedule, file.as_deref()).await;
         }
@@ -165,7 +169,7 @@ pub(crate) async fn line(app: &Console, line: &str, json: bool) -> Result<Exit, 
 async fn perform(
     app: &Console,
     said: &str,
-    command: impl FnOnce(&show::Reader) -> Result<Command, Wrong>,
+    command: impl FnOnce(&show::Reader) -> Result<AgendaCommand, CommandError>,
     form: Form,
 ) -> Result<Exit, Failure> {
     let reader = app.reader();
@@ -203,7 +207,7 @@ async fn perform(
 async fn answer(
     app: &Console,
     store: everloop_store::Store,
-    command: &Command,
+    command: &AgendaCommand,
     reader: &show::Reader,
 ) -> Result<Answer, Failure> {
     let performed = app.desk(store).perform(command, &reader.now, None).await;

@@ -48,7 +48,7 @@ fn loop_in_the_middle_of_a_chat_run_finishes_the_call_and_goes_on_under_the_othe
     let mut chat = home.on_terminal(["chat", "--loop", "react", "--yes"]);
     chat.until("You › ").types("what is behind the gate?").until("→ shell");
     chat.types("/loop plan-repaln").until("Did you mean plan-replan?");
-    chat.types("/loop react").until("already").until("use the react loop");
+    chat.types("/loop react").until("already uses react").until("New goals use the react loop");
     chat.types("/loop plan-replan").until("stops at its next step boundary");
     let first = home.newest();
     assert_eq!(home.status(&first), "running", "the command is under way");

@@ -7,10 +7,10 @@ use crate::commands::reply;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_agenda::commands::is_command;
 use everloop_app::answers::{AnswerReading, read_answer};
 use everloop_app::router::OpenQuestion;
 use everloop_app::runs;
+use everloop_app::slash;
 use everloop_engine::Asked;
 use everloop_text as text;
 use everloop_types::{Question, QuestionKind, RunId};
@@ -97,11 +97,11 @@ impl Foreground<'_> {
         let stops = open.question.kind != QuestionKind::Approve
             && everloop_text::is_stop(line)
             && !open.offers(line);
-        let is_cancel = everloop_text::bare(line) == "/cancel" || door.is_cancel(line);
+        let is_cancel = slash::is_cancel(line) || door.is_cancel(line);
         Ok(match () {
             () if line.trim().is_empty() => Line::Again(app.text(text::answer::empty())),
             () if stops || is_cancel => Line::Cancel,
-            () if is_command(line) => Line::Again(app.text(text::answer::no_commands())),
+            () if slash::is_command(line) => Line::Again(app.text(text::answer::no_commands())),
             () => match read_answer(&open.question, line) {
                 AnswerReading::Send { text, meaning } => {
                     Line::Answer { text, said: chat::answered(app, &meaning) }
