@@ -127,6 +127,14 @@ pub enum AppError {
         /// Why.
         source: io::Error,
     },
+    /// The file of the log cannot be opened.
+    #[error("{file}: {source}")]
+    LogFile {
+        /// The file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
     /// A fork could not be made.
     #[error("{parent} cannot be forked: {source}")]
     Fork {

@@ -83,6 +83,9 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         AppError::AuditFile { file, source } => {
             configuration(of_file(app, text::audit::no_file, &file, &source))
         }
+        AppError::LogFile { file, source } => {
+            configuration(app.text(text::log::no_file(&file, &source)))
+        }
         AppError::Fork { parent, source } => fork(app, &parent, &source),
         AppError::NothingToSettle(run) => usage(app.text(text::settle::nothing_open(&run))),
         AppError::AlreadySettled { call, first } => {

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use everloop_agenda::kept::reminders;
 use everloop_app::error::chain;
-use everloop_app::{delivery, upkeep};
+use everloop_app::{delivery, log, upkeep};
 use everloop_engine::{Driven, Engine, Report};
 use everloop_store::{ClaimLockError, Orphan, Store, StoreError};
 use everloop_text as text;
@@ -104,7 +104,8 @@ fn tell_of_orphan(app: &Console, orphan: &Orphan) {
         Status::Quarantined => text::worker::put_aside,
         _ => text::worker::takes_up,
     };
-    app.note(key(&orphan.run, &orphan.goal));
+    let goal = if log::hides_content() { "" } else { &orphan.goal };
+    app.note(key(&orphan.run, &goal));
 }
 
 fn tell(app: &Console, report: Report) {

@@ -124,7 +124,7 @@ fn help_is_a_command_with_topics() {
 
 #[test]
 fn the_pages_of_the_manual_open_offline_in_both_languages() {
-    for page in ["guide", "commands", "settings", "json", "permissions", "evidence"] {
+    for page in ["guide", "commands", "settings", "json", "permissions", "evidence", "logging"] {
         let english = help("en", &["help", page]);
         let chinese = help("zh-CN", &["help", page]);
         assert!(english.starts_with("# ") && chinese.starts_with("# "), "{page}");
