@@ -271,7 +271,9 @@ impl Worker {
 pub(crate) fn log_orphan(orphan: &Orphan) {
     let status = orphan.status_now.as_str();
     let goal = &orphan.goal;
-    tracing::info!(run = %orphan.run, status, content.goal = %goal, "run of a dead worker taken up");
+    tracing::info!(
+        run = %orphan.run, status, content.goal = %goal, "run of a dead worker taken up"
+    );
 }
 
 /// Not all workers look at the same moment.

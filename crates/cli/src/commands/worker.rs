@@ -31,6 +31,8 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
         }
         ClaimLockError::Store(error) => fail(error),
     })?;
+    // Before the first line: whoever reads it may ask this process to stop.
+    let signals = if args.drain { None } else { Some(Signals::new(app)?) };
     policy.register(&engine).await.map_err(fail)?;
     for orphan in membership.recover_orphans(&engine).await.map_err(fail)? {
         tell_of_orphan(app, &orphan);
@@ -43,7 +45,7 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
     tokio::spawn(reminding);
     let most = app.settings.worker.runs;
     let worker = everloop_engine::Worker::new(engine.clone(), most).with_membership(&membership);
-    let worked = work(app, &engine, worker, args).await;
+    let worked = work(app, &engine, worker, signals).await;
     // If this fails the lease expires by itself.
     let _ = policy.unregister(&engine).await;
     drop(membership);
@@ -71,20 +73,19 @@ async fn work(
     app: &Console,
     engine: &Arc<Engine>,
     mut worker: everloop_engine::Worker,
-    args: &args::Worker,
+    signals: Option<Signals>,
 ) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
     let report = |report| tell(app, report);
-    if args.drain {
+    let Some(mut signals) = signals else {
         worker.drain(report).await.map_err(fail)?;
         delivery::deliver_now(app, engine).await;
         upkeep::tidy(app, engine).await.map_err(fail)?;
         return Ok(Exit::Done);
-    }
+    };
     delivery::deliver(app, engine);
     tokio::spawn(upkeep::keep_tidy(app.app().clone(), engine.clone()));
     app.note(text::worker::ready());
-    let mut signals = Signals::new(app)?;
     let mut exit = Exit::Done;
     let mut working = std::pin::pin!(worker.work(report));
     let worked = loop {
