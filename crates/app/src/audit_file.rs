@@ -55,7 +55,7 @@ impl AuditFile {
 }
 
 /// A pipe would hold the program up until somebody reads it, so it is refused.
-fn appending(path: &Path) -> io::Result<File> {
+pub(crate) fn appending(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o600);
     let no_wait = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();

@@ -178,6 +178,14 @@ pub enum FileError {
         /// Why.
         source: io::Error,
     },
+    /// The file of the log cannot be opened.
+    #[error("{}: {source}", file.display())]
+    Log {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A file could not be written.
     #[error("{}: {source}", file.display())]
     NotWritten {

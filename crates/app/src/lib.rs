@@ -18,6 +18,7 @@ pub mod frames;
 pub mod home;
 pub mod key;
 pub mod learnt;
+pub mod log;
 pub mod near;
 pub mod notice;
 pub mod own;

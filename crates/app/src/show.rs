@@ -10,6 +10,13 @@ pub fn timestamp(at: UtcMs) -> String {
     local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
+/// RFC 3339 in UTC, with milliseconds.
+#[must_use]
+pub fn utc_timestamp(at: UtcMs) -> String {
+    let Ok(moment) = jiff::Timestamp::from_millisecond(at) else { return at.to_string() };
+    moment.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}
+
 /// One short line of a call's arguments, as the tool reads them and not as the model spelled them.
 #[must_use]
 pub fn call_args(args: &str) -> String {

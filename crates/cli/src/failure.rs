@@ -109,6 +109,9 @@ fn of_file(app: &Console, error: &FileError) -> Failure {
         FileError::Audit { file, source } => {
             (Exit::Configuration, text::audit::no_file(&file.display(), source))
         }
+        FileError::Log { file, source } => {
+            (Exit::Configuration, text::log::no_file(&file.display(), source))
+        }
         FileError::NotWritten { file, source } => {
             (Exit::Usage, text::chat::not_written(&file.display(), source))
         }

@@ -19,6 +19,7 @@ mod trouble;
 
 use args::{Chat, Cli, Command, Print, Run};
 use console::Console;
+use everloop_app::log::{self, LogSurface};
 use everloop_text as text;
 use exit::{Exit, Failure};
 use std::process::ExitCode;
@@ -50,11 +51,14 @@ fn main() -> ExitCode {
     everloop_tools::clip::screen_with(|text| {
         everloop_app::secrets::redactor().text(text).into_owned()
     });
-    std::panic::set_hook(Box::new(|panic| terminal::complain(&panic.to_string())));
+    std::panic::set_hook(Box::new(|panic| terminal::complain_of_end(&panic.to_string())));
     let app = match start(&cli) {
         Ok(app) => app,
         Err(failure) => return report(&failure),
     };
+    if let Err(failure) = start_log(&app, &cli) {
+        return report(&failure);
+    }
     if let Err(error) = spare_files() {
         return report(&app.failure(Exit::Failed, text::error::few_files(&error)));
     }
@@ -87,19 +91,31 @@ fn main() -> ExitCode {
 }
 
 fn start(cli: &Cli) -> Result<Console, Failure> {
-    match cli.command {
-        // These must work where the settings do not: they show what is wrong, repair it, or need
-        // none.
-        Some(
-            Command::Config(_)
-            | Command::Doctor(_)
-            | Command::Completion(_)
-            | Command::Man(_)
-            | Command::Help(_)
-            | Command::Secrets(_),
-        ) => Console::start_anyway(&cli.common),
-        _ => Console::start(&cli.common),
+    if works_without_settings(cli) {
+        Console::start_anyway(&cli.common)
+    } else {
+        Console::start(&cli.common)
     }
+}
+
+/// Whether a command must work where the settings do not: it shows what is wrong, repairs it, or
+/// needs none.
+fn works_without_settings(cli: &Cli) -> bool {
+    use Command::{Completion, Config, Doctor, Help, Man, Secrets};
+    matches!(
+        cli.command,
+        Some(Config(_) | Doctor(_) | Completion(_) | Man(_) | Help(_) | Secrets(_))
+    )
+}
+
+/// A worker that is not to be quiet logs by itself; everything else only if it is asked to.
+fn start_log(app: &Console, cli: &Cli) -> Result<(), Failure> {
+    let surface = match &cli.command {
+        Some(Command::Worker(args)) if !args.drain && !app.quiet => LogSurface::Service,
+        _ => LogSurface::Command,
+    };
+    let started = app.checked(log::start(app, surface));
+    if works_without_settings(cli) { Ok(()) } else { started }
 }
 
 /// Whether as many files can be opened as the runtime needs, which gives up without a word.
@@ -178,6 +194,6 @@ fn not_written(error: &std::io::Error) -> ExitCode {
 }
 
 fn report(failure: &Failure) -> ExitCode {
-    terminal::complain(&failure.words);
+    terminal::complain_of_end(&failure.words);
     failure.exit.into()
 }

@@ -14,6 +14,7 @@ mod cancel;
 mod commit;
 mod delegate;
 mod judge;
+pub(crate) mod log;
 mod model;
 mod others;
 mod permit;
@@ -40,6 +41,7 @@ use everloop_types::{
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use tracing::{Instrument, Span};
 
 /// How a drive ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,6 +145,15 @@ impl Engine {
     /// # Errors
     /// See [`DriveError`]; the run can be claimed again after any of them but a quarantine.
     pub async fn drive(&self, claim: Claim) -> Result<Driven, DriveError> {
+        let span = log::run_span(&claim, &self.identity.worker);
+        let began_at = self.clock.since_boot_ms();
+        let driven = self.drive_unless_fenced(claim).instrument(span.clone()).await;
+        let ms = self.clock.since_boot_ms().saturating_sub(began_at);
+        span.in_scope(|| log::log_end(&driven, ms));
+        driven
+    }
+
+    async fn drive_unless_fenced(&self, claim: Claim) -> Result<Driven, DriveError> {
         let run = claim.run.clone();
         let _driving = self.watchers.driving(&run);
         let fences = self.standing.fences();
@@ -190,6 +201,7 @@ impl<'e> Driver<'e> {
             ear: engine.mail.ear(&claim.run),
             claim,
         };
+        Span::current().record("loop", driver.run.spec().name);
         driver.open_audit().await?;
         // Whoever drove the run before may have died between the journal and the memory.
         driver.remember();
@@ -199,37 +211,44 @@ impl<'e> Driver<'e> {
     }
 
     async fn go(&mut self) -> Result<Driven, DriveError> {
+        let mut number = 0;
         loop {
-            if self.take_mail().await? == ask::Mail::Cancel {
-                return self.end_canceled().await;
-            }
-            if self.engine.stopping.is_cancelled() {
-                self.commit(NextStatus::Release).await?;
-                return Ok(Driven::Released);
-            }
-            if let Some(switch) = self.run.switches_here().cloned() {
-                return self.hand_over(switch).await;
-            }
-            while self.run.is_idle() {
-                match self.run.decide() {
-                    Decision::Do(effects) => self.plan(effects),
-                    Decision::Finish { status, reason, words } => {
-                        return self.finish(status, reason, &words).await;
-                    }
-                }
-            }
-            let flow = match self.next_work() {
-                Work::Ask(open) => self.ask_model(open).await?,
-                Work::Together(open) => self.run_together(open).await?,
-                Work::Alone(open) => self.run_alone(open).await?,
-                Work::Permit(open) => self.permit(open).await?,
-                Work::Recover(open) => self.recover(open).await?,
-                Work::AwaitAnswer(question) => self.await_answer(question).await?,
-                Work::AwaitChild(open, child) => self.await_child(&open, child).await?,
-            };
-            if let Flow::Over(driven) = flow {
+            number += 1;
+            let span = log::turn_span(number, self.run.last_seq());
+            if let Flow::Over(driven) = self.turn().instrument(span).await? {
                 return Ok(driven);
             }
+        }
+    }
+
+    /// One decision and the work that it leads to.
+    async fn turn(&mut self) -> Result<Flow, DriveError> {
+        if self.take_mail().await? == ask::Mail::Cancel {
+            return self.end_canceled().await.map(Flow::Over);
+        }
+        if self.engine.stopping.is_cancelled() {
+            self.commit(NextStatus::Release).await?;
+            return Ok(Flow::Over(Driven::Released));
+        }
+        if let Some(switch) = self.run.switches_here().cloned() {
+            return self.hand_over(switch).await.map(Flow::Over);
+        }
+        while self.run.is_idle() {
+            match self.run.decide() {
+                Decision::Do(effects) => self.plan(effects),
+                Decision::Finish { status, reason, words } => {
+                    return self.finish(status, reason, &words).await.map(Flow::Over);
+                }
+            }
+        }
+        match self.next_work() {
+            Work::Ask(open) => self.ask_model(open).await,
+            Work::Together(open) => self.run_together(open).await,
+            Work::Alone(open) => self.run_alone(open).await,
+            Work::Permit(open) => self.permit(open).await,
+            Work::Recover(open) => self.recover(open).await,
+            Work::AwaitAnswer(question) => self.await_answer(question).await,
+            Work::AwaitChild(open, child) => self.await_child(&open, child).await,
         }
     }
 

@@ -11,6 +11,7 @@
 //! lease finds itself fenced. Deliberately absent: safety. That is the epoch's, in the store.
 
 use crate::presence;
+use crate::worker::log_orphan;
 use crate::{Engine, Signal};
 use everloop_store::{Heartbeat, Orphan, StoreError};
 use everloop_types::journal::Kind;
@@ -137,6 +138,7 @@ impl Engine {
                     times.beat_ms()
                 }
                 Some(Heartbeat::Lost) => {
+                    tracing::warn!(worker = %self.identity.worker, "lease of this worker lost");
                     self.standing.fence();
                     // If this fails, the next beat finds no lease either, and it is tried again.
                     if self.join(times).await.is_ok() {
@@ -144,7 +146,10 @@ impl Engine {
                     }
                     times.beat_ms() / 5
                 }
-                None => times.beat_ms() / 5,
+                None => {
+                    tracing::warn!(worker = %self.identity.worker, "heartbeat not answered");
+                    times.beat_ms() / 5
+                }
             };
         }
     }
@@ -177,6 +182,7 @@ impl Engine {
         }
         orphans.extend(self.store.workers().reap(self.clock.now()).await?);
         for orphan in &orphans {
+            log_orphan(orphan);
             self.speak_for_quarantined(&orphan.run).await?;
         }
         Ok(orphans)

@@ -1,10 +1,12 @@
 //! Creating runs and writing to them.
 
+use crate::drive::log::log_store_retry;
 use crate::{Engine, fresh_id};
 use everloop_loops::AnyRun;
 use everloop_store::{Created, NewRun, Sent, StoreError};
 use everloop_types::journal::{InboxMessage, RunCreated, Switch};
 use everloop_types::{ConversationId, Frame, Goal, RunId, digest_json};
+use tracing::info;
 
 /// Tries at a store that fails for a moment.
 const SUBMIT_TRIES_MAX: u32 = 3;
@@ -78,6 +80,8 @@ impl Engine {
         loop {
             match self.store.queue().create_run(&new).await {
                 Ok(Created::New) => {
+                    let RunCreated { goal, loop_name, .. } = &new.created;
+                    info!(run = %run, "loop" = loop_name, content.goal = ?goal, "run created");
                     self.mail.call_workers();
                     return Ok(run);
                 }
@@ -85,7 +89,10 @@ impl Engine {
                 Err(error) if tries >= SUBMIT_TRIES_MAX || !error.is_transient() => {
                     return Err(error);
                 }
-                Err(_) => tries += 1,
+                Err(error) => {
+                    log_store_retry(&error);
+                    tries += 1;
+                }
             }
             self.clock.pause(self.rules.backoff(tries, None)).await;
         }

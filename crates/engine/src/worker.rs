@@ -1,5 +1,6 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
+use crate::drive::log::log_store_retry;
 use crate::{DriveError, Driven, Engine, LeaseTimes};
 use everloop_store::{ChildReport, Claim, LastWord, Orphan, StoreError};
 use everloop_text as text;
@@ -127,6 +128,7 @@ impl Worker {
     async fn look(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
         match self.reconcile_then_claim(report).await {
             Err(error) if error.is_transient() => {
+                log_store_retry(&error);
                 self.engine.clock.pause(STORE_PAUSE_MS).await;
                 Ok(Claimed::Unknown)
             }
@@ -232,6 +234,7 @@ impl Worker {
                 report(Report::Failed(run, error));
             }
             Err(_) => {
+                tracing::error!(run = %run, "driver panicked");
                 self.loose.push((claim, Blame::Run));
                 report(Report::Stalled(run));
             }
@@ -262,6 +265,15 @@ impl Worker {
         }
         Ok(())
     }
+}
+
+/// A run whose worker is gone.
+pub(crate) fn log_orphan(orphan: &Orphan) {
+    let status = orphan.status_now.as_str();
+    let goal = &orphan.goal;
+    tracing::info!(
+        run = %orphan.run, status, content.goal = %goal, "run of a dead worker taken up"
+    );
 }
 
 /// Not all workers look at the same moment.
@@ -302,6 +314,7 @@ impl Engine {
     pub async fn take_up(&self) -> Result<Vec<Orphan>, StoreError> {
         let orphans = self.store.queue().requeue_orphans(self.clock.now()).await?;
         for orphan in &orphans {
+            log_orphan(orphan);
             self.speak_for_quarantined(&orphan.run).await?;
         }
         Ok(orphans)

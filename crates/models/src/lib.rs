@@ -23,6 +23,7 @@ mod http;
 mod list;
 mod openai;
 mod provider;
+mod request_log;
 mod schema;
 mod scripted;
 mod scripted_file;

@@ -11,6 +11,7 @@
 
 use crate::forced::{self, Portable};
 use crate::http::{Client, EndpointSpec};
+use crate::request_log;
 use crate::way::Learning;
 use crate::wire::{EventReader, Fault, RefusedSchema};
 use crate::written::{self, Held, Written};
@@ -18,6 +19,8 @@ use crate::{Ask, CallWay, ConnectError, Endpoint, Extra, told};
 use everloop_ports::{Asking, Delta, Model, OnDelta, Request, WirePrompt};
 use everloop_types::{Message, ModelError, OutputSchema, Reply, ToolChoice, ToolSpec};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use tracing::Instrument;
 
 /// How one provider is spoken to.
 pub(crate) trait Codec: Send + Sync {
@@ -373,7 +376,13 @@ impl<C: Codec> Provider<C> {
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, Fault> {
         let body = self.codec.render(ask, prompt.wire, prompt.messages, extra);
-        self.client.post::<C::EventReader>(&self.codec.call(ask.model), body, on_delta).await
+        let span = request_log::request_span(self.client.host(), ask.model, body.len());
+        let call = self.codec.call(ask.model);
+        let began = Instant::now();
+        let sent = self.client.post::<C::EventReader>(&call, body, on_delta);
+        let reply = sent.instrument(span.clone()).await;
+        span.in_scope(|| request_log::log_end(&reply, began.elapsed()));
+        reply
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::spec::SettingKind;
 use super::value::SettingValue;
+use crate::log::{LogFormat, LogLevel};
 use everloop_agenda::kept::CatchUp;
 use everloop_loops::LOOPS;
 use everloop_models::CallWay;
@@ -64,6 +65,26 @@ choice_setting! {
         "native" => Some(CallWay::Native) = Some(CallWay::Native),
         "schema" => Some(CallWay::Schema) = Some(CallWay::Schema),
         "tagged" => Some(CallWay::Tagged) = Some(CallWay::Tagged),
+    }
+}
+choice_setting! {
+    /// `None` is what fits the command: nothing, or `info` for a worker.
+    Option<LogLevel> {
+        "auto" => None = None,
+        "off" => Some(LogLevel::Off) = Some(LogLevel::Off),
+        "error" => Some(LogLevel::Error) = Some(LogLevel::Error),
+        "warn" => Some(LogLevel::Warn) = Some(LogLevel::Warn),
+        "info" => Some(LogLevel::Info) = Some(LogLevel::Info),
+        "debug" => Some(LogLevel::Debug) = Some(LogLevel::Debug),
+        "trace" => Some(LogLevel::Trace) = Some(LogLevel::Trace),
+    }
+}
+choice_setting! {
+    /// `None` is what fits the command: text, or JSON for a worker.
+    Option<LogFormat> {
+        "auto" => None = None,
+        "text" => Some(LogFormat::Text) = Some(LogFormat::Text),
+        "json" => Some(LogFormat::Json) = Some(LogFormat::Json),
     }
 }
 choice_setting! {
@@ -164,6 +185,8 @@ mod tests {
         every_word_is_read_and_written_again::<Option<Lang>>();
         every_word_is_read_and_written_again::<Option<CallWay>>();
         every_word_is_read_and_written_again::<Option<SearchService>>();
+        every_word_is_read_and_written_again::<Option<LogLevel>>();
+        every_word_is_read_and_written_again::<Option<LogFormat>>();
         every_word_is_read_and_written_again::<LoopName>();
         every_word_is_read_and_written_again::<bool>();
     }

@@ -82,10 +82,13 @@ impl SettingSources {
         all.collect()
     }
 
-    /// What `--lang`, `EVERLOOP_LANG` and `EVERLOOP_MODEL` decide.
+    /// What `--lang`, `EVERLOOP_LANG`, `EVERLOOP_LOG` and `EVERLOOP_MODEL` decide.
     fn own_name(&self, key: SettingKey) -> Option<EffectiveSetting> {
         if key == keys::model::default() {
             return self.own_variable(key, "EVERLOOP_MODEL");
+        }
+        if key == keys::log::level() {
+            return self.own_variable(key, crate::log::VARIABLE);
         }
         if key != keys::ui::language() {
             return None;

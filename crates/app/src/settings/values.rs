@@ -8,6 +8,7 @@ use super::spec::SettingSpec;
 use super::value::{
     ByteSize, DatabaseAddress, Millis, SecretPlace, SettingValue, Thousandths, default_value,
 };
+use crate::log::{LogFormat, LogLevel};
 use everloop_agenda::kept::CatchUp;
 use everloop_models::CallWay;
 use everloop_tools::{GitAccess, Host, Sandbox, SearchService};
@@ -152,6 +153,13 @@ declare_settings! {
     /// The file of tool calls.
     "audit" => audit: AuditSettings {
         file: String = "";
+    }
+    /// What this program writes about its own work.
+    "log" => log: LogSettings {
+        level: Option<LogLevel> = "auto";
+        format: Option<LogFormat> = "auto";
+        file: String = "";
+        content: bool = "off";
     }
     /// Processes that drive runs.
     "worker" => worker: WorkerSettings {

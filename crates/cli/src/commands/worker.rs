@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use everloop_agenda::kept::reminders;
 use everloop_app::error::chain;
-use everloop_app::{delivery, upkeep};
+use everloop_app::{delivery, log, upkeep};
 use everloop_engine::{Driven, Engine, Membership, Report};
 use everloop_store::{ClaimLockError, Orphan, Store, StoreError};
 use everloop_text as text;
@@ -31,6 +31,8 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
         }
         ClaimLockError::Store(error) => fail(error),
     })?;
+    // Before the first line: whoever reads it may ask this process to stop.
+    let signals = if args.drain { None } else { Some(Signals::new(app)?) };
     policy.register(&engine).await.map_err(fail)?;
     // On a server the worker's own loop looks for them, and again and again.
     if let Membership::Exclusive(_) = &membership {
@@ -46,7 +48,7 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
     tokio::spawn(reminding);
     let most = app.settings.worker.runs;
     let worker = everloop_engine::Worker::new(engine.clone(), most).with_membership(&membership);
-    let worked = work(app, &engine, worker, args).await;
+    let worked = work(app, &engine, worker, signals).await;
     // If this fails the lease expires by itself.
     let _ = policy.unregister(&engine).await;
     drop(membership);
@@ -74,20 +76,19 @@ async fn work(
     app: &Console,
     engine: &Arc<Engine>,
     mut worker: everloop_engine::Worker,
-    args: &args::Worker,
+    signals: Option<Signals>,
 ) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
     let report = |report| tell(app, report);
-    if args.drain {
+    let Some(mut signals) = signals else {
         worker.drain(report).await.map_err(fail)?;
         delivery::deliver_now(app, engine).await;
         upkeep::tidy(app, engine).await.map_err(fail)?;
         return Ok(Exit::Done);
-    }
+    };
     delivery::deliver(app, engine);
     tokio::spawn(upkeep::keep_tidy(app.app().clone(), engine.clone()));
     app.note(text::worker::ready());
-    let mut signals = Signals::new(app)?;
     let mut exit = Exit::Done;
     let mut working = std::pin::pin!(worker.work(report));
     let worked = loop {
@@ -107,7 +108,8 @@ fn tell_of_orphan(app: &Console, orphan: &Orphan) {
         Status::Quarantined => text::worker::put_aside,
         _ => text::worker::takes_up,
     };
-    app.note(key(&orphan.run, &orphan.goal));
+    let goal = if log::hides_content() { "" } else { &orphan.goal };
+    app.note(key(&orphan.run, &goal));
 }
 
 fn tell(app: &Console, report: Report) {

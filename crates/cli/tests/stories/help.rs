@@ -124,7 +124,9 @@ fn help_is_a_command_with_topics() {
 
 #[test]
 fn the_pages_of_the_manual_open_offline_in_both_languages() {
-    for page in ["guide", "commands", "settings", "json", "events", "permissions", "evidence"] {
+    let pages =
+        ["guide", "commands", "settings", "json", "events", "permissions", "evidence", "logging"];
+    for page in pages {
         let english = help("en", &["help", page]);
         let chinese = help("zh-CN", &["help", page]);
         assert!(english.starts_with("# ") && chinese.starts_with("# "), "{page}");

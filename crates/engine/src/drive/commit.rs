@@ -26,6 +26,7 @@ impl Driver<'_> {
         if matches!(commit.then, NextStatus::Finish(_)) && self.run.unaccounted().is_empty() {
             self.engine.environment.forget(&self.claim.run);
         }
+        super::log::log_entries(&entries);
         self.audit(&entries);
         let run = &self.claim.run;
         for entry in entries {
@@ -95,6 +96,7 @@ impl Driver<'_> {
                     Err(error) => error,
                 };
             tries += 1;
+            super::log::log_store_retry(&error);
             let place = self.confirmed_position(&run).await?;
             match place.filter(|_| !planted::is_on(Bug::LostReplyNotReadBack)) {
                 Some(place) if place.epoch != self.claim.epoch => {

@@ -1,5 +1,6 @@
 //! One model call: attempts, back-off, patience.
 
+use super::log;
 use super::tagged::Tagged;
 use super::{DriveError, Driven, Driver, Flow};
 use crate::clock::measured;
@@ -12,6 +13,7 @@ use everloop_types::{
     Fallback, Frame, ModelCall, ModelError, Offer, Reply, TagFilter, ToolSpec, Unmarked, Untagged,
     UtcMs,
 };
+use tracing::{Instrument, info};
 
 /// How an attempt ended.
 enum Attempt {
@@ -57,6 +59,7 @@ impl Driver<'_> {
             Ok(found) => found,
             Err(error) => return Attempt::Unavailable(error),
         };
+        let span = log::model_span(&open.effect, &name, open.failed_attempts + 1);
         let mut wire = std::mem::take(&mut self.wire);
         let watchers = &self.engine.watchers;
         let own = own_tools(&call.offer, &frame);
@@ -83,7 +86,7 @@ impl Driver<'_> {
         let attempt = tokio::select! {
             biased;
             () = self.engine.interrupted(&self.claim.run, self.ear.heard) => Attempt::Interrupted,
-            replied = model.ask(request, &mut on_delta) => Attempt::Over(replied),
+            replied = model.ask(request, &mut on_delta).instrument(span) => Attempt::Over(replied),
         };
         if let Attempt::Over(Ok(_)) = attempt {
             stream.rest().into_iter().for_each(tell);
@@ -153,6 +156,7 @@ impl Driver<'_> {
         error: ModelError,
         fallback: Fallback,
     ) -> Result<Flow, DriveError> {
+        info!(effect = %open.effect, model = fallback.name, "fallback model takes over");
         let failed = EffectAttemptFailed {
             attempt: fallback.after_attempts,
             error: error.detail.clone(),

@@ -25,6 +25,8 @@ pub(crate) struct Folded {
 impl Driver<'_> {
     /// Takes up an effect that somebody else had begun.
     pub(super) async fn recover(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+        let tool = super::log::plain_name(&open.planned.call.tool);
+        tracing::info!(effect = %open.effect, tool, "effect of a dead process is recovered");
         self.without_outcome(open).await
     }
 

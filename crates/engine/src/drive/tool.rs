@@ -1,6 +1,7 @@
 //! Tool calls: the intent before the act, the outcome after it, a stop within its grace.
 
 use super::judge::denied;
+use super::log;
 use super::{DriveError, Driver, Flow};
 use crate::clock::measured;
 use crate::ids::idem_key;
@@ -19,6 +20,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 /// A call that waits for a person has no time of its own: about a year.
 const NO_LIMIT_MS: u64 = 1 << 35;
@@ -273,7 +275,11 @@ impl CallSetup<'_> {
         let left = |at: UtcMs| u64::try_from(at.saturating_sub(clock.now())).unwrap_or(0);
         match open.planned.deadline.map(left) {
             Some(0) => (CallResult::Done(Done::Seen(too_late())), 0),
-            left_ms => measured(clock, self.make(open, &open.planned.call, left_ms)).await,
+            left_ms => {
+                let call = &open.planned.call;
+                let span = log::tool_span(&open.effect, &call.tool, open.failed_attempts + 1);
+                measured(clock, self.make(open, call, left_ms)).instrument(span).await
+            }
         }
     }
 

@@ -5,6 +5,7 @@ mod address;
 mod retry_after;
 mod tls;
 
+use crate::request_log;
 use crate::wire::{Decoder, EventReader, Fault, refusal, within};
 use crate::{ConnectError, Endpoint, Secret, Timeouts};
 use everloop_ports::Delta;
@@ -154,6 +155,7 @@ impl Client {
             (sent, _) => sent?,
         };
         self.has_answered.store(true, Ordering::Relaxed);
+        request_log::log_status(response.status().as_u16());
         if response.status().is_success() {
             self.read::<R>(response, &clock, on_delta).await
         } else {
@@ -176,11 +178,18 @@ impl Client {
     ) -> Result<Reply, ModelError> {
         let mut decoder = Decoder::<R>::new(self.reply_bytes_max);
         let mut deadline = clock.first_byte;
+        let mut bytes = 0;
         let (mut events, mut said) = (decoder.events(), Instant::now());
         while !decoder.is_done() {
             match timeout_at(deadline, response.chunk()).await {
-                Ok(Ok(Some(chunk))) => decoder.feed(&chunk, on_delta)?,
-                Ok(Ok(None)) => return decoder.finish(on_delta),
+                Ok(Ok(Some(chunk))) => {
+                    bytes += chunk.len();
+                    decoder.feed(&chunk, on_delta)?;
+                }
+                Ok(Ok(None)) => {
+                    request_log::log_received(bytes);
+                    return decoder.finish(on_delta);
+                }
                 Ok(Err(_)) | Err(_) if decoder.is_complete() => return decoder.finish(on_delta),
                 Ok(Err(e)) => return Err(ModelError::new(ModelErrorKind::Cut, words(e))),
                 Err(_) => return Err(clock.late("the stream stood still")),
@@ -195,6 +204,7 @@ impl Client {
         }
         let tail = Instant::now() + Duration::from_millis(TAIL_MS);
         while let Ok(Ok(Some(_))) = timeout_at(tail, response.chunk()).await {}
+        request_log::log_received(bytes);
         decoder.finish(on_delta)
     }
 

@@ -15,7 +15,7 @@ use everloop_types::{SqlValue, Write};
 use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -92,7 +92,12 @@ impl Db for PgDb {
     fn commit(&self, writes: Vec<Write>, _urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         let pool = Arc::clone(&self.pool);
         // Once it is handed over it is executed, even if the caller drops the future.
-        let task = tokio::spawn(async move { pool.transaction(&writes).await });
+        let task = tokio::spawn(async move {
+            let began = Instant::now();
+            let answer = pool.transaction(&writes).await;
+            log_commit(&answer, began);
+            answer
+        });
         Box::pin(async move {
             let died = |error| DbError::CommitUnknown { source: Arc::new(error) };
             task.await.map_err(died)?
@@ -106,6 +111,16 @@ impl Db for PgDb {
     fn engine(&self) -> DatabaseKind {
         DatabaseKind::Postgres
     }
+}
+
+fn log_commit(answer: &Result<Vec<WriteResult>, DbError>, began: Instant) {
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
+    }
+    let rows: u64 = answer.iter().flatten().map(|result| result.touched).sum();
+    let failed = u64::from(answer.is_err());
+    let us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+    tracing::debug!(transactions = 1_u64, rows, failed, us, "commit");
 }
 
 struct Pool {

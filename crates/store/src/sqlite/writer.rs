@@ -117,16 +117,29 @@ fn size(writes: &[Write]) -> usize {
 }
 
 fn perform(session: &mut SqliteSession, batch: Vec<WriteRequest>, commits: &AtomicU64) {
+    let began = Instant::now();
     let answers = match grouped(session, &batch) {
         Some(answers) => answers,
         // SQLite gave the whole transaction up, so nothing took place: each one on its own.
         None => batch.iter().map(|request| session.transaction(&request.writes)).collect(),
     };
     commits.fetch_add(1, Ordering::Relaxed);
+    log_commit(&batch, &answers, began);
     for (request, answer) in batch.into_iter().zip(answers) {
         // The caller may have dropped the future.
         let _ = request.answer.send(answer);
     }
+}
+
+fn log_commit(batch: &[WriteRequest], answers: &[WriteReply], began: Instant) {
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
+    }
+    let rows: u64 = answers.iter().flatten().flatten().map(|result| result.touched).sum();
+    let transactions = batch.len();
+    let failed = answers.iter().filter(|answer| answer.is_err()).count();
+    let us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+    tracing::debug!(transactions, rows, failed, us, "commit");
 }
 
 /// All requests in one commit, each with an answer of its own. `None` if they must be repeated.
