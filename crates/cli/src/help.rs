@@ -188,10 +188,8 @@ fn page(path: &[String], lang: Lang) -> Result<String, Failure> {
 
 fn no_topic(lang: Lang, topic: &str, nearest: Option<&str>) -> Failure {
     let hint = nearest.map_or_else(String::new, |nearest| text::near::hint(&nearest).in_lang(lang));
-    {
-        let words = text::usage::no_topic(&topic, &hint).in_lang(lang);
-        Failure { exit: Exit::Usage, words: format!("{words}\n{}", list_of_pages(lang)) }
-    }
+    let words = text::usage::no_topic(&topic, &hint).in_lang(lang);
+    Failure { exit: Exit::Usage, words: format!("{words}\n{}", list_of_pages(lang)) }
 }
 
 /// `everloop todo help`, `everloop todo help add`: the path that help is wanted of.
